@@ -1,0 +1,33 @@
+"""How the kernels are compiled: once, cached, without the GIL, never with fast math.
+
+Numba's cache notices an edit of the file that holds a function, but not an edit of a
+module from which that function inlines another: it would go on running the old code.
+The cache therefore lies in a folder named by the digest of all kernel sources.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+
+import numba
+
+_SOURCES = Path(__file__).parent
+
+
+def _sources_digest() -> str:
+    digest = hashlib.sha256(numba.__version__.encode())
+    for source in sorted(_SOURCES.glob("*.py")):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_root() -> Path:
+    """``$NUMBA_CACHE_DIR`` where it is set, otherwise ``.cache/numba`` beside the workflow."""
+    declared = os.environ.get("NUMBA_CACHE_DIR")
+    return Path(declared) if declared else _SOURCES.parents[3] / ".cache" / "numba"
+
+
+numba.config.CACHE_DIR = str(_cache_root() / _sources_digest())
+
+jit = numba.njit(cache=True, nogil=True, error_model="numpy")
+parallel_jit = numba.njit(cache=True, nogil=True, error_model="numpy", parallel=True)
