@@ -1,0 +1,78 @@
+"""Composite keys as tuples of text: dense codes shared by several tables (METHODS §1).
+
+Parts are never joined into one string and never parsed: ("1", "23") and ("12", "3") differ,
+and so do "01" and "1". Codes follow the sorted order of the tuples, part by part, by
+Unicode code point, so that sorting codes sorts keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def text_codes(columns: Sequence[pa.ChunkedArray]) -> tuple[list[np.ndarray], pa.Array]:
+    """Codes of text columns in their common sorted vocabulary.
+
+    Parameters
+    ----------
+    columns : sequence of pyarrow.ChunkedArray
+        Text columns; null takes the code -1.
+
+    Returns
+    -------
+    codes : list of int64 (n,)
+    labels : pyarrow.Array
+        The distinct texts in code point order; code k stands for ``labels[k]``.
+    """
+    encoded = [_combined(column).dictionary_encode() for column in columns]
+    vocabulary = pc.unique(pa.concat_arrays([array.dictionary.cast(pa.string()) for array in encoded]))
+    labels = vocabulary.take(pc.sort_indices(vocabulary))
+    codes = []
+    for array in encoded:
+        place = pc.index_in(array.dictionary.cast(pa.string()), labels).to_numpy(zero_copy_only=False)
+        indices = pc.fill_null(array.indices, -1).to_numpy(zero_copy_only=False)
+        codes.append(np.append(place, -1)[indices].astype(np.int64))
+    return codes, labels
+
+
+def _combined(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    if isinstance(column, pa.Array):
+        return column
+    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+
+
+def codes(tables: Sequence[pa.Table], names: Sequence[Sequence[str]]) -> list[np.ndarray]:
+    """One code per record and table: equal codes where the key tuples are equal.
+
+    Parameters
+    ----------
+    tables : sequence of pyarrow.Table
+    names : sequence of sequences of str
+        The key columns of each table, equally many, in the same order of parts.
+
+    Returns
+    -------
+    list of int64 (n,)
+        Dense ranks of the tuples over all tables; -1 where a part is null.
+    """
+    sizes = [table.num_rows for table in tables]
+    total = np.zeros(sum(sizes), np.int64)
+    for part in range(len(names[0])):
+        columns = [table[own[part]] for table, own in zip(tables, names, strict=True)]
+        parts, labels = text_codes(columns)
+        code = np.concatenate(parts) if parts else np.empty(0, np.int64)
+        missing = (total < 0) | (code < 0)
+        total = np.where(missing, -1, total * max(len(labels), 1) + code)
+        total[~missing] = np.unique(total[~missing], return_inverse=True)[1]
+    return np.split(total, np.cumsum(sizes)[:-1])
+
+
+def first_repeat(code: np.ndarray) -> int | None:
+    """The position of the first record whose code an earlier record has, or None."""
+    order = np.argsort(code, kind="stable")
+    repeats = order[1:][code[order][1:] == code[order][:-1]]
+    return int(repeats.min()) if repeats.size else None

@@ -1,0 +1,53 @@
+"""Taxicab: the mean of 0 (same category), 1 (different) and α (missing) over variables (METHODS §4.2)."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from reident.exact import Rational
+from reident.metrics.contract import Metric, Scored, Setting
+from reident.section import Section
+
+if TYPE_CHECKING:
+    from reident.bins import Pairing
+
+
+class Options(Section):
+    """Taxicab metric."""
+
+    alpha: Rational = Field(
+        Fraction(1, 2),
+        gt=0,
+        le=1,
+        description="Score α of a variable that is missing in either record, above 0 and at most 1; "
+        "a pair is suspected if its score is below α/2. Source: METHODS §4.2.",
+    )
+
+
+def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
+    """Suspected pairs of a pairing of binned records, in exact integers.
+
+    With α = a/b in lowest terms a pair has the level b·(different) + a·(missing) = b·v·score,
+    and is suspected if level / (b·v) < a / (2b), that is 2·level < a·v.
+    """
+    from reident.kernels import taxicab  # compiled code: loaded only where pairs are scored
+
+    alpha, v = options.alpha, len(pairing.variables)
+    puf, eif, level, crowded = taxicab.nearest(
+        pairing.puf.codes,
+        pairing.eif.codes,
+        different=alpha.denominator,
+        missing=alpha.numerator,
+        limit=math.ceil(Fraction(alpha.numerator * v, 2)) - 1,
+        keep=setting.keep,
+        threads=setting.threads,
+        progress=setting.progress,
+    )
+    return Scored(puf, eif, level / (alpha.denominator * v), crowded)
+
+
+METRIC = Metric("taxicab", "Taxicab", Options, "binned", ranked=True, best="low", score=score)

@@ -1,0 +1,68 @@
+"""Unicity: two records that are sample uniques of their own files, in the same cell (METHODS §4.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from reident.metrics.contract import Metric, Scored, Setting
+from reident.section import Section
+
+if TYPE_CHECKING:
+    from reident.bins import Pairing
+
+Interactions = Literal["auto", "all", "full", "jointly_observed"]
+MOST_VARIABLES = 23
+"""All 2^v − 1 sets are tried up to this v (METHODS §4.1)."""
+
+
+class Options(Section):
+    """Unicity metric."""
+
+    interactions: Interactions = Field(
+        "auto",
+        description="Sets of linking variables on which uniques are sought: `all` 2^v − 1 sets; `full`, only the "
+        "set of all variables; `auto`, all if any linking value is missing in either file, otherwise full; "
+        "`jointly_observed`, for each pair the variables present in both records. Source: METHODS §4.1.",
+    )
+    max_order: int | None = Field(
+        None,
+        ge=1,
+        description="Tries all sets of at most this many variables, whether values are missing or not; "
+        "goes with `auto` or `all`. Empty: no limit. Source: METHODS §4.1.",
+    )
+
+    @model_validator(mode="after")
+    def _order_goes_with_all(self) -> Options:
+        if self.max_order is not None and self.interactions in ("full", "jointly_observed"):
+            raise ValueError(f"`max_order` does not go with `interactions: {self.interactions}`; remove one of them.")
+        return self
+
+
+def sets_in_force(options: Options, any_missing: bool) -> str:
+    """What `interactions` comes to for these files: ``all``, ``full`` or ``jointly_observed``."""
+    if options.max_order is not None:
+        return "all"
+    if options.interactions != "auto":
+        return options.interactions
+    return "all" if any_missing else "full"
+
+
+def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
+    """Pairs of shared sample uniques of a pairing of binned records; the score is the smallest order."""
+    from reident.kernels import unicity  # compiled code: loaded only where pairs are scored
+
+    puf, eif, order, variables = unicity.shared_uniques(
+        pairing.puf.codes,
+        pairing.eif.codes,
+        sets=sets_in_force(options, setting.any_missing),
+        max_order=options.max_order,
+        threads=setting.threads,
+        progress=setting.progress,
+    )
+    return Scored(puf, eif, order.astype(np.float64), np.zeros(len(pairing.puf.codes), bool), variables)
+
+
+METRIC = Metric("unicity", "Unicity", Options, "binned", ranked=False, best="low", score=score)

@@ -1,0 +1,377 @@
+"""The study: one immutable model of everything that a number depends on, and its digest.
+
+A study file is read into :class:`Study`; every default is filled in, contradictions are
+refused, and :func:`canonical_json` writes it in one way only, so that its SHA-256 names it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from datetime import date as Date
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, BeforeValidator, Field, ValidationError, create_model, model_validator
+
+from reident import studyfile
+from reident.errors import InputError
+from reident.metrics import REGISTRY
+from reident.metrics.unicity import MOST_VARIABLES
+from reident.section import Section
+from reident.simulation import Simulation
+
+MAX_LINKING_VARIABLES = 64
+RESERVED = {"stratum", "score", "rank", "order", "confirmed"}
+"""Column names of the pair tables; keys and variables may not use them."""
+
+Name = Annotated[str, Field(min_length=1)]
+
+
+def _one_or_many(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Names = Annotated[tuple[Name, ...], BeforeValidator(_one_or_many), Field(min_length=1)]
+
+
+class SourceFile(Section):
+    """A file of records."""
+
+    path: Name = Field(description="The file, relative to the study file.")
+    format: Literal["csv", "parquet"] | None = Field(
+        None, description="`csv` or `parquet`; empty: by the ending (.parquet, otherwise csv; .gz is unpacked)."
+    )
+    delimiter: str = Field(",", min_length=1, max_length=1, description="CSV: the character between two fields.")
+    encoding: str = Field("utf-8", description="CSV: the encoding of the text; a byte order mark is skipped.")
+
+    @model_validator(mode="after")
+    def _known_encoding(self) -> SourceFile:
+        try:
+            "".encode(self.encoding)
+        except (LookupError, UnicodeError):
+            raise ValueError("`encoding` is not one that Python knows; use for example utf-8 or cp1252.") from None
+        return self
+
+
+class RecordFile(SourceFile):
+    """The public use file or the external intruder file."""
+
+    id: Names = Field(description="The column, or columns, of the key; compared as text.")
+
+
+class LinkFile(SourceFile):
+    """The internal use file with the true links."""
+
+    puf_id: Names = Field(description="The columns with the key of the public use file, in the order of its `id`.")
+    eif_id: Names = Field(description="The columns with the key of the external intruder file, in the same way.")
+    unknown_links_at_most: int = Field(
+        0, ge=0, description="How many links may name a record that is in neither file; the count is reported."
+    )
+
+
+class Files(Section):
+    """The three files of a study."""
+
+    puf: RecordFile = Field(description="The public use file (PUF).")
+    eif: RecordFile = Field(description="The external intruder file (EIF).")
+    iuf: LinkFile = Field(description="The internal use file (IUF): the true links.")
+
+    @model_validator(mode="after")
+    def _key_widths(self) -> Files:
+        for side, key in (("puf", self.iuf.puf_id), ("eif", self.iuf.eif_id)):
+            width = len(getattr(self, side).id)
+            if len(key) != width:
+                raise ValueError(f"`iuf.{side}_id` has {len(key)} columns and `{side}.id` has {width}; make them equal.")
+        return self
+
+
+class PerFile(Section):
+    """Missing codes of each file."""
+
+    puf: tuple[str, ...] = Field((), description="In the public use file.")
+    eif: tuple[str, ...] = Field((), description="In the external intruder file.")
+
+
+class Recodes(Section):
+    """Recode tables of each file, from the file's code to the study's."""
+
+    puf: dict[str, str] = Field(default_factory=dict, description="Of the public use file.")
+    eif: dict[str, str] = Field(default_factory=dict, description="Of the external intruder file.")
+
+
+def _for_both(value: Any) -> Any:
+    """A list of missing codes stands for both files; an empty cell of the list is the empty text."""
+    if isinstance(value, str):
+        value = [value]
+    if isinstance(value, list | tuple):
+        codes = ["" if code is None else code for code in value]
+        return {"puf": codes, "eif": codes}
+    return value
+
+
+class Column(Section):
+    """A variable that both files hold."""
+
+    name: Name = Field(description="The name in the study.")
+    puf: Name = Field("", validate_default=False, description="The column of the public use file; empty: the name.")
+    eif: Name = Field("", validate_default=False, description="The column of the intruder file; empty: the name.")
+    missing: Annotated[PerFile, BeforeValidator(_for_both)] = Field(
+        default_factory=PerFile,
+        description='The codes that mean missing, for both files or as `{puf: [...], eif: [...]}`; `""` is an empty '
+        "cell. Nothing else is missing. They are looked up before recoding. Source: METHODS §1.",
+    )
+    recode: Recodes = Field(default_factory=Recodes, description="`{puf: {code: code}, eif: {code: code}}`.")
+    integer_coded: bool = Field(
+        False,
+        validation_alias=AliasChoices("integer_coded", "integer-coded"),
+        description="Whether `1`, `01` and `1.0` are the same code; also written `integer-coded`.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _columns_default_to_the_name(cls, value: Any) -> Any:
+        if isinstance(value, dict) and isinstance(value.get("name"), str):
+            return {"puf": value["name"], "eif": value["name"], **value}
+        return value
+
+
+class StrataVariable(Column):
+    """A variable that splits both files into strata; written as its name alone where nothing differs."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_alone(cls, value: Any) -> Any:
+        return {"name": value, "puf": value, "eif": value} if isinstance(value, str) else value
+
+
+class LinkingVariable(Column):
+    """A variable that the intruder compares."""
+
+    type: Literal["numeric", "categorical"] = Field(description="Ordinal is categorical with a declared `order`.")
+    order: tuple[str, ...] | None = Field(
+        None, min_length=2, description="Categorical: every category after recoding, from lowest to highest."
+    )
+
+    @model_validator(mode="after")
+    def _type_fits(self) -> LinkingVariable:
+        if self.type == "numeric" and (self.order is not None or self.integer_coded):
+            raise ValueError("`order` and `integer_coded` go with `type: categorical`; remove them or change the type.")
+        if self.order is not None and len(set(self.order)) < len(self.order):
+            raise ValueError("a category stands twice in `order`; keep one of the two.")
+        return self
+
+
+class Binning(Section):
+    """Categories of numeric variables for unicity and taxicab."""
+
+    bins: int = Field(5, ge=2, le=1000, description="How many categories. Source: METHODS §3.")
+    cutpoints: Literal["puf", "eif", "pooled", "each"] = Field(
+        "puf", description="The file whose quantiles cut; `each` cuts either file by its own. Source: METHODS §3."
+    )
+    scope: Literal["stratum", "study"] = Field(
+        "stratum",
+        description="Where cut points, and the standard deviations of the euclidean and adhoc metrics, are taken. "
+        "Source: METHODS §3, §4.3.",
+    )
+
+
+class RankFilter(Section):
+    """How many pairs of a record may be suspected."""
+
+    max_pairs: int = Field(
+        5, ge=1, description="Ranks with at most so many pairs, cumulated, are kept. Source: METHODS §5."
+    )
+    keep: int = Field(20, ge=1, le=10_000, description="The same limit for what scoring keeps; at least `max_pairs`.")
+
+    @model_validator(mode="after")
+    def _keep_covers(self) -> RankFilter:
+        if self.keep < self.max_pairs:
+            raise ValueError(f"`keep` ({self.keep}) is below `max_pairs` ({self.max_pairs}); raise it.")
+        return self
+
+
+class Rates(Section):
+    """The intervals of the rates."""
+
+    interval: Literal["clopper-pearson", "wilson"] = Field("clopper-pearson", description="Source: METHODS §6.")
+    level: float = Field(0.95, gt=0, lt=1, description="The coverage of the interval.")
+
+
+class Decision(Section):
+    """What the verdict of the report compares with."""
+
+    conditional_rate_at_most: float = Field(
+        ge=0, le=1, description="The largest conditional rate, as a fraction, with which a metric passes."
+    )
+
+
+def _defaults_where_empty(value: Any) -> Any:
+    return {name: {} if options is None else options for name, options in value.items()} if isinstance(value, dict) else value
+
+
+Metrics = create_model(
+    "Metrics",
+    __base__=Section,
+    __doc__="The metrics that are computed; `{}` takes the defaults.",
+    **{
+        name: (metric.options | None, Field(None, description=f"The {name} metric; absent: not computed."))
+        for name, metric in REGISTRY.items()
+    },
+)
+
+
+class Study(Section):
+    """A re-identification study."""
+
+    id: str = Field(pattern=r"^[a-z0-9-]+$", max_length=80, description="Lower-case letters, digits and hyphens.")
+    title: str = Field("", description="The title of the report; empty: the id.")
+    agency: str = Field("", description="Who releases the file; on the front page.")
+    date: Date | None = Field(None, description="The date of the report, YYYY-MM-DD; nothing else dates it.")
+    files: Files | None = Field(None, description="The three files. This or `simulate`.")
+    simulate: Simulation | None = Field(None, description="Simulated files in place of `files`.")
+    strata: tuple[StrataVariable, ...] = Field((), description="Records are compared inside these only.")
+    linking_variables: tuple[LinkingVariable, ...] = Field(
+        min_length=1, max_length=MAX_LINKING_VARIABLES, description="What the intruder compares."
+    )
+    binning: Binning = Field(default_factory=Binning, description="Bins of numeric variables.")
+    metrics: Annotated[Metrics, BeforeValidator(_defaults_where_empty)] = Field(
+        description="The metrics that are computed."
+    )
+    rank_filter: RankFilter = Field(default_factory=RankFilter, description="The rank filter.")
+    rates: Rates = Field(default_factory=Rates, description="Intervals.")
+    decision: Decision | None = Field(None, description="The limit of the verdict; absent: no verdict.")
+
+    @property
+    def chosen(self) -> dict[str, Section]:
+        """The options of the metrics that are computed, in the order of the registry."""
+        return {name: options for name in REGISTRY if (options := getattr(self.metrics, name)) is not None}
+
+    @property
+    def keys(self) -> dict[str, tuple[str, ...]]:
+        """The key columns of ``puf`` and ``eif`` as the tables of the study name them.
+
+        A name that both files use is told apart by the prefix ``puf_`` or ``eif_``.
+        """
+        own = {side: source.id for side, source in self.sources.items() if side != "iuf"}
+        shared = set(own["puf"]) & set(own["eif"])
+        return {side: tuple(f"{side}_{name}" if name in shared else name for name in names) for side, names in own.items()}
+
+    @property
+    def sources(self) -> dict[str, SourceFile]:
+        """The descriptions of ``puf``, ``eif`` and ``iuf``, declared or simulated."""
+        files = self.files or SIMULATED
+        return {"puf": files.puf, "eif": files.eif, "iuf": files.iuf}
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Study:
+        if (self.files is None) == (self.simulate is None):
+            raise ValueError("a study takes its records from `files` or from `simulate`: give exactly one of them.")
+        return self
+
+    @model_validator(mode="after")
+    def _names_do_not_clash(self) -> Study:
+        linking = [variable.name for variable in self.linking_variables]
+        strata = [variable.name for variable in self.strata]
+        for names, section in ((linking, "linking_variables"), (strata, "strata")):
+            for name in names:
+                if names.count(name) > 1:
+                    raise ValueError(f"`{name}` stands twice in `{section}`; keep one of the two.")
+        for variable in self.linking_variables:
+            for stratum in self.strata:
+                if variable.name == stratum.name or variable.puf == stratum.puf or variable.eif == stratum.eif:
+                    raise ValueError(
+                        f"`{variable.name}` is both a strata variable and a linking variable; a pair in one stratum "
+                        "always agrees on it: remove it from one of the two lists."
+                    )
+        keys = [name for names in self.keys.values() for name in names]
+        for name in keys:
+            if keys.count(name) > 1 or name in linking or name in strata:
+                raise ValueError(f"`{name}` is a key column and also something else; give the variable another `name`.")
+        for name in [*keys, *linking, *strata]:
+            if name in RESERVED:
+                raise ValueError(f"`{name}` is the name of a result column; give it another `name`.")
+        return self
+
+    @model_validator(mode="after")
+    def _metrics_fit(self) -> Study:
+        if not self.chosen:
+            raise ValueError("`metrics` names no metric; add at least one, for example `taxicab: {}`.")
+        self._unicity_fits()
+        self._adhoc_fits()
+        return self
+
+    def _unicity_fits(self) -> None:
+        options, v = self.metrics.unicity, len(self.linking_variables)
+        if options is None or v <= MOST_VARIABLES or options.interactions not in ("auto", "all"):
+            return
+        if options.max_order is None:
+            raise ValueError(
+                f"unicity with `interactions: {options.interactions}` tries up to 2^{v} sets; above {MOST_VARIABLES} "
+                "linking variables give `max_order`, or `interactions: full` or `jointly_observed`."
+            )
+
+    def _adhoc_fits(self) -> None:
+        if self.metrics.adhoc is None:
+            return
+        types = {variable.name: variable.type for variable in self.linking_variables}
+        for name, rule in self.metrics.adhoc.scores.items():
+            if name not in types:
+                raise ValueError(f"`metrics.adhoc.scores` names `{name}`, which is not a linking variable.")
+            if rule.bands is not None and types[name] != "numeric":
+                raise ValueError(f"`metrics.adhoc.scores.{name}` has bands, which need a numeric variable.")
+            if rule.table is not None and types[name] != "categorical":
+                raise ValueError(f"`metrics.adhoc.scores.{name}` has a table, which needs a categorical variable.")
+
+
+SIMULATED = Files(
+    puf=RecordFile(path="puf.csv", id=("pufid",)),
+    eif=RecordFile(path="eif.csv", id=("broker", "serial")),
+    iuf=LinkFile(path="iuf.csv", puf_id=("pufid",), eif_id=("broker", "serial")),
+)
+"""The files that the simulation writes."""
+
+
+def load(path: Path) -> Study:
+    """Read, check and complete a study file.
+
+    Raises
+    ------
+    InputError
+        With the file, line and key of the first mistake, what is wrong, and a remedy.
+    """
+    data, node = studyfile.read(path)
+    try:
+        return Study.model_validate(data)
+    except ValidationError as error:
+        raise studyfile.explain(error, path, data, node, _known_keys()) from None
+
+
+def _known_keys() -> list[str]:
+    return sorted(set(re.findall(r'"([a-z_]+)": \{', json.dumps(Study.model_json_schema()))))
+
+
+def canonical_json(study: Study) -> str:
+    """The study with every default, in the one spelling that its digest is taken of."""
+    return json.dumps(study.model_dump(mode="json"), ensure_ascii=False, sort_keys=True, indent=1) + "\n"
+
+
+def parse(text: str) -> Study:
+    """The study of a canonical JSON text, as `resolve` wrote it."""
+    return Study.model_validate_json(text)
+
+
+def digest(part: Any) -> str:
+    """SHA-256 of any JSON-like part of a study."""
+    text = json.dumps(part, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def schema_json() -> str:
+    """The JSON Schema of study files, for editors; kept in workflow/schemas/study.schema.json."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Study.model_json_schema(by_alias=False)}
+    return json.dumps(schema, ensure_ascii=False, indent=2) + "\n"
+
+
+__all__ = ["InputError", "Study", "canonical_json", "digest", "load", "parse", "schema_json"]
