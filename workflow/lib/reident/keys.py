@@ -76,3 +76,18 @@ def first_repeat(code: np.ndarray) -> int | None:
     order = np.argsort(code, kind="stable")
     repeats = order[1:][code[order][1:] == code[order][:-1]]
     return int(repeats.min()) if repeats.size else None
+
+
+def positions(table: pa.Table, names: Sequence[str], asked: pa.Table, asked_names: Sequence[str]) -> np.ndarray:
+    """Where each asked key stands in a table whose keys do not repeat.
+
+    Returns
+    -------
+    int64 (asked.num_rows,)
+        Positions in `table`; -1 where it has no such key.
+    """
+    known, wanted = codes([table, asked], [names, asked_names])
+    place = np.full(int(max(known.max(initial=-1), wanted.max(initial=-1))) + 2, -1, np.int64)
+    place[known] = np.arange(len(known))
+    place[-1] = -1  # a null part has the code -1
+    return place[wanted]

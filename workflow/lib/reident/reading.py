@@ -29,7 +29,7 @@ BATCH = 65_536
 _LONGEST_FIELD = 1_000_000
 
 
-def read(path: Path, source: SourceFile, columns: Sequence[str]) -> pa.Table:
+def read(path: Path, source: SourceFile, columns: Sequence[str], keys: Sequence[str] = ()) -> pa.Table:
     """The named columns of a source file, as text.
 
     Parameters
@@ -40,6 +40,9 @@ def read(path: Path, source: SourceFile, columns: Sequence[str]) -> pa.Table:
         Its format, delimiter and encoding.
     columns : sequence of str
         The columns to keep; each stands once in the result, in this order.
+    keys : sequence of str
+        Those of them that are keys: a Parquet file may not store these as floating point numbers,
+        which round what is beyond 2^53.
 
     Returns
     -------
@@ -56,7 +59,7 @@ def read(path: Path, source: SourceFile, columns: Sequence[str]) -> pa.Table:
         raise InputError(f"{path.name}: this is a folder, not a file; name the file in it.")
     parquet = source.format == "parquet" or (source.format is None and path.suffix.lower() == ".parquet")
     try:
-        return _read_parquet(path, wanted) if parquet else _read_csv(path, source, wanted)
+        return _read_parquet(path, wanted, keys) if parquet else _read_csv(path, source, wanted)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(f"{path.name}: the file cannot be read ({reason}); check the path and permissions.") from None
@@ -163,13 +166,18 @@ def _say_csv(path: Path, line: int, error: csv.Error) -> NoReturn:
     raise InputError(f"{path.name}, line {line}: {problem}; {remedy}.") from None
 
 
-def _read_parquet(path: Path, wanted: Sequence[str]) -> pa.Table:
+def _read_parquet(path: Path, wanted: Sequence[str], keys: Sequence[str]) -> pa.Table:
     try:
         stored = pq.ParquetFile(path)
         _check_header(path, stored.schema_arrow.names, wanted)
         table = stored.read(columns=list(wanted)).select(list(wanted))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InputError(f"{path.name}: this is not a whole Parquet file; write it again.") from None
+    for name in keys:
+        if pa.types.is_floating(table[name].type):
+            raise InputError(
+                f"{path.name}, column `{name}`: a key stored as floating point numbers; store it as text or integers."
+            )
     return pa.table({name: _as_text(path, name, table[name]) for name in wanted})
 
 

@@ -12,7 +12,7 @@ from reident.metrics.contract import Metric, Scored, Setting
 from reident.section import Section
 
 if TYPE_CHECKING:
-    from reident.bins import Pairing
+    from reident.pairing import Pairing
 
 Score = Annotated[Decimal, Field(ge=0, le=5, decimal_places=12)]
 

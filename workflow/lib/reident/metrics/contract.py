@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reident.bins import Pairing
+    from reident.pairing import Pairing
     from reident.section import Section
 
 
@@ -65,6 +65,9 @@ class Metric(NamedTuple):
         The better end of the score.
     score : callable
         ``score(pairing, options, setting) -> Scored``.
+    splits : bool
+        Whether a stratum may be scored in blocks of PUF records (not where a record's result depends
+        on the other records of its file).
     """
 
     name: str
@@ -74,3 +77,4 @@ class Metric(NamedTuple):
     ranked: bool
     best: Literal["low", "high"]
     score: Callable[[Pairing, Section, Setting], Scored]
+    splits: bool = True

@@ -14,7 +14,7 @@ from reident.metrics.contract import Metric, Scored, Setting
 from reident.section import Section
 
 if TYPE_CHECKING:
-    from reident.bins import Pairing
+    from reident.pairing import Pairing
 
 
 class Options(Section):

@@ -11,7 +11,7 @@ from reident.metrics.contract import Metric, Scored, Setting
 from reident.section import Section
 
 if TYPE_CHECKING:
-    from reident.bins import Pairing
+    from reident.pairing import Pairing
 
 Interactions = Literal["auto", "all", "full", "jointly_observed"]
 MOST_VARIABLES = 23
@@ -65,4 +65,4 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     return Scored(puf, eif, order.astype(np.float64), np.zeros(len(pairing.puf.codes), bool), variables)
 
 
-METRIC = Metric("unicity", "Unicity", Options, "binned", ranked=False, best="low", score=score)
+METRIC = Metric("unicity", "Unicity", Options, "binned", ranked=False, best="low", score=score, splits=False)

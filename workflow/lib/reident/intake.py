@@ -1,0 +1,231 @@
+"""Typing the three source files by the study: keys, missing codes, recodes, links, row account (METHODS §1).
+
+The prepared tables are in canonical order (sorted by key, part by part, by code point),
+so that nothing after this step depends on the order of rows in the sources.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from reident import keys
+from reident.account import Account
+from reident.errors import InputError
+
+if TYPE_CHECKING:
+    from reident.study import Column, Study
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_INTEGER = re.compile(r"([+-]?)0*(\d+)(\.0*)?", re.ASCII)
+
+
+class Prepared(NamedTuple):
+    """The three typed tables, the row account, and sentences that the analyst should read."""
+
+    puf: pa.Table
+    eif: pa.Table
+    iuf: pa.Table
+    account: pd.DataFrame
+    warnings: list[str]
+
+
+def columns_of(study: Study, side: str) -> list[str]:
+    """The columns of a source file that the study needs, keys first."""
+    source = study.sources[side]
+    if side == "iuf":
+        return [*source.puf_id, *source.eif_id]
+    return [*source.id, *(getattr(column, side) for column in (*study.strata, *study.linking_variables))]
+
+
+def keys_of(study: Study, side: str) -> list[str]:
+    """The key columns of a source file, by the file's own names."""
+    source = study.sources[side]
+    return [*source.puf_id, *source.eif_id] if side == "iuf" else list(source.id)
+
+
+def prepare(study: Study, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Prepared:
+    """Type the records and links of a study.
+
+    Parameters
+    ----------
+    study : Study
+    puf, eif, iuf : pyarrow.Table
+        The text of each source file, at least its :func:`columns_of`.
+
+    Returns
+    -------
+    Prepared
+        ``puf`` and ``eif``: key columns (text), strata variables (text), linking variables by their
+        study names (categorical: text, numeric: float64), null where missing. ``iuf``: the key
+        columns of both, each link once. All sorted by key.
+
+    Raises
+    ------
+    InputError
+        A repeated or empty key, a value that is not a number, a code outside the declared order,
+        no code in common, a link to an unknown record beyond the tolerance.
+    """
+    account = Account("prepare")
+    sides = {side: _records(study, side, table, account) for side, table in (("puf", puf), ("eif", eif))}
+    warnings = _compare_codes(study, sides["puf"], sides["eif"])
+    links = _links(study, iuf, sides, account)
+    return Prepared(sides["puf"], sides["eif"], links, account.table(), warnings)
+
+
+def _records(study: Study, side: str, text: pa.Table, account: Account) -> pa.Table:
+    source, names = study.sources[side], study.keys[side]
+    file = source.path.rsplit("/", 1)[-1]
+    if text.num_rows == 0:
+        raise InputError(f"{file}: the file has a header but no record; check the export.")
+    for part in source.id:
+        empty = pc.index(pc.equal(text[part], ""), True).as_py()
+        if empty >= 0 and len(source.id) == 1:
+            raise InputError(f"{file}, row {empty + 2}, column `{part}`: the key is empty; give every record a key.")
+    code = keys.codes([text], [source.id])[0]
+    if (repeat := keys.first_repeat(code)) is not None:
+        raise InputError(
+            f"{file}, row {repeat + 2}: the key ({', '.join(source.id)}) repeats that of an earlier row; "
+            "keep one record for each key, or name all columns of the key."
+        )
+    data = {name: text[part] for name, part in zip(names, source.id, strict=True)}
+    for column in study.strata:
+        data[column.name] = _typed(column, "categorical", None, side, file, text)
+    for column in study.linking_variables:
+        data[column.name] = _typed(column, column.type, column.order, side, file, text)
+    account.open(side, text.num_rows).close(side)
+    return pa.table(data).take(np.argsort(code, kind="stable"))
+
+
+def _typed(
+    column: Column, kind: str, order: tuple[str, ...] | None, side: str, file: str, text: pa.Table
+) -> pa.Array:
+    """One variable, typed on its distinct texts and spread to the records; null where missing."""
+    encoded = text[getattr(column, side)].combine_chunks().dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    normal = _normaliser(column)
+    missing = {normal(code) for code in getattr(column.missing, side)}
+    recode = {normal(code): _clean(target) for code, target in getattr(column.recode, side).items()}
+    numbers = {_number(code) for code in missing} - {None} if kind == "numeric" else set()
+    out: list[str | float | None] = []
+    for position, raw in enumerate(encoded.dictionary.to_pylist()):
+        value = normal(raw)
+        if value in missing or (numbers and _number(value) in numbers):
+            out.append(None)
+            continue
+        value = recode.get(value, value)
+        if kind == "numeric":
+            out.append(_number(value))
+            problem = "is not a number; declare it as a missing code, recode it" if out[-1] is None else None
+        else:
+            out.append(normal(value))
+            problem = "is not in the declared `order`; add it, recode it" if order and out[-1] not in order else None
+        if problem:
+            row = pc.index(encoded.indices, pa.scalar(position, encoded.indices.type)).as_py() + 2
+            raise InputError(
+                f"{file}, row {row}, column `{getattr(column, side)}`: the value of `{column.name}` {problem}, "
+                "or correct the file."
+            )
+    values = pa.array(out, pa.float64() if kind == "numeric" else pa.string())
+    return values.take(encoded.indices)
+
+
+def _clean(text: str) -> str:
+    return unicodedata.normalize("NFC", text.strip())
+
+
+def _normaliser(column: Column) -> Callable[[str], str]:
+    """Trimming and NFC; for integer-coded variables also one spelling of each whole number."""
+    if not column.integer_coded:
+        return _clean
+
+    def integer(text: str) -> str:
+        text = _clean(text)
+        match = _INTEGER.fullmatch(text)
+        if not match:
+            return text
+        digits = match[2]
+        return ("-" if match[1] == "-" and digits != "0" else "") + digits
+
+    return integer
+
+
+def _number(text: str) -> float | None:
+    """The finite number that a text is, or None."""
+    if not _NUMBER.fullmatch(text):
+        return None
+    value = float(text)
+    return (value + 0.0) if np.isfinite(value) else None
+
+
+def _compare_codes(study: Study, puf: pa.Table, eif: pa.Table) -> list[str]:
+    """Refuse a categorical variable without a code in common; warn below half (METHODS §1)."""
+    warnings = []
+    strata = [(column, "strata variable") for column in study.strata]
+    linking = [(column, "linking variable") for column in study.linking_variables if column.type == "categorical"]
+    for column, role in strata + linking:
+        ours, theirs = (set(pc.unique(table[column.name]).drop_null().to_pylist()) for table in (puf, eif))
+        if not ours or not theirs:
+            warnings.append(f"The {role} {column.name} has no value at all in one of the two files.")
+        elif not ours & theirs:
+            raise InputError(
+                f"{_file(study, 'puf')} and {_file(study, 'eif')}, columns `{column.puf}` and `{column.eif}`: no code "
+                f"of `{column.name}` is in both files; recode one of them (`recode`)."
+            )
+        elif 2 * len(ours & theirs) < len(ours | theirs):
+            warnings.append(
+                f"Fewer than half of the codes of the {role} {column.name} occur in both files "
+                f"({len(ours & theirs)} of {len(ours | theirs)}): check the recodes."
+            )
+    return warnings
+
+
+def _file(study: Study, side: str) -> str:
+    return study.sources[side].path.rsplit("/", 1)[-1]
+
+
+def _links(study: Study, iuf: pa.Table, sides: dict[str, pa.Table], account: Account) -> pa.Table:
+    """The distinct links between known records; unknown ones only within the declared tolerance."""
+    source, file = study.sources["iuf"], _file(study, "iuf")
+    names = [*study.keys["puf"], *study.keys["eif"]]
+    links = pa.table(
+        dict(zip(names, (iuf[part] for part in (*source.puf_id, *source.eif_id)), strict=True)),
+        schema=pa.schema([(name, pa.string()) for name in names]),
+    )
+    unknown = np.zeros(links.num_rows, bool)
+    first: tuple[int, str] | None = None
+    for side in ("puf", "eif"):
+        known, asked = keys.codes([sides[side], links], [study.keys[side]] * 2)
+        lost = ~np.isin(asked, known)
+        if lost.any() and (first is None or int(lost.argmax()) < first[0]):
+            first = (int(lost.argmax()), side)
+        unknown |= lost
+    if first is not None and unknown.sum() > source.unknown_links_at_most:
+        raise InputError(
+            f"{file}, row {first[0] + 2}: the link names a record that is not in {_file(study, first[1])} "
+            f"({unknown.sum():,} such links); correct the links, or declare `unknown_links_at_most`."
+        )
+    code = keys.codes([links], [names])[0]
+    order = np.argsort(code, kind="stable")
+    order = order[~unknown[order]]
+    new = np.ones(len(order), bool)
+    new[1:] = code[order][1:] != code[order][:-1]
+    lines = account.open("iuf", links.num_rows)
+    lines.leave("link to an unknown record", int(unknown.sum()))
+    lines.leave("exact repeat of a link", int((~new).sum()))
+    lines.close("iuf", int(new.sum()))
+    return links.take(order[new])
+
+
+def any_missing(tables: Iterable[pa.Table], names: Iterable[str]) -> bool:
+    """Whether any value of the named columns is missing in any of the tables."""
+    names = list(names)
+    return any(table[name].null_count > 0 for table in tables for name in names)
