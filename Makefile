@@ -1,0 +1,50 @@
+# `make` sets up .venv and runs the example study; `make test` sets up the same way and runs the tests.
+# Another Python than python3: make PYTHON=python3.12
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+# Written last, when the environment is whole, and named after the lock and this folder: another lock,
+# a moved checkout or an interrupted set-up all mean a fresh environment, whatever the time stamps say.
+READY := .venv/ready-$(shell { pwd; cat requirements.lock; } | cksum | cut -d' ' -f1)
+
+.PHONY: example test lint lock clean
+.DELETE_ON_ERROR:
+
+example: $(READY)
+	$(BIN)/snakemake --cores all
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/snakefmt --check Snakefile workflow/rules
+	$(BIN)/snakemake --lint
+
+# The lock again, after a change to the dependencies in pyproject.toml. What need not change keeps its
+# version; `make lock LOCK=--upgrade` takes the newest of everything that pyproject.toml leaves open.
+lock: $(READY)
+	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 \
+		--generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
+		--quiet $(LOCK) --output-file requirements.lock
+
+# Everything that set-up and tools made; never results/ or reports/, which may hold weeks of work.
+clean:
+	rm -rf .venv .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find workflow tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY):
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' \
+		|| { echo 'Python 3.11, 3.12 or 3.13 is needed; name one: make PYTHON=python3.12' >&2; exit 1; }
+	@echo 'Setting up .venv from requirements.lock (once, about a minute) ...'
+	@rm -f .venv/ready-*
+	@rm -rf .venv
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip check --disable-pip-version-check
+	$(BIN)/python -c 'import pathlib, sysconfig; \
+		pathlib.Path(sysconfig.get_path("purelib"), "reident.pth").write_text("../../../../workflow/lib\n")'
+	@touch $@

@@ -1,0 +1,24 @@
+"""What all tests share: hypothesis' profiles, and the library on the path of child processes too."""
+
+import os
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+
+LIBRARY = Path(__file__).resolve().parents[1] / "workflow" / "lib"
+
+# pytest's own process has the library from `pythonpath` in pyproject.toml; programs that tests start do not.
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(LIBRARY), os.environ.get("PYTHONPATH")]))
+# No test opens a window.
+os.environ["MPLBACKEND"] = "Agg"
+
+# The first example of a kernel's test waits for numba to compile, which is no slowness of the kernel.
+_COMPILING = [HealthCheck.too_slow]
+# The same examples in every run, so that a red test is red again; `nightly` looks for new ones.
+settings.register_profile(
+    "default", max_examples=200, deadline=None, derandomize=True, suppress_health_check=_COMPILING
+)
+settings.register_profile(
+    "nightly", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=_COMPILING
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
