@@ -1,0 +1,35 @@
+"""Unicity by its definition (METHODS §4.1): every set, every record, in plain Python."""
+
+from itertools import combinations
+
+
+def sample_uniques(records, variables):
+    """Cells of one record: {cell: position}, among the records without a missing value in ``variables``."""
+    cells = {}
+    for position, record in enumerate(records):
+        cell = tuple(int(record[j]) for j in variables)
+        if min(cell) >= 0:
+            cells.setdefault(cell, []).append(position)
+    return {cell: members[0] for cell, members in cells.items() if len(members) == 1}
+
+
+def jointly_observed(puf_record, eif_record):
+    return tuple(j for j in range(len(puf_record)) if puf_record[j] >= 0 and eif_record[j] >= 0)
+
+
+def shared_uniques(puf, eif, sets="all", max_order=None):
+    """Rows (puf, eif, order, mask), each pair once with its smallest, then first, set; sorted by puf, order, eif."""
+    v = puf.shape[1]
+    orders = [v] if sets == "full" else range(1, min(max_order or v, v) + 1)
+    first = {}
+    for order in orders:
+        for variables in combinations(range(v), order):
+            of_puf, of_eif = sample_uniques(puf, variables), sample_uniques(eif, variables)
+            for cell, p in of_puf.items():
+                e = of_eif.get(cell)
+                if e is None or (
+                    sets == "jointly_observed" and jointly_observed(puf[p], eif[e]) != variables
+                ):
+                    continue
+                first.setdefault((p, e), (order, sum(1 << j for j in variables)))
+    return sorted(((p, e, *best) for (p, e), best in first.items()), key=lambda row: (row[0], row[2], row[1]))
