@@ -117,14 +117,14 @@ def flatten(rules: Sequence[Rule]) -> Flat:
 
 
 @jit
-def exact_cost(p_codes, e_codes, p_values, e_values, rules, bound):
-    """The cost of one pair by the definition, or some number from ``bound`` on if that is what it reaches."""
+def exact_cost(i, r, pc, ec, pv, ev, rules, bound):
+    """The cost of the pair (i, r) by the definition, or some number from ``bound`` on if that is what it reaches."""
     total = 0
-    for j in range(p_codes.size):
+    for j in range(pc.shape[1]):
         if total >= bound:
             break
         if rules.kind[j] == BANDS:
-            p, e = p_values[j], e_values[j]
+            p, e = pv[i, j], ev[r, j]
             if p != p or e != e:
                 total += rules.highest[j]
                 continue
@@ -137,7 +137,7 @@ def exact_cost(p_codes, e_codes, p_values, e_values, rules, bound):
                     break
             total += cost
             continue
-        p, e = p_codes[j], e_codes[j]
+        p, e = pc[i, j], ec[r, j]
         if p < 0 or e < 0:
             total += rules.highest[j]
         elif rules.kind[j] == TABLE:
@@ -153,7 +153,7 @@ def _scan(first, end, pc, ec, pv, ev, rules, threshold, keep, best):
     for i in range(first, end):
         count, bound = 0, threshold
         for r in range(len(ec)):
-            cost = exact_cost(pc[i], ec[r], pv[i], ev[r], rules, bound)
+            cost = exact_cost(i, r, pc, ec, pv, ev, rules, bound)
             if cost < bound:
                 count = offer(levels, eifs, count, cost, r)
                 if count == keep + 1:

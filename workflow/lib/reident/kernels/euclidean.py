@@ -18,12 +18,12 @@ SCALE = 1e12
 
 
 @jit
-def exact_level(p_codes, e_codes, p_values, e_values, numeric, spread, alpha, primer, squares):
-    """The level of one pair by the definition; the squares are summed in ascending order."""
-    v = p_codes.size
+def exact_level(i, r, pc, ec, pv, ev, numeric, spread, alpha, primer, squares):
+    """The level of the pair (i, r) by the definition; the squares are summed in ascending order."""
+    v = pc.shape[1]
     for j in range(v):
         if numeric[j]:
-            p, e = p_values[j], e_values[j]
+            p, e = pv[i, j], ev[r, j]
             if p != p or e != e:
                 s = alpha
             elif p == e:
@@ -31,16 +31,16 @@ def exact_level(p_codes, e_codes, p_values, e_values, numeric, spread, alpha, pr
             else:
                 x = abs(p - e) / spread[j]
                 s = math.tanh((x if x < 6.0 else 6.0) / 2.0)  # also 6 where the spread is 0 or NaN
-        elif p_codes[j] < 0 or e_codes[j] < 0:
+        elif pc[i, j] < 0 or ec[r, j] < 0:
             s = alpha
         else:
-            s = 1.0 if p_codes[j] != e_codes[j] else 0.0
+            s = 1.0 if pc[i, j] != ec[r, j] else 0.0
         square = s * s
-        i = j
-        while i > 0 and squares[i - 1] > square:
-            squares[i] = squares[i - 1]
-            i -= 1
-        squares[i] = square
+        a = j
+        while a > 0 and squares[a - 1] > square:
+            squares[a] = squares[a - 1]
+            a -= 1
+        squares[a] = square
     total = 0.0
     for j in range(v):
         total += squares[j]
@@ -68,7 +68,7 @@ def _scan(first, end, pc, ec, pv, ev, numeric, spread, alpha, primer, threshold,
                         q += 1.0
             if q >= limit:
                 continue
-            level = exact_level(pc[i], ec[r], pv[i], ev[r], numeric, spread, alpha, primer, squares)
+            level = exact_level(i, r, pc, ec, pv, ev, numeric, spread, alpha, primer, squares)
             if level < bound:
                 count = offer(levels, eifs, count, level, r)
                 if count == keep + 1:
