@@ -21,7 +21,7 @@ LIMITS = ["stratum", "max_pairs", "n_suspected", "n_confirmed", "n_ambiguous", "
 class Confirmed(NamedTuple):
     """The suspected pairs with `confirmed`, and the counts at every rank limit from 1 to `keep`."""
 
-    pairs: pa.Table
+    confirmed: pa.Table
     limits: pd.DataFrame
 
 

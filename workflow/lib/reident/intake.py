@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reident import keys
+from reident import keys, reading
 from reident.account import Account
 from reident.errors import InputError
 
@@ -34,7 +35,7 @@ class Prepared(NamedTuple):
     eif: pa.Table
     iuf: pa.Table
     account: pd.DataFrame
-    warnings: list[str]
+    warnings: pd.DataFrame
 
 
 def columns_of(study: Study, side: str) -> list[str]:
@@ -49,6 +50,11 @@ def keys_of(study: Study, side: str) -> list[str]:
     """The key columns of a source file, by the file's own names."""
     source = study.sources[side]
     return [*source.puf_id, *source.eif_id] if side == "iuf" else list(source.id)
+
+
+def read_source(study: Study, side: str, path: Path) -> pa.Table:
+    """The text of what the study needs of a source file."""
+    return reading.read(path, study.sources[side], columns_of(study, side), keys_of(study, side))
 
 
 def prepare(study: Study, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Prepared:
@@ -77,7 +83,7 @@ def prepare(study: Study, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Prepar
     sides = {side: _records(study, side, table, account) for side, table in (("puf", puf), ("eif", eif))}
     warnings = _compare_codes(study, sides["puf"], sides["eif"])
     links = _links(study, iuf, sides, account)
-    return Prepared(sides["puf"], sides["eif"], links, account.table(), warnings)
+    return Prepared(sides["puf"], sides["eif"], links, account.table(), pd.DataFrame({"warning": warnings}, dtype=str))
 
 
 def _records(study: Study, side: str, text: pa.Table, account: Account) -> pa.Table:
@@ -223,9 +229,3 @@ def _links(study: Study, iuf: pa.Table, sides: dict[str, pa.Table], account: Acc
     lines.leave("exact repeat of a link", int((~new).sum()))
     lines.close("iuf", int(new.sum()))
     return links.take(order[new])
-
-
-def any_missing(tables: Iterable[pa.Table], names: Iterable[str]) -> bool:
-    """Whether any value of the named columns is missing in any of the tables."""
-    names = list(names)
-    return any(table[name].null_count > 0 for table in tables for name in names)

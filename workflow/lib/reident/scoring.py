@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +14,6 @@ from reident.metrics.contract import Metric, Scored, Setting
 from reident.pairing import Comparison
 
 if TYPE_CHECKING:
-    from reident.section import Section
     from reident.study import Study
 
 
@@ -30,18 +29,23 @@ class ShardScores(NamedTuple):
     aside: pa.Table
 
 
+class Work(NamedTuple):
+    """Which shard, with how many threads, with which files of the study's own functions, telling whom."""
+
+    shard: str
+    threads: int = 1
+    functions: Sequence[Path] = ()
+    progress: Callable[[float], None] | None = None
+
+
 def score_shard(
     study: Study,
     metric: Metric,
-    options: Section,
     puf: pa.Table,
     eif: pa.Table,
     manifest: pd.DataFrame,
-    blocks: pd.DataFrame,
-    *,
-    threads: int = 1,
-    folder: Path | None = None,
-    progress: Callable[[float], None] | None = None,
+    shards: pd.DataFrame,
+    work: Work,
 ) -> ShardScores:
     """Score the blocks of one shard.
 
@@ -49,10 +53,9 @@ def score_shard(
     ----------
     puf, eif : pyarrow.Table
         The whole files, prepared or binned as the metric reads.
-    blocks : pandas.DataFrame
-        The shard's lines of the shard table.
-    folder : Path
-        Where a study's own scoring functions lie.
+    manifest, shards : pandas.DataFrame
+        The strata, and the blocks of every shard.
+    work : Work
 
     Returns
     -------
@@ -61,16 +64,22 @@ def score_shard(
         first, then EIF key.
     """
     comparison = Comparison(study, puf, eif, manifest)
+    options, blocks = study.chosen[metric.name], shards[shards["shard"] == work.shard]
     parts, done, total = [], 0, max(int(blocks["pairs"].sum()), 1)
     for block in blocks.itertuples():
         start, stop = (block.start, block.stop) if metric.splits else _whole(block, manifest)
-        share = (lambda part, done=done, pairs=block.pairs: progress((done + part * pairs) / total)) if progress else None
-        setting = Setting(study.rank_filter.keep, threads, comparison.any_missing, folder, share)
+        share = _share(work.progress, done / total, block.pairs / total)
+        setting = Setting(study.rank_filter.keep, work.threads, comparison.any_missing, tuple(work.functions), share)
         rows = comparison.rows("puf", block.stratum)[start:stop], comparison.rows("eif", block.stratum)
         if len(rows[0]):
             parts.append((block.stratum, *rows, metric.score(comparison.pairing(block.stratum, start, stop), options, setting)))
         done += block.pairs
     return _tables(study, metric, puf, eif, parts)
+
+
+def _share(progress: Callable[[float], None] | None, done: float, part: float) -> Callable[[float], None] | None:
+    """A block's progress as that of the shard."""
+    return None if progress is None else lambda of_block: progress(done + of_block * part)
 
 
 def _whole(block: NamedTuple, manifest: pd.DataFrame) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, BeforeValidator, Field, ValidationError, create_model, model_validator
 
 from reident import studyfile
+from reident.columns import RESERVED
 from reident.errors import InputError
 from reident.metrics import REGISTRY
 from reident.metrics.unicity import MOST_VARIABLES
@@ -23,8 +24,6 @@ from reident.section import Section
 from reident.simulation import Simulation
 
 MAX_LINKING_VARIABLES = 64
-RESERVED = {"stratum", "score", "rank", "order", "confirmed"}
-"""Column names of the pair tables; keys and variables may not use them."""
 
 Name = Annotated[str, Field(min_length=1)]
 
@@ -360,6 +359,34 @@ def canonical_json(study: Study) -> str:
 def parse(text: str) -> Study:
     """The study of a canonical JSON text, as `resolve` wrote it."""
     return Study.model_validate_json(text)
+
+
+def part(study: Study, step: str, metric: str | None = None) -> dict[str, Any]:
+    """What a step takes from the study itself, beside the files that it reads.
+
+    A change of the study reruns the steps whose part changes, and what reads their results.
+    """
+    whole = study.model_dump(mode="json")
+    linking = [(variable["name"], variable["type"]) for variable in whole["linking_variables"]]
+    names = {"keys": study.keys, "strata": [variable["name"] for variable in whole["strata"]], "linking": linking}
+    sources = {side: source.model_dump(mode="json") for side, source in study.sources.items()}
+    parts: dict[str, dict[str, Any]] = {
+        "simulate": {"simulate": whole["simulate"]},
+        "prepare": {"sources": sources, "strata": whole["strata"], "linking": whole["linking_variables"]},
+        "stratify": names,
+        "bin": {**names, "binning": whole["binning"]},
+        "score": {
+            **names,
+            "scope": study.binning.scope,
+            "keep": study.rank_filter.keep,
+            "options": whole["metrics"].get(metric),
+        },
+        "rank": {**names, "rank_filter": whole["rank_filter"]},
+        "confirm": {**names, "keep": study.rank_filter.keep},
+        "describe": {**names, "variables": whole["linking_variables"], "metrics": list(study.chosen)},
+        "rate": {**names, "rates": whole["rates"], "rank_filter": whole["rank_filter"], "metrics": list(study.chosen)},
+    }
+    return parts.get(step, whole)
 
 
 def digest(part: Any) -> str:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from pydantic import Field, model_validator
 
+from reident.errors import InputError
 from reident.exact import SCALE
 from reident.metrics.contract import Metric, Scored, Setting
 from reident.section import Section
 
 if TYPE_CHECKING:
-    from reident.pairing import Pairing
+    from reident.kernels.adhoc import Rule
+    from reident.pairing import Pairing, Records
+    from reident.study import LinkingVariable
 
 Score = Annotated[Decimal, Field(ge=0, le=5, decimal_places=12)]
 
@@ -70,6 +77,8 @@ class VariableScore(Section):
             raise ValueError("a scoring function needs the `sha256` of its file, so that it is the approved one.")
         if self.bands is not None and len({(band.within, band.relative) for band in self.bands}) < len(self.bands):
             raise ValueError("two bands have the same `within`; keep one of them.")
+        if self.bands is not None and len({band.relative for band in self.bands}) > 1:
+            raise ValueError("the bands of one variable are all relative or all absolute; make them alike.")
         if self.table is not None and len({(cell.puf, cell.eif) for cell in self.table}) < len(self.table):
             raise ValueError("a pair of categories stands twice in the table; keep one of the two.")
         return self
@@ -90,8 +99,148 @@ DEFAULT_BANDS = ((0.1, 5), (0.25, 4), (0.5, 3), (1.0, 2), (2.0, 1))
 """(within, score) in standard deviations of the public use file, for undeclared numeric variables."""
 
 
+def defaulted(options: Options, variables: tuple[LinkingVariable, ...]) -> list[str]:
+    """The variables whose scores the study does not declare."""
+    return [variable.name for variable in variables if variable.name not in options.scores]
+
+
 def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
-    raise NotImplementedError
+    """Suspected pairs of a pairing of prepared records; sums are integers at scale 10^12.
+
+    Raises
+    ------
+    InputError
+        If a study's own function is not the approved one, or gives something else than scores 0 to 5.
+    """
+    from reident.kernels import adhoc  # compiled code: loaded only where pairs are scored
+
+    declared = [options.scores.get(variable.name) for variable in pairing.variables]
+    own = {at: rule for at, rule in enumerate(declared) if rule is not None and rule.function is not None}
+    rules = [_rule(pairing, at, rule if at not in own else None) for at, rule in enumerate(declared)]
+    above = 5 * len(rules) * SCALE // 2
+    if not own:
+        puf, eif, level, crowded = adhoc.nearest(
+            *_arrays(pairing), rules, above=above, keep=setting.keep, threads=setting.threads, progress=setting.progress
+        )
+        return Scored(puf, eif, level / SCALE, crowded)
+    functions = {at: _approved(rule, setting.functions) for at, rule in own.items()}
+
+    def score_block(rows: slice, columns: slice) -> np.ndarray:
+        total = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.int64)
+        for at, rule in enumerate(rules):
+            if at in functions:
+                total += _own_scores(pairing, at, functions[at], rows, columns)
+            else:
+                total += _rule_scores(pairing, at, rule, rows, columns)
+        return total
+
+    puf, eif, level, crowded = adhoc.nearest_blocks(
+        score_block,
+        len(pairing.puf.codes),
+        len(pairing.eif.codes),
+        above=above,
+        keep=setting.keep,
+        progress=setting.progress,
+    )
+    return Scored(puf, eif, level / SCALE, crowded)
+
+
+def _arrays(pairing: Pairing) -> tuple[np.ndarray, ...]:
+    return pairing.puf.codes, pairing.eif.codes, pairing.puf.values, pairing.eif.values
+
+
+def _scaled(value: Decimal | int) -> int:
+    return int(Decimal(value) * SCALE)
+
+
+def _rule(pairing: Pairing, at: int, declared: VariableScore | None) -> Rule:
+    """The kernel's form of a variable's scores: declared, or the default of its type."""
+    from reident.kernels.adhoc import Bands, Exact, Table
+
+    numeric = pairing.labels[at] is None
+    if declared is None and numeric:
+        spread = pairing.spread[at]
+        # Without a spread (constant, or fewer than two values) only equal values are near.
+        near = [(share * spread, score) for share, score in DEFAULT_BANDS] if spread > 0 else [(0.0, 5)]
+        return _bands(Bands, near, relative=False, beyond=0)
+    if declared is not None and declared.bands is not None:
+        near = sorted((band.within, band.score) for band in declared.bands)
+        return _bands(Bands, near, declared.bands[0].relative, _scaled(declared.beyond))
+    if declared is not None and declared.table is not None:
+        code = {label: place for place, label in enumerate(pairing.labels[at])}
+        scores = np.full((len(code), len(code)), _scaled(declared.otherwise), np.int64)
+        for cell in declared.table:
+            if cell.puf in code and cell.eif in code:
+                scores[code[cell.puf], code[cell.eif]] = _scaled(cell.score)
+        return Table(scores)
+    return _bands(Bands, [(0.0, 5)], relative=False, beyond=0) if numeric else Exact()
+
+
+def _bands(make: type, near: list[tuple[float, Decimal | int]], relative: bool, beyond: int) -> Rule:
+    within = np.array([limit for limit, _ in near], np.float64)
+    return make(within, np.full(len(near), relative), np.array([_scaled(points) for _, points in near], np.int64), beyond)
+
+
+def _rule_scores(pairing: Pairing, at: int, rule: Rule, rows: slice, columns: slice) -> np.ndarray:
+    """The scores of a block for a variable with rules: int64 (rows, columns), in numpy."""
+    from reident.kernels.adhoc import HIGHEST, Bands, Table
+
+    if isinstance(rule, Bands):
+        p, e = pairing.puf.values[rows, at][:, None], pairing.eif.values[columns, at][None, :]
+        difference = np.abs(e - p)
+        scores = np.full(difference.shape, rule.beyond, np.int64)
+        for within, relative, points in reversed(list(zip(rule.within, rule.relative, rule.score, strict=True))):
+            scores[difference <= (within * np.abs(p) if relative else within)] = points
+        return np.where(np.isnan(difference), 0, scores)
+    p, e = pairing.puf.codes[rows, at][:, None], pairing.eif.codes[columns, at][None, :]
+    scores = rule.scores[p, e] if isinstance(rule, Table) else np.where(p == e, HIGHEST, 0)
+    return np.where((p < 0) | (e < 0), 0, scores)
+
+
+def _own_scores(pairing: Pairing, at: int, function: Callable, rows: slice, columns: slice) -> np.ndarray:
+    """The scores of a block by a study's own function, checked; missing values score 0 without it."""
+    p, e = _values(pairing, "puf", at)[rows][:, None], _values(pairing, "eif", at)[columns][None, :]
+    name = pairing.variables[at].name
+    try:
+        raw = np.asarray(function(p, e), np.float64)
+        found = np.broadcast_to(raw, (p.shape[0], e.shape[1]))
+    except Exception as error:  # noqa: BLE001 - foreign code; its message may hold data
+        raise InputError(
+            f"the scoring function of `{name}` failed ({type(error).__name__}); it takes two arrays that broadcast "
+            "(PUF values as a column, EIF values as a row) and returns their scores."
+        ) from None
+    missing = _is_missing(pairing.puf, at)[rows][:, None] | _is_missing(pairing.eif, at)[columns][None, :]
+    if not ((found >= 0) & (found <= 5))[~missing].all():
+        raise InputError(f"the scoring function of `{name}` gives a score outside 0…5; correct the function.")
+    return np.where(missing, 0, np.rint(np.where(missing, 0, found) * SCALE)).astype(np.int64)
+
+
+def _values(pairing: Pairing, side: str, at: int) -> np.ndarray:
+    """A variable's values for a study's own function: numbers, or category labels ('' where missing)."""
+    records = getattr(pairing, side)
+    if pairing.labels[at] is None:
+        return records.values[:, at]
+    return np.array([*pairing.labels[at], ""], object)[records.codes[:, at]]
+
+
+def _is_missing(records: Records, at: int) -> np.ndarray:
+    return (records.codes[:, at] < 0) & np.isnan(records.values[:, at])
+
+
+def _approved(rule: VariableScore, files: tuple[Path, ...]) -> Callable:
+    """The study's own function, from a file whose SHA-256 the study approves."""
+    module, name = rule.function.split(":")
+    path = next(file for file in files if file.stem == module)
+    source = path.read_bytes()
+    if hashlib.sha256(source).hexdigest() != rule.sha256:
+        raise InputError(
+            f"{path.name} is not the file that the study approves; review it and give its SHA-256 as `sha256`."
+        )
+    space: dict[str, Any] = {"__name__": module}
+    exec(compile(source, path.name, "exec"), space)  # the very bytes that were approved
+    if not callable(space.get(name)):
+        raise InputError(f"{path.name} has no function `{name}`; correct `function`.")
+    return space[name]
 
 
 METRIC = Metric("adhoc", "Adhoc", Options, "prepared", ranked=True, best="high", score=score)

@@ -40,13 +40,13 @@ class Setting(NamedTuple):
     """What scoring needs beside the pairs.
 
     ``any_missing`` says whether any linking value of either whole file is missing (METHODS §4.1, `auto`);
-    ``folder`` is where a study's own scoring functions lie.
+    ``functions`` are the files of a study's own scoring functions.
     """
 
     keep: int
     threads: int = 1
     any_missing: bool = False
-    folder: Path | None = None
+    functions: tuple[Path, ...] = ()
     progress: Callable[[float], None] | None = None
 
 

@@ -1,0 +1,28 @@
+"""Re-identification studies: from a public use file, an intruder's file and the true links to the review."""
+
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+
+configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/study.smk"
+include: "workflow/rules/intake.smk"
+include: "workflow/rules/strata.smk"
+include: "workflow/rules/score.smk"
+include: "workflow/rules/rates.smk"
+include: "workflow/rules/report.smk"
+
+
+rule all:
+    """The disclosure review of every study of the run."""
+    default_target: True
+    input:
+        expand("reports/{study}/disclosure-review.{kind}", study=STUDIES, kind=["html", "pdf"]),
+
+
+localrules:
+    all,

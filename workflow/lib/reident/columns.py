@@ -1,0 +1,12 @@
+"""The names of columns of the study's own tables, where several modules must agree on them."""
+
+COUNTS = frozenset(
+    {
+        "n_puf", "n_eif", "n_links", "pairs", "start", "stop", "rows", "max_pairs", "n_pairs", "n_pufids",
+        "n_suspected", "n_confirmed", "n_ambiguous", "n_confirmed_pairs",
+    }
+)  # fmt: skip
+"""Columns of CSV tables that hold counts; everything else is read as text."""
+
+RESERVED = COUNTS | {"stratum", "shard", "score", "rank", "order", "confirmed", "variables"}
+"""Names that keys and variables of a study may not have."""

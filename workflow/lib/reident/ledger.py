@@ -1,0 +1,411 @@
+"""The ledger: what every step read and wrote, by SHA-256, and whether the chain still closes.
+
+Snakemake schedules by time stamps and its own records; it does not see an edited
+intermediate or a source whose time stamp was kept. A step therefore hashes what it reads
+before and after, writes under a temporary name in the same folder, syncs, renames, and
+then writes its entry. :func:`check_chain` walks the entries back to the sources.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import hashlib
+import io
+import json
+import os
+import platform
+import sys
+import traceback
+from collections.abc import Iterator
+from functools import cache, cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from reident.columns import COUNTS
+from reident.errors import InputError
+
+if TYPE_CHECKING:
+    from reident.study import Study
+
+LIBRARY = Path(__file__).parent
+MODULES = {
+    "resolve": ["study"],
+    "simulate": ["simulation"],
+    "prepare": ["intake"],
+    "stratify": ["strata"],
+    "bin": ["bins"],
+    "score": ["scoring", "metrics.{metric}"],
+    "rank": ["ranking"],
+    "confirm": ["confirmation"],
+    "describe": ["description"],
+    "rate": ["rates"],
+    "report": ["report", "figures", "tables", "rates"],
+}
+"""The library modules of each rule."""
+
+PACKAGES = ("reident", "numpy", "scipy", "pandas", "pyarrow", "numba", "pydantic", "snakemake")
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """The versions that a number may depend on."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[package] = metadata.version(package)
+    return found
+
+
+@cache
+def library_digest(rule: str, metric: str | None = None) -> str:
+    """SHA-256 over the sources of a rule's library modules and all that these import from the library.
+
+    The study model is left out: what it makes of a study file is ``study.json``, which is
+    hashed by itself. Imports for type checking only do not count.
+    """
+    todo = [f"reident.{module.format(metric=metric)}" for module in (*MODULES[rule], "ledger")]
+    seen: set[str] = set()
+    while todo:
+        module = todo.pop()
+        if module in seen or (module == "reident.study" and rule != "resolve"):
+            continue
+        seen.add(module)
+        todo += _imports(module)
+    total = hashlib.sha256()
+    for module in sorted(seen):
+        for source in _files(module):
+            total.update(f"{source.relative_to(LIBRARY)}\0{sha256(source)}\n".encode())
+    return total.hexdigest()
+
+
+def _files(module: str) -> list[Path]:
+    base = LIBRARY.joinpath(*module.split(".")[1:])
+    if base.is_dir():
+        return sorted(file for file in base.glob("*") if file.is_file()) if base != LIBRARY else [base / "__init__.py"]
+    return [base.with_suffix(".py")]
+
+
+def _imports(module: str) -> list[str]:
+    found = []
+    for source in _files(module):
+        if source.suffix != ".py":
+            continue
+        tree = ast.parse(source.read_text(encoding="utf-8"))
+        skipped = {
+            id(node)
+            for block in ast.walk(tree)
+            if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+            for node in ast.walk(block)
+        }
+        for node in ast.walk(tree):
+            if id(node) in skipped:
+                continue
+            if isinstance(node, ast.Import):
+                found += [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return [name for name in found if name.startswith("reident.") and _exists(name)]
+
+
+def _exists(module: str) -> bool:
+    base = LIBRARY.joinpath(*module.split(".")[1:])
+    return base.is_dir() or base.with_suffix(".py").is_file()
+
+
+class Step:
+    """One running step: reads inputs and writes outputs by their names in the rule.
+
+    Parameters
+    ----------
+    job
+        The job as the scheduler describes it: ``rule``, ``wildcards``, ``input``, ``output``,
+        ``params``, ``log``, ``threads``. ``params.study`` and ``params.library`` are digests;
+        the first output named ``ledger`` is the step's entry.
+    """
+
+    def __init__(self, job: Any) -> None:
+        self.rule = job.rule
+        self.inputs = {name: _paths(value) for name, value in job.input.items()}
+        self.outputs = {name: Path(value) for name, value in job.output.items()}
+        self.params = dict(job.params.items())
+        self.wildcards = dict(job.wildcards.items())
+        self.threads = job.threads
+        self.entry = self.outputs.pop("ledger")
+        self.root = self.entry.parents[1]
+        self.name = self.entry.stem
+        self.log = Path(job.log[0])
+        self._written: dict[str, tuple[Path, int | None]] = {}
+        self._before: dict[Path, str] = {}
+
+    @cached_property
+    def study(self) -> Study:
+        """The study, as `resolve` wrote it."""
+        from reident import study  # a step that has no study, `resolve`, does without the model's import
+
+        return study.parse(self.path("study").read_text(encoding="utf-8"))
+
+    def start(self) -> None:
+        """Hash every input; refuse a study.json that is not that of the study file."""
+        self._before = {path: sha256(path) for paths in self.inputs.values() for path in paths}
+        if self.rule != "resolve" and _study_digest(self.study, self.rule, self.metric) != self.params["study"]:
+            raise _broken(self.path("study"), "is not what the study file says")
+
+    @property
+    def metric(self) -> str | None:
+        """The metric of the step, where it has one."""
+        return self.wildcards.get("metric")
+
+    def path(self, name: str) -> Path:
+        """The one path of a named input."""
+        (path,) = self.inputs[name]
+        return path
+
+    def read(self, name: str) -> pa.Table | pd.DataFrame | str:
+        """A named input: a Parquet table, a CSV table (text, counts as integers), or text."""
+        return _read(self.path(name))
+
+    def read_all(self, name: str) -> list[Any]:
+        """All files of a named input, in the order of the rule."""
+        return [_read(path) for path in self.inputs[name]]
+
+    def write(self, name: str, content: pa.Table | pd.DataFrame | str | bytes) -> None:
+        """Write a named output under a temporary name; it takes its own name when the step has ended well."""
+        path = self.outputs[name]
+        rows = len(content) if isinstance(content, pa.Table | pd.DataFrame) else None
+        self._written[name] = (_write_aside(path, _encoded(content)), rows)
+
+    def say(self, message: str) -> None:
+        """A line for the log file: never a key or a value of the data."""
+        with self.log.open("a", encoding="utf-8") as log:
+            log.write(message + "\n")
+
+    def progress(self, part: float) -> None:
+        """How far a long step is, for the log file."""
+        self.say(f"{self.name}: {part:.0%}")
+
+    def finish(self) -> None:
+        """Check that inputs kept still and outputs are complete; give them their names; write the entry."""
+        for path, digest in self._before.items():
+            if sha256(path) != digest:
+                raise InputError(f"{path.name} changed while step `{self.name}` read it; run the same command again.")
+        if missing := sorted(set(self.outputs) - set(self._written)):
+            raise RuntimeError(f"step {self.name} did not write {', '.join(missing)}")
+        record = {
+            "step": self.name,
+            "rule": self.rule,
+            "metric": self.metric,
+            "study_digest": self.params.get("study"),
+            "library_digest": self.params.get("library"),
+            "inputs": {name: [self._line(p, self._before[p]) for p in paths] for name, paths in self.inputs.items()},
+            "outputs": {},
+            "versions": versions(),
+        }
+        for name, (aside, rows) in self._written.items():
+            record["outputs"][name] = self._line(self.outputs[name], sha256(aside), aside.stat().st_size, rows)
+        for name, (aside, _) in self._written.items():
+            aside.replace(self.outputs[name])
+        _write_aside(self.entry, (json.dumps(record, indent=1, sort_keys=True) + "\n").encode()).replace(self.entry)
+
+    def abandon(self) -> None:
+        """Remove what was written aside."""
+        for aside, _ in self._written.values():
+            aside.unlink(missing_ok=True)
+
+    def check_chain(self) -> list[dict[str, Any]]:
+        """The entries of all steps that this one rests on, after :func:`check_chain` of them."""
+        sources = {path.name: path for name, paths in self.inputs.items() if name.startswith("source_") for path in paths}
+        made = [path for paths in self.inputs.values() for path in paths if path not in sources.values()]
+        return check_chain(self.root, self.study, made, sources)
+
+    def _line(self, path: Path, digest: str, size: int | None = None, rows: int | None = None) -> dict[str, Any]:
+        line = {"path": _shown(path, self.root), "sha256": digest, "size": path.stat().st_size if size is None else size}
+        return line if rows is None else {**line, "rows": rows}
+
+
+@contextlib.contextmanager
+def step(job: Any) -> Iterator[Step]:
+    """Run the body of an adapter as a step of the ledger.
+
+    Bad input ends the process with its one sentence; an unexpected error with its type, the
+    function and the step, while its details go to a file that only the owner may read.
+    """
+    running = Step(job)
+    running.log.write_text("", encoding="utf-8")
+    try:
+        running.start()
+        yield running
+        running.finish()
+    except InputError as error:
+        running.abandon()
+        running.say(f"Error: {error}")
+        sys.exit(f"Error: {error}")
+    except Exception as error:  # noqa: BLE001 - the last net: nothing of the data may reach a log
+        running.abandon()
+        message = _unexpected(running, error)
+        running.say(message)
+        sys.exit(message)
+    running.say(f"{running.name}: done")
+
+
+def _unexpected(running: Step, error: Exception) -> str:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    folder = running.root / "confidential"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    details = folder / f"{running.name}.txt"
+    _write_aside(details, traceback.format_exc().encode()).replace(details)
+    return (
+        f"Error: step `{running.name}` failed unexpectedly ({type(error).__name__} in {place.name}, "
+        f"{Path(place.filename).name} line {place.lineno}); the details, which may hold data, are in {details}."
+    )
+
+
+def _paths(value: Any) -> list[Path]:
+    return [Path(value)] if isinstance(value, str) else [Path(item) for item in value]
+
+
+def _shown(path: Path, root: Path) -> str:
+    """A path as the ledger records it: relative to the study's results, sources by their name alone."""
+    try:
+        return path.relative_to(root).as_posix()
+    except ValueError:
+        return f"reports/{path.name}" if "reports" in path.parts[:1] else f"source:{path.name}"
+
+
+def _read(path: Path) -> pa.Table | pd.DataFrame | str:
+    if path.suffix == ".parquet":
+        return pq.read_table(path, partitioning=None)
+    if path.suffix == ".csv":
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        for name in COUNTS.intersection(table.columns):
+            table[name] = pd.to_numeric(table[name].replace("", None)).astype("Int64" if (table[name] == "").any() else "int64")
+        return table
+    return path.read_text(encoding="utf-8")
+
+
+def _encoded(content: pa.Table | pd.DataFrame | str | bytes) -> bytes:
+    if isinstance(content, pa.Table):
+        sink = io.BytesIO()
+        pq.write_table(content.replace_schema_metadata(None), sink, compression="zstd")
+        return sink.getvalue()
+    if isinstance(content, pd.DataFrame):
+        return content.to_csv(index=False, lineterminator="\n").encode()
+    return content.encode() if isinstance(content, str) else content
+
+
+def _write_aside(path: Path, content: bytes) -> Path:
+    """Write and sync a file, readable by its owner alone, under a temporary name beside `path`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    return aside
+
+
+def check_chain(root: Path, study: Study, ends: list[Path], sources: dict[str, Path]) -> list[dict[str, Any]]:
+    """Walk the ledger back from some results to the sources.
+
+    Every file must be what its step wrote, every step must have read what the steps before it
+    wrote, and must have run with the study and the library as they are now.
+
+    Parameters
+    ----------
+    root : Path
+        ``results/{study}``.
+    study : Study
+        As it is now.
+    ends : list of Path
+        The results to begin with.
+    sources : dict of Path
+        The source files by name.
+
+    Returns
+    -------
+    list of dict
+        The entries that the results rest on, by step.
+
+    Raises
+    ------
+    InputError
+        Naming the first file that does not fit and what mends it.
+    """
+    entries = _entries(root)
+    maker = {line["path"]: entry for entry in entries for line in entry["outputs"].values()}
+    wrote = {line["path"]: line["sha256"] for entry in entries for line in entry["outputs"].values()}
+    todo, used = [_shown(path, root) for path in ends], {}
+    checked: set[str] = set()
+    while todo:
+        path = todo.pop()
+        if path in checked:
+            continue
+        checked.add(path)
+        if path not in maker:
+            raise _broken(root / path, "has no entry in the ledger")
+        if _digest(root / path) != wrote[path]:
+            raise _broken(root / path, "is not what its step wrote")
+        entry = maker[path]
+        if entry["step"] not in used:
+            used[entry["step"]] = entry
+            _check_entry(root, study, entry, wrote, sources)
+            todo += [line["path"] for line in _inputs(entry) if not line["path"].startswith("source:")]
+    return [used[name] for name in sorted(used)]
+
+
+def _entries(root: Path) -> list[dict[str, Any]]:
+    entries = []
+    for path in sorted((root / "ledger").glob("*.json")):
+        try:
+            entry = json.loads(path.read_text(encoding="utf-8"))
+            [line["sha256"] for line in (*entry["outputs"].values(), *_inputs(entry))]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise _broken(path, "is not a whole ledger entry") from None
+        entries.append(entry)
+    return entries
+
+
+def _inputs(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    return [line for lines in entry["inputs"].values() for line in lines]
+
+
+def _check_entry(
+    root: Path, study: Study, entry: dict[str, Any], wrote: dict[str, str], sources: dict[str, Path]
+) -> None:
+    rule, metric, outputs = entry["rule"], entry["metric"], entry["outputs"].values()
+    result = root / next(iter(outputs))["path"]
+    if entry["study_digest"] != _study_digest(study, rule, metric):
+        raise _broken(result, "was made with another study")
+    if entry["library_digest"] != library_digest(rule, metric):
+        raise _broken(result, "was made by another version of the library")
+    for line in _inputs(entry):
+        name = line["path"].removeprefix("source:")
+        if name != line["path"]:
+            if name in sources and _digest(sources[name]) != line["sha256"]:
+                raise _broken(result, f"was made from another version of {name}")
+        elif name != "study.json" and wrote.get(name) != line["sha256"]:
+            raise _broken(result, f"was made from another version of {name}")
+
+
+def _study_digest(study: Study, rule: str, metric: str | None) -> str:
+    from reident.study import digest, part  # the model imports pydantic, which small steps do without
+
+    return digest(part(study, rule, metric))
+
+
+def _digest(path: Path) -> str:
+    return sha256(path) if path.is_file() else ""
+
+
+def _broken(path: Path, what: str) -> InputError:
+    return InputError(f"{path} {what}; delete it and run the same command again.")

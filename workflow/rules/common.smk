@@ -1,0 +1,97 @@
+"""What the rules share: the studies of this run, their files, and the digests that rerun what they touch.
+
+Reads  config/config.yaml, the study files
+Makes  STUDIES (id -> study file), the functions that rules call in `params` and `input`
+"""
+
+import os
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+LIBRARY = Path(workflow.basedir) / "workflow" / "lib"
+sys.path.insert(0, str(LIBRARY))
+# Every job finds the library, remote ones too, without an installed package.
+os.environ.update(PYTHONPATH=os.pathsep.join([str(LIBRARY), *filter(None, [os.environ.get("PYTHONPATH")])]))
+
+from reident import ledger, study as studies
+from reident.errors import InputError
+from reident.metrics import REGISTRY
+
+
+def load_studies():
+    """The study files of this run, and their models, by study id."""
+    named = config.get("study")
+    paths = str(named).split(",") if named else config["studies"]
+    files, models = {}, {}
+    for path in map(Path, paths):
+        try:
+            model = studies.load(path)
+        except InputError as error:
+            raise WorkflowError(str(error)) from None
+        if model.id in models:
+            raise WorkflowError(f"{path} and {files[model.id]} have the same id; change the `id` of one of them.")
+        files[model.id], models[model.id] = path, model
+    return files, models
+
+
+STUDIES, MODELS = load_studies()
+
+
+wildcard_constraints:
+    study="|".join(STUDIES),
+    metric="|".join(REGISTRY),
+    shard=r"\d+",
+
+
+def study_digest(step):
+    """The digest of what a step takes from the study itself."""
+    return lambda wildcards: studies.digest(
+        studies.part(MODELS[wildcards.study], step, wildcards.get("metric"))
+    )
+
+
+def library_digest(step):
+    """The digest of the library modules that a step runs."""
+    return lambda wildcards: ledger.library_digest(step, wildcards.get("metric"))
+
+
+def source(side):
+    """The path of a source file: declared, or simulated."""
+
+    def path(wildcards):
+        model = MODELS[wildcards.study]
+        if model.files is None:
+            return f"results/{wildcards.study}/simulated/{side}.csv"
+        return str(STUDIES[wildcards.study].parent / model.sources[side].path)
+
+    return path
+
+
+def source_digests(wildcards, input):
+    """The digests of the sources, which change even where a time stamp was kept."""
+    files = [Path(input[side]) for side in ("puf", "eif", "iuf")]
+    return [ledger.sha256(file) if file.is_file() else "" for file in files]
+
+
+def metrics_of(wildcards):
+    """The metrics that a study computes."""
+    return list(MODELS[wildcards.study].chosen)
+
+
+def shard_table(wildcards):
+    """The lines of the study's shard table, once its strata are known."""
+    with checkpoints.stratify.get(study=wildcards.study).output.shards.open() as table:
+        names, *lines = (line.rstrip("\n").split(",") for line in table)
+    return [dict(zip(names, line)) for line in lines]
+
+
+def shards_of(wildcards):
+    """The shards of a study, enumerated from its shard table."""
+    return sorted({line["shard"] for line in shard_table(wildcards)})
+
+
+def shard_pairs(wildcards):
+    """How many pairs a shard compares."""
+    return sum(int(line["pairs"]) for line in shard_table(wildcards) if line["shard"] == wildcards.shard)

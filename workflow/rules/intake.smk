@@ -1,0 +1,38 @@
+"""The three files, typed by the study (METHODS §1).
+
+Reads  results/{study}/study.json; the public use file, the external intruder file, the true links
+Makes  results/{study}/prepared/{puf,eif,iuf}.parquet: keys as text, linking variables by their study
+       names, null where missing, in the order of keys;
+       prepared/account.csv: the row account; prepared/warnings.csv: what the analyst should look at
+"""
+
+
+rule prepare:
+    """Read and type the source files, compare their codes, check keys and links."""
+    input:
+        study=ancient("results/{study}/study.json"),
+        puf=source("puf"),
+        eif=source("eif"),
+        iuf=source("iuf"),
+    output:
+        puf="results/{study}/prepared/puf.parquet",
+        eif="results/{study}/prepared/eif.parquet",
+        iuf="results/{study}/prepared/iuf.parquet",
+        account="results/{study}/prepared/account.csv",
+        warnings="results/{study}/prepared/warnings.csv",
+        ledger="results/{study}/ledger/prepare.json",
+    log:
+        "results/{study}/logs/prepare.log",
+    benchmark:
+        "results/{study}/benchmarks/prepare.tsv"
+    params:
+        study=study_digest("prepare"),
+        library=library_digest("prepare"),
+        sources=source_digests,
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 12 * input.size_mb) * attempt,
+    conda:
+        "../../environment.yml"
+    script:
+        "../scripts/prepare.py"

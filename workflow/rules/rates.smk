@@ -1,0 +1,78 @@
+"""Rates, and what the report tells of files and pairs (METHODS §6).
+
+Reads  results/{study}/confirmed/, prepared/, binned/, strata/
+Makes  rates.csv: one line per metric and stratum, and for the whole study;
+       description/{variables,agreement,overlap}.csv: aggregates for the report
+"""
+
+
+def confirmed_of(kind):
+    """A file of every metric of the study."""
+    return lambda wildcards: [
+        f"results/{wildcards.study}/confirmed/{metric}.{kind}" for metric in metrics_of(wildcards)
+    ]
+
+
+rule rate:
+    """Compute the rates, on a chain of steps that closes."""
+    input:
+        study=ancient("results/{study}/study.json"),
+        puf="results/{study}/prepared/puf.parquet",
+        eif="results/{study}/prepared/eif.parquet",
+        iuf="results/{study}/prepared/iuf.parquet",
+        manifest="results/{study}/strata/manifest.csv",
+        accounts=["results/{study}/prepared/account.csv", "results/{study}/strata/account.csv"],
+        confirmed=confirmed_of("parquet"),
+        limits=confirmed_of("limits.csv"),
+        source_puf=source("puf"),
+        source_eif=source("eif"),
+        source_iuf=source("iuf"),
+    output:
+        rates="results/{study}/rates.csv",
+        ledger="results/{study}/ledger/rate.json",
+    log:
+        "results/{study}/logs/rate.log",
+    benchmark:
+        "results/{study}/benchmarks/rate.tsv"
+    params:
+        study=study_digest("rate"),
+        library=library_digest("rate"),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 12 * input.size_mb) * attempt,
+    conda:
+        "../../environment.yml"
+    script:
+        "../scripts/rate.py"
+
+
+rule describe:
+    """Count what the report shows of linking variables, agreement and overlap."""
+    input:
+        study=ancient("results/{study}/study.json"),
+        puf="results/{study}/prepared/puf.parquet",
+        eif="results/{study}/prepared/eif.parquet",
+        iuf="results/{study}/prepared/iuf.parquet",
+        binned_puf="results/{study}/binned/puf.parquet",
+        binned_eif="results/{study}/binned/eif.parquet",
+        manifest="results/{study}/strata/manifest.csv",
+        confirmed=confirmed_of("parquet"),
+    output:
+        variables="results/{study}/description/variables.csv",
+        agreement="results/{study}/description/agreement.csv",
+        overlap="results/{study}/description/overlap.csv",
+        ledger="results/{study}/ledger/describe.json",
+    log:
+        "results/{study}/logs/describe.log",
+    benchmark:
+        "results/{study}/benchmarks/describe.tsv"
+    params:
+        study=study_digest("describe"),
+        library=library_digest("describe"),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
+    conda:
+        "../../environment.yml"
+    script:
+        "../scripts/describe.py"

@@ -1,0 +1,1 @@
+"""placeholder while the report is being built"""

@@ -1,0 +1,114 @@
+"""Scores, ranks, confirmation, metric by metric (METHODS §4–6).
+
+Reads  results/{study}/binned/ (unicity, taxicab) or prepared/ (the others); strata/
+Makes  scores/{metric}/{shard}.parquet: the pairs that the rank filter may need; {shard}.aside.parquet;
+       suspected/{metric}.parquet, suspected/{metric}.distribution.csv;
+       confirmed/{metric}.parquet, confirmed/{metric}.limits.csv
+"""
+
+
+def compared(side):
+    """The table that a metric compares."""
+    return (
+        lambda wildcards: f"results/{wildcards.study}/{REGISTRY[wildcards.metric].reads}/{side}.parquet"
+    )
+
+
+def own_functions(wildcards):
+    """The files of a study's own scoring functions."""
+    options = MODELS[wildcards.study].chosen[wildcards.metric]
+    rules = getattr(options, "scores", {}).values() if wildcards.metric == "adhoc" else []
+    modules = sorted({rule.function.split(":")[0] for rule in rules if rule.function is not None})
+    return [str(STUDIES[wildcards.study].parent / f"{module}.py") for module in modules]
+
+
+def all_shards(kind):
+    """A file of every shard of a metric, enumerated from the shard table."""
+    return lambda wildcards: [
+        f"results/{wildcards.study}/scores/{wildcards.metric}/{shard}.{kind}" for shard in shards_of(wildcards)
+    ]
+
+
+rule score:
+    """Compare all pairs of a shard and keep those that the rank filter may need."""
+    input:
+        study=ancient("results/{study}/study.json"),
+        puf=compared("puf"),
+        eif=compared("eif"),
+        manifest="results/{study}/strata/manifest.csv",
+        shards="results/{study}/strata/shards.csv",
+        functions=own_functions,
+    output:
+        pairs="results/{study}/scores/{metric}/{shard}.parquet",
+        aside="results/{study}/scores/{metric}/{shard}.aside.parquet",
+        ledger="results/{study}/ledger/score.{metric}.{shard}.json",
+    log:
+        "results/{study}/logs/score.{metric}.{shard}.log",
+    benchmark:
+        "results/{study}/benchmarks/score.{metric}.{shard}.tsv"
+    params:
+        study=study_digest("score"),
+        library=library_digest("score"),
+    # A small shard is done before a second thread has started.
+    threads: lambda wildcards: workflow.cores if shard_pairs(wildcards) > 10**9 else 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
+        runtime=lambda wildcards, attempt: 10 + 60 * attempt * (shard_pairs(wildcards) // 10**11),
+    conda:
+        "../../environment.yml"
+    script:
+        "../scripts/score.py"
+
+
+rule rank:
+    """Keep, for each record, the best ranks with few pairs: the suspected pairs."""
+    input:
+        study=ancient("results/{study}/study.json"),
+        pairs=all_shards("parquet"),
+    output:
+        suspected="results/{study}/suspected/{metric}.parquet",
+        distribution="results/{study}/suspected/{metric}.distribution.csv",
+        ledger="results/{study}/ledger/rank.{metric}.json",
+    log:
+        "results/{study}/logs/rank.{metric}.log",
+    benchmark:
+        "results/{study}/benchmarks/rank.{metric}.tsv"
+    params:
+        study=study_digest("rank"),
+        library=library_digest("rank"),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
+    conda:
+        "../../environment.yml"
+    script:
+        "../scripts/rank.py"
+
+
+rule confirm:
+    """Check the suspected pairs against the true links."""
+    input:
+        study=ancient("results/{study}/study.json"),
+        suspected="results/{study}/suspected/{metric}.parquet",
+        pairs=all_shards("parquet"),
+        aside=all_shards("aside.parquet"),
+        iuf="results/{study}/prepared/iuf.parquet",
+        manifest="results/{study}/strata/manifest.csv",
+    output:
+        confirmed="results/{study}/confirmed/{metric}.parquet",
+        limits="results/{study}/confirmed/{metric}.limits.csv",
+        ledger="results/{study}/ledger/confirm.{metric}.json",
+    log:
+        "results/{study}/logs/confirm.{metric}.log",
+    benchmark:
+        "results/{study}/benchmarks/confirm.{metric}.tsv"
+    params:
+        study=study_digest("confirm"),
+        library=library_digest("confirm"),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
+    conda:
+        "../../environment.yml"
+    script:
+        "../scripts/confirm.py"

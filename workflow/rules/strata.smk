@@ -1,0 +1,64 @@
+"""Strata, shards and bins (METHODS §2, §3).
+
+Reads  results/{study}/prepared/
+Makes  strata/manifest.csv: the strata with their counts and shards; strata/shards.csv: the blocks of each
+       shard; strata/account.csv: records in no stratum, links lost to stratification;
+       binned/{puf,eif}.parquet: numeric variables as quantile categories; binned/cutpoints.csv
+"""
+
+
+checkpoint stratify:
+    """List the strata and pack them into shards of at most so many pairs."""
+    input:
+        study=ancient("results/{study}/study.json"),
+        puf="results/{study}/prepared/puf.parquet",
+        eif="results/{study}/prepared/eif.parquet",
+        iuf="results/{study}/prepared/iuf.parquet",
+    output:
+        manifest="results/{study}/strata/manifest.csv",
+        shards="results/{study}/strata/shards.csv",
+        account="results/{study}/strata/account.csv",
+        ledger="results/{study}/ledger/stratify.json",
+    log:
+        "results/{study}/logs/stratify.log",
+    benchmark:
+        "results/{study}/benchmarks/stratify.tsv"
+    params:
+        study=study_digest("stratify"),
+        library=library_digest("stratify"),
+        pairs_per_shard=lambda wildcards: int(config["pairs_per_shard"]),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
+    conda:
+        "../../environment.yml"
+    script:
+        "../scripts/stratify.py"
+
+
+rule bin:
+    """Cut numeric linking variables at quantiles."""
+    input:
+        study=ancient("results/{study}/study.json"),
+        puf="results/{study}/prepared/puf.parquet",
+        eif="results/{study}/prepared/eif.parquet",
+        manifest="results/{study}/strata/manifest.csv",
+    output:
+        puf="results/{study}/binned/puf.parquet",
+        eif="results/{study}/binned/eif.parquet",
+        cutpoints="results/{study}/binned/cutpoints.csv",
+        ledger="results/{study}/ledger/bin.json",
+    log:
+        "results/{study}/logs/bin.log",
+    benchmark:
+        "results/{study}/benchmarks/bin.tsv"
+    params:
+        study=study_digest("bin"),
+        library=library_digest("bin"),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
+    conda:
+        "../../environment.yml"
+    script:
+        "../scripts/bin.py"

@@ -1,0 +1,54 @@
+"""The study, complete.
+
+Reads  a study file
+Makes  results/{study}/study.json, the study with every default filled in, which every other step takes;
+       results/{study}/simulated/{puf,eif,iuf}.csv where the study simulates its files
+"""
+
+
+rule resolve:
+    """Fill in every default of a study and write it in its one canonical form."""
+    input:
+        study=lambda wildcards: str(STUDIES[wildcards.study]),
+    output:
+        study="results/{study}/study.json",
+        ledger="results/{study}/ledger/resolve.json",
+    log:
+        "results/{study}/logs/resolve.log",
+    benchmark:
+        "results/{study}/benchmarks/resolve.tsv"
+    params:
+        study=study_digest("resolve"),
+        library=library_digest("resolve"),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 500 * attempt,
+    conda:
+        "../../environment.yml"
+    script:
+        "../scripts/resolve.py"
+
+
+rule simulate:
+    """Draw a population, its public use file, an intruder's file and the true links."""
+    input:
+        study=ancient("results/{study}/study.json"),
+    output:
+        puf="results/{study}/simulated/puf.csv",
+        eif="results/{study}/simulated/eif.csv",
+        iuf="results/{study}/simulated/iuf.csv",
+        ledger="results/{study}/ledger/simulate.json",
+    log:
+        "results/{study}/logs/simulate.log",
+    benchmark:
+        "results/{study}/benchmarks/simulate.tsv"
+    params:
+        study=study_digest("simulate"),
+        library=library_digest("simulate"),
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+    conda:
+        "../../environment.yml"
+    script:
+        "../scripts/simulate.py"

@@ -1,0 +1,8 @@
+"""Adapter of the rule `bin`."""
+
+from reident import bins, ledger
+
+with ledger.step(snakemake) as step:
+    binned = bins.bin_files(step.study, *(step.read(name) for name in ("puf", "eif", "manifest")))
+    for name, table in binned._asdict().items():
+        step.write(name, table)

@@ -1,0 +1,9 @@
+"""Adapter of the rule `prepare`."""
+
+from reident import intake, ledger
+
+with ledger.step(snakemake) as step:
+    sources = {side: intake.read_source(step.study, side, step.path(side)) for side in ("puf", "eif", "iuf")}
+    prepared = intake.prepare(step.study, **sources)
+    for name, table in prepared._asdict().items():
+        step.write(name, table)

@@ -1,0 +1,7 @@
+"""Adapter of the rule `simulate`."""
+
+from reident import ledger, simulation
+
+with ledger.step(snakemake) as step:
+    for side, table in simulation.simulate(step.study.simulate).items():
+        step.write(side, table)

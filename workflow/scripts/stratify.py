@@ -1,0 +1,9 @@
+"""Adapter of the rule `stratify`."""
+
+from reident import ledger, strata
+
+with ledger.step(snakemake) as step:
+    tables = [step.read(name) for name in ("puf", "eif", "iuf")]
+    found = strata.stratify(step.study, *tables, step.params["pairs_per_shard"])
+    for name, table in found._asdict().items():
+        step.write(name, table)
