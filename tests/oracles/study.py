@@ -1,0 +1,94 @@
+"""A whole study by brute force: the judge of the production code, written from METHODS §1–6 apart from it.
+
+Slow and simple on purpose: every pair is scored as the definition says, in exact fractions wherever the
+definition is exact. It takes the study as the plain mapping of its YAML file (scalars may be text) and the
+three files as lists of rows of text, and imports nothing of the library.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from oracles import scoring
+from oracles.binning import bin_records, variances
+from oracles.preparing import by_stratum, distinct_links, prepare
+from oracles.rating import ALL, Pair, keep_ranks, rank, rate_rows
+
+METRICS = ("unicity", "taxicab", "euclidean", "adhoc")
+
+
+@dataclass(frozen=True)
+class MetricResult:
+    scored: dict  # {(pufid, eifid): Pair} of the ranks within `keep`
+    suspected: dict  # the same of the ranks within `max_pairs`
+    confirmed: set  # the suspected (pufid, eifid) that are links
+    ambiguous: set  # the pufids with suspected pairs whose best rank alone exceeds `max_pairs`
+    rates: dict  # {stratum, or ALL: {column of rates.csv: value}}
+
+
+@dataclass(frozen=True)
+class Result:
+    strata: dict  # {values of the strata variables: (n_puf, n_eif, n_links)}
+    metrics: dict  # {metric: MetricResult}
+
+
+def run(study, puf, eif, iuf):
+    """The result of the study on rows of text."""
+    puf, eif = prepare(study, "puf", puf), prepare(study, "eif", eif)
+    links, strata = distinct_links(study, iuf), by_stratum(puf, eif)
+    metrics = {}
+    for name in METRICS:
+        if name not in study["metrics"]:
+            continue
+        options = study["metrics"][name] or {}
+        if name == "unicity":
+            everything = suspected = unicity_pairs(study, options, puf, eif)
+            ambiguous = set()
+        else:
+            setting = study.get("rank_filter") or {}
+            pairs = rank(scored_pairs(name, study, options, puf, eif), high_is_best=name == "adhoc")
+            everything = keep_ranks(pairs, int(setting.get("keep", 20)))
+            suspected = keep_ranks(pairs, int(setting.get("max_pairs", 5)))
+            ambiguous = {pair.pufid for pair in pairs} - {pair.pufid for pair in suspected}
+        scored, kept = ({(pair.pufid, pair.eifid): pair for pair in some} for some in (everything, suspected))
+        rates = rate_rows(study, puf, eif, strata, links, suspected, ambiguous)
+        metrics[name] = MetricResult(scored, kept, kept.keys() & links, ambiguous, rates)
+    counts = next(iter(metrics.values())).rates
+    sizes = {k: tuple(counts[k][c] for c in ("n_puf", "n_eif", "n_links")) for k in counts if k != ALL}
+    return Result(sizes, metrics)
+
+
+def scored_pairs(name, study, options, puf, eif):
+    """Every pair of the metric's suspected pairs before the rank filter."""
+    variables, variance = study["linking_variables"], variances(study, puf, eif)
+    alpha = Fraction(str(options.get("alpha", "0.5")))
+    pairs = []
+    for stratum, (p, e) in by_stratum(
+        *(bin_records(study, puf, eif) if name == "taxicab" else (puf, eif))
+    ).items():
+        if name == "taxicab":
+            scores = scoring.taxicab(p, e, len(variables), alpha)
+        elif name == "euclidean":
+            norm = options.get("norm", "primer")
+            scores = scoring.euclidean(p, e, variables, variance[stratum], alpha, norm)
+        else:
+            scores = scoring.adhoc(p, e, variables, variance[stratum], options.get("scores") or {})
+        pairs += [Pair(p[i].key, e[k].key, stratum, score=score) for (i, k), score in scores.items()]
+    return pairs
+
+
+def unicity_pairs(study, options, puf, eif):
+    """Unicity's suspected pairs; `auto` looks for missing values and missing bins in both whole files."""
+    binned = bin_records(study, puf, eif)
+    anything_missing = any(None in record.values for record in [*puf, *eif, *binned[0], *binned[1]])
+    option, pairs = options.get("interactions", "auto"), []
+    sets = scoring.variable_sets(
+        option, options.get("max_order"), len(study["linking_variables"]), anything_missing
+    )
+    for stratum, (p, e) in by_stratum(*binned).items():
+        found = (
+            scoring.unicity_jointly_observed(p, e)
+            if option == "jointly_observed"
+            else scoring.unicity(p, e, sets)
+        )
+        pairs += [Pair(p[i].key, e[k].key, stratum, order=len(s), variables=s) for (i, k), s in found.items()]
+    return pairs
