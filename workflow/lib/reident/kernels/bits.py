@@ -1,0 +1,98 @@
+"""Words of 64 bits, one bit per record: what the all-pairs scan of taxicab asks of the processor (METHODS §4.2).
+
+Numba has no vectors of words and leaves it to chance whether a loop becomes vector code, so the two inner
+steps are given to LLVM directly; it splits the vectors where the processor's are shorter.
+"""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+LANES = 8
+"""Words in a vector."""
+
+_WORD = ir.IntType(64)
+_VECTOR = ir.VectorType(_WORD, LANES)
+
+
+@intrinsic
+def trailing_zeros(_typing: Any, word: Any) -> Any:
+    """Position of the lowest bit of a word that is not 0."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate if word == types.uint64 else None
+
+
+@intrinsic
+def at_most(_typing: Any, rows: Any, at: Any, start: Any, room: Any, found: Any) -> Any:
+    """Which of ``64 * LANES`` records have a bit in few enough rows of a bit map; whether any has.
+
+    Parameters
+    ----------
+    rows : uint64 (n,)
+        The rows of the bit map one after another.
+    at : tuple of v int64
+        Where the v rows to count begin.
+    start : int64
+        The first of the ``LANES`` words of each row.
+    room : tuple of p uint64
+        2^p − 1 − the largest number of bits allowed, lowest binary digit first: a digit 1 is a word of ones.
+    found : uint64 (LANES,)
+        Receives a bit for each record that has at most that number.
+
+    Notes
+    -----
+    The count of each record is held in binary, one word per digit for 64 records, and starts at ``room``:
+    it passes 2^p − 1, that is a carry leaves the highest digit, exactly if there are too many bits. Full
+    adders take three words of one weight to one of this weight and one of the next.
+    """
+    signature = types.boolean(rows, at, start, room, found)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        rows, at, start, room, found = arguments
+
+        def data(array: Any, kind: Any) -> Any:
+            return context.make_array(kind)(context, builder, array).data
+
+        def load(pointer: Any, index: Any) -> Any:
+            place = builder.bitcast(builder.gep(pointer, [index]), _VECTOR.as_pointer())
+            return builder.load(place, align=8)
+
+        def splat(word: Any) -> Any:
+            single = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), word, ir.IntType(32)(0))
+            mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+            return builder.shuffle_vector(single, ir.Constant(_VECTOR, ir.Undefined), mask)
+
+        ones = ir.Constant(_VECTOR, [2**64 - 1] * LANES)
+        digits = [[splat(word)] for word in cgutils.unpack_tuple(builder, room)]
+        carried = [ir.Constant(_VECTOR, [0] * LANES)]
+
+        def add(word: Any, weight: int) -> None:
+            if weight == len(digits):
+                carried.append(builder.or_(carried.pop(), word))
+                return
+            digits[weight].append(word)
+            if len(digits[weight]) == 3:
+                a, b, c = digits[weight]
+                digits[weight] = [builder.xor(builder.xor(a, b), c)]
+                add(builder.or_(builder.and_(a, b), builder.and_(c, builder.or_(a, b))), weight + 1)
+
+        base = data(rows, signature.args[0])
+        for offset in cgutils.unpack_tuple(builder, at):
+            add(load(base, builder.add(offset, start)), 0)
+        for weight in range(len(digits)):
+            if len(digits[weight]) == 2:
+                add(builder.and_(*digits[weight]), weight + 1)
+        within = builder.xor(carried[0], ones)
+        place = builder.bitcast(data(found, signature.args[4]), _VECTOR.as_pointer())
+        builder.store(within, place, align=8)
+        lanes = builder.icmp_unsigned("!=", within, ir.Constant(_VECTOR, [0] * LANES))
+        bits = builder.bitcast(lanes, ir.IntType(LANES))
+        return builder.icmp_unsigned("!=", bits, ir.IntType(LANES)(0))
+
+    return signature, generate
