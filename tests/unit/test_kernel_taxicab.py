@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from oracles import pairs
 from reident.kernels.taxicab import nearest
 

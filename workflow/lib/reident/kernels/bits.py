@@ -6,7 +6,6 @@ steps are given to LLVM directly; it splits the vectors where the processor's ar
 
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
