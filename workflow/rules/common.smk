@@ -45,6 +45,15 @@ wildcard_constraints:
     shard=r"\d+",
 
 
+def study_file(wildcards):
+    """The study file. Not its time stamp counts but what a step takes from it, see `study_digest`.
+
+    Were `study.json` the input, then a change of any option would rerun every step; and as an
+    `ancient` input it would hide other reasons to run (a job below one that runs is not looked at).
+    """
+    return ancient(str(STUDIES[wildcards.study]))
+
+
 def study_digest(step):
     """The digest of what a step takes from the study itself."""
     return lambda wildcards: studies.digest(

@@ -10,7 +10,7 @@ Makes  results/{study}/prepared/{puf,eif,iuf}.parquet: keys as text, linking var
 rule prepare:
     """Read and type the source files, compare their codes, check keys and links."""
     input:
-        study=ancient("results/{study}/study.json"),
+        study=study_file,
         puf=source("puf"),
         eif=source("eif"),
         iuf=source("iuf"),

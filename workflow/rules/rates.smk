@@ -16,7 +16,7 @@ def confirmed_of(kind):
 rule rate:
     """Compute the rates, on a chain of steps that closes."""
     input:
-        study=ancient("results/{study}/study.json"),
+        study=study_file,
         puf="results/{study}/prepared/puf.parquet",
         eif="results/{study}/prepared/eif.parquet",
         iuf="results/{study}/prepared/iuf.parquet",
@@ -49,7 +49,7 @@ rule rate:
 rule describe:
     """Count what the report shows of linking variables, agreement and overlap."""
     input:
-        study=ancient("results/{study}/study.json"),
+        study=study_file,
         puf="results/{study}/prepared/puf.parquet",
         eif="results/{study}/prepared/eif.parquet",
         iuf="results/{study}/prepared/iuf.parquet",

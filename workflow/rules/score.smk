@@ -32,7 +32,7 @@ def all_shards(kind):
 rule score:
     """Compare all pairs of a shard and keep those that the rank filter may need."""
     input:
-        study=ancient("results/{study}/study.json"),
+        study=study_file,
         puf=compared("puf"),
         eif=compared("eif"),
         manifest="results/{study}/strata/manifest.csv",
@@ -63,7 +63,7 @@ rule score:
 rule rank:
     """Keep, for each record, the best ranks with few pairs: the suspected pairs."""
     input:
-        study=ancient("results/{study}/study.json"),
+        study=study_file,
         pairs=all_shards("parquet"),
     output:
         suspected="results/{study}/suspected/{metric}.parquet",
@@ -88,7 +88,7 @@ rule rank:
 rule confirm:
     """Check the suspected pairs against the true links."""
     input:
-        study=ancient("results/{study}/study.json"),
+        study=study_file,
         suspected="results/{study}/suspected/{metric}.parquet",
         pairs=all_shards("parquet"),
         aside=all_shards("aside.parquet"),

@@ -10,7 +10,7 @@ Makes  strata/manifest.csv: the strata with their counts and shards; strata/shar
 checkpoint stratify:
     """List the strata and pack them into shards of at most so many pairs."""
     input:
-        study=ancient("results/{study}/study.json"),
+        study=study_file,
         puf="results/{study}/prepared/puf.parquet",
         eif="results/{study}/prepared/eif.parquet",
         iuf="results/{study}/prepared/iuf.parquet",
@@ -39,7 +39,7 @@ checkpoint stratify:
 rule bin:
     """Cut numeric linking variables at quantiles."""
     input:
-        study=ancient("results/{study}/study.json"),
+        study=study_file,
         puf="results/{study}/prepared/puf.parquet",
         eif="results/{study}/prepared/eif.parquet",
         manifest="results/{study}/strata/manifest.csv",

@@ -1,7 +1,7 @@
 """The study, complete.
 
 Reads  a study file
-Makes  results/{study}/study.json, the study with every default filled in, which every other step takes;
+Makes  results/{study}/study.json, the study with every default filled in;
        results/{study}/simulated/{puf,eif,iuf}.csv where the study simulates its files
 """
 
@@ -9,7 +9,7 @@ Makes  results/{study}/study.json, the study with every default filled in, which
 rule resolve:
     """Fill in every default of a study and write it in its one canonical form."""
     input:
-        study=lambda wildcards: str(STUDIES[wildcards.study]),
+        study=study_file,
     output:
         study="results/{study}/study.json",
         ledger="results/{study}/ledger/resolve.json",
@@ -32,7 +32,7 @@ rule resolve:
 rule simulate:
     """Draw a population, its public use file, an intruder's file and the true links."""
     input:
-        study=ancient("results/{study}/study.json"),
+        study=study_file,
     output:
         puf="results/{study}/simulated/puf.csv",
         eif="results/{study}/simulated/eif.csv",

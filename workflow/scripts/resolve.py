@@ -3,4 +3,4 @@
 from reident import ledger, study
 
 with ledger.step(snakemake) as step:
-    step.write("study", study.canonical_json(study.load(step.path("study"))))
+    step.write("study", study.canonical_json(step.study))

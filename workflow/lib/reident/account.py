@@ -37,7 +37,9 @@ class Account:
         left = sum(line[3] for line in self.lines if line[1] == file and line[2] != "in")
         used = rows - left if used is None else used
         if rows != used + left:
-            raise RuntimeError(f"the row account of {file} in step {self.step} does not close: {rows} ≠ {used} + {left}")
+            raise RuntimeError(
+                f"the row account of {file} in step {self.step} does not close: {rows} ≠ {used} + {left}"
+            )
         self.lines.append((self.step, file, "used", used))
 
     def table(self) -> pd.DataFrame:

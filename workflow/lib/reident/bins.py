@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -90,7 +91,9 @@ def bin_files(study: Study, puf: pa.Table, eif: pa.Table, manifest: pd.DataFrame
     for variable in study.linking_variables:
         columns = {side: table[variable.name] for side, table in tables.items()}
         if variable.type == "numeric":
-            columns, cuts = _bin_variable(variable, study.binning, columns, stratum, list(manifest["stratum"]))
+            columns, cuts = _bin_variable(
+                variable, study.binning, columns, stratum, list(manifest["stratum"])
+            )
             lines += cuts
         for side in tables:
             out[side][variable.name] = columns[side]
@@ -98,7 +101,11 @@ def bin_files(study: Study, puf: pa.Table, eif: pa.Table, manifest: pd.DataFrame
 
 
 def _bin_variable(
-    variable: LinkingVariable, options: Binning, columns: dict, stratum: dict[str, np.ndarray], strata: list[str]
+    variable: LinkingVariable,
+    options: Binning,
+    columns: dict,
+    stratum: dict[str, np.ndarray],
+    strata: list[str],
 ) -> tuple[dict[str, pa.Array], list[tuple]]:
     values = {side: column.to_numpy().astype(np.float64) for side, column in columns.items()}
     binned = {side: np.where(np.isnan(values[side]), -1, OUTSIDE) for side in values}
@@ -151,4 +158,4 @@ def grouped(group: np.ndarray, n_groups: int) -> list[np.ndarray]:
     """The positions of the members of each group, ascending; negative groups are left out."""
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(n_groups + 1))
-    return [order[start:stop] for start, stop in zip(bounds, bounds[1:], strict=False)]
+    return [order[start:stop] for start, stop in pairwise(bounds)]

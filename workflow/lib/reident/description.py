@@ -56,20 +56,31 @@ def describe(
     comparison = Comparison(study, binned["puf"], binned["eif"], manifest)
     kinds = [("", "true", *_true_pairs(study, prepared, binned))]
     for metric, pairs in confirmed.items():
-        places = [keys.positions(prepared[side], study.keys[side], pairs, study.keys[side]) for side in ("puf", "eif")]
+        places = [
+            keys.positions(prepared[side], study.keys[side], pairs, study.keys[side])
+            for side in ("puf", "eif")
+        ]
         link = pairs["confirmed"].to_numpy()
-        kinds += [(metric, kind, places[0][chosen], places[1][chosen]) for kind, chosen in (("confirmed", link), ("false", ~link))]
+        kinds += [
+            (metric, kind, places[0][chosen], places[1][chosen])
+            for kind, chosen in (("confirmed", link), ("false", ~link))
+        ]
     agreement = pd.concat([_agreement(study, comparison, *kind) for kind in kinds], ignore_index=True)
-    return Description(_variables(study, prepared, agreement), agreement, _overlap(study, prepared["puf"], confirmed))
+    return Description(
+        _variables(study, prepared, agreement), agreement, _overlap(study, prepared["puf"], confirmed)
+    )
 
 
 def _true_pairs(
     study: Study, prepared: dict[str, pa.Table], binned: dict[str, pa.Table]
 ) -> tuple[np.ndarray, np.ndarray]:
     puf, eif = (
-        keys.positions(prepared[side], study.keys[side], prepared["iuf"], study.keys[side]) for side in ("puf", "eif")
+        keys.positions(prepared[side], study.keys[side], prepared["iuf"], study.keys[side])
+        for side in ("puf", "eif")
     )
-    same = pc.equal(binned["puf"]["stratum"].take(pa.array(puf)), binned["eif"]["stratum"].take(pa.array(eif)))
+    same = pc.equal(
+        binned["puf"]["stratum"].take(pa.array(puf)), binned["eif"]["stratum"].take(pa.array(eif))
+    )
     inside = pc.fill_null(same, False).to_numpy()
     return puf[inside], eif[inside]
 
@@ -110,7 +121,10 @@ def _variables(study: Study, prepared: dict[str, pa.Table], agreement: pd.DataFr
                 **{f"{side}_distinct": len(distinct) for side, distinct in codes.items()},
                 "common_codes": common if variable.type == "categorical" else None,
                 "links": int(truth.at[variable.name, "n"]),
-                **{f"links_{what}": int(truth.at[variable.name, what]) for what in ("agree", "differ", "missing")},
+                **{
+                    f"links_{what}": int(truth.at[variable.name, what])
+                    for what in ("agree", "differ", "missing")
+                },
             }
         )
     frame = pd.DataFrame(lines)

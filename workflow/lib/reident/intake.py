@@ -83,7 +83,9 @@ def prepare(study: Study, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Prepar
     sides = {side: _records(study, side, table, account) for side, table in (("puf", puf), ("eif", eif))}
     warnings = _compare_codes(study, sides["puf"], sides["eif"])
     links = _links(study, iuf, sides, account)
-    return Prepared(sides["puf"], sides["eif"], links, account.table(), pd.DataFrame({"warning": warnings}, dtype=str))
+    return Prepared(
+        sides["puf"], sides["eif"], links, account.table(), pd.DataFrame({"warning": warnings}, dtype=str)
+    )
 
 
 def _records(study: Study, side: str, text: pa.Table, account: Account) -> pa.Table:
@@ -94,7 +96,9 @@ def _records(study: Study, side: str, text: pa.Table, account: Account) -> pa.Ta
     for part in source.id:
         empty = pc.index(pc.equal(text[part], ""), True).as_py()
         if empty >= 0 and len(source.id) == 1:
-            raise InputError(f"{file}, row {empty + 2}, column `{part}`: the key is empty; give every record a key.")
+            raise InputError(
+                f"{file}, row {empty + 2}, column `{part}`: the key is empty; give every record a key."
+            )
     code = keys.codes([text], [source.id])[0]
     if (repeat := keys.first_repeat(code)) is not None:
         raise InputError(
@@ -133,7 +137,11 @@ def _typed(
             problem = "is not a number; declare it as a missing code, recode it" if out[-1] is None else None
         else:
             out.append(normal(value))
-            problem = "is not in the declared `order`; add it, recode it" if order and out[-1] not in order else None
+            problem = (
+                "is not in the declared `order`; add it, recode it"
+                if order and out[-1] not in order
+                else None
+            )
         if problem:
             row = pc.index(encoded.indices, pa.scalar(position, encoded.indices.type)).as_py() + 2
             raise InputError(
@@ -176,7 +184,9 @@ def _compare_codes(study: Study, puf: pa.Table, eif: pa.Table) -> list[str]:
     """Refuse a categorical variable without a code in common; warn below half (METHODS §1)."""
     warnings = []
     strata = [(column, "strata variable") for column in study.strata]
-    linking = [(column, "linking variable") for column in study.linking_variables if column.type == "categorical"]
+    linking = [
+        (column, "linking variable") for column in study.linking_variables if column.type == "categorical"
+    ]
     for column, role in strata + linking:
         ours, theirs = (set(pc.unique(table[column.name]).drop_null().to_pylist()) for table in (puf, eif))
         if not ours or not theirs:

@@ -78,7 +78,9 @@ def first_repeat(code: np.ndarray) -> int | None:
     return int(repeats.min()) if repeats.size else None
 
 
-def positions(table: pa.Table, names: Sequence[str], asked: pa.Table, asked_names: Sequence[str]) -> np.ndarray:
+def positions(
+    table: pa.Table, names: Sequence[str], asked: pa.Table, asked_names: Sequence[str]
+) -> np.ndarray:
     """Where each asked key stands in a table whose keys do not repeat.
 
     Returns

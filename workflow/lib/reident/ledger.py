@@ -92,7 +92,11 @@ def library_digest(rule: str, metric: str | None = None) -> str:
 def _files(module: str) -> list[Path]:
     base = LIBRARY.joinpath(*module.split(".")[1:])
     if base.is_dir():
-        return sorted(file for file in base.glob("*") if file.is_file()) if base != LIBRARY else [base / "__init__.py"]
+        return (
+            sorted(file for file in base.glob("*") if file.is_file())
+            if base != LIBRARY
+            else [base / "__init__.py"]
+        )
     return [base.with_suffix(".py")]
 
 
@@ -150,16 +154,18 @@ class Step:
 
     @cached_property
     def study(self) -> Study:
-        """The study, as `resolve` wrote it."""
-        from reident import study  # a step that has no study, `resolve`, does without the model's import
+        """The study, with every default filled in."""
+        from reident import study  # noqa: PLC0415 - the pair of modules would import each other
 
-        return study.parse(self.path("study").read_text(encoding="utf-8"))
+        return study.load(self.path("study"))
 
     def start(self) -> None:
-        """Hash every input; refuse a study.json that is not that of the study file."""
+        """Hash every input; refuse a study that is not the one that the run began with."""
         self._before = {path: sha256(path) for paths in self.inputs.values() for path in paths}
-        if self.rule != "resolve" and _study_digest(self.study, self.rule, self.metric) != self.params["study"]:
-            raise _broken(self.path("study"), "is not what the study file says")
+        if _study_digest(self.study, self.rule, self.metric) != self.params["study"]:
+            raise InputError(
+                f"{self.path('study')} changed since this run began; run the same command again."
+            )
 
     @property
     def metric(self) -> str | None:
@@ -198,7 +204,9 @@ class Step:
         """Check that inputs kept still and outputs are complete; give them their names; write the entry."""
         for path, digest in self._before.items():
             if sha256(path) != digest:
-                raise InputError(f"{path.name} changed while step `{self.name}` read it; run the same command again.")
+                raise InputError(
+                    f"{path.name} changed while step `{self.name}` read it; run the same command again."
+                )
         if missing := sorted(set(self.outputs) - set(self._written)):
             raise RuntimeError(f"step {self.name} did not write {', '.join(missing)}")
         record = {
@@ -207,15 +215,21 @@ class Step:
             "metric": self.metric,
             "study_digest": self.params.get("study"),
             "library_digest": self.params.get("library"),
-            "inputs": {name: [self._line(p, self._before[p]) for p in paths] for name, paths in self.inputs.items()},
+            "inputs": {
+                name: [self._line(p, self._before[p]) for p in paths] for name, paths in self.inputs.items()
+            },
             "outputs": {},
             "versions": versions(),
         }
         for name, (aside, rows) in self._written.items():
-            record["outputs"][name] = self._line(self.outputs[name], sha256(aside), aside.stat().st_size, rows)
+            record["outputs"][name] = self._line(
+                self.outputs[name], sha256(aside), aside.stat().st_size, rows
+            )
         for name, (aside, _) in self._written.items():
             aside.replace(self.outputs[name])
-        _write_aside(self.entry, (json.dumps(record, indent=1, sort_keys=True) + "\n").encode()).replace(self.entry)
+        _write_aside(self.entry, (json.dumps(record, indent=1, sort_keys=True) + "\n").encode()).replace(
+            self.entry
+        )
 
     def abandon(self) -> None:
         """Remove what was written aside."""
@@ -224,12 +238,19 @@ class Step:
 
     def check_chain(self) -> list[dict[str, Any]]:
         """The entries of all steps that this one rests on, after :func:`check_chain` of them."""
-        sources = {path.name: path for name, paths in self.inputs.items() if name.startswith("source_") for path in paths}
-        made = [path for paths in self.inputs.values() for path in paths if path not in sources.values()]
+        named = {name: path for name, paths in self.inputs.items() for path in paths}
+        sources = {path.name: path for name, path in named.items() if name.startswith("source_")}
+        made = [path for paths in self.inputs.values() for path in paths if self.root in path.parents]
         return check_chain(self.root, self.study, made, sources)
 
-    def _line(self, path: Path, digest: str, size: int | None = None, rows: int | None = None) -> dict[str, Any]:
-        line = {"path": _shown(path, self.root), "sha256": digest, "size": path.stat().st_size if size is None else size}
+    def _line(
+        self, path: Path, digest: str, size: int | None = None, rows: int | None = None
+    ) -> dict[str, Any]:
+        line = {
+            "path": _shown(path, self.root),
+            "sha256": digest,
+            "size": path.stat().st_size if size is None else size,
+        }
         return line if rows is None else {**line, "rows": rows}
 
 
@@ -288,7 +309,9 @@ def _read(path: Path) -> pa.Table | pd.DataFrame | str:
     if path.suffix == ".csv":
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
         for name in COUNTS.intersection(table.columns):
-            table[name] = pd.to_numeric(table[name].replace("", None)).astype("Int64" if (table[name] == "").any() else "int64")
+            table[name] = pd.to_numeric(table[name].replace("", None)).astype(
+                "Int64" if (table[name] == "").any() else "int64"
+            )
         return table
     return path.read_text(encoding="utf-8")
 
@@ -393,12 +416,12 @@ def _check_entry(
         if name != line["path"]:
             if name in sources and _digest(sources[name]) != line["sha256"]:
                 raise _broken(result, f"was made from another version of {name}")
-        elif name != "study.json" and wrote.get(name) != line["sha256"]:
+        elif wrote.get(name) != line["sha256"]:
             raise _broken(result, f"was made from another version of {name}")
 
 
 def _study_digest(study: Study, rule: str, metric: str | None) -> str:
-    from reident.study import digest, part  # the model imports pydantic, which small steps do without
+    from reident.study import digest, part  # noqa: PLC0415 - the pair of modules would import each other
 
     return digest(part(study, rule, metric))
 

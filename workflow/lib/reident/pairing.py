@@ -74,7 +74,8 @@ class Comparison:
         self.study = study
         self.strata = list(manifest["stratum"])
         self._rows = {
-            side: grouped(_stratum(table, manifest, study), len(self.strata)) for side, table in (("puf", puf), ("eif", eif))
+            side: grouped(_stratum(table, manifest, study), len(self.strata))
+            for side, table in (("puf", puf), ("eif", eif))
         }
         self.records, self.labels = _as_arrays(study.linking_variables, puf, eif)
         self.any_missing = any(
@@ -105,17 +106,14 @@ def _as_arrays(
     variables: tuple[LinkingVariable, ...], puf: pa.Table, eif: pa.Table
 ) -> tuple[dict[str, Records], tuple[list[str] | None, ...]]:
     tables, labels = {"puf": puf, "eif": eif}, []
-    records = {
-        side: Records(np.full((table.num_rows, len(variables)), -1, np.int32), np.full((table.num_rows, len(variables)), np.nan))
-        for side, table in tables.items()
-    }  # fmt: skip
+    records = {side: _empty(table.num_rows, len(variables)) for side, table in tables.items()}
     for at, variable in enumerate(variables):
         columns = [table[variable.name] for table in tables.values()]
         kind = columns[0].type
         if pa.types.is_floating(kind):
             labels.append(None)
             for own, column in zip(records.values(), columns, strict=True):
-                own.values[:, at] = column.to_numpy()
+                own.values[:, at] = column.to_numpy()  # noqa: PD011 - an array of ours
         elif pa.types.is_integer(kind):
             labels.append(None)
             for own, column in zip(records.values(), columns, strict=True):
@@ -126,6 +124,10 @@ def _as_arrays(
             for own, code in zip(records.values(), codes, strict=True):
                 own.codes[:, at] = code
     return records, tuple(labels)
+
+
+def _empty(n: int, v: int) -> Records:
+    return Records(np.full((n, v), -1, np.int32), np.full((n, v), np.nan))
 
 
 def spread(values: np.ndarray) -> np.ndarray:

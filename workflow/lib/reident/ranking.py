@@ -65,7 +65,9 @@ def ranks(record_code: np.ndarray, score: np.ndarray) -> Ranks:
     end_of_group = np.append(np.flatnonzero(new_rank)[1:], m)
     if not m:
         return Ranks(record, record, record)
-    return Ranks(record, group - group[first_of_record][record] + 1, end_of_group[group] - first_of_record[record])
+    return Ranks(
+        record, group - group[first_of_record][record] + 1, end_of_group[group] - first_of_record[record]
+    )
 
 
 def merge(shards: list[pa.Table], names: tuple[str, ...]) -> pa.Table:
@@ -97,7 +99,9 @@ def rank(study: Study, metric: Metric, shards: list[pa.Table]) -> Ranked:
     found = ranks(record_code, pairs["score"].to_numpy())
     distribution = _distribution(pairs, record_code, found.rank, "rank")
     pairs = pairs.append_column("rank", pa.array(found.rank))
-    return Ranked(pairs.take(pa.array(np.flatnonzero(found.needs <= study.rank_filter.max_pairs))), distribution)
+    return Ranked(
+        pairs.take(pa.array(np.flatnonzero(found.needs <= study.rank_filter.max_pairs))), distribution
+    )
 
 
 def _distribution(pairs: pa.Table, record_code: np.ndarray, level: np.ndarray, name: str) -> pd.DataFrame:

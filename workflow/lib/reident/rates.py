@@ -42,7 +42,9 @@ def interval(successes: int, trials: int, method: str = "clopper-pearson", level
     """
     if trials == 0:
         return Interval(None, None)
-    found = binomtest(successes, trials).proportion_ci(level, "exact" if method == "clopper-pearson" else method)
+    found = binomtest(successes, trials).proportion_ci(
+        level, "exact" if method == "clopper-pearson" else method
+    )
     return Interval(float(found.low), float(found.high))
 
 

@@ -62,14 +62,18 @@ def read(path: Path, source: SourceFile, columns: Sequence[str], keys: Sequence[
         return _read_parquet(path, wanted, keys) if parquet else _read_csv(path, source, wanted)
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise InputError(f"{path.name}: the file cannot be read ({reason}); check the path and permissions.") from None
+        raise InputError(
+            f"{path.name}: the file cannot be read ({reason}); check the path and permissions."
+        ) from None
 
 
 def _check_header(path: Path, header: Sequence[str], wanted: Sequence[str]) -> None:
     seen: set[str] = set()
     for position, name in enumerate(header, start=1):
         if name in seen:
-            raise InputError(f"{path.name}, row 1, column {position}: a column name is repeated; rename one of the two.")
+            raise InputError(
+                f"{path.name}, row 1, column {position}: a column name is repeated; rename one of the two."
+            )
         seen.add(name)
     for name in wanted:
         if name not in seen:
@@ -86,7 +90,9 @@ def _read_csv(path: Path, source: SourceFile, wanted: Sequence[str]) -> pa.Table
     def lines(text: io.TextIOBase) -> Iterator[str]:
         for line in text:
             if "\0" in line:
-                raise InputError(f"{path.name}, row {row + 1}: a NUL byte; export the file again as plain text.")
+                raise InputError(
+                    f"{path.name}, row {row + 1}: a NUL byte; export the file again as plain text."
+                )
             yield line
 
     with _open_text(path, source) as text:
@@ -103,7 +109,9 @@ def _read_csv(path: Path, source: SourceFile, wanted: Sequence[str]) -> pa.Table
                 _check_widths(path, records, len(header), row)
                 row += len(records)
                 fields = list(zip(*records, strict=True))
-                batches.append(pa.record_batch([pa.array(fields[at], pa.string()) for at in positions], names=wanted))
+                batches.append(
+                    pa.record_batch([pa.array(fields[at], pa.string()) for at in positions], names=wanted)
+                )
         except UnicodeError:
             _say_encoding(path, source)
         except csv.Error as error:
@@ -119,7 +127,9 @@ def _open_text(path: Path, source: SourceFile) -> io.TextIOBase:
     """The decoded text; ``newline=""`` leaves line ends to the CSV reader."""
     with path.open("rb") as stream:
         packed = stream.read(2) == b"\x1f\x8b"
-    encoding = "utf-8-sig" if source.encoding.lower().replace("_", "-") in ("utf-8", "utf8") else source.encoding
+    encoding = (
+        "utf-8-sig" if source.encoding.lower().replace("_", "-") in ("utf-8", "utf8") else source.encoding
+    )
     opener = gzip.open if packed else open
     return opener(path, "rt", encoding=encoding, errors="strict", newline="")
 
@@ -162,7 +172,10 @@ def _say_csv(path: Path, line: int, error: csv.Error) -> NoReturn:
     elif "field larger" in str(error) or "end of data" in str(error):
         problem, remedy = "a quote that is never closed", "close it, or double the quotes inside fields"
     else:
-        problem, remedy = "a quote in the middle of a field", "quote the whole field and double the quotes in it"
+        problem, remedy = (
+            "a quote in the middle of a field",
+            "quote the whole field and double the quotes in it",
+        )
     raise InputError(f"{path.name}, line {line}: {problem}; {remedy}.") from None
 
 
@@ -189,7 +202,10 @@ def _as_text(path: Path, name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_floating(kind):
         column = pa.chunked_array([pa.array([_float_text(x) for x in column.to_pylist()], pa.string())])
     elif not (
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind) or pa.types.is_null(kind)
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_integer(kind)
+        or pa.types.is_null(kind)
     ):
         raise InputError(
             f"{path.name}, column `{name}`: the type {kind} has no certain text form; store the column as text."

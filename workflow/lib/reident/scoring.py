@@ -69,15 +69,25 @@ def score_shard(
     for block in blocks.itertuples():
         start, stop = (block.start, block.stop) if metric.splits else _whole(block, manifest)
         share = _share(work.progress, done / total, block.pairs / total)
-        setting = Setting(study.rank_filter.keep, work.threads, comparison.any_missing, tuple(work.functions), share)
+        setting = Setting(
+            study.rank_filter.keep, work.threads, comparison.any_missing, tuple(work.functions), share
+        )
         rows = comparison.rows("puf", block.stratum)[start:stop], comparison.rows("eif", block.stratum)
         if len(rows[0]):
-            parts.append((block.stratum, *rows, metric.score(comparison.pairing(block.stratum, start, stop), options, setting)))
+            parts.append(
+                (
+                    block.stratum,
+                    *rows,
+                    metric.score(comparison.pairing(block.stratum, start, stop), options, setting),
+                )
+            )
         done += block.pairs
     return _tables(study, metric, puf, eif, parts)
 
 
-def _share(progress: Callable[[float], None] | None, done: float, part: float) -> Callable[[float], None] | None:
+def _share(
+    progress: Callable[[float], None] | None, done: float, part: float
+) -> Callable[[float], None] | None:
     """A block's progress as that of the shard."""
     return None if progress is None else lambda of_block: progress(done + of_block * part)
 
@@ -88,7 +98,11 @@ def _whole(block: NamedTuple, manifest: pd.DataFrame) -> tuple[int, int]:
 
 
 def _tables(
-    study: Study, metric: Metric, puf: pa.Table, eif: pa.Table, parts: list[tuple[str, np.ndarray, np.ndarray, Scored]]
+    study: Study,
+    metric: Metric,
+    puf: pa.Table,
+    eif: pa.Table,
+    parts: list[tuple[str, np.ndarray, np.ndarray, Scored]],
 ) -> ShardScores:
     def joined(arrays: list[np.ndarray], dtype: type) -> np.ndarray:
         return np.concatenate([np.empty(0, dtype), *arrays])

@@ -6,6 +6,7 @@ up to a budget of pairs. Results never depend on the packing.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -121,7 +122,7 @@ def pack(manifest: pd.DataFrame, budget: int) -> pd.DataFrame:
     for row in todo.itertuples():
         blocks = 1 if row.pairs <= FAR_ABOVE * budget else min(-(-row.pairs // budget), row.n_puf)
         cuts = [row.n_puf * block // blocks for block in range(blocks + 1)]
-        for start, stop in zip(cuts, cuts[1:], strict=False):
+        for start, stop in pairwise(cuts):
             pairs = (stop - start) * row.n_eif
             shard = next((number for number, left in enumerate(room) if left >= pairs), None)
             if shard is None:
@@ -131,7 +132,9 @@ def pack(manifest: pd.DataFrame, budget: int) -> pd.DataFrame:
             lines.append((shard + 1, row.stratum, start, stop, stop - start, row.n_eif, pairs))
     width = max(4, len(str(len(room))))
     columns = ["shard", "stratum", "start", "stop", "n_puf", "n_eif", "pairs"]
-    shards = pd.DataFrame(lines, columns=columns).sort_values(["shard", "stratum", "start"], ignore_index=True)
+    shards = pd.DataFrame(lines, columns=columns).sort_values(
+        ["shard", "stratum", "start"], ignore_index=True
+    )
     shards["shard"] = [f"{number:0{width}d}" for number in shards["shard"]]
     return shards
 
@@ -146,6 +149,8 @@ def _account(
     nowhere = (at_puf < 0) | (at_eif < 0)
     account.open("iuf", len(inside))
     account.leave("lost to stratification: a record of the link is in no stratum", int(nowhere.sum()))
-    account.leave("lost to stratification: the records are in different strata", int((~inside & ~nowhere).sum()))
+    account.leave(
+        "lost to stratification: the records are in different strata", int((~inside & ~nowhere).sum())
+    )
     account.close("iuf", int(inside.sum()))
     return account.table()

@@ -40,9 +40,12 @@ class SourceFile(Section):
 
     path: Name = Field(description="The file, relative to the study file.")
     format: Literal["csv", "parquet"] | None = Field(
-        None, description="`csv` or `parquet`; empty: by the ending (.parquet, otherwise csv; .gz is unpacked)."
+        None,
+        description="`csv` or `parquet`; empty: by the ending (.parquet, otherwise csv; .gz is unpacked).",
     )
-    delimiter: str = Field(",", min_length=1, max_length=1, description="CSV: the character between two fields.")
+    delimiter: str = Field(
+        ",", min_length=1, max_length=1, description="CSV: the character between two fields."
+    )
     encoding: str = Field("utf-8", description="CSV: the encoding of the text; a byte order mark is skipped.")
 
     @model_validator(mode="after")
@@ -50,7 +53,9 @@ class SourceFile(Section):
         try:
             "".encode(self.encoding)
         except (LookupError, UnicodeError):
-            raise ValueError("`encoding` is not one that Python knows; use for example utf-8 or cp1252.") from None
+            raise ValueError(
+                "`encoding` is not one that Python knows; use for example utf-8 or cp1252."
+            ) from None
         return self
 
 
@@ -63,10 +68,16 @@ class RecordFile(SourceFile):
 class LinkFile(SourceFile):
     """The internal use file with the true links."""
 
-    puf_id: Names = Field(description="The columns with the key of the public use file, in the order of its `id`.")
-    eif_id: Names = Field(description="The columns with the key of the external intruder file, in the same way.")
+    puf_id: Names = Field(
+        description="The columns with the key of the public use file, in the order of its `id`."
+    )
+    eif_id: Names = Field(
+        description="The columns with the key of the external intruder file, in the same way."
+    )
     unknown_links_at_most: int = Field(
-        0, ge=0, description="How many links may name a record that is in neither file; the count is reported."
+        0,
+        ge=0,
+        description="How many links may name a record that is in neither file; the count is reported.",
     )
 
 
@@ -82,7 +93,9 @@ class Files(Section):
         for side, key in (("puf", self.iuf.puf_id), ("eif", self.iuf.eif_id)):
             width = len(getattr(self, side).id)
             if len(key) != width:
-                raise ValueError(f"`iuf.{side}_id` has {len(key)} columns and `{side}.id` has {width}; make them equal.")
+                raise ValueError(
+                    f"`iuf.{side}_id` has {len(key)} columns and `{side}.id` has {width}; make them equal."
+                )
         return self
 
 
@@ -114,8 +127,12 @@ class Column(Section):
     """A variable that both files hold."""
 
     name: Name = Field(description="The name in the study.")
-    puf: Name = Field("", validate_default=False, description="The column of the public use file; empty: the name.")
-    eif: Name = Field("", validate_default=False, description="The column of the intruder file; empty: the name.")
+    puf: Name = Field(
+        "", validate_default=False, description="The column of the public use file; empty: the name."
+    )
+    eif: Name = Field(
+        "", validate_default=False, description="The column of the intruder file; empty: the name."
+    )
     missing: Annotated[PerFile, BeforeValidator(_for_both)] = Field(
         default_factory=PerFile,
         description='The codes that mean missing, for both files or as `{puf: [...], eif: [...]}`; `""` is an empty '
@@ -148,7 +165,9 @@ class StrataVariable(Column):
 class LinkingVariable(Column):
     """A variable that the intruder compares."""
 
-    type: Literal["numeric", "categorical"] = Field(description="Ordinal is categorical with a declared `order`.")
+    type: Literal["numeric", "categorical"] = Field(
+        description="Ordinal is categorical with a declared `order`."
+    )
     order: tuple[str, ...] | None = Field(
         None, min_length=2, description="Categorical: every category after recoding, from lowest to highest."
     )
@@ -156,7 +175,9 @@ class LinkingVariable(Column):
     @model_validator(mode="after")
     def _type_fits(self) -> LinkingVariable:
         if self.type == "numeric" and (self.order is not None or self.integer_coded):
-            raise ValueError("`order` and `integer_coded` go with `type: categorical`; remove them or change the type.")
+            raise ValueError(
+                "`order` and `integer_coded` go with `type: categorical`; remove them or change the type."
+            )
         if self.order is not None and len(set(self.order)) < len(self.order):
             raise ValueError("a category stands twice in `order`; keep one of the two.")
         return self
@@ -167,7 +188,8 @@ class Binning(Section):
 
     bins: int = Field(5, ge=2, le=1000, description="How many categories. Source: METHODS §3.")
     cutpoints: Literal["puf", "eif", "pooled", "each"] = Field(
-        "puf", description="The file whose quantiles cut; `each` cuts either file by its own. Source: METHODS §3."
+        "puf",
+        description="The file whose quantiles cut; `each` cuts either file by its own. Source: METHODS §3.",
     )
     scope: Literal["stratum", "study"] = Field(
         "stratum",
@@ -182,7 +204,9 @@ class RankFilter(Section):
     max_pairs: int = Field(
         5, ge=1, description="Ranks with at most so many pairs, cumulated, are kept. Source: METHODS §5."
     )
-    keep: int = Field(20, ge=1, le=10_000, description="The same limit for what scoring keeps; at least `max_pairs`.")
+    keep: int = Field(
+        20, ge=1, le=10_000, description="The same limit for what scoring keeps; at least `max_pairs`."
+    )
 
     @model_validator(mode="after")
     def _keep_covers(self) -> RankFilter:
@@ -194,7 +218,9 @@ class RankFilter(Section):
 class Rates(Section):
     """The intervals of the rates."""
 
-    interval: Literal["clopper-pearson", "wilson"] = Field("clopper-pearson", description="Source: METHODS §6.")
+    interval: Literal["clopper-pearson", "wilson"] = Field(
+        "clopper-pearson", description="Source: METHODS §6."
+    )
     level: float = Field(0.95, gt=0, lt=1, description="The coverage of the interval.")
 
 
@@ -207,7 +233,11 @@ class Decision(Section):
 
 
 def _defaults_where_empty(value: Any) -> Any:
-    return {name: {} if options is None else options for name, options in value.items()} if isinstance(value, dict) else value
+    return (
+        {name: {} if options is None else options for name, options in value.items()}
+        if isinstance(value, dict)
+        else value
+    )
 
 
 Metrics = create_model(
@@ -224,7 +254,9 @@ Metrics = create_model(
 class Study(Section):
     """A re-identification study."""
 
-    id: str = Field(pattern=r"^[a-z0-9-]+$", max_length=80, description="Lower-case letters, digits and hyphens.")
+    id: str = Field(
+        pattern=r"^[a-z0-9-]+$", max_length=80, description="Lower-case letters, digits and hyphens."
+    )
     title: str = Field("", description="The title of the report; empty: the id.")
     agency: str = Field("", description="Who releases the file; on the front page.")
     date: Date | None = Field(None, description="The date of the report, YYYY-MM-DD; nothing else dates it.")
@@ -255,7 +287,10 @@ class Study(Section):
         """
         own = {side: source.id for side, source in self.sources.items() if side != "iuf"}
         shared = set(own["puf"]) & set(own["eif"])
-        return {side: tuple(f"{side}_{name}" if name in shared else name for name in names) for side, names in own.items()}
+        return {
+            side: tuple(f"{side}_{name}" if name in shared else name for name in names)
+            for side, names in own.items()
+        }
 
     @property
     def sources(self) -> dict[str, SourceFile]:
@@ -266,7 +301,9 @@ class Study(Section):
     @model_validator(mode="after")
     def _one_source(self) -> Study:
         if (self.files is None) == (self.simulate is None):
-            raise ValueError("a study takes its records from `files` or from `simulate`: give exactly one of them.")
+            raise ValueError(
+                "a study takes its records from `files` or from `simulate`: give exactly one of them."
+            )
         return self
 
     @model_validator(mode="after")
@@ -279,7 +316,11 @@ class Study(Section):
                     raise ValueError(f"`{name}` stands twice in `{section}`; keep one of the two.")
         for variable in self.linking_variables:
             for stratum in self.strata:
-                if variable.name == stratum.name or variable.puf == stratum.puf or variable.eif == stratum.eif:
+                if (
+                    variable.name == stratum.name
+                    or variable.puf == stratum.puf
+                    or variable.eif == stratum.eif
+                ):
                     raise ValueError(
                         f"`{variable.name}` is both a strata variable and a linking variable; a pair in one stratum "
                         "always agrees on it: remove it from one of the two lists."
@@ -287,7 +328,9 @@ class Study(Section):
         keys = [name for names in self.keys.values() for name in names]
         for name in keys:
             if keys.count(name) > 1 or name in linking or name in strata:
-                raise ValueError(f"`{name}` is a key column and also something else; give the variable another `name`.")
+                raise ValueError(
+                    f"`{name}` is a key column and also something else; give the variable another `name`."
+                )
         for name in [*keys, *linking, *strata]:
             if name in RESERVED:
                 raise ValueError(f"`{name}` is the name of a result column; give it another `name`.")
@@ -321,7 +364,9 @@ class Study(Section):
             if rule.bands is not None and types[name] != "numeric":
                 raise ValueError(f"`metrics.adhoc.scores.{name}` has bands, which need a numeric variable.")
             if rule.table is not None and types[name] != "categorical":
-                raise ValueError(f"`metrics.adhoc.scores.{name}` has a table, which needs a categorical variable.")
+                raise ValueError(
+                    f"`metrics.adhoc.scores.{name}` has a table, which needs a categorical variable."
+                )
 
 
 SIMULATED = Files(
@@ -353,7 +398,14 @@ def _known_keys() -> list[str]:
 
 def canonical_json(study: Study) -> str:
     """The study with every default, in the one spelling that its digest is taken of."""
-    return json.dumps(study.model_dump(mode="json"), ensure_ascii=False, sort_keys=True, indent=1) + "\n"
+    return json.dumps(_dumped(study), ensure_ascii=False, sort_keys=True, indent=1) + "\n"
+
+
+def _dumped(study: Study) -> dict[str, Any]:
+    """The study in plain values; metrics that are not computed are absent, as in a study file."""
+    plain = study.model_dump(mode="json")
+    plain["metrics"] = {name: options for name, options in plain["metrics"].items() if options is not None}
+    return plain
 
 
 def parse(text: str) -> Study:
@@ -366,9 +418,13 @@ def part(study: Study, step: str, metric: str | None = None) -> dict[str, Any]:
 
     A change of the study reruns the steps whose part changes, and what reads their results.
     """
-    whole = study.model_dump(mode="json")
+    whole = _dumped(study)
     linking = [(variable["name"], variable["type"]) for variable in whole["linking_variables"]]
-    names = {"keys": study.keys, "strata": [variable["name"] for variable in whole["strata"]], "linking": linking}
+    names = {
+        "keys": study.keys,
+        "strata": [variable["name"] for variable in whole["strata"]],
+        "linking": linking,
+    }
     sources = {side: source.model_dump(mode="json") for side, source in study.sources.items()}
     parts: dict[str, dict[str, Any]] = {
         "simulate": {"simulate": whole["simulate"]},
@@ -384,9 +440,14 @@ def part(study: Study, step: str, metric: str | None = None) -> dict[str, Any]:
         "rank": {**names, "rank_filter": whole["rank_filter"]},
         "confirm": {**names, "keep": study.rank_filter.keep},
         "describe": {**names, "variables": whole["linking_variables"], "metrics": list(study.chosen)},
-        "rate": {**names, "rates": whole["rates"], "rank_filter": whole["rank_filter"], "metrics": list(study.chosen)},
+        "rate": {
+            **names,
+            "rates": whole["rates"],
+            "rank_filter": whole["rank_filter"],
+            "metrics": list(study.chosen),
+        },
     }
-    return parts.get(step, whole)
+    return parts.get(step, whole)  # `resolve` and `report` take everything
 
 
 def digest(part: Any) -> str:
@@ -397,7 +458,10 @@ def digest(part: Any) -> str:
 
 def schema_json() -> str:
     """The JSON Schema of study files, for editors; kept in workflow/schemas/study.schema.json."""
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Study.model_json_schema(by_alias=False)}
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **Study.model_json_schema(by_alias=False),
+    }
     return json.dumps(schema, ensure_ascii=False, indent=2) + "\n"
 
 

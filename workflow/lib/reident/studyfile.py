@@ -31,7 +31,9 @@ def read(path: Path) -> tuple[Any, yaml.Node]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise InputError(f"{path}: the study file cannot be read ({error.strerror}); check the path.") from None
+        raise InputError(
+            f"{path}: the study file cannot be read ({error.strerror}); check the path."
+        ) from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: the study file is not UTF-8 text; save it as UTF-8.") from None
     try:
@@ -42,7 +44,9 @@ def read(path: Path) -> tuple[Any, yaml.Node]:
         problem = getattr(error, "problem", None) or "a mistake in the YAML"
         raise InputError(f"{path}{line}: not valid YAML ({problem}); check indentation and quotes.") from None
     if not isinstance(node, yaml.MappingNode):
-        raise InputError(f"{path}: a study file is a mapping of keys such as `id:` and `files:`; this one is not.")
+        raise InputError(
+            f"{path}: a study file is a mapping of keys such as `id:` and `files:`; this one is not."
+        )
     return _plain(node, path, ()), node
 
 
@@ -97,7 +101,9 @@ def _reason(error: Any, known: Sequence[str]) -> str:
     kind, context = error["type"], error.get("ctx", {})
     if kind == "extra_forbidden":
         close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
-        return f"unknown key; {f'did you mean `{close[0]}`?' if close else 'remove it or see config/README.md.'}"
+        return (
+            f"unknown key; {f'did you mean `{close[0]}`?' if close else 'remove it or see config/README.md.'}"
+        )
     if kind == "missing":
         return "this key is missing; add it (config/README.md lists every key)."
     if kind == "value_error":
@@ -105,7 +111,9 @@ def _reason(error: Any, known: Sequence[str]) -> str:
     return f"{error['msg'][0].lower()}{error['msg'][1:]}; see config/README.md for what this key takes."
 
 
-def explain(error: ValidationError, path: Path, data: Any, node: yaml.Node, known: Sequence[str]) -> InputError:
+def explain(
+    error: ValidationError, path: Path, data: Any, node: yaml.Node, known: Sequence[str]
+) -> InputError:
     """The first mistake of a study file (by line) in one sentence, with the number of further ones."""
     mistakes = []
     for item in error.errors(include_url=False):

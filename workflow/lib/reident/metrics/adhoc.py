@@ -45,22 +45,30 @@ class Cell(Section):
 class VariableScore(Section):
     """How one linking variable is scored: exactly one of `exact`, `bands`, `table`, `function`."""
 
-    exact: bool = Field(False, description="5 where the two values are equal, otherwise 0; also written `exact`.")
+    exact: bool = Field(
+        False, description="5 where the two values are equal, otherwise 0; also written `exact`."
+    )
     bands: tuple[Band, ...] | None = Field(
-        None, min_length=1, description="Numeric variables: the narrowest band that holds the difference counts."
+        None,
+        min_length=1,
+        description="Numeric variables: the narrowest band that holds the difference counts.",
     )
     beyond: Score = Field(Decimal(0), description="The score of a difference outside every band.")
     table: tuple[Cell, ...] | None = Field(
         None, min_length=1, description="Categorical variables: the score by pair of categories."
     )
-    otherwise: Score = Field(Decimal(0), description="The score of a pair of categories that the table does not name.")
+    otherwise: Score = Field(
+        Decimal(0), description="The score of a pair of categories that the table does not name."
+    )
     function: str | None = Field(
         None,
         pattern=r"^[A-Za-z_]\w*:[A-Za-z_]\w*$",
         description="`module:name`, a vectorised function in a Python file beside the study file.",
     )
     sha256: str | None = Field(
-        None, pattern=r"^[0-9a-f]{64}$", description="The approved SHA-256 of that Python file; without it nothing runs."
+        None,
+        pattern=r"^[0-9a-f]{64}$",
+        description="The approved SHA-256 of that Python file; without it nothing runs.",
     )
 
     @model_validator(mode="before")
@@ -74,8 +82,12 @@ class VariableScore(Section):
         if sum(rules) != 1:
             raise ValueError("takes exactly one of `exact`, `bands`, `table` and `function`.")
         if self.function is not None and self.sha256 is None:
-            raise ValueError("a scoring function needs the `sha256` of its file, so that it is the approved one.")
-        if self.bands is not None and len({(band.within, band.relative) for band in self.bands}) < len(self.bands):
+            raise ValueError(
+                "a scoring function needs the `sha256` of its file, so that it is the approved one."
+            )
+        if self.bands is not None and len({(band.within, band.relative) for band in self.bands}) < len(
+            self.bands
+        ):
             raise ValueError("two bands have the same `within`; keep one of them.")
         if self.bands is not None and len({band.relative for band in self.bands}) > 1:
             raise ValueError("the bands of one variable are all relative or all absolute; make them alike.")
@@ -120,7 +132,12 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     above = 5 * len(rules) * SCALE // 2
     if not own:
         puf, eif, level, crowded = adhoc.nearest(
-            *_arrays(pairing), rules, above=above, keep=setting.keep, threads=setting.threads, progress=setting.progress
+            *_arrays(pairing),
+            rules,
+            above=above,
+            keep=setting.keep,
+            threads=setting.threads,
+            progress=setting.progress,
         )
         return Scored(puf, eif, level / SCALE, crowded)
     functions = {at: _approved(rule, setting.functions) for at, rule in own.items()}
@@ -178,7 +195,12 @@ def _rule(pairing: Pairing, at: int, declared: VariableScore | None) -> Rule:
 
 def _bands(make: type, near: list[tuple[float, Decimal | int]], relative: bool, beyond: int) -> Rule:
     within = np.array([limit for limit, _ in near], np.float64)
-    return make(within, np.full(len(near), relative), np.array([_scaled(points) for _, points in near], np.int64), beyond)
+    return make(
+        within,
+        np.full(len(near), relative),
+        np.array([_scaled(points) for _, points in near], np.int64),
+        beyond,
+    )
 
 
 def _rule_scores(pairing: Pairing, at: int, rule: Rule, rows: slice, columns: slice) -> np.ndarray:
@@ -189,7 +211,9 @@ def _rule_scores(pairing: Pairing, at: int, rule: Rule, rows: slice, columns: sl
         p, e = pairing.puf.values[rows, at][:, None], pairing.eif.values[columns, at][None, :]
         difference = np.abs(e - p)
         scores = np.full(difference.shape, rule.beyond, np.int64)
-        for within, relative, points in reversed(list(zip(rule.within, rule.relative, rule.score, strict=True))):
+        for within, relative, points in reversed(
+            list(zip(rule.within, rule.relative, rule.score, strict=True))
+        ):
             scores[difference <= (within * np.abs(p) if relative else within)] = points
         return np.where(np.isnan(difference), 0, scores)
     p, e = pairing.puf.codes[rows, at][:, None], pairing.eif.codes[columns, at][None, :]
@@ -237,7 +261,7 @@ def _approved(rule: VariableScore, files: tuple[Path, ...]) -> Callable:
             f"{path.name} is not the file that the study approves; review it and give its SHA-256 as `sha256`."
         )
     space: dict[str, Any] = {"__name__": module}
-    exec(compile(source, path.name, "exec"), space)  # the very bytes that were approved
+    exec(compile(source, path.name, "exec"), space)  # noqa: S102 - the very bytes that the study approves
     if not callable(space.get(name)):
         raise InputError(f"{path.name} has no function `{name}`; correct `function`.")
     return space[name]

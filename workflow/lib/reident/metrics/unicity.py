@@ -37,7 +37,9 @@ class Options(Section):
     @model_validator(mode="after")
     def _order_goes_with_all(self) -> Options:
         if self.max_order is not None and self.interactions in ("full", "jointly_observed"):
-            raise ValueError(f"`max_order` does not go with `interactions: {self.interactions}`; remove one of them.")
+            raise ValueError(
+                f"`max_order` does not go with `interactions: {self.interactions}`; remove one of them."
+            )
         return self
 
 
