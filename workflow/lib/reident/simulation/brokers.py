@@ -1,0 +1,127 @@
+"""The external intruder file: what data brokers hold about persons, with their codes and their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from reident.simulation import treatments
+from reident.simulation.options import Brokers
+from reident.simulation.population import REGION_SHARES, Table, pick
+from reident.simulation.streams import Streams
+
+HELD = {
+    "state": "region",
+    "age_years": "age",
+    "gender": "sex",
+    "marital": "marital_status",
+    "hh_members": "household_size",
+    "schooling": "education",
+    "job": "occupation",
+    "weekly_hours": "hours",
+    "income_est": "income",
+    "home": "tenure",
+    "home_cost": "housing_cost",
+}
+"""Columns of the external intruder file."""
+
+STATES = ("NORTHPORT", "LAKELAND", "MIDDLETON", "EASTMARCH", "WESTWOLD", "HIGHMOOR", "SOUTHDALE", "FAR ISLES")
+WORDS = {
+    "region": dict(enumerate(STATES, start=1)),
+    "sex": {1: "M", 2: "F"},
+    "marital_status": {1: "S", 2: "M", 3: "W", 4: "D"},
+    "tenure": {1: "OWN", 2: "MTG", 3: "RENT", 4: "FREE"},
+}
+"""The brokers' codes of what the agency numbers."""
+
+SPELLED = {"household_size": "{}.0", "occupation": "{:02d}", "income": "{}.00"}
+"""Numbers as the brokers' programs export them."""
+
+UNKNOWN = "U"
+EMPTY = frozenset({"region", "age", "hours", "income", "housing_cost"})
+"""What is an empty cell, not `U`, where the broker does not know it."""
+
+SOURCES = (("1", 6), ("01", 6), ("10", 5))
+"""Brokers and the digits of their serial numbers. `1` and `01` are two brokers who both count from
+1, so that neither a part of the key alone, nor the key read as numbers, nor its parts joined into
+one text tells the records apart."""
+SOURCE_SHARES = (0.45, 0.35, 0.20)
+INFLATION = 0.03
+
+
+def draw(persons: Table, second: np.ndarray, options: Brokers, streams: Streams) -> Mapping[str, np.ndarray]:
+    """The brokers' records.
+
+    Parameters
+    ----------
+    persons : dict of arrays
+        The person of each record, as the population has it.
+    second : bool (n,)
+        Records of persons whom another broker holds too.
+    options : Brokers
+    streams : Streams
+
+    Returns
+    -------
+    dict of text arrays (n,)
+        broker, serial and :data:`HELD`.
+    """
+    n = len(second)
+    held = _as_of_then(persons, options, streams)
+    for name, share in options.errors.items():
+        held[name] = treatments.replace_by_others(held[name], share, streams(f"errors/{name}"))
+    for name, deviation in options.noise.items():
+        held[name] = treatments.multiply_noise(held[name], deviation, streams(f"noise/{name}"))
+    for name, base in options.rounding.items():
+        held[name] = treatments.round_to(held[name], base)
+    broker, serial = _keys(persons, second, streams("broker"), streams("serial"))
+    out = {"broker": broker, "serial": serial}
+    missing = {str(name): share for name, share in options.missing.items()}
+    for column, item in HELD.items():
+        absent = treatments.drawn(n, missing.get(item, 0.0), streams(f"missing/{item}"))
+        out[column] = np.where(absent, "" if item in EMPTY else UNKNOWN, _spelled(item, held[item]))
+    return out
+
+
+def _as_of_then(persons: Table, options: Brokers, streams: Streams) -> Table:
+    """What was true when the record was last brought up to date."""
+    n = len(persons["age"])
+    outdated = treatments.drawn(n, options.outdated, streams("outdated"))
+    years = np.where(outdated, 1 + pick((0.4, 0.3, 0.2, 0.1), n, streams("years")), 0)
+    held = dict(persons)
+    held["age"] = np.maximum(persons["age"] - years, 0)
+    for name in ("income", "housing_cost"):
+        held[name] = np.rint(persons[name] * (1 - INFLATION * years)).astype(np.int64)
+    moved = treatments.drawn(n, options.moved, streams("moved"))
+    covered = [
+        share * (region != options.uncovered_region) for region, share in enumerate(REGION_SHARES, start=1)
+    ]
+    former = 1 + pick([share / sum(covered) for share in covered], n, streams("former region"))
+    held["region"] = np.where(moved, former, persons["region"])
+    return held
+
+
+def _keys(
+    persons: Table, second: np.ndarray, choose: np.random.Generator, number: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Broker and serial number of each record; a person's second record is another broker's."""
+    n = len(second)
+    first = pick(SOURCE_SHARES, int(persons["person"].max()) + 1, choose)[persons["person"]]
+    source = (first + second) % len(SOURCES)
+    serial = np.empty(n, object)
+    for at, (_, digits) in enumerate(SOURCES):
+        own = np.flatnonzero(source == at)
+        width = max(digits, len(str(len(own))))
+        serial[own] = np.char.zfill((1 + number.permutation(len(own))).astype(str), width)
+    return np.array([name for name, _ in SOURCES])[source], serial.astype(str)
+
+
+def _spelled(name: str, values: np.ndarray) -> np.ndarray:
+    """The values in the brokers' codes."""
+    distinct, place = np.unique(values, return_inverse=True)
+    if name in WORDS:
+        texts = [WORDS[name][value] for value in distinct.tolist()]
+    else:
+        texts = [SPELLED.get(name, "{}").format(value) for value in distinct.tolist()]
+    return np.array(texts, str)[place]

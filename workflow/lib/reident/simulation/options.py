@@ -1,0 +1,119 @@
+"""The section `simulate` of a study file: sizes, the agency's treatment, the brokers' errors."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from reident.section import Section
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Numeric = Literal["age", "hours", "income", "housing_cost"]
+Variable = Literal[
+    "age", "sex", "marital_status", "education", "occupation", "hours", "income", "housing_cost", "tenure",
+    "household_size",
+]  # fmt: skip
+Item = Literal[Variable, "region"]
+
+
+class Treatment(Section):
+    """What the agency does to the sampled records before release, in the order of these keys."""
+
+    swapping: Share = Field(
+        0.05,
+        description="Share of records that exchange occupation, hours and income with a record of the same "
+        "region and sex and of about the same age.",
+    )
+    noise: dict[Numeric, Annotated[float, Field(ge=0, le=1)]] = Field(
+        {"income": 0.10, "housing_cost": 0.06},
+        description="Standard deviation of the logarithm of a factor that multiplies each value; 0 stays 0. "
+        "Variables not named get none.",
+    )
+    rounding: dict[Numeric, Annotated[int, Field(ge=1)]] = Field(
+        {"hours": 5, "income": 500, "housing_cost": 50},
+        description="Values are rounded to the nearest multiple. Variables not named are not rounded.",
+    )
+    top_coding: dict[Numeric, Annotated[float, Field(gt=0, le=1)]] = Field(
+        {"age": 0.98, "hours": 0.98, "income": 0.97, "housing_cost": 0.98},
+        description="Values above this quantile of the released file become the quantile. Variables not "
+        "named are not cut.",
+    )
+    largest_household: int = Field(
+        5, ge=1, description="Households of this size or more have one code; 7 or more keeps every size."
+    )
+    missing: dict[Item, Share] = Field(
+        {
+            "region": 0.01, "marital_status": 0.01, "education": 0.03, "occupation": 0.04, "hours": 0.04,
+            "income": 0.10, "housing_cost": 0.06, "tenure": 0.02,
+        },
+        description="Share of values that are not stated. Variables not named are complete.",
+    )  # fmt: skip
+
+
+class Brokers(Section):
+    """How the data brokers' records differ from the persons that they are about."""
+
+    adults_from: int = Field(18, ge=0, description="Brokers hold nobody below this age.")
+    uncovered_region: int | None = Field(
+        8, ge=1, le=8, description="The region, 1 to 8, in which brokers hold nobody; empty: they cover all."
+    )
+    duplicates: float = Field(
+        0.03,
+        ge=0,
+        le=0.5,
+        description="Share of the file that repeats a person whom another broker holds too.",
+    )
+    outdated: Share = Field(
+        0.25, description="Share of records that are one to four years old: the age of then, lower amounts."
+    )
+    moved: Share = Field(0.02, description="Share of records with the region of an earlier address.")
+    errors: dict[Variable, Share] = Field(
+        {
+            "age": 0.03, "sex": 0.005, "marital_status": 0.10, "education": 0.22, "occupation": 0.20,
+            "hours": 0.20, "income": 0.06, "housing_cost": 0.12, "tenure": 0.12, "household_size": 0.20,
+        },
+        description="Share of values that are some other person's. Variables not named have no such error.",
+    )  # fmt: skip
+    noise: dict[Numeric, Annotated[float, Field(ge=0, le=1)]] = Field(
+        {"hours": 0.03, "income": 0.12, "housing_cost": 0.08},
+        description="Brokers estimate: standard deviation of the logarithm of a factor; 0 stays 0.",
+    )
+    rounding: dict[Numeric, Annotated[int, Field(ge=1)]] = Field(
+        {"income": 100, "housing_cost": 10},
+        description="Values are rounded to the nearest multiple.",
+    )
+    missing: dict[Item, Share] = Field(
+        {
+            "region": 0.015, "age": 0.01, "marital_status": 0.05, "education": 0.10, "occupation": 0.08,
+            "hours": 0.10, "income": 0.05, "housing_cost": 0.08, "tenure": 0.03, "household_size": 0.03,
+        },
+        description="Share of values that the broker does not know. Variables not named are complete.",
+    )  # fmt: skip
+
+
+class HouseholdSurvey(Section):
+    """A household survey's public use file and the file of data brokers, with the truth about both."""
+
+    kind: Literal["household-survey"] = Field("household-survey", description="What is simulated.")
+    seed: int = Field(2026, ge=0, description="The seed; every draw follows from it and from these keys.")
+    households: int = Field(
+        12_000, ge=1, description="Households of the population; about 2.2 persons in each."
+    )
+    puf_records: int = Field(
+        6_000, ge=1, description="Records of the public use file, persons drawn at random."
+    )
+    eif_records: int = Field(12_000, ge=1, description="Records of the external intruder file.")
+    overlap: Share = Field(
+        0.3,
+        description="Share that brokers hold of those persons of the public use file whom they could hold: "
+        "adults of the regions that they cover.",
+    )
+    treatment: Treatment = Field(
+        default_factory=Treatment, description="What the agency does before release."
+    )
+    brokers: Brokers = Field(default_factory=Brokers, description="What the intruder's file gets wrong.")
+
+
+Simulation = HouseholdSurvey
+"""What `simulate` of a study takes: one section for each `kind`, told apart by it."""

@@ -1,0 +1,195 @@
+"""The files of a simulated study: PUF, EIF and IUF of a household survey, every cell as text.
+
+The population is drawn first; the agency samples and treats the public use file, the brokers hold
+some of its persons and many others, with errors; the internal use file has the true links and the
+values before treatment. Each stage has its own stream of random numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from reident.errors import InputError
+from reident.simulation import brokers, population, treatments
+from reident.simulation.options import HouseholdSurvey, Treatment
+from reident.simulation.population import Table
+from reident.simulation.streams import Streams
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RELEASED = {
+    "REGION": "region",
+    "AGE": "age",
+    "SEX": "sex",
+    "MARSTAT": "marital_status",
+    "HHSIZE": "household_size",
+    "EDUC": "education",
+    "OCC": "occupation",
+    "HOURS": "hours",
+    "INCOME": "income",
+    "TENURE": "tenure",
+    "HOUSCOST": "housing_cost",
+    "HEALTH": "health",
+}
+"""Columns of the public use file; the last one is what an intruder is after."""
+
+NOT_STATED, UNKNOWN_INCOME = "-9", "-8"
+PUFID_DIGITS = 7
+
+
+class Sampled(NamedTuple):
+    """Which persons stand in which file, as rows of the population.
+
+    Attributes
+    ----------
+    puf : int64 (puf_records,)
+        In the order of the public use file.
+    eif : int64 (eif_records,)
+        The person of each of the brokers' records; who is held twice stands twice.
+    second : bool (eif_records,)
+        The records of persons whom another broker holds too and listed first.
+    """
+
+    puf: np.ndarray
+    eif: np.ndarray
+    second: np.ndarray
+
+
+def simulate(spec: HouseholdSurvey) -> dict[str, pd.DataFrame]:
+    """Draw the three files of a study.
+
+    A pure function of `spec`: the same text in every cell on every machine.
+
+    Parameters
+    ----------
+    spec : HouseholdSurvey
+        The section `simulate` of the study.
+
+    Returns
+    -------
+    dict of pandas.DataFrame
+        ``puf``: pufid and :data:`RELEASED`. ``eif``: broker, serial and :data:`brokers.HELD`.
+        ``iuf``: pufid, broker, serial, and the linking variables before treatment, coded as in the
+        public use file. All columns are text; rows are in no order.
+
+    Raises
+    ------
+    InputError
+        If the population is too small for the files, or a file for what it must hold.
+    """
+    import pandas as pd  # noqa: PLC0415 - reading a study, which has this section, must not wait for pandas
+
+    streams = Streams(spec.seed)
+    persons = population.draw(spec.households, streams.within("population"))
+    sampled = sample(spec, persons, streams.within("sample"))
+    files = {
+        "puf": _puf(_rows(persons, sampled.puf), spec.treatment, streams.within("puf")),
+        "eif": brokers.draw(_rows(persons, sampled.eif), sampled.second, spec.brokers, streams.within("eif")),
+    }
+    files["iuf"] = _iuf(persons, sampled, files, streams("iuf/order"))
+    return {
+        name: pd.DataFrame({column: cells.astype(object) for column, cells in file.items()}, dtype=str)
+        for name, file in files.items()
+    }
+
+
+def _rows(table: Table, rows: np.ndarray) -> Table:
+    return {name: values[rows] for name, values in table.items()}
+
+
+def sample(spec: HouseholdSurvey, persons: Table, streams: Streams) -> Sampled:
+    """Draw the persons of both files, without replacement within each.
+
+    Raises
+    ------
+    InputError
+        If there are too few persons.
+    """
+    n = len(persons["age"])
+    if spec.puf_records > n:
+        raise InputError(
+            f"`simulate`: {spec.households:,} households have {n:,} persons, fewer than `puf_records` "
+            f"({spec.puf_records:,}); raise `households`."
+        )
+    in_puf = streams("puf").permutation(n)[: spec.puf_records]
+    reachable = (persons["age"] >= spec.brokers.adults_from) & (
+        persons["region"] != spec.brokers.uncovered_region
+    )
+    both = streams("overlap").permutation(in_puf[reachable[in_puf]])
+    both = both[: round(spec.overlap * len(both))]
+    second = round(spec.brokers.duplicates * spec.eif_records)
+    room = spec.eif_records - second - len(both)
+    if room < 0:
+        raise InputError(
+            f"`simulate`: brokers hold {len(both):,} persons of the public use file, more than `eif_records` "
+            f"({spec.eif_records:,}) has room for; raise `eif_records` or lower `overlap`."
+        )
+    others = reachable.copy()
+    others[in_puf] = False
+    if others.sum() < room:
+        raise InputError(
+            f"`simulate`: {spec.households:,} households have too few persons whom brokers could hold for "
+            f"`eif_records` ({spec.eif_records:,}); raise `households`."
+        )
+    held = np.concatenate([both, streams("eif").permutation(np.flatnonzero(others))[:room]])
+    twice = streams("duplicates").permutation(held)[:second]
+    order = streams("eif order").permutation(spec.eif_records)
+    again = np.repeat([False, True], [len(held), second])
+    return Sampled(in_puf, np.concatenate([held, twice])[order], again[order])
+
+
+def _puf(persons: Table, options: Treatment, streams: Streams) -> Mapping[str, np.ndarray]:
+    """The released records: opaque pufids, treated values, missing items."""
+    n = len(persons["age"])
+    treated = treatments.swap(
+        persons,
+        options.swapping,
+        ("region", "sex"),
+        "age",
+        ("occupation", "hours", "income"),
+        streams("swapping"),
+    )
+    for name, deviation in options.noise.items():
+        treated[name] = treatments.multiply_noise(treated[name], deviation, streams(f"noise/{name}"))
+    for name, base in options.rounding.items():
+        treated[name] = treatments.round_to(treated[name], base)
+    for name, quantile in options.top_coding.items():
+        treated[name] = treatments.top_code(treated[name], quantile)
+    treated["household_size"] = np.minimum(treated["household_size"], options.largest_household)
+    out = {"pufid": pufids(n, streams("pufid"))}
+    missing = {str(name): share for name, share in options.missing.items()}
+    for column, item in RELEASED.items():
+        absent = treatments.drawn(n, missing.get(item, 0.0), streams(f"missing/{item}"))
+        out[column] = np.where(absent, NOT_STATED, treated[item].astype(str))
+    unknown = (out["INCOME"] == NOT_STATED) & treatments.drawn(n, 0.4, streams("missing/income/unknown"))
+    out["INCOME"] = np.where(unknown, UNKNOWN_INCOME, out["INCOME"])
+    return out
+
+
+def pufids(n: int, rng: np.random.Generator) -> np.ndarray:
+    """n different texts of digits that tell nothing; leading zeros belong to them."""
+    digits = max(PUFID_DIGITS, len(str(100 * n)))
+    return np.char.zfill(rng.choice(10**digits, n, replace=False, shuffle=True).astype(str), digits)
+
+
+def _iuf(
+    persons: Table, sampled: Sampled, files: Mapping[str, Mapping[str, np.ndarray]], rng: np.random.Generator
+) -> Mapping[str, np.ndarray]:
+    """The true links, one for each of the brokers' records whose person is in the public use file."""
+    place = np.full(len(persons["age"]), -1)
+    place[sampled.puf] = np.arange(len(sampled.puf))
+    at_eif = rng.permutation(np.flatnonzero(place[sampled.eif] >= 0))
+    at_puf = place[sampled.eif[at_eif]]
+    keys = {"pufid": files["puf"]["pufid"][at_puf]} | {
+        part: files["eif"][part][at_eif] for part in ("broker", "serial")
+    }
+    truth = {
+        column: persons[name][sampled.puf[at_puf]].astype(str)
+        for column, name in RELEASED.items()
+        if name != "health"
+    }
+    return keys | truth

@@ -1,0 +1,81 @@
+"""What an agency does to records before release: swapping, noise, rounding, top-coding, missing items.
+
+Each treatment takes a column, or a table, and gives a new one; values are whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from reident.simulation.population import Table
+
+
+def swap(
+    table: Table,
+    share: float,
+    within: Sequence[str],
+    near: str,
+    columns: Sequence[str],
+    rng: np.random.Generator,
+) -> Table:
+    """Exchange some columns between pairs of similar records.
+
+    Parameters
+    ----------
+    share : float
+        The share of records that are drawn for it, in [0, 1]. Of an odd number of drawn records in a
+        class the last keeps its values.
+    within : sequence of str
+        Both records of a pair are equal on these columns.
+    near : str
+        Pairs are neighbours in the order of this column.
+    columns : sequence of str
+        What is exchanged, together.
+
+    Returns
+    -------
+    dict of arrays
+        The table with new `columns`; the same values of them in all.
+    """
+    n = len(table[near])
+    drawn = rng.permutation(n)[: round(share * n)]
+    order = drawn[np.lexsort((table[near][drawn], *(table[name][drawn] for name in within)))]
+    source, left = np.arange(n), 0
+    while left + 1 < len(order):
+        pair = order[left], order[left + 1]
+        if all(table[name][pair[0]] == table[name][pair[1]] for name in within):
+            source[pair[0]], source[pair[1]] = pair[1], pair[0]
+            left += 1
+        left += 1
+    return table | {name: table[name][source] for name in columns}
+
+
+def multiply_noise(values: np.ndarray, deviation: float, rng: np.random.Generator) -> np.ndarray:
+    """Multiply by exp(`deviation` · z), z standard normal, in whole numbers; 0 stays 0."""
+    return np.rint(values * np.exp(deviation * rng.standard_normal(len(values)))).astype(np.int64)
+
+
+def round_to(values: np.ndarray, base: int) -> np.ndarray:
+    """The nearest multiple of `base`; a value halfway goes up."""
+    return (values + base // 2) // base * base
+
+
+def top_code(values: np.ndarray, quantile: float) -> np.ndarray:
+    """Replace values above the empirical quantile by it; no values stay no values."""
+    if not len(values):
+        return values
+    return np.minimum(values, np.quantile(values, quantile, method="inverted_cdf"))
+
+
+def replace_by_others(values: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+    """Give each value, with probability `share`, that of a record drawn at random."""
+    n = len(values)
+    hit, donor = rng.random(n) < share, np.floor(rng.random(n) * n).astype(np.int64)
+    return np.where(hit, values[donor], values)
+
+
+def drawn(n: int, share: float, rng: np.random.Generator) -> np.ndarray:
+    """Which of n records a treatment meets, each with probability `share`; a larger share adds to them."""
+    return rng.random(n) < share
