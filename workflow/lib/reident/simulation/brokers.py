@@ -113,7 +113,7 @@ def _keys(
     for at, (_, digits) in enumerate(SOURCES):
         own = np.flatnonzero(source == at)
         width = max(digits, len(str(len(own))))
-        serial[own] = np.char.zfill((1 + number.permutation(len(own))).astype(str), width)
+        serial[own] = [str(count + 1).zfill(width) for count in number.permutation(len(own))]
     return np.array([name for name, _ in SOURCES])[source], serial.astype(str)
 
 

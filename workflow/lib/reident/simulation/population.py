@@ -3,6 +3,9 @@
 Invented, but with the structure that matters for re-identification: persons of a household share
 region, tenure and housing cost; partners resemble each other; education, occupation, hours and
 income depend on age, sex and one another; amounts are skewed and often zero.
+
+Every value is a whole number. Processors differ in the last bit of exp and log; whole numbers do not
+show it.
 """
 
 from __future__ import annotations
