@@ -18,9 +18,10 @@ def jointly_observed(puf_record, eif_record):
 
 
 def shared_uniques(puf, eif, sets="all", max_order=None):
-    """Rows (puf, eif, order, mask), each pair once with its smallest, then first, set; sorted by puf, order, eif."""
+    """Rows (puf, eif, order, mask), each pair once with its first smallest set; sorted by puf, order, eif."""
     v = puf.shape[1]
-    orders = [v] if sets == "full" else range(1, min(max_order or v, v) + 1)
+    most = min(max_order or v, v) if sets == "all" else v
+    orders = [v] if sets == "full" else range(1, most + 1)
     first = {}
     for order in orders:
         for variables in combinations(range(v), order):

@@ -1,13 +1,38 @@
-"""Pairs of shared sample uniques: alone in the same cell, each in its own file (METHODS §4.1)."""
+"""Pairs of shared sample uniques: alone in the same cell, each in its own file (METHODS §4.1).
+
+The sets are visited depth first, variables with much information first; a cell of a set S is split into cells
+of S and one later variable. What makes this exact, and fast:
+
+- A cell without a PUF or without an EIF record that could be unique holds no pair, nor do its parts.
+- A pair alone in a cell of S is alone in the cell of every larger set on which the two agree; those sets have
+  higher orders, so S is noted and the cell is closed.
+- A record with an exact copy in its own file is never unique; two copies of each stand for all.
+- In a cell of at most 64 records a set of records is one word, and a split one AND.
+- With ``jointly_observed`` a pair has one set. At each variable it goes one of three ways: both records have
+  the variable (split as above), the PUF record misses it, or only the EIF record does. So a pair is met once.
+  Records that can be of no pair on the way stay in the cell, to be counted. ``full`` goes the first way only.
+
+A pair met on several sets keeps the first smallest, a minimum over a total order: neither the order of the
+visits nor the number of threads can change it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from threading import Lock
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from reident.kernels import unicity_pairs, unicity_search
+from reident.kernels.cells import WORD, entropy, frequencies, recode, without_copies
+
 Sets = Literal["all", "full", "jointly_observed"]
+Pairs = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+_PENDING = 8_000_000
+"""Pairs that wait before they are merged into the kept ones: some 100 MB."""
 
 
 def shared_uniques(
@@ -18,58 +43,242 @@ def shared_uniques(
     max_order: int | None = None,
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Pairs of records that are sample uniques of their own files on the same cell of some set.
+) -> Pairs:
+    """Pairs whose records are sample uniques of their own files in the same cell of some set of variables.
+
+    Parameters
+    ----------
+    puf, eif : int32 (n_puf, v), (n_eif, v)
+        Category codes shared by both files, -1 for missing; v at most 64.
+    sets : {'all', 'full', 'jointly_observed'}
+        All non-empty sets; only the set of all variables; for each pair the variables present in both records.
+    max_order : int, optional
+        With ``all``: only sets of at most so many variables.
+    threads : int
+        The result does not depend on it.
+    progress : callable, optional
+        Called now and then with the fraction of the work that is done.
 
     Returns
     -------
     puf, eif : int64 (m,)
+        Positions of the pairs' records, sorted by puf, order, eif; each pair once.
     order : int8 (m,)
+        Size of the smallest set that makes the pair, 1 … v.
     variables : uint64 (m,)
+        The first set of that size (by its tuple of positions): bit j for variable j.
+
+    Raises
+    ------
+    ValueError
+        If the files differ in v, if v is above 64, or if with ``all`` v + the bits of v + the bits of n_eif
+        is above 64.
+
+    Notes
+    -----
+    No pairs if a file has no record, or no value that the other file has. Memory grows with the records and
+    the pairs returned, not with the sets. Source: METHODS §4.1; Singer and Dajani 2020, §2.1.1.
     """
     v = puf.shape[1]
-    n = len(puf)
-    codes = np.concatenate([puf, eif]).astype(np.int64)
-    present = codes >= 0
-    bits = present @ (1 << np.arange(v, dtype=np.uint64))
-    found: list[np.ndarray] = []
-    limit = min(max_order or v, v) if sets == "all" else v
+    if eif.shape[1] != v or v > WORD:
+        raise ValueError(f"{v} and {eif.shape[1]} variables: both files need the same, at most {WORD}")
+    files = _number(puf, eif, every=sets != "all")
+    if files is None:
+        return tuple(np.zeros(0, kind) for kind in (np.int64, np.int64, np.int8, np.uint64))
+    if sets == "all":
+        most = v if max_order is None else min(max_order, v)
+        return _all_sets(files, len(puf), len(eif), most, threads, progress)
+    return _own_sets(files, puf, eif, sets == "full", threads, progress)
 
-    def visit(rows: np.ndarray, cells: np.ndarray, first: int, mask: int, order: int) -> None:
-        if order == 0 and progress:
-            progress(first / v)
-        for j in range(first, v):
-            kept = present[rows, j]
-            r, c = rows[kept], cells[kept]
-            _, c = np.unique(c * (codes[:, j].max() + 1) + codes[r, j], return_inverse=True)
-            split = np.searchsorted(r, n)
-            count_p, count_e = (
-                np.bincount(c[:split], minlength=len(c)),
-                np.bincount(c[split:], minlength=len(c)),
+
+class _Files(NamedTuple):
+    """Both files in one numbering: PUF records without an exact copy, with one, then the EIF's."""
+
+    rows: np.ndarray  # uint8 or int32 (n, v): numbers of the categories that both files have, or absent
+    columns: np.ndarray  # the same, (v, n)
+    levels: np.ndarray  # int64 (v,): categories that both files have
+    present: np.ndarray  # uint64 (n,): bit j set where variable j is not missing
+    original: np.ndarray  # uint32 (n,): position in the own file
+    parts: np.ndarray  # int64 (4,): records of each kind
+    variables: np.ndarray  # int64 (v,): position in the caller's files
+
+
+def _number(puf: np.ndarray, eif: np.ndarray, every: bool) -> _Files | None:
+    """Numbers categories, records and variables anew; None where no pair is possible.
+
+    Variables without a common category are left out, unless ``every`` one is wanted.
+    """
+    counts = [(frequencies(puf[:, j]), frequencies(eif[:, j])) for j in range(puf.shape[1])]
+    shared = [(p[: len(e)] > 0) & (e[: len(p)] > 0) for p, e in counts]
+    levels = np.array([s.sum() for s in shared], np.int64)
+    if not levels.any():
+        return None
+    information = [
+        entropy(p[: len(s)][s]) + entropy(e[: len(s)][s]) for (p, e), s in zip(counts, shared, strict=True)
+    ]
+    variables = np.argsort(-np.array(information), kind="stable")
+    variables = variables if every else variables[levels[variables] > 0]
+    bits = np.uint64(1) << np.arange(len(variables), dtype=np.uint64)
+    rows, present, original, parts = [], [], [], []
+    for codes in (puf, eif):
+        numbers = [recode(codes[:, j], shared[j], int(levels.max())) for j in variables]
+        kept, single = without_copies(np.stack(numbers, axis=1))
+        rows.append(np.stack([column[kept] for column in numbers], axis=1))
+        present.append((codes[np.ix_(kept, variables)] >= 0) @ bits)
+        original.append(kept.astype(np.uint32))
+        parts += [single, len(kept) - single]
+    both = np.concatenate(rows)
+    return _Files(
+        rows=both,
+        columns=np.ascontiguousarray(both.T),
+        levels=levels[variables],
+        present=np.concatenate(present),
+        original=np.concatenate(original),
+        parts=np.array(parts, np.int64),
+        variables=variables,
+    )
+
+
+class _Task(NamedTuple):
+    """Cells of one set, to be searched by adding variables from ``first``, the next one before ``stop``."""
+
+    base: np.ndarray
+    cells: np.ndarray
+    variable: int
+    first: int
+    stop: int
+
+    def work(self, v: int) -> float:
+        """Rough share of the work: records times the sets that can follow."""
+        return float(self.cells[:, 1:].sum()) * (2.0 ** (v - self.first) - 2.0 ** (v - self.stop) + 1)
+
+
+def _cells_of(files: _Files, j: int) -> tuple[np.ndarray, np.ndarray]:
+    """Record numbers by value of variable j, and the cells with somebody of each file who could be unique."""
+    column = files.columns[j]
+    base = np.argsort(column, kind="stable").astype(np.uint32)
+    part = np.repeat(np.arange(4), files.parts)
+    sizes = np.bincount(column * np.int64(4) + part, minlength=4 * int(files.levels.max() + 1)).reshape(-1, 4)
+    begins = np.cumsum(sizes.sum(axis=1)) - sizes.sum(axis=1)
+    cells = np.column_stack([begins, sizes])[: files.levels[j]]
+    return base, cells[(cells[:, 1] > 0) & (cells[:, 3] > 0)]
+
+
+def _packed(base: np.ndarray, cells: np.ndarray, variable: int, v: int, share: int) -> list[_Task]:
+    """Tasks of about ``share`` records: a large cell for itself, small ones together."""
+    sizes = cells[:, 1:].sum(axis=1)
+    large, small = cells[sizes >= share], cells[sizes < share]
+    groups = [large[i : i + 1] for i in range(len(large))]
+    number = np.cumsum(small[:, 1:].sum(axis=1)) // share
+    groups += np.split(small, np.flatnonzero(np.diff(number)) + 1) if len(small) else []
+    return [_Task(base, group, variable, variable + 1, v) for group in groups]
+
+
+def _all_sets(files, n_puf, n_eif, max_order, threads, progress) -> Pairs:
+    """Pairs over all sets of at most ``max_order`` variables."""
+    v = len(files.levels)
+    positions = np.sort(files.variables)
+    shift = int((max_order + 1) << v).bit_length()
+    if shift + int(n_eif).bit_length() > 64:
+        raise ValueError(f"{v} variables and {n_eif} records are too many for sets up to order {max_order}")
+    weights = unicity_pairs.weights(np.searchsorted(positions, files.variables), v)
+    kept = _Kept(n_puf, shift)
+
+    def search(task: _Task) -> None:
+        kept.add(
+            *unicity_search.every_set(
+                files.rows, files.columns, files.levels, files.original, task.base, task.cells,
+                weights[task.variable], task.first, task.stop, weights, max_order, shift,
             )
-            single = (count_p == 1) & (count_e == 1)
-            s = mask | 1 << j
-            if sets != "full" or order + 1 == v:
-                at_p, at_e = single[c[:split]], single[c[split:]]
-                p, e = r[:split][at_p], r[split:][at_e]
-                p, e = p[np.argsort(c[:split][at_p])], e[np.argsort(c[split:][at_e])]
-                if sets == "jointly_observed":
-                    same = bits[p] & bits[e] == s
-                    p, e = p[same], e[same]
-                found.append(np.c_[p, e - n, np.full(len(p), order + 1), np.full(len(p), s)])
-            live = (count_p > 0) & (count_e > 0)
-            if order + 1 < limit and j + 1 < v and live.any():
-                visit(r[live[c]], c[live[c]], j + 1, s, order + 1)
-            if sets == "full":
-                break
+        )  # fmt: skip
 
-    if len(puf) and len(eif):
-        visit(np.arange(len(codes)), np.zeros(len(codes), np.int64), 0, 0, 0)
-    pairs = np.concatenate([np.zeros((0, 4), np.int64), *found])
-    reverse = sum(((pairs[:, 3] >> j) & 1) << (v - 1 - j) for j in range(v))
-    pairs = pairs[np.lexsort((-reverse, pairs[:, 2], pairs[:, 1], pairs[:, 0]))]
-    first = np.ones(len(pairs), bool)
-    first[1:] = (pairs[1:, :2] != pairs[:-1, :2]).any(axis=1)
-    pairs = pairs[first]
-    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 2], pairs[:, 0]))]
-    return pairs[:, 0], pairs[:, 1], pairs[:, 2].astype(np.int8), pairs[:, 3].astype(np.uint64)
+    share = max(len(files.rows) // 32, 4096)
+    tasks = []
+    for j in range(v):
+        for task in _packed(*_cells_of(files, j), j, v, share):
+            split = task.cells[:, 1:].sum() >= share and j + 2 < v
+            tasks += [task._replace(first=k, stop=k + 1) for k in range(j + 1, v)] if split else [task]
+    _run(tasks, search, v, threads, progress)
+    kept.merge()
+    return unicity_pairs.unfold(kept.start, kept.items, shift, v, positions)
+
+
+class _Kept:
+    """The pairs so far, each with its best set; several threads may add to it."""
+
+    def __init__(self, n_puf: int, shift: int) -> None:
+        self.start, self.items = np.zeros(n_puf + 1, np.int64), np.zeros(0, np.uint64)
+        self.shift = shift
+        self._pending: list[tuple[np.ndarray, np.ndarray]] = []
+        self._lock = Lock()
+
+    def add(self, puf: np.ndarray, items: np.ndarray) -> None:
+        """Takes pairs; merges them with the others when enough are waiting."""
+        with self._lock:
+            self._pending.append((puf, items))
+            if sum(len(puf) for puf, _ in self._pending) >= _PENDING:
+                self.merge()
+
+    def merge(self) -> None:
+        """Merges the pairs that wait."""
+        if self._pending:
+            puf, items = (np.concatenate(arrays) for arrays in zip(*self._pending, strict=True))
+            self._pending.clear()
+            self.start, self.items = unicity_pairs.merge(self.start, self.items, puf, items, self.shift)
+
+
+def _run(tasks, search, v, threads, progress) -> None:
+    """Searches all tasks, the largest first; errors of a task or of ``progress`` end the rest."""
+    tasks.sort(key=lambda task: -task.work(v))
+    total, done = sum(task.work(v) for task in tasks), 0.0
+    with ThreadPoolExecutor(threads) as pool:
+        running = {pool.submit(search, task): task.work(v) for task in tasks}
+        try:
+            for finished in as_completed(running):
+                finished.result()
+                done += running[finished]
+                if progress is not None:
+                    progress(done / total)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _own_sets(files, puf, eif, whole, threads, progress) -> Pairs:
+    """Pairs on the variables present in both records; with ``whole`` only where these are all."""
+    v = len(files.levels)
+    found = [(np.zeros(0, np.uint32), np.zeros(0, np.uint32))]
+
+    def search(task: _Task) -> None:
+        found.append(
+            unicity_search.own_set(
+                files.rows, files.columns, files.levels, files.present, files.original,
+                task.base, task.cells, task.first, whole,
+            )
+        )  # fmt: skip
+
+    tasks = _packed(*_cells_of(files, 0), 0, v, max(len(files.rows) // 32, 4096))
+    if not whole:
+        tasks += [_Task(*branch, 0, 1, v) for branch in _missing_first(files)]
+    _run(tasks, search, v, threads, progress)
+    of_puf, of_eif = (np.concatenate(arrays).astype(np.int64) for arrays in zip(*found, strict=True))
+    both = ((puf[of_puf] >= 0) & (eif[of_eif] >= 0)) @ (np.uint64(1) << np.arange(v, dtype=np.uint64))
+    order = np.bitwise_count(both).astype(np.int8)
+    rank = np.lexsort((of_eif, order, of_puf))
+    rank = rank[order[rank] > 0]  # two single records with no variable in common make no pair
+    return of_puf[rank], of_eif[rank], order[rank], both[rank]
+
+
+def _missing_first(files: _Files) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The cell of all records, once for pairs whose PUF record misses variable 0, once for only the EIF's."""
+    c0, c1, c2, c3 = files.parts
+    gap = files.present & np.uint64(1) == 0
+    puf, eif = np.arange(c0), np.arange(c0 + c1, c0 + c1 + c2)
+    branches = []
+    for stay, partners in ((gap[puf], np.ones(c2, bool)), (~gap[puf], gap[eif])):
+        ids = np.arange(len(gap))
+        ids[puf] = np.concatenate([puf[stay], puf[~stay]])
+        ids[eif] = np.concatenate([eif[partners], eif[~partners]])
+        a, b = stay.sum(), partners.sum()
+        if a and b:
+            branches.append((ids.astype(np.uint32), np.array([[0, a, c0 + c1 - a, b, c2 + c3 - b]])))
+    return branches

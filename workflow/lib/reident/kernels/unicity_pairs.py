@@ -1,0 +1,114 @@
+"""Keeps, of all the pairs that the search of `unicity` meets, each pair once with its first smallest set.
+
+A set's *cost* is order·2^v − (bits of the set, the first variable highest): less cost is a smaller order, then
+a tuple of positions that comes first. Pairs lie by PUF record, as items (EIF position, cost) in one word,
+ascending: the first item of an EIF position has its best set.
+"""
+
+import numpy as np
+
+from reident.kernels.compiling import jit
+
+
+def weights(positions: np.ndarray, v: int) -> np.ndarray:
+    """What each variable adds to a set's cost, int64; ``positions`` of the variables among the v that count."""
+    return (1 << v) - (1 << (v - 1 - np.asarray(positions, dtype=np.int64)))
+
+
+@jit
+def merge(start, items, new_puf, new_items, shift):
+    """Adds pairs to the kept ones.
+
+    Parameters
+    ----------
+    start : int64 (n_puf + 1,)
+        Where each PUF record's items begin.
+    items : uint64 (m,)
+        Ascending within a record, one for each EIF position.
+    new_puf : uint32 (k,)
+    new_items : uint64 (k,)
+        In any order, with repetitions.
+    shift : int
+        Bits of the cost.
+
+    Returns
+    -------
+    start, items
+        With the new pairs, every pair with its least cost.
+    """
+    n = len(start) - 1
+    to = np.zeros(n + 1, np.int64)
+    for i in range(len(new_puf)):
+        to[new_puf[i] + 1] += 1
+    for p in range(n):
+        to[p + 1] += to[p]
+    ordered = np.empty(len(new_items), np.uint64)
+    for i in range(len(new_puf)):
+        ordered[to[new_puf[i]]] = new_items[i]
+        to[new_puf[i]] += 1
+    merged_start, merged = np.empty(n + 1, np.int64), np.empty(len(items) + len(new_items), np.uint64)
+    merged_start[0] = m = b = 0
+    for p in range(n):
+        a, b_end = start[p], to[p]
+        _sort(ordered, b, b_end)
+        while a < start[p + 1] or b < b_end:
+            if b == b_end or (a < start[p + 1] and items[a] <= ordered[b]):
+                item = items[a]
+                a += 1
+            else:
+                item = ordered[b]
+                b += 1
+            if m == merged_start[p] or item >> np.uint64(shift) != merged[m - 1] >> np.uint64(shift):
+                merged[m] = item
+                m += 1
+        merged_start[p + 1] = m
+    return merged_start, merged[:m]
+
+
+@jit
+def _sort(items, begin, end):
+    """Sorts a short run in place (Shell's method)."""
+    gap = 1
+    while gap < (end - begin) // 9:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(begin + gap, end):
+            item, at = items[i], i
+            while at >= begin + gap and items[at - gap] > item:
+                items[at] = items[at - gap]
+                at -= gap
+            items[at] = item
+        gap //= 3
+
+
+@jit
+def unfold(start, items, shift, v, positions):
+    """The kept pairs as (puf, eif, order, variables), by puf, order, eif.
+
+    ``positions``, int64 (v,), are the caller's positions of the v variables that count.
+    """
+    m = len(items)
+    puf, eif = np.empty(m, np.int64), np.empty(m, np.int64)
+    order, variables = np.empty(m, np.int8), np.empty(m, np.uint64)
+    low = (np.uint64(1) << np.uint64(v)) - np.uint64(1)
+    below_item = (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
+    to = np.empty(v + 2, np.int64)
+    for p in range(len(start) - 1):
+        to[:] = 0
+        for i in range(start[p], start[p + 1]):
+            to[((items[i] & below_item) + low >> np.uint64(v)) + np.uint64(1)] += 1
+        to[0] = start[p]
+        for k in range(v + 1):
+            to[k + 1] += to[k]
+        for i in range(start[p], start[p + 1]):
+            cost = items[i] & below_item
+            k = np.int64((cost + low) >> np.uint64(v))
+            backwards = (np.uint64(k) << np.uint64(v)) - cost
+            word = np.uint64(0)
+            for j in range(v):
+                if (backwards >> np.uint64(v - 1 - j)) & np.uint64(1):
+                    word |= np.uint64(1) << np.uint64(positions[j])
+            at = to[k]
+            to[k] += 1
+            puf[at], eif[at], order[at], variables[at] = p, np.int64(items[i] >> np.uint64(shift)), k, word
+    return puf, eif, order, variables
