@@ -13,17 +13,17 @@ class Account:
     def __init__(self, step: str) -> None:
         self.step = step
         self.lines: list[tuple[str, str, str, int]] = []
-        self._open: tuple[str, int] | None = None
+        self._file, self._rows = "", 0
 
     def open(self, file: str, rows: int) -> Account:
         """Begin the account of a file with its rows in."""
-        self._open = (file, rows)
+        self._file, self._rows = file, rows
         self.lines.append((self.step, file, "in", rows))
         return self
 
     def leave(self, cause: str, rows: int) -> None:
         """Rows of the open file that are left out for a cause."""
-        self.lines.append((self.step, self._open[0], cause, rows))
+        self.lines.append((self.step, self._file, cause, rows))
 
     def close(self, file: str, used: int | None = None) -> None:
         """End the account of a file with its rows used (by default all that are not left out).
@@ -33,7 +33,7 @@ class Account:
         RuntimeError
             If rows in differ from rows used and left out: a defect of the program.
         """
-        _, rows = self._open
+        rows = self._rows
         left = sum(line[3] for line in self.lines if line[1] == file and line[2] != "in")
         used = rows - left if used is None else used
         if rows != used + left:

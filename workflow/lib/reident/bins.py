@@ -130,12 +130,9 @@ def _bin_variable(
 
 def _cutters(cutpoints: str) -> list[tuple[str, tuple[str, ...]]]:
     """The files that cut, each with the sides whose values it takes."""
-    return {
-        "puf": [("puf", ("puf",))],
-        "eif": [("eif", ("eif",))],
-        "pooled": [("pooled", ("puf", "eif"))],
-        "each": [("puf", ("puf",)), ("eif", ("eif",))],
-    }[cutpoints]
+    if cutpoints == "pooled":
+        return [("pooled", ("puf", "eif"))]
+    return [(side, (side,)) for side in ("puf", "eif") if cutpoints in (side, "each")]
 
 
 def _bin_lines(

@@ -40,16 +40,19 @@ class Prepared(NamedTuple):
 
 def columns_of(study: Study, side: str) -> list[str]:
     """The columns of a source file that the study needs, keys first."""
-    source = study.sources[side]
     if side == "iuf":
-        return [*source.puf_id, *source.eif_id]
-    return [*source.id, *(getattr(column, side) for column in (*study.strata, *study.linking_variables))]
+        return keys_of(study, side)
+    return [
+        *keys_of(study, side),
+        *(getattr(column, side) for column in (*study.strata, *study.linking_variables)),
+    ]
 
 
 def keys_of(study: Study, side: str) -> list[str]:
     """The key columns of a source file, by the file's own names."""
-    source = study.sources[side]
-    return [*source.puf_id, *source.eif_id] if side == "iuf" else list(source.id)
+    if side == "iuf":
+        return [*study.link_file.puf_id, *study.link_file.eif_id]
+    return list(study.record_files[side].id)
 
 
 def read_source(study: Study, side: str, path: Path) -> pa.Table:
@@ -89,7 +92,7 @@ def prepare(study: Study, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Prepar
 
 
 def _records(study: Study, side: str, text: pa.Table, account: Account) -> pa.Table:
-    source, names = study.sources[side], study.keys[side]
+    source, names = study.record_files[side], study.keys[side]
     file = source.path.rsplit("/", 1)[-1]
     if text.num_rows == 0:
         raise InputError(f"{file}: the file has a header but no record; check the export.")
@@ -106,10 +109,10 @@ def _records(study: Study, side: str, text: pa.Table, account: Account) -> pa.Ta
             "keep one record for each key, or name all columns of the key."
         )
     data = {name: text[part] for name, part in zip(names, source.id, strict=True)}
-    for column in study.strata:
-        data[column.name] = _typed(column, "categorical", None, side, file, text)
-    for column in study.linking_variables:
-        data[column.name] = _typed(column, column.type, column.order, side, file, text)
+    for stratum in study.strata:
+        data[stratum.name] = _typed(stratum, "categorical", None, side, file, text)
+    for variable in study.linking_variables:
+        data[variable.name] = _typed(variable, variable.type, variable.order, side, file, text)
     account.open(side, text.num_rows).close(side)
     return pa.table(data).take(np.argsort(code, kind="stable"))
 
@@ -210,7 +213,7 @@ def _file(study: Study, side: str) -> str:
 
 def _links(study: Study, iuf: pa.Table, sides: dict[str, pa.Table], account: Account) -> pa.Table:
     """The distinct links between known records; unknown ones only within the declared tolerance."""
-    source, file = study.sources["iuf"], _file(study, "iuf")
+    source, file = study.link_file, _file(study, "iuf")
     names = [*study.keys["puf"], *study.keys["eif"]]
     links = pa.table(
         dict(zip(names, (iuf[part] for part in (*source.puf_id, *source.eif_id)), strict=True)),

@@ -105,7 +105,8 @@ def _stratum(table: pa.Table, manifest: pd.DataFrame, study: Study) -> np.ndarra
 def _as_arrays(
     variables: tuple[LinkingVariable, ...], puf: pa.Table, eif: pa.Table
 ) -> tuple[dict[str, Records], tuple[list[str] | None, ...]]:
-    tables, labels = {"puf": puf, "eif": eif}, []
+    tables = {"puf": puf, "eif": eif}
+    labels: list[list[str] | None] = []
     records = {side: _empty(table.num_rows, len(variables)) for side, table in tables.items()}
     for at, variable in enumerate(variables):
         columns = [table[variable.name] for table in tables.values()]

@@ -14,6 +14,7 @@ from reident.metrics.contract import Metric, Scored, Setting
 from reident.pairing import Comparison
 
 if TYPE_CHECKING:
+    from reident.strata import Block
     from reident.study import Study
 
 
@@ -92,7 +93,7 @@ def _share(
     return None if progress is None else lambda of_block: progress(done + of_block * part)
 
 
-def _whole(block: NamedTuple, manifest: pd.DataFrame) -> tuple[int, int]:
+def _whole(block: Block, manifest: pd.DataFrame) -> tuple[int, int]:
     """A metric that needs a stratum whole scores it with its first block, and nothing with the others."""
     return (0, int(manifest.set_index("stratum").at[block.stratum, "n_puf"])) if block.start == 0 else (0, 0)
 
@@ -122,7 +123,8 @@ def _tables(
         aside = _key_columns(study, "puf", puf, crowded[place]) | {"stratum": lone.take(pa.array(place))}
         return ShardScores(pairs, pa.table(aside))
     pairs = pa.table(both | {"stratum": stratum, "order": pa.array(value[order].astype(np.int64))})
-    masks = joined([scored.variables for *_, scored in parts], np.uint64)[order]
+    sets = [scored.variables for *_, scored in parts if scored.variables is not None]
+    masks = joined(sets, np.uint64)[order]
     names = [variable.name for variable in study.linking_variables]
     return ShardScores(pairs, pa.table(both | {"variables": _set_names(masks, names)}))
 

@@ -32,6 +32,18 @@ class Strata(NamedTuple):
     account: pd.DataFrame
 
 
+class Block(NamedTuple):
+    """A line of the shards: the stratum's PUF records from `start` to before `stop`, all its EIF records."""
+
+    shard: str
+    stratum: str
+    start: int
+    stop: int
+    n_puf: int
+    n_eif: int
+    pairs: int
+
+
 def stratify(study: Study, puf: pa.Table, eif: pa.Table, iuf: pa.Table, pairs_per_shard: int) -> Strata:
     """List the strata of a study and pack them into shards.
 
@@ -117,7 +129,8 @@ def pack(manifest: pd.DataFrame, budget: int) -> pd.DataFrame:
     A stratum above the budget is its own shard; one of more than ``FAR_ABOVE`` budgets is
     split into equal blocks of its PUF records.
     """
-    lines, room = [], []
+    lines: list[tuple] = []
+    room: list[int] = []
     todo = manifest[manifest["pairs"] > 0].sort_values(["pairs", "stratum"], ascending=[False, True])
     for row in todo.itertuples():
         blocks = 1 if row.pairs <= FAR_ABOVE * budget else min(-(-row.pairs // budget), row.n_puf)
@@ -131,8 +144,7 @@ def pack(manifest: pd.DataFrame, budget: int) -> pd.DataFrame:
             room[shard] -= pairs
             lines.append((shard + 1, row.stratum, start, stop, stop - start, row.n_eif, pairs))
     width = max(4, len(str(len(room))))
-    columns = ["shard", "stratum", "start", "stop", "n_puf", "n_eif", "pairs"]
-    shards = pd.DataFrame(lines, columns=columns).sort_values(
+    shards = pd.DataFrame(lines, columns=list(Block._fields)).sort_values(
         ["shard", "stratum", "start"], ignore_index=True
     )
     shards["shard"] = [f"{number:0{width}d}" for number in shards["shard"]]

@@ -19,7 +19,6 @@ from reident import studyfile
 from reident.columns import RESERVED
 from reident.errors import InputError
 from reident.metrics import REGISTRY
-from reident.metrics.unicity import MOST_VARIABLES
 from reident.section import Section
 from reident.simulation import Simulation
 
@@ -240,14 +239,16 @@ def _defaults_where_empty(value: Any) -> Any:
     )
 
 
+_ONE_FIELD_PER_METRIC: dict[str, Any] = {
+    name: (metric.options | None, Field(None, description=f"The {name} metric; absent: not computed."))
+    for name, metric in REGISTRY.items()
+}
+
 Metrics = create_model(
     "Metrics",
     __base__=Section,
     __doc__="The metrics that are computed; `{}` takes the defaults.",
-    **{
-        name: (metric.options | None, Field(None, description=f"The {name} metric; absent: not computed."))
-        for name, metric in REGISTRY.items()
-    },
+    **_ONE_FIELD_PER_METRIC,
 )
 
 
@@ -285,7 +286,7 @@ class Study(Section):
 
         A name that both files use is told apart by the prefix ``puf_`` or ``eif_``.
         """
-        own = {side: source.id for side, source in self.sources.items() if side != "iuf"}
+        own = {side: source.id for side, source in self.record_files.items()}
         shared = set(own["puf"]) & set(own["eif"])
         return {
             side: tuple(f"{side}_{name}" if name in shared else name for name in names)
@@ -293,10 +294,20 @@ class Study(Section):
         }
 
     @property
+    def record_files(self) -> dict[str, RecordFile]:
+        """The descriptions of ``puf`` and ``eif``, declared or simulated."""
+        files = self.files or SIMULATED
+        return {"puf": files.puf, "eif": files.eif}
+
+    @property
+    def link_file(self) -> LinkFile:
+        """The description of ``iuf``, declared or simulated."""
+        return (self.files or SIMULATED).iuf
+
+    @property
     def sources(self) -> dict[str, SourceFile]:
         """The descriptions of ``puf``, ``eif`` and ``iuf``, declared or simulated."""
-        files = self.files or SIMULATED
-        return {"puf": files.puf, "eif": files.eif, "iuf": files.iuf}
+        return {**self.record_files, "iuf": self.link_file}
 
     @model_validator(mode="after")
     def _one_source(self) -> Study:
@@ -340,33 +351,9 @@ class Study(Section):
     def _metrics_fit(self) -> Study:
         if not self.chosen:
             raise ValueError("`metrics` names no metric; add at least one, for example `taxicab: {}`.")
-        self._unicity_fits()
-        self._adhoc_fits()
+        for name, options in self.chosen.items():
+            REGISTRY[name].check(options, self.linking_variables)
         return self
-
-    def _unicity_fits(self) -> None:
-        options, v = self.metrics.unicity, len(self.linking_variables)
-        if options is None or v <= MOST_VARIABLES or options.interactions not in ("auto", "all"):
-            return
-        if options.max_order is None:
-            raise ValueError(
-                f"unicity with `interactions: {options.interactions}` tries up to 2^{v} sets; above {MOST_VARIABLES} "
-                "linking variables give `max_order`, or `interactions: full` or `jointly_observed`."
-            )
-
-    def _adhoc_fits(self) -> None:
-        if self.metrics.adhoc is None:
-            return
-        types = {variable.name: variable.type for variable in self.linking_variables}
-        for name, rule in self.metrics.adhoc.scores.items():
-            if name not in types:
-                raise ValueError(f"`metrics.adhoc.scores` names `{name}`, which is not a linking variable.")
-            if rule.bands is not None and types[name] != "numeric":
-                raise ValueError(f"`metrics.adhoc.scores.{name}` has bands, which need a numeric variable.")
-            if rule.table is not None and types[name] != "categorical":
-                raise ValueError(
-                    f"`metrics.adhoc.scores.{name}` has a table, which needs a categorical variable."
-                )
 
 
 SIMULATED = Files(

@@ -1,9 +1,11 @@
 """The registry of pair metrics: a metric is one file and one line here."""
 
+from typing import Any
+
 from reident.metrics import adhoc, euclidean, taxicab, unicity
 from reident.metrics.contract import Metric
 
-REGISTRY: dict[str, Metric] = {
+REGISTRY: dict[str, Metric[Any]] = {
     "unicity": unicity.METRIC,
     "taxicab": taxicab.METRIC,
     "euclidean": euclidean.METRIC,

@@ -111,6 +111,20 @@ DEFAULT_BANDS = ((0.1, 5), (0.25, 4), (0.5, 3), (1.0, 2), (2.0, 1))
 """(within, score) in standard deviations of the public use file, for undeclared numeric variables."""
 
 
+def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
+    """Refuse scores of what is not a linking variable, or of the other type."""
+    types = {variable.name: variable.type for variable in variables}
+    for name, rule in options.scores.items():
+        if name not in types:
+            raise ValueError(f"`metrics.adhoc.scores` names `{name}`, which is not a linking variable.")
+        if rule.bands is not None and types[name] != "numeric":
+            raise ValueError(f"`metrics.adhoc.scores.{name}` has bands, which need a numeric variable.")
+        if rule.table is not None and types[name] != "categorical":
+            raise ValueError(
+                f"`metrics.adhoc.scores.{name}` has a table, which needs a categorical variable."
+            )
+
+
 def defaulted(options: Options, variables: tuple[LinkingVariable, ...]) -> list[str]:
     """The variables whose scores the study does not declare."""
     return [variable.name for variable in variables if variable.name not in options.scores]
@@ -127,12 +141,19 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     from reident.kernels import adhoc  # compiled code: loaded only where pairs are scored
 
     declared = [options.scores.get(variable.name) for variable in pairing.variables]
-    own = {at: rule for at, rule in enumerate(declared) if rule is not None and rule.function is not None}
+    own = {
+        at: (rule.function, rule.sha256)
+        for at, rule in enumerate(declared)
+        if rule is not None and rule.function is not None
+    }
     rules = [_rule(pairing, at, rule if at not in own else None) for at, rule in enumerate(declared)]
     above = 5 * len(rules) * SCALE // 2
     if not own:
         puf, eif, level, crowded = adhoc.nearest(
-            *_arrays(pairing),
+            pairing.puf.codes,
+            pairing.eif.codes,
+            pairing.puf.values,
+            pairing.eif.values,
             rules,
             above=above,
             keep=setting.keep,
@@ -140,7 +161,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
             progress=setting.progress,
         )
         return Scored(puf, eif, level / SCALE, crowded)
-    functions = {at: _approved(rule, setting.functions) for at, rule in own.items()}
+    functions = {at: _approved(*rule, setting.functions) for at, rule in own.items()}
 
     def score_block(rows: slice, columns: slice) -> np.ndarray:
         total = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.int64)
@@ -162,10 +183,6 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     return Scored(puf, eif, level / SCALE, crowded)
 
 
-def _arrays(pairing: Pairing) -> tuple[np.ndarray, ...]:
-    return pairing.puf.codes, pairing.eif.codes, pairing.puf.values, pairing.eif.values
-
-
 def _scaled(value: Decimal | int) -> int:
     return int(Decimal(value) * SCALE)
 
@@ -174,8 +191,9 @@ def _rule(pairing: Pairing, at: int, declared: VariableScore | None) -> Rule:
     """The kernel's form of a variable's scores: declared, or the default of its type."""
     from reident.kernels.adhoc import Bands, Exact, Table
 
-    numeric = pairing.labels[at] is None
-    if declared is None and numeric:
+    labels = pairing.labels[at]
+    near: list[tuple[float, Decimal | int]]
+    if declared is None and labels is None:
         spread = pairing.spread[at]
         # Without a spread (constant, or fewer than two values) only equal values are near.
         near = [(share * spread, score) for share, score in DEFAULT_BANDS] if spread > 0 else [(0.0, 5)]
@@ -183,14 +201,14 @@ def _rule(pairing: Pairing, at: int, declared: VariableScore | None) -> Rule:
     if declared is not None and declared.bands is not None:
         near = sorted((band.within, band.score) for band in declared.bands)
         return _bands(Bands, near, declared.bands[0].relative, _scaled(declared.beyond))
-    if declared is not None and declared.table is not None:
-        code = {label: place for place, label in enumerate(pairing.labels[at])}
+    if declared is not None and declared.table is not None and labels is not None:
+        code = {label: place for place, label in enumerate(labels)}
         scores = np.full((len(code), len(code)), _scaled(declared.otherwise), np.int64)
         for cell in declared.table:
             if cell.puf in code and cell.eif in code:
                 scores[code[cell.puf], code[cell.eif]] = _scaled(cell.score)
         return Table(scores)
-    return _bands(Bands, [(0.0, 5)], relative=False, beyond=0) if numeric else Exact()
+    return _bands(Bands, [(0.0, 5)], relative=False, beyond=0) if labels is None else Exact()
 
 
 def _bands(make: type, near: list[tuple[float, Decimal | int]], relative: bool, beyond: int) -> Rule:
@@ -242,21 +260,22 @@ def _own_scores(pairing: Pairing, at: int, function: Callable, rows: slice, colu
 def _values(pairing: Pairing, side: str, at: int) -> np.ndarray:
     """A variable's values for a study's own function: numbers, or category labels ('' where missing)."""
     records = getattr(pairing, side)
-    if pairing.labels[at] is None:
+    labels = pairing.labels[at]
+    if labels is None:
         return records.values[:, at]
-    return np.array([*pairing.labels[at], ""], object)[records.codes[:, at]]
+    return np.array([*labels, ""], object)[records.codes[:, at]]
 
 
 def _is_missing(records: Records, at: int) -> np.ndarray:
     return (records.codes[:, at] < 0) & np.isnan(records.values[:, at])
 
 
-def _approved(rule: VariableScore, files: tuple[Path, ...]) -> Callable:
+def _approved(function: str, sha256: str | None, files: tuple[Path, ...]) -> Callable:
     """The study's own function, from a file whose SHA-256 the study approves."""
-    module, name = rule.function.split(":")
+    module, name = function.split(":")
     path = next(file for file in files if file.stem == module)
     source = path.read_bytes()
-    if hashlib.sha256(source).hexdigest() != rule.sha256:
+    if hashlib.sha256(source).hexdigest() != sha256:
         raise InputError(
             f"{path.name} is not the file that the study approves; review it and give its SHA-256 as `sha256`."
         )
@@ -267,4 +286,4 @@ def _approved(rule: VariableScore, files: tuple[Path, ...]) -> Callable:
     return space[name]
 
 
-METRIC = Metric("adhoc", "Adhoc", Options, "prepared", ranked=True, best="high", score=score)
+METRIC = Metric("adhoc", "Adhoc", Options, "prepared", ranked=True, best="high", score=score, check=check)

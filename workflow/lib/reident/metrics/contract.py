@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
+
+from reident.section import Section
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from reident.pairing import Pairing
-    from reident.section import Section
+    from reident.study import LinkingVariable
+
+OptionsT = TypeVar("OptionsT", bound=Section)
 
 
 class Scored(NamedTuple):
@@ -50,7 +54,11 @@ class Setting(NamedTuple):
     progress: Callable[[float], None] | None = None
 
 
-class Metric(NamedTuple):
+def _fits_any(options: Any, variables: tuple[LinkingVariable, ...]) -> None:
+    """Options that go with whatever linking variables a study has."""
+
+
+class Metric(NamedTuple, Generic[OptionsT]):
     """One entry of the registry.
 
     Attributes
@@ -65,6 +73,9 @@ class Metric(NamedTuple):
         The better end of the score.
     score : callable
         ``score(pairing, options, setting) -> Scored``.
+    check : callable
+        ``check(options, variables)`` raises a `ValueError` of one sentence where the options do not fit
+        the linking variables of the study.
     splits : bool
         Whether a stratum may be scored in blocks of PUF records (not where a record's result depends
         on the other records of its file).
@@ -72,9 +83,10 @@ class Metric(NamedTuple):
 
     name: str
     title: str
-    options: type[Section]
+    options: type[OptionsT]
     reads: Literal["binned", "prepared"]
     ranked: bool
     best: Literal["low", "high"]
-    score: Callable[[Pairing, Section, Setting], Scored]
+    score: Callable[[Pairing, OptionsT, Setting], Scored]
+    check: Callable[[OptionsT, tuple[LinkingVariable, ...]], None] = _fits_any
     splits: bool = True

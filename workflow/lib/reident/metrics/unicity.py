@@ -11,7 +11,9 @@ from reident.metrics.contract import Metric, Scored, Setting
 from reident.section import Section
 
 if TYPE_CHECKING:
+    from reident.kernels.unicity import Sets
     from reident.pairing import Pairing
+    from reident.study import LinkingVariable
 
 Interactions = Literal["auto", "all", "full", "jointly_observed"]
 MOST_VARIABLES = 23
@@ -43,7 +45,17 @@ class Options(Section):
         return self
 
 
-def sets_in_force(options: Options, any_missing: bool) -> str:
+def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
+    """Refuse to try all sets of more than ``MOST_VARIABLES`` linking variables."""
+    v = len(variables)
+    if v > MOST_VARIABLES and options.interactions in ("auto", "all") and options.max_order is None:
+        raise ValueError(
+            f"unicity with `interactions: {options.interactions}` tries up to 2^{v} sets; above {MOST_VARIABLES} "
+            "linking variables give `max_order`, or `interactions: full` or `jointly_observed`."
+        )
+
+
+def sets_in_force(options: Options, any_missing: bool) -> Sets:
     """What `interactions` comes to for these files: ``all``, ``full`` or ``jointly_observed``."""
     if options.max_order is not None:
         return "all"
@@ -67,4 +79,6 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     return Scored(puf, eif, order.astype(np.float64), np.zeros(len(pairing.puf.codes), bool), variables)
 
 
-METRIC = Metric("unicity", "Unicity", Options, "binned", ranked=False, best="low", score=score, splits=False)
+METRIC = Metric(
+    "unicity", "Unicity", Options, "binned", ranked=False, best="low", score=score, check=check, splits=False
+)
