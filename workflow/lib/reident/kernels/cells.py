@@ -7,6 +7,8 @@ may be unique and who only counts, per file); splitting keeps the parts apart.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from llvmlite import ir
 from numba import types
@@ -18,14 +20,15 @@ WORD = 64
 """Records of a cell that fits one machine word: from here on a set of records is one integer."""
 
 
-@intrinsic
-def lowest(_typing, _word):
-    """Position of the lowest bit set of a word that is not zero."""
-
+def _lowest(_typing, _word):
     def codegen(_context, builder, _signature, args):
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.uint64), codegen
+
+
+lowest: Any = intrinsic(_lowest)
+"""In compiled code, ``lowest(word)``: the position of the lowest bit set of a uint64 that is not zero."""
 
 
 @jit

@@ -29,6 +29,7 @@ from reident.kernels import unicity_pairs, unicity_search
 from reident.kernels.cells import WORD, entropy, frequencies, recode, without_copies
 
 Sets = Literal["all", "full", "jointly_observed"]
+Progress = Callable[[float], None]
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 _PENDING = 8_000_000
@@ -42,7 +43,7 @@ def shared_uniques(
     sets: Sets = "all",
     max_order: int | None = None,
     threads: int = 1,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Pairs:
     """Pairs whose records are sample uniques of their own files in the same cell of some set of variables.
 
@@ -84,7 +85,7 @@ def shared_uniques(
         raise ValueError(f"{v} and {eif.shape[1]} variables: both files need the same, at most {WORD}")
     files = _number(puf, eif, every=sets != "all")
     if files is None:
-        return tuple(np.zeros(0, kind) for kind in (np.int64, np.int64, np.int8, np.uint64))
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int8), np.zeros(0, np.uint64)
     if sets == "all":
         most = v if max_order is None else min(max_order, v)
         return _all_sets(files, len(puf), len(eif), most, threads, progress)
@@ -174,7 +175,9 @@ def _packed(base: np.ndarray, cells: np.ndarray, variable: int, v: int, share: i
     return [_Task(base, group, variable, variable + 1, v) for group in groups]
 
 
-def _all_sets(files, n_puf, n_eif, max_order, threads, progress) -> Pairs:
+def _all_sets(
+    files: _Files, n_puf: int, n_eif: int, max_order: int, threads: int, progress: Progress | None
+) -> Pairs:
     """Pairs over all sets of at most ``max_order`` variables."""
     v = len(files.levels)
     positions = np.sort(files.variables)
@@ -227,7 +230,9 @@ class _Kept:
             self.start, self.items = unicity_pairs.merge(self.start, self.items, puf, items, self.shift)
 
 
-def _run(tasks, search, v, threads, progress) -> None:
+def _run(
+    tasks: list[_Task], search: Callable[[_Task], None], v: int, threads: int, progress: Progress | None
+) -> None:
     """Searches all tasks, the largest first; errors of a task or of ``progress`` end the rest."""
     tasks.sort(key=lambda task: -task.work(v))
     total, done = sum(task.work(v) for task in tasks), 0.0
@@ -243,7 +248,9 @@ def _run(tasks, search, v, threads, progress) -> None:
             pool.shutdown(cancel_futures=True)
 
 
-def _own_sets(files, puf, eif, whole, threads, progress) -> Pairs:
+def _own_sets(
+    files: _Files, puf: np.ndarray, eif: np.ndarray, whole: bool, threads: int, progress: Progress | None
+) -> Pairs:
     """Pairs on the variables present in both records; with ``whole`` only where these are all."""
     v = len(files.levels)
     found = [(np.zeros(0, np.uint32), np.zeros(0, np.uint32))]
