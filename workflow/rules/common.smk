@@ -6,11 +6,11 @@ Makes  STUDIES (id -> study file), the functions that rules call in `params` and
 
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
-from snakemake.exceptions import WorkflowError
-
-LIBRARY = Path(workflow.basedir) / "workflow" / "lib"
+HOME = Path(workflow.basedir)
+LIBRARY = HOME / "workflow" / "lib"
 sys.path.insert(0, str(LIBRARY))
 # Every job finds the library, remote ones too, without an installed package.
 os.environ.update(PYTHONPATH=os.pathsep.join([str(LIBRARY), *filter(None, [os.environ.get("PYTHONPATH")])]))
@@ -23,15 +23,16 @@ from reident.metrics import REGISTRY
 def load_studies():
     """The study files of this run, and their models, by study id."""
     named = config.get("study")
-    paths = str(named).split(",") if named else config["studies"]
+    listed = str(named).split(",") if named else [os.path.relpath(HOME / path) for path in config["studies"]]
     files, models = {}, {}
-    for path in map(Path, paths):
+    for path in map(Path, listed):
         try:
             model = studies.load(path)
+            studies.check_files(model, path)
         except InputError as error:
-            raise WorkflowError(str(error)) from None
+            sys.exit(f"Error: {error}")
         if model.id in models:
-            raise WorkflowError(f"{path} and {files[model.id]} have the same id; change the `id` of one of them.")
+            sys.exit(f"Error: {path} and {files[model.id]} have the same id; change the `id` of one of them.")
         files[model.id], models[model.id] = path, model
     return files, models
 
@@ -51,7 +52,17 @@ def study_file(wildcards):
     Were `study.json` the input, then a change of any option would rerun every step; and as an
     `ancient` input it would hide other reasons to run (a job below one that runs is not looked at).
     """
+    forget_stale(wildcards.study)
     return ancient(str(STUDIES[wildcards.study]))
+
+
+@cache
+def forget_stale(study):
+    """Once in a run: let steps run again whose results no longer hold, though Snakemake's own records be lost."""
+    if workflow.is_main_process and not workflow.dryrun:
+        model, folder = MODELS[study], STUDIES[study].parent
+        sources = {} if model.files is None else {s: folder / f.path for s, f in model.sources.items()}
+        ledger.forget_stale(Path("results", study), model, sources)
 
 
 def study_digest(step):

@@ -238,8 +238,11 @@ class Step:
 
     def check_chain(self) -> list[dict[str, Any]]:
         """The entries of all steps that this one rests on, after :func:`check_chain` of them."""
-        named = {name: path for name, paths in self.inputs.items() for path in paths}
-        sources = {path.name: path for name, path in named.items() if name.startswith("source_")}
+        sources = {
+            name.removeprefix("source_"): self.path(name)
+            for name in self.inputs
+            if name.startswith("source_")
+        }
         made = [path for paths in self.inputs.values() for path in paths if self.root in path.parents]
         return check_chain(self.root, self.study, made, sources)
 
@@ -352,7 +355,7 @@ def check_chain(root: Path, study: Study, ends: list[Path], sources: dict[str, P
     ends : list of Path
         The results to begin with.
     sources : dict of Path
-        The source files by name.
+        The source files by side: ``puf``, ``eif``, ``iuf``.
 
     Returns
     -------
@@ -411,13 +414,54 @@ def _check_entry(
         raise _broken(result, "was made with another study")
     if entry["library_digest"] != library_digest(rule, metric):
         raise _broken(result, "was made by another version of the library")
+    if changed := _changed_source(entry, sources):
+        raise _broken(result, f"was made from another version of {changed}")
     for line in _inputs(entry):
-        name = line["path"].removeprefix("source:")
-        if name != line["path"]:
-            if name in sources and _digest(sources[name]) != line["sha256"]:
-                raise _broken(result, f"was made from another version of {name}")
-        elif wrote.get(name) != line["sha256"]:
-            raise _broken(result, f"was made from another version of {name}")
+        if not line["path"].startswith("source:") and wrote.get(line["path"]) != line["sha256"]:
+            raise _broken(result, f"was made from another version of {line['path']}")
+
+
+def _changed_source(entry: dict[str, Any], sources: dict[str, Path]) -> str | None:
+    """The name of a source file that is not the one that a step read; sources are told apart by side."""
+    for side, path in sources.items():
+        for line in entry["inputs"].get(side, []):
+            if line["path"].startswith("source:") and _digest(path) != line["sha256"]:
+                return path.name
+    return None
+
+
+def forget_stale(root: Path, study: Study, sources: dict[str, Path]) -> list[str]:
+    """Remove the entries of steps that are not what they would be today; the scheduler then runs these again.
+
+    The scheduler sees a change of the study, the library or a source by its own records. Where these are
+    lost, it would take every result for current; a missing entry it cannot overlook.
+
+    Parameters
+    ----------
+    root, study, sources
+        As for :func:`check_chain`.
+
+    Returns
+    -------
+    list of str
+        The steps whose entries were removed.
+    """
+    stale = []
+    for path in sorted((root / "ledger").glob("*.json")):
+        try:
+            entry = json.loads(path.read_text(encoding="utf-8"))
+            rule, metric = entry["rule"], entry["metric"]
+            current = (
+                entry["study_digest"] == _study_digest(study, rule, metric)
+                and entry["library_digest"] == library_digest(rule, metric)
+                and _changed_source(entry, sources) is None
+            )
+        except (ValueError, KeyError, TypeError, AttributeError, FileNotFoundError):
+            current = False  # a cut entry, or a step that is no more
+        if not current:
+            path.unlink()
+            stale.append(path.stem)
+    return stale
 
 
 def _study_digest(study: Study, rule: str, metric: str | None) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from datetime import date as Date
 from pathlib import Path
@@ -379,6 +380,35 @@ def load(path: Path) -> Study:
         raise studyfile.explain(error, path, data, node, _known_keys()) from None
 
 
+def check_files(study: Study, path: Path) -> None:
+    """See that every file that a study names is there, beside the study file at `path`.
+
+    Raises
+    ------
+    InputError
+        With the line and key of the first that is not.
+    """
+    named = {}
+    if study.files is not None:
+        named = {("files", side, "path"): source.path for side, source in study.sources.items()}
+    if study.metrics.adhoc is not None:
+        for name, rule in study.metrics.adhoc.scores.items():
+            if rule.function is not None:
+                named["metrics", "adhoc", "scores", name, "function"] = f"{rule.function.split(':')[0]}.py"
+    for location, name in named.items():
+        file = path.parent / name
+        if file.is_dir():
+            problem, remedy = "is a folder", "name the file in it"
+        elif not file.exists():
+            problem, remedy = "does not exist", "correct it; a path is relative to the study file"
+        elif not os.access(file, os.R_OK):
+            problem, remedy = "may not be read", "change its permissions"
+        else:
+            continue
+        line = studyfile.line_of(studyfile.read(path)[1], location)
+        raise InputError(f"{path}, line {line}: `{'.'.join(location)}`: {name} {problem}; {remedy}.")
+
+
 def _known_keys() -> list[str]:
     return sorted(set(re.findall(r'"([a-z_]+)": \{', json.dumps(Study.model_json_schema()))))
 
@@ -452,4 +482,4 @@ def schema_json() -> str:
     return json.dumps(schema, ensure_ascii=False, indent=2) + "\n"
 
 
-__all__ = ["InputError", "Study", "canonical_json", "digest", "load", "parse", "schema_json"]
+__all__ = ["InputError", "Study", "canonical_json", "check_files", "digest", "load", "parse", "schema_json"]
