@@ -86,6 +86,10 @@ def prepare(study: Study, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Prepar
     sides = {side: _records(study, side, table, account) for side, table in (("puf", puf), ("eif", eif))}
     warnings = _compare_codes(study, sides["puf"], sides["eif"])
     links = _links(study, iuf, sides, account)
+    if not links.num_rows:
+        warnings.append(
+            f"{_file(study, 'iuf')} has no link between records of the two files: nothing can be confirmed."
+        )
     return Prepared(
         sides["puf"], sides["eif"], links, account.table(), pd.DataFrame({"warning": warnings}, dtype=str)
     )
@@ -124,27 +128,29 @@ def _typed(
     encoded = text[getattr(column, side)].combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
-    normal = _normaliser(column)
+    normal = _normaliser(column, kind)
     missing = {normal(code) for code in getattr(column.missing, side)}
-    recode = {normal(code): _clean(target) for code, target in getattr(column.recode, side).items()}
-    numbers = {_number(code) for code in missing} - {None} if kind == "numeric" else set()
+    recode = {normal(code): normal(target) for code, target in getattr(column.recode, side).items()}
+    if len(recode) < len(getattr(column.recode, side)):
+        raise InputError(
+            f"`recode.{side}` of `{column.name}`: two of its codes are the same once trimmed and normalised; "
+            "keep one of them."
+        )
+    known = None if order is None else {normal(category) for category in order}
     out: list[str | float | None] = []
     for position, raw in enumerate(encoded.dictionary.to_pylist()):
         value = normal(raw)
-        if value in missing or (numbers and _number(value) in numbers):
+        if value in missing:
             out.append(None)
             continue
-        value = recode.get(value, value)
+        value, problem = recode.get(value, value), None
         if kind == "numeric":
             out.append(_number(value))
             problem = "is not a number; declare it as a missing code, recode it" if out[-1] is None else None
         else:
-            out.append(normal(value))
-            problem = (
-                "is not in the declared `order`; add it, recode it"
-                if order and out[-1] not in order
-                else None
-            )
+            out.append(value)
+            if known is not None and value not in known:
+                problem = "is not in the declared `order`; add it, recode it"
         if problem:
             row = pc.index(encoded.indices, pa.scalar(position, encoded.indices.type)).as_py() + 2
             raise InputError(
@@ -159,10 +165,12 @@ def _clean(text: str) -> str:
     return unicodedata.normalize("NFC", text.strip())
 
 
-def _normaliser(column: Column) -> Callable[[str], str]:
-    """Trimming and NFC; for integer-coded variables also one spelling of each whole number."""
-    if not column.integer_coded:
-        return _clean
+def _normaliser(column: Column, kind: str) -> Callable[[str], str]:
+    """Trimming and NFC; for numbers and integer-coded variables also one spelling of each number."""
+
+    def number(text: str) -> str:
+        value = _number(text := _clean(text))
+        return text if value is None else repr(value)
 
     def integer(text: str) -> str:
         text = _clean(text)
@@ -172,7 +180,9 @@ def _normaliser(column: Column) -> Callable[[str], str]:
         digits = match[2]
         return ("-" if match[1] == "-" and digits != "0" else "") + digits
 
-    return integer
+    if kind == "numeric":
+        return number
+    return integer if column.integer_coded else _clean
 
 
 def _number(text: str) -> float | None:

@@ -71,14 +71,16 @@ def versions() -> dict[str, str]:
 def library_digest(rule: str, metric: str | None = None) -> str:
     """SHA-256 over the sources of a rule's library modules and all that these import from the library.
 
-    The study model is left out: what it makes of a study file is ``study.json``, which is
-    hashed by itself. Imports for type checking only do not count.
+    The study model is left out: what a step takes of a study has a digest of its own. So are kernels of
+    steps that do not score. Imports for type checking only do not count.
     """
     todo = [f"reident.{module.format(metric=metric)}" for module in (*MODULES[rule], "ledger")]
     seen: set[str] = set()
     while todo:
         module = todo.pop()
-        if module in seen or (module == "reident.study" and rule != "resolve"):
+        unused = module == "reident.study" and rule != "resolve"
+        unused |= module.startswith("reident.kernels") and rule != "score"
+        if module in seen or unused:
             continue
         seen.add(module)
         todo += _imports(module)
@@ -118,8 +120,16 @@ def _imports(module: str) -> list[str]:
             if isinstance(node, ast.Import):
                 found += [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module:
-                found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+                found += _imported_from(node.module, [alias.name for alias in node.names])
     return [name for name in found if name.startswith("reident.") and _exists(name)]
+
+
+def _imported_from(module: str, names: list[str]) -> list[str]:
+    """What `from module import names` takes: of a package the named modules alone, where they are modules."""
+    parts = [f"{module}.{name}" for name in names]
+    if all(map(_exists, parts)):
+        return [f"{module}.__init__", *parts]
+    return [module, *parts]
 
 
 def _exists(module: str) -> bool:

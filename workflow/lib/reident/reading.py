@@ -85,26 +85,15 @@ def _check_header(path: Path, header: Sequence[str], wanted: Sequence[str]) -> N
 
 def _read_csv(path: Path, source: SourceFile, wanted: Sequence[str]) -> pa.Table:
     csv.field_size_limit(_LONGEST_FIELD)
-    row = 0
-
-    def lines(text: io.TextIOBase) -> Iterator[str]:
-        for line in text:
-            if "\0" in line:
-                raise InputError(
-                    f"{path.name}, row {row + 1}: a NUL byte; export the file again as plain text."
-                )
-            yield line
-
     with _open_text(path, source) as text:
-        reader = csv.reader(lines(text), delimiter=source.delimiter, strict=True)
+        reader = csv.reader(_lines(path, text), delimiter=source.delimiter, strict=True)
         try:
             header = next(reader, None)
-            row = 1
             if not header:
                 raise InputError(f"{path.name}: the file is empty; it needs a header row.")
             _check_header(path, header, wanted)
             positions = [header.index(name) for name in wanted]
-            batches = []
+            batches, row = [], 1
             while records := list(islice(reader, BATCH)):
                 _check_widths(path, records, len(header), row)
                 row += len(records)
@@ -115,12 +104,19 @@ def _read_csv(path: Path, source: SourceFile, wanted: Sequence[str]) -> pa.Table
         except UnicodeError:
             _say_encoding(path, source)
         except csv.Error as error:
-            _say_csv(path, reader.line_num, error)
+            _say_csv(path, source, error)
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise InputError(
                 f"{path.name}: the archive is truncated or damaged; copy the file again and compare its size."
             ) from None
     return pa.Table.from_batches(batches, pa.schema([(name, pa.string()) for name in wanted]))
+
+
+def _lines(path: Path, text: io.TextIOBase) -> Iterator[str]:
+    for number, line in enumerate(text, start=1):
+        if "\0" in line:
+            raise InputError(f"{path.name}, line {number}: a NUL byte; export the file again as plain text.")
+        yield line
 
 
 def _open_text(path: Path, source: SourceFile) -> io.TextIOBase:
@@ -166,7 +162,7 @@ def _undecodable_row(path: Path, source: SourceFile) -> int:
     return 1
 
 
-def _say_csv(path: Path, line: int, error: csv.Error) -> NoReturn:
+def _say_csv(path: Path, source: SourceFile, error: csv.Error) -> NoReturn:
     if "new-line character" in str(error):
         problem, remedy = "a bare carriage return", "save the file with line feeds as line ends"
     elif "field larger" in str(error) or "end of data" in str(error):
@@ -176,7 +172,20 @@ def _say_csv(path: Path, line: int, error: csv.Error) -> NoReturn:
             "a quote in the middle of a field",
             "quote the whole field and double the quotes in it",
         )
+    line = _first_line_of_bad_record(path, source)
     raise InputError(f"{path.name}, line {line}: {problem}; {remedy}.") from None
+
+
+def _first_line_of_bad_record(path: Path, source: SourceFile) -> int:
+    """Where the record begins that the CSV reader refuses: its quote may have swallowed the rest of the file."""
+    with _open_text(path, source) as text:
+        reader = csv.reader(text, delimiter=source.delimiter, strict=True)
+        while True:
+            line = reader.line_num + 1
+            try:
+                next(reader)
+            except (csv.Error, StopIteration):
+                return line
 
 
 def _read_parquet(path: Path, wanted: Sequence[str], keys: Sequence[str]) -> pa.Table:
