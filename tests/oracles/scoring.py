@@ -165,8 +165,10 @@ def declared_bands(declared):
             (exact(band["within"]) * (abs(p) if str(band.get("relative")).lower() == "true" else 1), band)
             for band in declared["bands"]
         ]
-        holding = [(width, exact(band["score"])) for width, band in widths if abs(e - p) <= width]
-        return min(holding, key=lambda held: held[0])[1] if holding else beyond
+        holding = [
+            (exact(band["within"]), exact(band["score"])) for width, band in widths if abs(e - p) <= width
+        ]
+        return min(holding)[1] if holding else beyond
 
     return score
 

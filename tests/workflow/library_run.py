@@ -1,0 +1,89 @@
+"""A study through the library in memory, step by step as workflow/scripts do it; tables that the steps hand on
+as CSV are written as text and read again, as the steps do."""
+
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+from reident import bins, confirmation, intake, ledger, ranking, rates, scoring, strata
+from reident.metrics import REGISTRY
+from reident.study import Study
+
+
+class MetricTables(NamedTuple):
+    """The tables of one metric; pairs and asides are those of its shards, one after the other."""
+
+    pairs: pa.Table
+    aside: pa.Table
+    suspected: pa.Table
+    distribution: pd.DataFrame
+    confirmed: pa.Table
+    limits: pd.DataFrame
+
+
+class Tables(NamedTuple):
+    """Everything that a study makes, up to its rates."""
+
+    study: Study
+    prepared: intake.Prepared
+    strata: strata.Strata
+    binned: bins.Binned
+    metrics: dict[str, MetricTables]
+    rates: pd.DataFrame
+
+
+def run(
+    study: dict, puf: list[dict], eif: list[dict], iuf: list[dict], pairs_per_shard: int = 10**9
+) -> Tables:
+    """Take rows of text through prepare, stratify, bin, score, rank, confirm and rate.
+
+    Parameters
+    ----------
+    study : dict
+        The content of a study file.
+    puf, eif, iuf : list of dict of str
+        The rows of the source files.
+    pairs_per_shard : int
+        The budget of a shard.
+    """
+    model = Study.model_validate(study)
+    sources = {"puf": puf, "eif": eif, "iuf": iuf}
+    prepared = intake.prepare(
+        model, **{side: text_table(model, side, rows) for side, rows in sources.items()}
+    )
+    files = prepared.puf, prepared.eif, prepared.iuf
+    found = strata.stratify(model, *files, pairs_per_shard)
+    manifest, shards = through_csv(found.manifest), through_csv(found.shards)
+    binned = bins.bin_files(model, prepared.puf, prepared.eif, manifest)
+    metrics = {}
+    for name in model.chosen:
+        metric = REGISTRY[name]
+        compared = (binned if metric.reads == "binned" else prepared)[:2]
+        works = [scoring.Work(shard) for shard in sorted(set(shards["shard"]))]
+        scores = [scoring.score_shard(model, metric, *compared, manifest, shards, work) for work in works]
+        pairs, aside = [one.pairs for one in scores], [one.aside for one in scores]
+        ranked = ranking.rank(model, metric, pairs)
+        checked = confirmation.confirm(
+            model, metric, ranked.suspected, pairs, aside, prepared.iuf, list(manifest["stratum"])
+        )
+        metrics[name] = MetricTables(pa.concat_tables(pairs), pa.concat_tables(aside), *ranked, *checked)
+    confirmed = {name: tables.confirmed for name, tables in metrics.items()}
+    limits = {name: through_csv(tables.limits) for name, tables in metrics.items()}
+    rows = rates.rate(model, *files, manifest, confirmed, limits)
+    return Tables(model, prepared, found, binned, metrics, through_csv(rows))
+
+
+def text_table(study: Study, side: str, rows: list[dict]) -> pa.Table:
+    """The columns that the study needs, as intake reads them."""
+    names = list(dict.fromkeys(intake.columns_of(study, side)))
+    return pa.table({name: pa.array([row[name] for row in rows], pa.string()) for name in names})
+
+
+def through_csv(table: pd.DataFrame) -> pd.DataFrame:
+    """A table as the next step reads it."""
+    with NamedTemporaryFile(suffix=".csv") as file:
+        file.write(ledger._encoded(table))
+        file.flush()
+        return ledger._read(Path(file.name))
