@@ -6,9 +6,6 @@ so that nothing after this step depends on the order of rows in the sources.
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,12 +17,10 @@ import pyarrow.compute as pc
 from reident import keys, reading
 from reident.account import Account
 from reident.errors import InputError
+from reident.values import Coding, Place, typed
 
 if TYPE_CHECKING:
     from reident.study import Column, Study
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_INTEGER = re.compile(r"([+-]?)0*(\d+)(\.0*)?", re.ASCII)
 
 
 class Prepared(NamedTuple):
@@ -124,73 +119,12 @@ def _records(study: Study, side: str, text: pa.Table, account: Account) -> pa.Ta
 def _typed(
     column: Column, kind: str, order: tuple[str, ...] | None, side: str, file: str, text: pa.Table
 ) -> pa.Array:
-    """One variable, typed on its distinct texts and spread to the records; null where missing."""
-    encoded = text[getattr(column, side)].combine_chunks().dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
-    normal = _normaliser(column, kind)
-    missing = {normal(code) for code in getattr(column.missing, side)}
-    recode = {normal(code): normal(target) for code, target in getattr(column.recode, side).items()}
-    if len(recode) < len(getattr(column.recode, side)):
-        raise InputError(
-            f"`recode.{side}` of `{column.name}`: two of its codes are the same once trimmed and normalised; "
-            "keep one of them."
-        )
-    known = None if order is None else {normal(category) for category in order}
-    out: list[str | float | None] = []
-    for position, raw in enumerate(encoded.dictionary.to_pylist()):
-        value = normal(raw)
-        if value in missing:
-            out.append(None)
-            continue
-        value, problem = recode.get(value, value), None
-        if kind == "numeric":
-            out.append(_number(value))
-            problem = "is not a number; declare it as a missing code, recode it" if out[-1] is None else None
-        else:
-            out.append(value)
-            if known is not None and value not in known:
-                problem = "is not in the declared `order`; add it, recode it"
-        if problem:
-            row = pc.index(encoded.indices, pa.scalar(position, encoded.indices.type)).as_py() + 2
-            raise InputError(
-                f"{file}, row {row}, column `{getattr(column, side)}`: the value of `{column.name}` {problem}, "
-                "or correct the file."
-            )
-    values = pa.array(out, pa.float64() if kind == "numeric" else pa.string())
-    return values.take(encoded.indices)
-
-
-def _clean(text: str) -> str:
-    return unicodedata.normalize("NFC", text.strip())
-
-
-def _normaliser(column: Column, kind: str) -> Callable[[str], str]:
-    """Trimming and NFC; for numbers and integer-coded variables also one spelling of each number."""
-
-    def number(text: str) -> str:
-        value = _number(text := _clean(text))
-        return text if value is None else repr(value)
-
-    def integer(text: str) -> str:
-        text = _clean(text)
-        match = _INTEGER.fullmatch(text)
-        if not match:
-            return text
-        digits = match[2]
-        return ("-" if match[1] == "-" and digits != "0" else "") + digits
-
-    if kind == "numeric":
-        return number
-    return integer if column.integer_coded else _clean
-
-
-def _number(text: str) -> float | None:
-    """The finite number that a text is, or None."""
-    if not _NUMBER.fullmatch(text):
-        return None
-    value = float(text)
-    return (value + 0.0) if np.isfinite(value) else None
+    """One variable of one file, typed; null where missing."""
+    name = getattr(column, side)
+    coding = Coding(
+        kind, getattr(column.missing, side), getattr(column.recode, side), order, column.integer_coded
+    )
+    return typed(text[name], coding, Place(file, name, column.name))
 
 
 def _compare_codes(study: Study, puf: pa.Table, eif: pa.Table) -> list[str]:
