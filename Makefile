@@ -8,7 +8,7 @@ BIN := .venv/bin
 # a moved checkout or an interrupted set-up all mean a fresh environment, whatever the time stamps say.
 READY := .venv/ready-$(shell { pwd; cat requirements.lock; } | cksum | cut -d' ' -f1)
 
-.PHONY: example test lint lock clean
+.PHONY: example test lint docs lock clean
 .DELETE_ON_ERROR:
 
 example: $(READY)
@@ -23,6 +23,10 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
+
+# What is generated from the study model: config/README.md, workflow/schemas/study.schema.json.
+docs: $(READY)
+	$(BIN)/python -m reident.documentation
 
 # The lock again, after a change to the dependencies in pyproject.toml. What need not change keeps its
 # version; `make lock LOCK=--upgrade` takes the newest of everything that pyproject.toml leaves open.

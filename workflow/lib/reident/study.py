@@ -14,12 +14,20 @@ from datetime import date as Date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Field, ValidationError, create_model, model_validator
+from pydantic import (
+    AliasChoices,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 
 from reident import studyfile
 from reident.columns import RESERVED
 from reident.errors import InputError
-from reident.metrics import REGISTRY
+from reident.metrics import REGISTRY, adhoc
 from reident.section import Section
 from reident.simulation import Simulation
 
@@ -32,7 +40,8 @@ def _one_or_many(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-Names = Annotated[tuple[Name, ...], BeforeValidator(_one_or_many), Field(min_length=1)]
+_ManyNames = Annotated[tuple[Name, ...], Field(min_length=1)]
+Names = Annotated[_ManyNames, BeforeValidator(_one_or_many, json_schema_input_type=Name | _ManyNames)]
 
 
 class SourceFile(Section):
@@ -69,11 +78,9 @@ class LinkFile(SourceFile):
     """The internal use file with the true links."""
 
     puf_id: Names = Field(
-        description="The columns with the key of the public use file, in the order of its `id`."
+        description="The column, or columns, with the key of the public use file, in the order of its `id`."
     )
-    eif_id: Names = Field(
-        description="The columns with the key of the external intruder file, in the same way."
-    )
+    eif_id: Names = Field(description="The same for the key of the external intruder file.")
     unknown_links_at_most: int = Field(
         0,
         ge=0,
@@ -123,8 +130,19 @@ def _for_both(value: Any) -> Any:
     return value
 
 
+MissingCodes = Annotated[
+    PerFile, BeforeValidator(_for_both, json_schema_input_type=str | tuple[str | None, ...] | PerFile)
+]
+
+
+def _both_spellings(schema: dict[str, Any]) -> None:
+    schema["properties"]["integer-coded"] = schema["properties"]["integer_coded"]
+
+
 class Column(Section):
     """A variable that both files hold."""
+
+    model_config = ConfigDict(json_schema_extra=_both_spellings)
 
     name: Name = Field(description="The name in the study.")
     puf: Name = Field(
@@ -133,12 +151,14 @@ class Column(Section):
     eif: Name = Field(
         "", validate_default=False, description="The column of the intruder file; empty: the name."
     )
-    missing: Annotated[PerFile, BeforeValidator(_for_both)] = Field(
+    missing: MissingCodes = Field(
         default_factory=PerFile,
         description='The codes that mean missing, for both files or as `{puf: [...], eif: [...]}`; `""` is an empty '
         "cell. Nothing else is missing. They are looked up before recoding. Source: METHODS §1.",
     )
-    recode: Recodes = Field(default_factory=Recodes, description="`{puf: {code: code}, eif: {code: code}}`.")
+    recode: Recodes = Field(
+        default_factory=Recodes, description="From the code of a file to that of the study."
+    )
     integer_coded: bool = Field(
         False,
         validation_alias=AliasChoices("integer_coded", "integer-coded"),
@@ -154,19 +174,24 @@ class Column(Section):
 
 
 class StrataVariable(Column):
-    """A variable that splits both files into strata; written as its name alone where nothing differs."""
+    """A variable that splits both files into strata."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _name_alone(cls, value: Any) -> Any:
-        return {"name": value, "puf": value, "eif": value} if isinstance(value, str) else value
+
+def _name_alone(value: Any) -> Any:
+    """A strata variable may be written as its name alone, where nothing differs between the files."""
+    return {"name": value} if isinstance(value, str) else value
+
+
+Strata = tuple[
+    Annotated[StrataVariable, BeforeValidator(_name_alone, json_schema_input_type=Name | StrataVariable)], ...
+]
 
 
 class LinkingVariable(Column):
     """A variable that the intruder compares."""
 
     type: Literal["numeric", "categorical"] = Field(
-        description="Ordinal is categorical with a declared `order`."
+        description="How values are read; ordinal is categorical with a declared `order`."
     )
     order: tuple[str, ...] | None = Field(
         None, min_length=2, description="Categorical: every category after recoding, from lowest to highest."
@@ -202,10 +227,17 @@ class RankFilter(Section):
     """How many pairs of a record may be suspected."""
 
     max_pairs: int = Field(
-        5, ge=1, description="Ranks with at most so many pairs, cumulated, are kept. Source: METHODS §5."
+        5,
+        ge=1,
+        description="A record's best ranks are suspected as long as they have at most so many pairs together. "
+        "Source: METHODS §5.",
     )
     keep: int = Field(
-        20, ge=1, le=10_000, description="The same limit for what scoring keeps; at least `max_pairs`."
+        20,
+        ge=1,
+        le=10_000,
+        description="The same for what scoring keeps, so that the report can show other limits; at least `max_pairs`. "
+        "Source: METHODS §5.",
     )
 
     @model_validator(mode="after")
@@ -219,7 +251,7 @@ class Rates(Section):
     """The intervals of the rates."""
 
     interval: Literal["clopper-pearson", "wilson"] = Field(
-        "clopper-pearson", description="Source: METHODS §6."
+        "clopper-pearson", description="How the interval of a rate is computed. Source: METHODS §6."
     )
     level: float = Field(0.95, gt=0, lt=1, description="The coverage of the interval.")
 
@@ -241,7 +273,7 @@ def _defaults_where_empty(value: Any) -> Any:
 
 
 _ONE_FIELD_PER_METRIC: dict[str, Any] = {
-    name: (metric.options | None, Field(None, description=f"The {name} metric; absent: not computed."))
+    name: (metric.options | None, Field(None, description=f"{metric.options.__doc__} Absent: not computed."))
     for name, metric in REGISTRY.items()
 }
 
@@ -257,24 +289,36 @@ class Study(Section):
     """A re-identification study."""
 
     id: str = Field(
-        pattern=r"^[a-z0-9-]+$", max_length=80, description="Lower-case letters, digits and hyphens."
+        pattern=r"^[a-z0-9-]+$",
+        max_length=80,
+        description="Lower-case letters, digits and hyphens: the results lie in results/{id} and reports/{id}.",
     )
     title: str = Field("", description="The title of the report; empty: the id.")
-    agency: str = Field("", description="Who releases the file; on the front page.")
+    agency: str = Field("", description="Who releases the file; shown on the front page.")
     date: Date | None = Field(None, description="The date of the report, YYYY-MM-DD; nothing else dates it.")
     files: Files | None = Field(None, description="The three files. This or `simulate`.")
     simulate: Simulation | None = Field(None, description="Simulated files in place of `files`.")
-    strata: tuple[StrataVariable, ...] = Field((), description="Records are compared inside these only.")
+    strata: Strata = Field(
+        (),
+        description="Records are compared only inside equal values of all these variables. Each is the name of a "
+        "column of both files, or a section where the files differ. Source: METHODS §2.",
+    )
     linking_variables: tuple[LinkingVariable, ...] = Field(
         min_length=1, max_length=MAX_LINKING_VARIABLES, description="What the intruder compares."
     )
-    binning: Binning = Field(default_factory=Binning, description="Bins of numeric variables.")
-    metrics: Annotated[Metrics, BeforeValidator(_defaults_where_empty)] = Field(
-        description="The metrics that are computed."
+    binning: Binning = Field(
+        default_factory=Binning, description="Categories of numeric variables, for unicity and taxicab."
     )
-    rank_filter: RankFilter = Field(default_factory=RankFilter, description="The rank filter.")
-    rates: Rates = Field(default_factory=Rates, description="Intervals.")
-    decision: Decision | None = Field(None, description="The limit of the verdict; absent: no verdict.")
+    metrics: Annotated[Metrics, BeforeValidator(_defaults_where_empty)] = Field(
+        description="The metrics that are computed, at least one; `{}` takes the defaults."
+    )
+    rank_filter: RankFilter = Field(
+        default_factory=RankFilter, description="How many pairs of a record may be suspected."
+    )
+    rates: Rates = Field(default_factory=Rates, description="The intervals of the rates.")
+    decision: Decision | None = Field(
+        None, description="What the verdict of the report compares with. Absent: no verdict."
+    )
 
     @property
     def chosen(self) -> dict[str, Section]:
@@ -388,11 +432,12 @@ def check_files(study: Study, path: Path) -> None:
     InputError
         With the line and key of the first that is not.
     """
-    named = {}
+    named: dict[tuple[str, ...], str] = {}
     if study.files is not None:
         named = {("files", side, "path"): source.path for side, source in study.sources.items()}
-    if study.metrics.adhoc is not None:
-        for name, rule in study.metrics.adhoc.scores.items():
+    options = study.chosen.get("adhoc")
+    if isinstance(options, adhoc.Options):
+        for name, rule in options.scores.items():
             if rule.function is not None:
                 named["metrics", "adhoc", "scores", name, "function"] = f"{rule.function.split(':')[0]}.py"
     for location, name in named.items():
@@ -473,13 +518,4 @@ def digest(part: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def schema_json() -> str:
-    """The JSON Schema of study files, for editors; kept in workflow/schemas/study.schema.json."""
-    schema = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **Study.model_json_schema(by_alias=False),
-    }
-    return json.dumps(schema, ensure_ascii=False, indent=2) + "\n"
-
-
-__all__ = ["InputError", "Study", "canonical_json", "check_files", "digest", "load", "parse", "schema_json"]
+__all__ = ["InputError", "Study", "canonical_json", "check_files", "digest", "load", "parse"]

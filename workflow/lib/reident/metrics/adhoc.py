@@ -6,10 +6,10 @@ import hashlib
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from reident.errors import InputError
 from reident.exact import SCALE
@@ -46,7 +46,8 @@ class VariableScore(Section):
     """How one linking variable is scored: exactly one of `exact`, `bands`, `table`, `function`."""
 
     exact: bool = Field(
-        False, description="5 where the two values are equal, otherwise 0; also written `exact`."
+        False,
+        description="5 where the two values are equal, otherwise 0; the word `exact` for the section says the same.",
     )
     bands: tuple[Band, ...] | None = Field(
         None,
@@ -71,11 +72,6 @@ class VariableScore(Section):
         description="The approved SHA-256 of that Python file; without it nothing runs.",
     )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _word(cls, value: Any) -> Any:
-        return {"exact": True} if value == "exact" else value
-
     @model_validator(mode="after")
     def _one_rule(self) -> VariableScore:
         rules = [self.exact, self.bands is not None, self.table is not None, self.function is not None]
@@ -96,10 +92,20 @@ class VariableScore(Section):
         return self
 
 
-class Options(Section):
-    """Adhoc metric."""
+def _word(value: Any) -> Any:
+    """`exact` may be written as this one word."""
+    return {"exact": True} if value == "exact" else value
 
-    scores: dict[str, VariableScore] = Field(
+
+class Options(Section):
+    """The sum of scores from 0 to 5 that the analyst gives for each linking variable."""
+
+    scores: dict[
+        str,
+        Annotated[
+            VariableScore, BeforeValidator(_word, json_schema_input_type=Literal["exact"] | VariableScore)
+        ],
+    ] = Field(
         default_factory=dict,
         description="By linking variable: `exact`, `{bands: [{within, score}, …]}`, `{table: [{puf, eif, score}, …]}` "
         "or `{function: module:name, sha256: …}`. Undeclared variables: categorical `exact`, numeric bands in "

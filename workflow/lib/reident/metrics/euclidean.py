@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Options(Section):
-    """Euclidean metric."""
+    """The distance over all linking variables, numeric ones by how far apart their values are."""
 
     alpha: Rational = Field(
         Fraction(1, 2),

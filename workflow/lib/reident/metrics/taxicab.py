@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Options(Section):
-    """Taxicab metric."""
+    """The share of linking variables that differ."""
 
     alpha: Rational = Field(
         Fraction(1, 2),

@@ -21,7 +21,7 @@ MOST_VARIABLES = 23
 
 
 class Options(Section):
-    """Unicity metric."""
+    """Pairs that are alone, each in its own file, in the same cell of some set of linking variables."""
 
     interactions: Interactions = Field(
         "auto",
