@@ -1,0 +1,19 @@
+"""What the notebooks draw."""
+
+from reident.figures.pairs import overlap, ranks
+from reident.figures.rates import rank_limit, rates_by_metric
+from reident.figures.strata import rates_by_stratum, strata
+from reident.figures.style import Figure
+from reident.figures.variables import agreement, links
+
+__all__ = [
+    "Figure",
+    "agreement",
+    "links",
+    "overlap",
+    "rank_limit",
+    "ranks",
+    "rates_by_metric",
+    "rates_by_stratum",
+    "strata",
+]

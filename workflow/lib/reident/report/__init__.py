@@ -1,0 +1,1 @@
+"""The report: a notebook executed, and rendered to HTML and PDF."""

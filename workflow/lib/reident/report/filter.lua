@@ -1,0 +1,155 @@
+-- From pandoc's document to the functions of page.typ. Text goes over as string literals, so that
+-- nothing in a label is Typst; equations and pictures keep their alternative text, which PDF/UA-1
+-- asks for and pandoc's own writer drops.
+
+local PLAIN = pandoc.WriterOptions{wrap_text = 'none'}
+local LONG = 18          -- a longer run without a break may be broken anywhere
+local BREAK = '\u{200B}'
+local BOXES = {verdict = true, findings = true, reading = true, note = true, warning = true, decision = true}
+local SPANS = {
+  above = 'mark', within = 'mark', unsure = 'mark', nothing = 'mark', open = 'mark', aside = 'aside', file = 'file',
+}
+
+local function quoted(text)
+  return '"' .. text:gsub('\\', '\\\\'):gsub('"', '\\"'):gsub('%s+', ' ') .. '"'
+end
+
+local function written(blocks)
+  return (pandoc.write(pandoc.Pandoc(blocks), 'typst', PLAIN):gsub('%s+$', ''))
+end
+
+-- Inlines as Typst. The kinds that fill tables go without pandoc's writer, which takes a millisecond a call.
+local WRAP = {Strong = '#strong[%s];', Emph = '#emph[%s];'}
+local function inline(element)
+  if element.t == 'Str' then return element.text end
+  if element.t == 'Space' or element.t == 'SoftBreak' then return ' ' end
+  if element.t == 'RawInline' then return element.text end
+  local parts = {}
+  if not WRAP[element.t] then return written{pandoc.Plain{element}} end
+  for at, inner in ipairs(element.content) do parts[at] = inline(inner) end
+  return (WRAP[element.t]:gsub('%%s', function() return table.concat(parts) end))
+end
+
+local function inlines(elements)
+  local parts = {}
+  for at, element in ipairs(elements) do parts[at] = inline(element) end
+  return table.concat(parts)
+end
+
+local function typst(blocks)
+  if #blocks == 0 then return '' end
+  if #blocks == 1 and (blocks[1].t == 'Plain' or blocks[1].t == 'Para') then return inlines(blocks[1].content) end
+  return written(blocks)
+end
+
+-- A long word with places to break, after every sixth letter and after joining marks.
+local function breakable(text)
+  if utf8.len(text) <= LONG then return text end
+  local parts, since = {}, 0
+  for _, code in utf8.codes(text) do
+    local letter = utf8.char(code)
+    parts[#parts + 1] = letter
+    since = since + 1
+    if since >= 6 or letter:match('[_/.,;:-]') then
+      parts[#parts + 1] = BREAK
+      since = 0
+    end
+  end
+  return table.concat(parts)
+end
+
+local function string_of(text)
+  return pandoc.RawInline('typst', '#' .. quoted(text) .. ';')
+end
+
+local function str(element)
+  if element.text:match('^%a+[.,;]?$') then return nil end
+  return string_of(breakable(element.text))
+end
+
+local function code(element)
+  return pandoc.RawInline('typst', '#raw(' .. quoted(breakable(element.text)) .. ');')
+end
+
+local function math(element)
+  local body = written{pandoc.Plain{element}}
+  local display = element.mathtype == 'DisplayMath' and 'true' or 'false'
+  return pandoc.RawInline('typst',
+    '#math.equation(block: ' .. display .. ', alt: ' .. quoted(element.text) .. ', ' .. body .. ');')
+end
+
+local function digest(element)
+  if element.classes:includes('digest') then
+    return pandoc.RawInline('typst', '#digest(' .. quoted(pandoc.utils.stringify(element)) .. ');'), false
+  end
+end
+
+local function span(element)
+  for _, class in ipairs(element.classes) do
+    local name = SPANS[class]
+    if name then
+      local kind = name == 'mark' and '("' .. class .. '")' or ''
+      return pandoc.RawInline('typst', '#' .. name .. kind .. '[' .. inlines(element.content) .. '];')
+    end
+  end
+end
+
+local function figure(element)
+  local picture
+  element.content:walk{Image = function(image) picture = image end}
+  return pandoc.RawBlock('typst', '#picture(' .. quoted(picture.src)
+    .. ', alt: ' .. quoted(pandoc.utils.stringify(picture.caption))
+    .. ', caption: [' .. typst(element.caption.long) .. '])')
+end
+
+local ALIGN = {AlignLeft = 'left', AlignRight = 'right', AlignCenter = 'center', AlignDefault = 'left'}
+
+local function cells_of(row)
+  local cells = {}
+  for _, cell in ipairs(row.cells) do cells[#cells + 1] = '[' .. typst(cell.contents) .. ']' end
+  return table.concat(cells, ', ')
+end
+
+local function data_table(element)
+  local columns, align, rows = {}, {}, {}
+  for width in (element.attributes.widths or ''):gmatch('%S+') do columns[#columns + 1] = width end
+  for at, spec in ipairs(element.colspecs) do
+    columns[at] = columns[at] or 'auto'
+    align[at] = ALIGN[spec[1]]
+  end
+  for _, row in ipairs(element.bodies[1].body) do rows[#rows + 1] = '  ' .. cells_of(row) .. ',' end
+  return pandoc.RawBlock('typst', table.concat({
+    '#data-table(compact: ' .. tostring(element.classes:includes('compact')) .. ',',
+    '  columns: (' .. table.concat(columns, ', ') .. ',), align: (' .. table.concat(align, ', ') .. ',),',
+    '  caption: [' .. typst(element.caption.long) .. '],',
+    '  header: (' .. cells_of(element.head.rows[1]) .. ',),',
+    table.concat(rows, '\n'),
+    ')'}, '\n'))
+end
+
+local function div(element)
+  local class = element.classes[1]
+  if BOXES[class] then
+    local kind = element.classes[2] and '("' .. element.classes[2] .. '")' or ''
+    return pandoc.RawBlock('typst', '#' .. class .. kind .. '[\n' .. typst(element.content) .. '\n]')
+  elseif class == 'options' or class == 'signatures' then
+    local parts = {}
+    for _, block in ipairs(element.content) do parts[#parts + 1] = '[' .. typst{block} .. ']' end
+    return pandoc.RawBlock('typst', '#' .. class .. '(' .. table.concat(parts, ', ') .. ')')
+  end
+end
+
+-- A class of a heading is the function that sets it: annex, closing.
+local function header(element)
+  local name = element.classes[1] or 'chapter'
+  return pandoc.RawBlock('typst', '#' .. name .. '(' .. element.level .. ')[' .. inlines(element.content) .. ']')
+end
+
+-- Words first: every later function writes its content as Typst.
+return {
+  {Math = math, Code = code, Span = digest},
+  {Str = str},
+  {Span = span},
+  {Table = data_table, Figure = figure},
+  {Div = div, Header = header},
+}

@@ -1,0 +1,169 @@
+"""The results folder of a study as the report reads it: aggregate tables only, no key."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from reident.errors import InputError
+from reident.metrics import REGISTRY
+
+WHOLE = "ALL"
+"""The stratum of lines about the whole study."""
+
+_TEXT = {
+    "prepared/account.csv": {"step", "file", "cause"},
+    "strata/account.csv": {"step", "file", "cause"},
+    "binned/cutpoints.csv": {"scope", "variable", "file"},
+    "rates.csv": {"metric", "stratum"},
+    "description/variables.csv": {"variable", "type", "puf_column", "eif_column"},
+    "description/agreement.csv": {"metric", "pairs", "variable"},
+    "description/overlap.csv": {"set", "metrics"},
+}
+_ENDS = ("rates.csv", "description/", "binned/cutpoints.csv")
+_MANIFEST_NUMBERS = {"n_puf", "n_eif", "n_links", "pairs"}
+
+
+class Results:
+    """The aggregate tables of a study.
+
+    Attributes
+    ----------
+    folder : pathlib.Path
+    study : dict
+        The study with every default.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.study: dict[str, Any] = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+        self.table = cache(self._table)
+
+    def has(self, *names: str) -> bool:
+        """Whether every one of these tables is there; ``{ranked}`` in a name stands for each ranked metric."""
+        return all((self.folder / name).is_file() for name in names)
+
+    def _table(self, name: str) -> pd.DataFrame:
+        table = pd.read_csv(self.folder / name, dtype=str, keep_default_na=False, encoding="utf-8")
+        for column in table:
+            if _is_number(name, str(column)):
+                table[column] = [float(text) if text else float("nan") for text in table[column]]
+        return table
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics that have rates, in the order of the registry."""
+        found = set(self.table("rates.csv")["metric"])
+        return [*(name for name in REGISTRY if name in found), *sorted(found - set(REGISTRY))]
+
+    @property
+    def ranked(self) -> list[str]:
+        """The metrics to which the rank filter applies."""
+        return [name for name in self.metrics if name not in REGISTRY or REGISTRY[name].ranked]
+
+    def options(self, metric: str) -> dict[str, Any]:
+        """The options of a metric."""
+        return self.study["metrics"].get(metric) or {}
+
+    @property
+    def whole(self) -> pd.DataFrame:
+        """The rates of the whole study, one line per metric, which is the index."""
+        rates = self.table("rates.csv")
+        return rates[rates["stratum"] == WHOLE].set_index("metric").loc[self.metrics]
+
+    @property
+    def limit(self) -> float | None:
+        """The largest conditional rate with which a metric passes, None without a decision."""
+        return (self.study.get("decision") or {}).get("conditional_rate_at_most")
+
+    @property
+    def level(self) -> float:
+        """The coverage of the intervals."""
+        return self.study["rates"]["level"]
+
+    @property
+    def max_pairs(self) -> int:
+        """The rank limit in force."""
+        return self.study["rank_filter"]["max_pairs"]
+
+    @property
+    def strata_names(self) -> list[str]:
+        """The strata variables."""
+        return [variable["name"] for variable in self.study["strata"]]
+
+    @property
+    def strata(self) -> pd.DataFrame:
+        """The manifest with a `label` of each stratum made of its key values."""
+        manifest = self.table("strata/manifest.csv").copy()
+        values = manifest[self.strata_names].to_numpy()
+        manifest["label"] = [" · ".join(row) if len(row) else "all records" for row in values]
+        return manifest
+
+    @property
+    def ledger(self) -> list[dict[str, Any]]:
+        """The ledger's entries on which the rates and descriptions rest, in the order of their steps' names.
+
+        Entries of other steps, such as an earlier report's, say nothing of these results.
+        """
+        files = sorted((self.folder / "ledger").glob("*.json"))
+        entries = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+        maker = {line["path"]: entry for entry in entries for line in listed_files(entry, "outputs")}
+        todo, used = [path for path in maker if path.startswith(_ENDS)], {}
+        while todo:
+            entry = maker.get(todo.pop())
+            if entry is not None and entry["step"] not in used:
+                used[entry["step"]] = entry
+                todo += [line["path"] for line in listed_files(entry, "inputs")]
+        return [used[step] for step in sorted(used)]
+
+    def account(self, step: str, file: str) -> dict[str, int]:
+        """Rows by cause of one file in one step: ``in``, ``used`` and what was left out."""
+        name = {"prepare": "prepared/account.csv", "stratify": "strata/account.csv"}[step]
+        lines = self.table(name)
+        own = lines[lines["file"] == file]
+        return {cause: int(rows) for cause, rows in zip(own["cause"], own["rows"], strict=True)}
+
+
+def _is_number(table: str, column: str) -> bool:
+    if table == "strata/manifest.csv":
+        return column in _MANIFEST_NUMBERS
+    if table in _TEXT:
+        return column not in _TEXT[table]
+    return column in {"rank", "order", "max_pairs", "rows"} or column.startswith("n_")
+
+
+def listed_files(entry: dict[str, Any], side: str) -> list[dict[str, Any]]:
+    """The files of one side of a ledger entry, ``inputs`` or ``outputs``, however they are grouped."""
+    found = entry.get(side) or []
+    groups = found.values() if isinstance(found, dict) else found
+    return [line for group in groups for line in (group if isinstance(group, list) else [group])]
+
+
+def open_results(folder: str | Path) -> Results:
+    """The results in a folder, looked up from here and from the folders above.
+
+    Parameters
+    ----------
+    folder : str or pathlib.Path
+        Absolute, or relative to the working folder or one of those above, such as
+        ``results/example`` in a checkout.
+
+    Raises
+    ------
+    InputError
+        If there is no study in any of them.
+    """
+    here = Path.cwd()
+    for start in (here, *here.parents):
+        if (start / folder / "study.json").is_file():
+            return Results(start / folder)
+    raise InputError(f"There are no results in {folder}: run the study first, for example with `make`.")
+
+
+def title(metric: str) -> str:
+    """A metric's name in the report."""
+    return REGISTRY[metric].title if metric in REGISTRY else metric.capitalize()
