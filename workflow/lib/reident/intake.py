@@ -7,7 +7,7 @@ so that nothing after this step depends on the order of rows in the sources.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -117,7 +117,12 @@ def _records(study: Study, side: str, text: pa.Table, account: Account) -> pa.Ta
 
 
 def _typed(
-    column: Column, kind: str, order: tuple[str, ...] | None, side: str, file: str, text: pa.Table
+    column: Column,
+    kind: Literal["categorical", "numeric"],
+    order: tuple[str, ...] | None,
+    side: str,
+    file: str,
+    text: pa.Table,
 ) -> pa.Array:
     """One variable of one file, typed; null where missing."""
     name = getattr(column, side)
