@@ -28,6 +28,56 @@ def trailing_zeros(_typing: Any, word: Any) -> Any:
 
 
 @intrinsic
+def popcount(_typing: Any, word: Any) -> Any:
+    """Number of bits of a word."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate if word == types.uint64 else None
+
+
+@intrinsic
+def unequal(_typing: Any, a: Any, i: Any, b: Any, r: Any, model: Any) -> Any:
+    """Bit set of the columns in which row ``i`` of ``a`` and row ``r`` of ``b`` are not equal.
+
+    ``a`` and ``b`` are C-contiguous with as many columns, at most 64, as the tuple ``model`` has elements.
+    """
+    signature = types.uint64(a, i, b, r, model)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        width = len(signature.args[4])
+        row_type = ir.VectorType(ir.IntType(signature.args[0].dtype.bitwidth), width)
+
+        def row(array: Any, kind: Any, index: Any) -> Any:
+            base = context.make_array(kind)(context, builder, array).data
+            place = builder.gep(base, [builder.mul(index, index.type(width))])
+            return builder.load(builder.bitcast(place, row_type.as_pointer()), align=4)
+
+        kinds = signature.args
+        unlike = builder.icmp_unsigned(
+            "!=", row(arguments[0], kinds[0], arguments[1]), row(arguments[2], kinds[2], arguments[3])
+        )
+        bits = builder.bitcast(unlike, ir.IntType(width))
+        return bits if width == 64 else builder.zext(bits, _WORD)
+
+    return signature, generate
+
+
+@intrinsic
+def as_tuple(_typing: Any, array: Any, model: Any) -> Any:
+    """Return the first elements of an array as a tuple as long as ``model``, whose length is part of its type."""
+    signature = types.UniTuple(array.dtype, len(model))(array, model)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        base = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        places = [builder.gep(base, [ir.IntType(64)(k)]) for k in range(len(signature.args[1]))]
+        return context.make_tuple(builder, signature.return_type, [builder.load(place) for place in places])
+
+    return signature, generate
+
+
+@intrinsic
 def at_most(_typing: Any, rows: Any, at: Any, start: Any, room: Any, found: Any) -> Any:
     """Which of ``64 * LANES`` records have a bit in few enough rows of a bit map; whether any has.
 
@@ -41,8 +91,9 @@ def at_most(_typing: Any, rows: Any, at: Any, start: Any, room: Any, found: Any)
         The first of the ``LANES`` words of each row.
     room : tuple of p uint64
         2^p − 1 − the largest number of bits allowed, lowest binary digit first: a digit 1 is a word of ones.
-    found : uint64 (LANES,)
-        Receives a bit for each record that has at most that number.
+    found : uint64 (1 + p, LANES)
+        If there is any: a bit for each record that has at most that number, then the binary digits of
+        ``room`` plus its number, lowest first.
 
     Notes
     -----
@@ -86,12 +137,16 @@ def at_most(_typing: Any, rows: Any, at: Any, start: Any, room: Any, found: Any)
             add(load(base, builder.add(offset, start)), 0)
         for weight in range(len(digits)):
             if len(digits[weight]) == 2:
-                add(builder.and_(*digits[weight]), weight + 1)
+                a, b = digits[weight]
+                digits[weight] = [builder.xor(a, b)]
+                add(builder.and_(a, b), weight + 1)
         within = builder.xor(carried[0], ones)
-        place = builder.bitcast(data(found, signature.args[4]), _VECTOR.as_pointer())
-        builder.store(within, place, align=8)
         lanes = builder.icmp_unsigned("!=", within, ir.Constant(_VECTOR, [0] * LANES))
-        bits = builder.bitcast(lanes, ir.IntType(LANES))
-        return builder.icmp_unsigned("!=", bits, ir.IntType(LANES)(0))
+        some = builder.icmp_unsigned("!=", builder.bitcast(lanes, ir.IntType(LANES)), ir.IntType(LANES)(0))
+        with builder.if_then(some):
+            out = builder.bitcast(data(found, signature.args[4]), _VECTOR.as_pointer())
+            for k, words in enumerate([within, *(digit for (digit,) in digits)]):
+                builder.store(words, builder.gep(out, [_WORD(k)]), align=8)
+        return some
 
     return signature, generate

@@ -1,195 +1,213 @@
-"""Taxicab, all pairs: differences counted for 512 EIF records at a time, one bit each (METHODS §4.2, §5).
+"""Taxicab, all pairs of two sets of records, 512 EIF records at a time, one bit each (METHODS §4.2, §5).
 
-The EIF comes in tiles. Per variable and category a tile has a bit map "present, but another category"; a
-missing value has the map without a bit. The rows of a PUF record's categories therefore hold, record by
-record of the tile, as many bits as variables are present in both and different, and `bits.at_most` finds
-the records with few enough of them. That is necessary for a level within the bound, not sufficient, because
-what is missing in the EIF record alone is not counted: the pairs that it finds are scored by the definition.
+The EIF records come in tiles. Per variable and category a tile has a bit map "present, but another
+category"; a missing value has the map without a bit. The rows of a PUF record's categories therefore hold,
+record by record of the tile, as many bits as variables are present in both and different, and `bits.at_most`
+finds the records with few enough of them, and their number. That is necessary for a level within the bound,
+not sufficient, because what is missing in the EIF record alone is not counted: that is added for what it
+finds.
 """
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba.np.unsafe.ndarray import to_fixed_tuple
 
-from reident.kernels.bits import LANES, at_most, trailing_zeros
+from reident.kernels.bits import LANES, as_tuple, at_most, popcount, trailing_zeros, unequal
 from reident.kernels.compiling import jit
-from reident.kernels.toplist import Best, offer, settle
+from reident.kernels.rows import MISSING, Rows
+from reident.kernels.toplist import offer, settle
 
 TILE_BYTES = 2**17
 """About what the bit maps of a tile may take: they are read once per PUF record and have to stay in cache."""
 
-MISSING = 0
-"""The row of a missing value."""
+MOST_WORDS = 64
 
-UNSHARED = -1
-"""The row of an EIF record's category that no PUF record has."""
+DIGITS = (2, 3, 5, 7)
+"""Binary digits of the counts: few choices, since code is compiled for each."""
 
-
-class Rows(NamedTuple):
-    """The categories of both files numbered through all variables, as rows of a bit map.
-
-    Row 0 is the missing value, row 1 + j a category of variable j that only PUF records have, the others are
-    categories that both files have. The EIF is sorted by its number of missing values.
-    """
-
-    puf: np.ndarray  # int32 (n_puf, v)
-    eif: np.ndarray  # int32 (n_eif, v)
-    position: np.ndarray  # int32 (n_eif,): where the record stands in the EIF
-    puf_missing: np.ndarray  # int32 (n_puf,)
-    eif_missing: np.ndarray  # int32 (n_eif,), ascending
-    n: int
+FEW = 24
+"""So few EIF records are compared faster one by one than by a tile."""
 
 
-def number_rows(puf: np.ndarray, eif: np.ndarray) -> Rows:
-    """Number the categories of both files through all variables."""
-    v = puf.shape[1]
-    puf_rows, eif_rows = np.empty(puf.shape, np.int32), np.empty(eif.shape, np.int32)
-    n = 1 + v
-    for j in range(v):
-        shared = np.intersect1d(np.unique(puf[:, j]), np.unique(eif[:, j]))
-        shared = shared[shared >= 0]
-        for codes, rows, alone in ((puf[:, j], puf_rows, 1 + j), (eif[:, j], eif_rows, UNSHARED)):
-            place = np.searchsorted(shared, codes)
-            found = shared[np.minimum(place, shared.size - 1)] == codes if shared.size else False
-            rows[:, j] = np.where(codes < 0, MISSING, np.where(found, n + place, alone))
-        n += shared.size
-    eif_missing = (eif_rows == MISSING).sum(axis=1, dtype=np.int32)
-    order = np.argsort(eif_missing, kind="stable")
-    return Rows(
-        puf_rows,
-        eif_rows[order],
-        order.astype(np.int32),
-        (puf_rows == MISSING).sum(axis=1, dtype=np.int32),
-        eif_missing[order],
-        n,
+class Costs(NamedTuple):
+    """What a difference and a missing value add to a level."""
+
+    different: int
+    missing: int
+
+
+class Lists(NamedTuple):
+    """The best pairs of a block of PUF records so far (see `toplist`); a pair counts if below the bound."""
+
+    levels: np.ndarray  # int64 (n, keep + 1)
+    eifs: np.ndarray  # int32 (n, keep + 1)
+    count: np.ndarray  # int64 (n,)
+    bound: np.ndarray  # int64 (n,)
+
+
+class Tile(NamedTuple):
+    """Room for the bit maps of a tile."""
+
+    maps: np.ndarray  # uint64: rows of ``words`` words
+    row: np.ndarray  # int32 (numbers,): the row of each category; where it has none, that of the variable
+    owner: np.ndarray  # int32 (rows, 2): category and variable of each row
+    absent: np.ndarray  # uint64 (64 * words,): bit set of the variables that each record misses
+    words: int
+    rooms: np.ndarray  # uint64 (2^p, p): the ``room`` of `bits.at_most` by number of differences allowed
+    digits: tuple[int, ...]  # p zeros, and v zeros: compiled code is made for these lengths
+    variables: tuple[int, ...]
+
+
+def empty_lists(n: int, keep: int, limit: int) -> Lists:
+    """Lists of ``n`` records that have no pair yet."""
+    return Lists(
+        np.empty((n, keep + 1), np.int64),
+        np.empty((n, keep + 1), np.int32),
+        np.zeros(n, np.int64),
+        np.full(n, limit + 1, np.int64),
     )
 
 
-@jit
-def _draw_tile(eif, start, end, words, rows, place, drawn):
-    """Draw the bit maps of the EIF records [start, end); returns the number of rows.
+def empty_tile(rows: Rows, most: int) -> Tile:
+    """Room for tiles as large as cache and number of categories suggest; up to ``most`` differences count."""
+    v = rows.puf.shape[1]
+    row = np.zeros(rows.base[-1], np.int32)
+    row[1 : 1 + v] = np.arange(1, 1 + v)
+    row[1 + v :] = 1 + np.repeat(np.arange(v), np.diff(rows.base))
 
-    ``place[g]`` is where row g begins. Rows of categories that no record of the tile has are not drawn:
-    for them every record that is present differs, as in the row 1 + j, where ``place`` points by default.
+    def most_rows(words: int) -> int:
+        return int(min(row.size, 1 + v + v * 64 * words))
+
+    words = MOST_WORDS
+    while words > LANES and most_rows(words) * words * 8 > TILE_BYTES:
+        words //= 2
+    n = most_rows(words)
+    p = next(digits for digits in DIGITS if 2**digits > most)
+    spare = 2**p - 1 - np.arange(2**p)
+    rooms = np.where(spare[:, None] >> np.arange(p) & 1, np.uint64(2**64 - 1), np.uint64(0))
+    maps, owner = np.empty(n * words, np.uint64), np.empty((n, 2), np.int32)
+    return Tile(maps, row, owner, np.empty(64 * words, np.uint64), words, rooms, (0,) * p, (0,) * v)
+
+
+@jit
+def draw(tile, eif, chosen, start, stop, words):
+    """Draw the bit maps of the EIF records ``chosen[start:stop]``; returns the number of rows.
+
+    Categories that no record of the tile has are not drawn: for them every record that is present differs,
+    which is the row 1 + j of the variable, where ``tile.row`` points if the category has no row of its own.
     """
+    maps, row, owner, absent = tile.maps, tile.row, tile.owner, tile.absent
     v = eif.shape[1]
     n = 1 + v
-    rows[: n * words] = 0
-    for r in range(start, end):
-        word = (r - start) >> 6
-        bit = np.uint64(1) << np.uint64((r - start) & 63)
+    maps[: n * words] = 0
+    for x in range(start, stop):
+        r = chosen[x]
+        word = (x - start) >> 6
+        bit = np.uint64(1) << np.uint64((x - start) & 63)
+        absent[x - start] = 0
         for j in range(v):
             g = eif[r, j]
             if g == MISSING:
+                absent[x - start] |= np.uint64(1) << np.uint64(j)
                 continue
-            rows[(1 + j) * words + word] |= bit
-            if g < 0:
+            maps[(1 + j) * words + word] |= bit
+            if g >= row.size:
                 continue
-            if place[g] == (1 + j) * words:
-                place[g] = n * words
-                drawn[n, 0], drawn[n, 1] = g, j
-                rows[n * words : (n + 1) * words] = 0
+            if row[g] == 1 + j:
+                row[g] = n
+                owner[n, 0], owner[n, 1] = g, j
+                maps[n * words : (n + 1) * words] = 0
                 n += 1
-            rows[place[g] + word] |= bit
-    for row in range(1 + v, n):
-        present = (1 + drawn[row, 1]) * words
+            maps[row[g] * words + word] |= bit
+    for drawn in range(1 + v, n):
+        present = (1 + owner[drawn, 1]) * words
         for word in range(words):
-            rows[row * words + word] = rows[present + word] & ~rows[row * words + word]
+            maps[drawn * words + word] = maps[present + word] & ~maps[drawn * words + word]
     return n
 
 
 @jit
-def _level(puf, i, eif, r, different, missing):
-    """The level of a pair by the definition."""
-    n_different = n_missing = 0
-    for j in range(puf.shape[1]):
-        absent = (puf[i, j] == MISSING) | (eif[r, j] == MISSING)
-        n_missing += absent
-        n_different += (puf[i, j] != eif[r, j]) & ~absent
-    return different * n_different + missing * n_missing
+def erase(tile, v, n):
+    """Forget the rows of the categories of a tile."""
+    for drawn in range(1 + v, n):
+        tile.row[tile.owner[drawn, 0]] = 1 + tile.owner[drawn, 1]
 
 
-@cache
-def _scan_of(v: int, n_digits: int) -> Any:
-    """Make the scan for ``v`` variables and at most ``2**n_digits − 1`` differences."""
-
-    @jit
-    def scan(rows, owner, first, end, words, n_drawn, different, missing, limit, keep, best):
-        """All pairs of the PUF records [first, end)."""
-        puf, eif = rows.puf, rows.eif
-        n_eif, n_puf = len(eif), end - first
-        levels, eifs = np.empty((n_puf, keep + 1), np.int64), np.empty((n_puf, keep + 1), np.int32)
-        counts, bounds = np.zeros(n_puf, np.int64), np.full(n_puf, limit + 1)
-        maps = np.empty(n_drawn * words, np.uint64)
-        place, drawn = owner * words, np.empty((n_drawn, 2), np.int32)
-        rooms = np.zeros((2**n_digits, n_digits), np.uint64)
-        for allowed in range(2**n_digits):
-            for digit in range(n_digits):
-                if (2**n_digits - 1 - allowed) >> digit & 1:
-                    rooms[allowed, digit] = ~np.uint64(0)
-        at, found = np.empty(v, np.int64), np.empty(LANES, np.uint64)
-
-        for start in range(0, n_eif, 64 * words):
-            stop = min(start + 64 * words, n_eif)
-            n_rows = _draw_tile(eif, start, stop, words, maps, place, drawn)
-            for i in range(n_puf):
-                # A level within the bound leaves room for so many differences beside the values that are
-                # missing in the PUF record or, if more, in the record of the tile that misses the fewest.
-                least = max(rows.puf_missing[first + i], rows.eif_missing[start])
-                spare = bounds[i] - 1 - missing * least
-                if spare < 0:
-                    continue
-                room = to_fixed_tuple(rooms[min(spare // different, 2**n_digits - 1)], n_digits)
-                for j in range(v):
-                    at[j] = place[puf[first + i, j]]
-                rows_at = to_fixed_tuple(at, v)
-                for word in range(0, words, LANES):
-                    if not at_most(maps, rows_at, word, room, found):
-                        continue
-                    for lane in range(LANES):
-                        left = found[lane]
-                        while left != 0:
-                            r = start + 64 * (word + lane) + trailing_zeros(left)
-                            left &= left - np.uint64(1)
-                            if r >= stop:
-                                break
-                            level = _level(puf, first + i, eif, r, different, missing)
-                            if level < bounds[i]:
-                                counts[i] = offer(levels[i], eifs[i], counts[i], level, rows.position[r])
-                                if counts[i] == keep + 1:
-                                    bounds[i] = levels[i, keep]
-            for row in range(1 + v, n_rows):
-                place[drawn[row, 0]] = (1 + drawn[row, 1]) * words
-        for i in range(n_puf):
-            settle(levels[i], eifs[i], counts[i], best, first + i)
-
-    return scan
+@jit
+def enter(i, r, h, rows, lists):
+    """Enter a pair, whose level ``h`` is below the bound, in the list of its PUF record."""
+    keep = lists.levels.shape[1] - 1
+    lists.count[i] = offer(lists.levels[i], lists.eifs[i], lists.count[i], h, rows.position[r])
+    if lists.count[i] == keep + 1:
+        lists.bound[i] = lists.levels[i, keep]
 
 
-def scanner(
-    rows: Rows, *, different: int, missing: int, limit: int, keep: int, best: Best
-) -> Callable[[int, int], None]:
-    """Return a function that finds the best pairs of the PUF records [first, end) among all EIF records.
+@jit
+def consider(i, r, apart, rows, costs, lists, variables):
+    """Score a pair by the definition; enter it if it is good enough and the two differ on all of ``apart``."""
+    unlike = unequal(rows.puf, i, rows.eif, r, variables)
+    absent = rows.puf_absent[i] | rows.eif_absent[r]
+    h = costs.different * popcount(unlike & ~absent) + costs.missing * popcount(absent)
+    if h < lists.bound[i] and apart & ~unlike == 0:
+        enter(i, r, h, rows, lists)
 
-    It fills in their rows of ``best``; any number of threads may call it for ranges that do not overlap.
+
+@jit
+def settle_all(lists, best):
+    """Write what the rank rule keeps of the finished lists."""
+    for i in range(len(lists.count)):
+        settle(lists.levels[i], lists.eifs[i], lists.count[i], best, i)
+
+
+@jit
+def compare(ps, p_start, p_stop, es, e_start, e_stop, apart, least, rows, costs, lists, tile):
+    """Consider the pairs of the PUF records ``ps[p_start:p_stop]`` with ``es[e_start:e_stop]``.
+
+    Their levels are known to be at least ``least`` where the two differ on all of ``apart``.
     """
-    v = rows.puf.shape[1]
-    scan = _scan_of(v, max(1, min(limit // different, v).bit_length()))
-    owner = np.zeros(rows.n, np.int64)  # the row that stands in for a row that a tile has not
-    owner[1 : 1 + v] = np.arange(1, 1 + v)
-    for codes in (rows.eif,):
-        for j in range(v):
-            shared = codes[:, j][codes[:, j] > v]
-            owner[shared] = 1 + j
-    words = 64
-    while words > LANES and min(rows.n, 1 + v + v * 64 * words) * words * 8 > TILE_BYTES:
-        words //= 2
-    n_drawn = min(rows.n, 1 + v + v * 64 * words)
-
-    def work(first: int, end: int) -> None:
-        scan(rows, owner, first, end, words, n_drawn, different, missing, limit, keep, best)
-
-    return work
+    if e_stop - e_start <= FEW:
+        for x in range(p_start, p_stop):
+            for y in range(e_start, e_stop):
+                consider(ps[x], es[y], apart, rows, costs, lists, tile.variables)
+        return
+    puf, v, most = rows.puf, rows.puf.shape[1], len(tile.rooms) - 1
+    at, found = np.empty(v, np.int64), np.empty((1 + len(tile.digits), LANES), np.uint64)
+    for start in range(e_start, e_stop, 64 * tile.words):
+        stop = min(start + 64 * tile.words, e_stop)
+        words = -(-(stop - start) // (64 * LANES)) * LANES
+        n_rows = draw(tile, rows.eif, es, start, stop, words)
+        for x in range(p_start, p_stop):
+            i = ps[x]
+            # A level within the bound leaves room for so many differences beside the PUF record's missing
+            # values.
+            spare = lists.bound[i] - 1 - costs.missing * popcount(rows.puf_absent[i])
+            if spare < 0 or lists.bound[i] <= least:
+                continue
+            allowed = min(spare // costs.different, most)
+            room = as_tuple(tile.rooms[allowed], tile.digits)
+            for j in range(v):
+                at[j] = tile.row[puf[i, j]] * words
+            rows_at = as_tuple(at, tile.variables)
+            for word in range(0, words, LANES):
+                if not at_most(tile.maps, rows_at, word, room, found):
+                    continue
+                for lane in range(LANES):
+                    left = found[0, lane]
+                    while left != 0:
+                        bit = trailing_zeros(left)
+                        y = 64 * (word + lane) + bit
+                        if start + y >= stop:
+                            break
+                        n_different = allowed - most
+                        for digit in range(len(tile.digits)):
+                            n_different += (
+                                np.int64(found[1 + digit, lane] >> np.uint64(bit) & np.uint64(1)) << digit
+                            )
+                        n_missing = popcount(rows.puf_absent[i] | tile.absent[y])
+                        h = costs.different * n_different + costs.missing * n_missing
+                        if h < lists.bound[i]:
+                            r = es[start + y]
+                            if apart & ~unequal(puf, i, rows.eif, r, tile.variables) == 0:
+                                enter(i, r, h, rows, lists)
+                        left &= left - np.uint64(1)
+        erase(tile, v, n_rows)

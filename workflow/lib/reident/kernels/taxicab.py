@@ -5,14 +5,19 @@ from typing import Literal
 
 import numpy as np
 
-from reident.kernels.bitslice import number_rows, scanner
+from reident.kernels.bitslice import Costs, empty_lists, empty_tile, settle_all
+from reident.kernels.errorset import ALONE, ROW, plan, refine
+from reident.kernels.rows import Rows, number_rows
 from reident.kernels.toplist import empty_best, in_threads, listed
 
 MOST_VARIABLES = 64
 MOST_RECORDS = 2**31 - 1
 
-CHUNK = 8192
-"""PUF records whose lists of best pairs are held at a time, few enough to stay in cache."""
+BLOCK = 2**18
+"""PUF records that are refined at a time: the more, the less often the EIF is; their lists are in memory."""
+
+CHUNK = 2**13
+"""PUF records at a time where all pairs are compared: enough for a tile to pay, few for `progress`."""
 
 
 def nearest(
@@ -64,14 +69,49 @@ def nearest(
     if method not in {"auto", "pairs", "join"}:
         raise ValueError(f"there is no method {method!r}.")
     n_puf, n_eif = len(puf), len(eif)
-    keep = min(keep, max(n_eif, 1))  # no record has more pairs
-    best = empty_best(n_puf, keep)
+    crowded, parts = np.zeros(n_puf, np.bool_), {}
     if n_puf and n_eif and limit >= 0:
+        keep = min(keep, n_eif)  # no record has more pairs
         rows = number_rows(np.asarray(puf, np.int32), np.asarray(eif, np.int32))
-        work = scanner(rows, different=different, missing=missing, limit=limit, keep=keep, best=best)
-        rounds = -(-n_puf // (CHUNK * threads))
-        in_threads(work, n_puf, block=-(-n_puf // (rounds * threads)), threads=threads, progress=progress)
-    return listed(best)
+        work, block = _search(rows, Costs(different, missing), limit, keep, method, threads)
+
+        def keep_part(first: int, end: int) -> None:
+            *pairs, crowded[first:end] = work(first, end)
+            parts[first] = pairs
+
+        in_threads(keep_part, n_puf, block=block, threads=threads, progress=progress)
+    return (*_joined(parts), crowded)
+
+
+def _search(
+    rows: Rows, costs: Costs, limit: int, keep: int, method: str, threads: int
+) -> tuple[Callable[[int, int], tuple[np.ndarray, ...]], int]:
+    """Make what finds the pairs of a block of PUF records, and the number of records in a block."""
+    n_puf, v = rows.puf.shape
+    most = min(limit // costs.different, v)
+    pair_cost = {"pairs": 0.0, "auto": ROW * v * (1 + most.bit_length()) / 3 / 512, "join": ALONE}[method]
+    worth = plan(rows, most, pair_cost=pair_cost)
+    block = min(BLOCK, -(-n_puf // threads))
+    if block * len(rows.eif) <= worth[0, most] * (block + len(rows.eif)):
+        block = min(block, CHUNK)
+
+    def work(first: int, end: int) -> tuple[np.ndarray, ...]:
+        lists, tile = empty_lists(end - first, keep, limit), empty_tile(rows, most)
+        part = rows._replace(puf=rows.puf[first:end], puf_absent=rows.puf_absent[first:end])
+        refine(part, costs, worth, lists, tile)
+        best = empty_best(end - first, keep)
+        settle_all(lists, best)
+        puf, eif, level, crowded = listed(best)
+        return puf + first, eif, level, crowded
+
+    return work, block
+
+
+def _joined(parts: dict[int, list[np.ndarray]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The pairs of all blocks, by PUF record."""
+    columns = zip(*(parts[first] for first in sorted(parts)), strict=True)
+    puf, eif, level = (np.concatenate(column) for column in columns) if parts else np.zeros((3, 0), np.int64)
+    return puf, eif, level
 
 
 def _check(puf: np.ndarray, eif: np.ndarray, different: int, missing: int, keep: int) -> None:

@@ -1,0 +1,144 @@
+"""Taxicab's kernel against the definition, at sizes that force every path (METHODS §4.2, §5)."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import pairs
+from reident.kernels import bitslice, taxicab
+from reident.kernels.taxicab import nearest
+
+METHODS = st.sampled_from(["pairs", "join", "auto"])
+# Compiled code is made per number of variables and of binary digits that the allowed differences take.
+VARIABLES = st.sampled_from([1, 3, 10])
+COSTS = st.sampled_from([(2, 1), (3, 1), (3, 2), (1, 1), (1, 0), (2, 5)])
+
+
+def as_oracle(result):
+    puf, eif, level, crowded = result
+    return list(zip(puf.tolist(), eif.tolist(), level.tolist(), strict=True)), crowded.tolist()
+
+
+def table(generator, n, v, categories, missing, scale=1):
+    """Some records are drawn, the others repeat one of them with a few values changed."""
+    drawn = generator.integers(0, categories, (n, v), dtype=np.int32)
+    for i in np.flatnonzero(generator.random(n) < 0.5):
+        changed = generator.random(v) < 0.15
+        drawn[i] = np.where(changed, drawn[i], drawn[generator.integers(n)])
+    drawn *= scale
+    drawn[generator.random((n, v)) < missing] = -1
+    return drawn
+
+
+@st.composite
+def studies(draw, sizes, variables=VARIABLES):
+    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    v = draw(variables)
+    categories = draw(st.sampled_from([1, 2, 3, 5, 40, 100, 10_000]))
+    missing = draw(st.sampled_from([0, 0.02, 0.2, 0.6, 1]))
+    scale = draw(st.sampled_from([1, 1, 1, 200_000]))
+    n_puf, n_eif = draw(sizes), draw(sizes)
+    both = table(generator, n_puf + n_eif, v, categories, missing, scale)
+    different, missing_cost = draw(COSTS)
+    setting = {
+        "different": different,
+        "missing": missing_cost,
+        "limit": draw(st.integers(-1, different * min(v, 7))),
+        "keep": draw(st.sampled_from([1, 2, 5, 20, 400])),
+    }
+    return both[:n_puf], both[n_puf:], setting
+
+
+@settings(max_examples=150)
+@given(study=studies(st.integers(0, 40)), method=METHODS)
+def test_small_files_equal_the_definition(study, method):
+    puf, eif, setting = study
+    assert as_oracle(nearest(puf, eif, **setting, method=method)) == pairs.nearest(puf, eif, **setting)
+
+
+def by_numpy(puf, eif, *, different, missing, limit, keep):
+    """The definition with whole matrices, for files too large for plain Python."""
+    absent = (puf[:, None, :] < 0) | (eif[None, :, :] < 0)
+    unlike = (puf[:, None, :] != eif[None, :, :]) & ~absent
+    levels = different * unlike.sum(axis=2) + missing * absent.sum(axis=2)
+    rows, crowded = [], []
+    for i, of_record in enumerate(levels.tolist()):
+        kept = set(pairs.ranks_within([h for h in of_record if h <= limit], keep))
+        crowded.append(not kept and min(of_record) <= limit)
+        rows += sorted((i, h, k) for k, h in enumerate(of_record) if h in kept)
+    return [(i, k, h) for i, h, k in rows], crowded
+
+
+@settings(max_examples=60)
+@given(study=studies(st.sampled_from([63, 64, 65, 127, 129, 511, 512, 513, 700])), method=METHODS)
+def test_edges_of_words_and_tiles_equal_the_definition(study, method):
+    puf, eif, setting = study
+    puf = puf[:130]
+    assert as_oracle(nearest(puf, eif, **setting, method=method)) == by_numpy(puf, eif, **setting)
+
+
+@settings(max_examples=10)
+@given(study=studies(st.integers(60, 130), st.sampled_from([17, 33, 64])), method=METHODS)
+def test_many_variables_equal_the_definition(study, method):
+    puf, eif, setting = study
+    assert as_oracle(nearest(puf, eif, **setting, method=method)) == by_numpy(puf, eif, **setting)
+
+
+@settings(max_examples=60)
+@given(study=studies(st.integers(200, 3000)), data=st.data())
+def test_method_threads_and_blocks_make_no_difference(study, data):
+    puf, eif, setting = study
+    one = nearest(puf, eif, **setting, method="pairs", threads=1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(taxicab, "BLOCK", data.draw(st.sampled_from([64, 777, 2**18])))
+        patch.setattr(taxicab, "CHUNK", data.draw(st.sampled_from([64, 777, 2**13])))
+        patch.setattr(bitslice, "TILE_BYTES", data.draw(st.sampled_from([1, 2**14, 2**17])))
+        other = nearest(
+            puf, eif, **setting, method=data.draw(METHODS), threads=data.draw(st.sampled_from([1, 2]))
+        )
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@settings(max_examples=40)
+@given(study=studies(st.integers(1, 300)), method=METHODS, seed=st.integers(0, 2**32 - 1))
+def test_order_of_records_and_variables_and_names_of_categories_do_not_matter(study, method, seed):
+    puf, eif, setting = study
+    generator = np.random.default_rng(seed)
+    of_puf, of_eif = generator.permutation(len(puf)), generator.permutation(len(eif))
+    variables = generator.permutation(puf.shape[1])
+    names = {
+        c: generator.integers(10**6) * 1000 + k for k, c in enumerate(np.unique(np.r_[puf, eif]).tolist())
+    }
+    names[-1] = -1
+
+    def disguised(codes, records):
+        return np.array([[names[c] for c in row] for row in codes[records][:, variables].tolist()], np.int32)
+
+    puf_2, eif_2, level_2, crowded_2 = nearest(
+        disguised(puf, of_puf), disguised(eif, of_eif), **setting, method=method
+    )
+    puf_1, eif_1, level_1, crowded_1 = nearest(puf, eif, **setting, method=method)
+    assert sorted(zip(puf_1, eif_1, level_1, strict=True)) == sorted(
+        zip(of_puf[puf_2], of_eif[eif_2], level_2, strict=True)
+    )
+    np.testing.assert_array_equal(crowded_1[of_puf], crowded_2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("categories", [(2, 5, 7, 3, 18, 50, 9, 4, 25, 12), (2, 5, 5, 3, 5, 5, 2, 4, 5, 5)])
+def test_join_equals_pairs_on_a_hundred_thousand_records(categories):
+    generator = np.random.default_rng(7)
+    v, n = len(categories), 100_000
+    likely = [1 / np.arange(1, c + 1) for c in categories]
+    both = np.column_stack(
+        [generator.choice(c, 2 * n, p=w / w.sum()) for c, w in zip(categories, likely, strict=True)]
+    ).astype(np.int32)
+    both[n : n + n // 2] = both[: n // 2]
+    both[generator.random(both.shape) < 0.05] = -1
+    setting = {"different": 2, "missing": 1, "limit": (v - 1) // 2, "keep": 20}
+    one = nearest(both[:n], both[n:], **setting, method="pairs", threads=2)
+    other = nearest(both[:n], both[n:], **setting, method="join", threads=1)
+    for a, b in zip(one, other, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert one[0].size > n / 2

@@ -1,0 +1,218 @@
+"""Taxicab: sets of records refined variable by variable until comparing all pairs is cheap (METHODS §4.2, §5).
+
+A pair of records has, on each variable, exactly one of four relations: both present and equal; both present
+and different; the PUF record's value missing; only the EIF record's value missing. The errors, that is all
+but the first, add up to the pair's level, so a pair within the bound has few of them. A node is a set of PUF
+records, a set of EIF records and a relation for each of the first variables; each pair lies in exactly one
+of the nodes into which the next variable splits it:
+
+- equal: one cell per category, with the records of both sets that have it;
+- different: all records that are present on both sides, until the pairs themselves are compared;
+- missing in the PUF record: those records with the whole EIF set;
+- missing in the EIF record only: the PUF records that are present with those EIF records.
+
+The level that the relations add up to is what every pair of the node has at least, and with it PUF records
+leave whose bound is not above it; with few errors allowed hardly any node is large. No pair is met twice,
+since a pair that in truth agrees on a variable of the relation "different" is turned away when compared.
+"""
+
+import numpy as np
+
+from reident.kernels.bitslice import compare, consider
+from reident.kernels.compiling import jit
+from reident.kernels.rows import UNSHARED, Rows
+
+PASS, LEAF, ROW = 10.0, 1.5, 0.9
+"""Nanoseconds of splitting a set per record, of a tile per record and variable, of 512 pairs per variable.
+
+Measured on one core of 2024; only how fast the result comes depends on them.
+"""
+
+ALONE = 32.0
+"""Nanoseconds of a pair compared by itself."""
+
+TINY = 64
+"""So few pairs are compared at once."""
+
+SET, CELLS = 0, 1
+
+
+def plan(rows: Rows, most: int, *, pair_cost: float) -> np.ndarray:
+    """Estimate from which size on a node is worth refining.
+
+    With n records on both sides and b pairs, comparing costs some ``pair_cost·b``; refining by t variables
+    costs some passes over the n records for each way to have up to d differences among them, and leaves the
+    share of the pairs that have no more than d differences there, by the agreement of random pairs. All that
+    depends on it is time.
+
+    Returns
+    -------
+    float64 (v + 1, most + 1)
+        The least b/n at which some t pays, by the next variable and d; infinite where none does.
+    """
+    v = len(rows.agree)
+    differ = np.clip(1 - rows.agree - rows.absent, 0, 1)
+    worth = np.full((v + 1, most + 1), np.inf)
+    for j in range(v):
+        share = np.zeros(most + 1)  # of the pairs, by number of differences among t variables
+        ways = np.zeros(most + 1)  # to have that number of differences
+        share[0] = ways[0] = 1
+        passes = np.zeros(most + 1)
+        for t in range(j, v):
+            passes += np.cumsum(ways)
+            share[1:] = share[1:] * (1 - differ[t]) + share[:-1] * differ[t]
+            share[0] *= 1 - differ[t]
+            ways[1:] += ways[:-1].copy()
+            saved = pair_cost * (1 - np.cumsum(share))
+            spent = PASS * passes + LEAF * v * (np.cumsum(ways) - 1)
+            with np.errstate(divide="ignore"):
+                worth[j] = np.minimum(worth[j], np.where(saved > 0, spent / saved, np.inf))
+    return worth
+
+
+@jit
+def _group(chosen, start, stop, table, j, base, scratch):
+    """Sort the records ``chosen[start:stop]`` by their category of variable j, missing first."""
+    n = stop - start
+    if n <= 32:
+        for x in range(start + 1, stop):
+            record = chosen[x]
+            g = table[record, j]
+            y = x
+            while y > start and table[chosen[y - 1], j] > g:
+                chosen[y] = chosen[y - 1]
+                y -= 1
+            chosen[y] = record
+        return
+    n_keys = base[j + 1] - base[j] + 3
+    keys, keys_out, out = scratch[0, :n], scratch[1, :n], scratch[2, :n]
+    for x in range(n):
+        g = table[chosen[start + x], j]
+        if g >= base[j]:
+            keys[x] = n_keys - 1 if g == UNSHARED else g - base[j] + 2
+        else:
+            keys[x] = min(g, 1)
+    counts = np.zeros(257, np.int64)
+    shift = 0
+    while True:  # the digits of base 256, lowest first, each pass stable
+        for key in range(257):
+            counts[key] = 0
+        for x in range(n):
+            counts[((keys[x] >> shift) & 255) + 1] += 1
+        for key in range(1, 256):
+            counts[key] += counts[key - 1]
+        for x in range(n):
+            key = (keys[x] >> shift) & 255
+            out[counts[key]] = chosen[start + x]
+            keys_out[counts[key]] = keys[x]
+            counts[key] += 1
+        for x in range(n):
+            chosen[start + x] = out[x]
+        shift += 8
+        if n_keys >> shift == 0:
+            return
+        keys, keys_out = keys_out, keys
+
+
+@jit
+def _n_missing(chosen, start, stop, table, j):
+    """How many records at the front of a sorted set miss variable j."""
+    x = start
+    while x < stop and table[chosen[x], j] == 0:
+        x += 1
+    return x - start
+
+
+@jit
+def _run(chosen, start, stop, table, j):
+    """The end of the run of records with the category of the first."""
+    g = table[chosen[start], j]
+    x = start + 1
+    while x < stop and table[chosen[x], j] == g:
+        x += 1
+    return x
+
+
+@jit
+def _alive(chosen, start, stop, bound, least):
+    """Move the records whose bound is above ``least`` to the front; returns their end and the highest bound."""
+    top = least
+    x = start
+    while x < stop:
+        i = chosen[x]
+        if bound[i] > least:
+            top = max(top, bound[i])
+            x += 1
+        else:
+            stop -= 1
+            chosen[x], chosen[stop] = chosen[stop], i
+    return stop, top
+
+
+@jit
+def refine(rows, costs, worth, lists, tile):
+    """Enter the best pairs of the PUF records in their lists; ``worth`` as from `plan`."""
+    puf, eif, base = rows.puf, rows.eif, rows.base
+    v = puf.shape[1]
+    ps, es = np.arange(len(puf), dtype=np.int32), np.arange(len(eif), dtype=np.int32)
+    scratch = np.empty((3, max(len(puf), len(eif))), np.int32)
+    # Nodes to come, the last first: each is a set of records already, whatever the order in which
+    # the nodes on top of it leave them. At most four per variable wait.
+    nodes = np.empty((4 * v + 4, 7), np.int64)
+    aparts = np.empty(4 * v + 4, np.uint64)
+    nodes[0] = SET, 0, len(ps), 0, len(es), 0, 0
+    aparts[0] = 0
+    n = 1
+    while n > 0:
+        n -= 1
+        kind, p, p_stop, e, e_stop, j, least = nodes[n]
+        apart = aparts[n]
+        if kind == CELLS:
+            while p < p_stop and e < e_stop:
+                of_puf, of_eif = puf[ps[p], j], eif[es[e], j]
+                if of_puf < of_eif:
+                    p = _run(ps, p, p_stop, puf, j)
+                elif of_puf > of_eif:
+                    e = _run(es, e, e_stop, eif, j)
+                else:
+                    p_next, e_next = _run(ps, p, p_stop, puf, j), _run(es, e, e_stop, eif, j)
+                    if (p_next - p) * (e_next - e) > TINY:
+                        nodes[n] = CELLS, p_next, p_stop, e_next, e_stop, j, least
+                        aparts[n] = apart
+                        nodes[n + 1] = SET, p, p_next, e, e_next, j + 1, least
+                        aparts[n + 1] = apart
+                        n += 2
+                        break
+                    for x in range(p, p_next):
+                        for y in range(e, e_next):
+                            consider(ps[x], es[y], apart, rows, costs, lists, tile.variables)
+                    p, e = p_next, e_next
+            continue
+
+        p_stop, top = _alive(ps, p, p_stop, lists.bound, least)
+        n_puf, n_eif = p_stop - p, e_stop - e
+        if n_puf == 0 or n_eif == 0:
+            continue
+        spare = top - 1 - least
+        size = worth[j, min(spare // costs.different, worth.shape[1] - 1)]
+        if n_puf * n_eif <= TINY or n_puf * n_eif <= size * (n_puf + n_eif):
+            compare(ps, p, p_stop, es, e, e_stop, apart, least, rows, costs, lists, tile)
+            continue
+        _group(ps, p, p_stop, puf, j, base, scratch)
+        _group(es, e, e_stop, eif, j, base, scratch)
+        p_present = p + _n_missing(ps, p, p_stop, puf, j)
+        e_present = e + _n_missing(es, e, e_stop, eif, j)
+        # The last is taken first: equal, different, missing in the EIF record, missing in the PUF record.
+        # The order matters, since the last one's descendants mix the whole EIF set.
+        if spare >= costs.missing:
+            nodes[n] = SET, p, p_present, e, e_stop, j + 1, least + costs.missing
+            nodes[n + 1] = SET, p_present, p_stop, e, e_present, j + 1, least + costs.missing
+            aparts[n : n + 2] = apart
+            n += 2
+        if spare >= costs.different:
+            nodes[n] = SET, p_present, p_stop, e_present, e_stop, j + 1, least + costs.different
+            aparts[n] = apart | np.uint64(1) << np.uint64(j)
+            n += 1
+        nodes[n] = CELLS, p_present, p_stop, e_present, e_stop, j, least
+        aparts[n] = apart
+        n += 1
