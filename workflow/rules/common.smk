@@ -115,3 +115,31 @@ def shards_of(wildcards):
 def shard_pairs(wildcards):
     """How many pairs a shard compares."""
     return sum(int(line["pairs"]) for line in shard_table(wildcards) if line["shard"] == wildcards.shard)
+
+
+def compared(side):
+    """The table that a metric compares."""
+    return lambda wildcards: f"results/{wildcards.study}/{REGISTRY[wildcards.metric].reads}/{side}.parquet"
+
+
+def own_functions(wildcards):
+    """The files of a study's own scoring functions."""
+    options = MODELS[wildcards.study].chosen[wildcards.metric]
+    rules = getattr(options, "scores", {}).values() if wildcards.metric == "adhoc" else []
+    modules = sorted({rule.function.split(":")[0] for rule in rules if rule.function is not None})
+    return [str(STUDIES[wildcards.study].parent / f"{module}.py") for module in modules]
+
+
+def all_shards(kind):
+    """A file of every shard of a metric, enumerated from the shard table."""
+    return lambda wildcards: [
+        f"results/{wildcards.study}/scores/{wildcards.metric}/{shard}.{kind}"
+        for shard in shards_of(wildcards)
+    ]
+
+
+def confirmed_of(kind):
+    """A file of every metric of the study."""
+    return lambda wildcards: [
+        f"results/{wildcards.study}/confirmed/{metric}.{kind}" for metric in metrics_of(wildcards)
+    ]

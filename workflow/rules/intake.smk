@@ -25,14 +25,14 @@ rule prepare:
         "results/{study}/logs/prepare.log",
     benchmark:
         "results/{study}/benchmarks/prepare.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 12 * input.size_mb) * attempt,
     params:
         study=study_digest("prepare"),
         library=library_digest("prepare"),
         sources=source_digests,
-    threads: 1
-    resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 12 * input.size_mb) * attempt,
-    conda:
-        "../../environment.yml"
     script:
         "../scripts/prepare.py"

@@ -6,13 +6,6 @@ Makes  rates.csv: one line per metric and stratum, and for the whole study;
 """
 
 
-def confirmed_of(kind):
-    """A file of every metric of the study."""
-    return lambda wildcards: [
-        f"results/{wildcards.study}/confirmed/{metric}.{kind}" for metric in metrics_of(wildcards)
-    ]
-
-
 rule rate:
     """Compute the rates, on a chain of steps that closes."""
     input:
@@ -28,20 +21,25 @@ rule rate:
         source_eif=source("eif"),
         source_iuf=source("iuf"),
     output:
-        rates="results/{study}/rates.csv",
+        rates=report(
+            "results/{study}/rates.csv",
+            caption="../report/rates.rst",
+            category="{study}",
+            labels={"result": "Rates", "format": "CSV"},
+        ),
         ledger="results/{study}/ledger/rate.json",
     log:
         "results/{study}/logs/rate.log",
     benchmark:
         "results/{study}/benchmarks/rate.tsv"
-    params:
-        study=study_digest("rate"),
-        library=library_digest("rate"),
+    conda:
+        "../../environment.yml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 12 * input.size_mb) * attempt,
-    conda:
-        "../../environment.yml"
+    params:
+        study=study_digest("rate"),
+        library=library_digest("rate"),
     script:
         "../scripts/rate.py"
 
@@ -66,13 +64,13 @@ rule describe:
         "results/{study}/logs/describe.log",
     benchmark:
         "results/{study}/benchmarks/describe.tsv"
-    params:
-        study=study_digest("describe"),
-        library=library_digest("describe"),
+    conda:
+        "../../environment.yml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
-    conda:
-        "../../environment.yml"
+    params:
+        study=study_digest("describe"),
+        library=library_digest("describe"),
     script:
         "../scripts/describe.py"

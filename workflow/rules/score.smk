@@ -7,28 +7,6 @@ Makes  scores/{metric}/{shard}.parquet: the pairs that the rank filter may need;
 """
 
 
-def compared(side):
-    """The table that a metric compares."""
-    return (
-        lambda wildcards: f"results/{wildcards.study}/{REGISTRY[wildcards.metric].reads}/{side}.parquet"
-    )
-
-
-def own_functions(wildcards):
-    """The files of a study's own scoring functions."""
-    options = MODELS[wildcards.study].chosen[wildcards.metric]
-    rules = getattr(options, "scores", {}).values() if wildcards.metric == "adhoc" else []
-    modules = sorted({rule.function.split(":")[0] for rule in rules if rule.function is not None})
-    return [str(STUDIES[wildcards.study].parent / f"{module}.py") for module in modules]
-
-
-def all_shards(kind):
-    """A file of every shard of a metric, enumerated from the shard table."""
-    return lambda wildcards: [
-        f"results/{wildcards.study}/scores/{wildcards.metric}/{shard}.{kind}" for shard in shards_of(wildcards)
-    ]
-
-
 rule score:
     """Compare all pairs of a shard and keep those that the rank filter may need."""
     input:
@@ -46,16 +24,16 @@ rule score:
         "results/{study}/logs/score.{metric}.{shard}.log",
     benchmark:
         "results/{study}/benchmarks/score.{metric}.{shard}.tsv"
-    params:
-        study=study_digest("score"),
-        library=library_digest("score"),
+    conda:
+        "../../environment.yml"
     # A small shard is done before a second thread has started.
     threads: lambda wildcards: workflow.cores if shard_pairs(wildcards) > 10**9 else 1
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
         runtime=lambda wildcards, attempt: 10 + 60 * attempt * (shard_pairs(wildcards) // 10**11),
-    conda:
-        "../../environment.yml"
+    params:
+        study=study_digest("score"),
+        library=library_digest("score"),
     script:
         "../scripts/score.py"
 
@@ -73,14 +51,14 @@ rule rank:
         "results/{study}/logs/rank.{metric}.log",
     benchmark:
         "results/{study}/benchmarks/rank.{metric}.tsv"
-    params:
-        study=study_digest("rank"),
-        library=library_digest("rank"),
+    conda:
+        "../../environment.yml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
-    conda:
-        "../../environment.yml"
+    params:
+        study=study_digest("rank"),
+        library=library_digest("rank"),
     script:
         "../scripts/rank.py"
 
@@ -102,13 +80,13 @@ rule confirm:
         "results/{study}/logs/confirm.{metric}.log",
     benchmark:
         "results/{study}/benchmarks/confirm.{metric}.tsv"
-    params:
-        study=study_digest("confirm"),
-        library=library_digest("confirm"),
+    conda:
+        "../../environment.yml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
-    conda:
-        "../../environment.yml"
+    params:
+        study=study_digest("confirm"),
+        library=library_digest("confirm"),
     script:
         "../scripts/confirm.py"

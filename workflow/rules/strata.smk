@@ -15,7 +15,12 @@ checkpoint stratify:
         eif="results/{study}/prepared/eif.parquet",
         iuf="results/{study}/prepared/iuf.parquet",
     output:
-        manifest="results/{study}/strata/manifest.csv",
+        manifest=report(
+            "results/{study}/strata/manifest.csv",
+            caption="../report/manifest.rst",
+            category="{study}",
+            labels={"result": "Strata", "format": "CSV"},
+        ),
         shards="results/{study}/strata/shards.csv",
         account="results/{study}/strata/account.csv",
         ledger="results/{study}/ledger/stratify.json",
@@ -23,15 +28,15 @@ checkpoint stratify:
         "results/{study}/logs/stratify.log",
     benchmark:
         "results/{study}/benchmarks/stratify.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
     params:
         study=study_digest("stratify"),
         library=library_digest("stratify"),
         pairs_per_shard=lambda wildcards: int(config["pairs_per_shard"]),
-    threads: 1
-    resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
-    conda:
-        "../../environment.yml"
     script:
         "../scripts/stratify.py"
 
@@ -46,19 +51,24 @@ rule bin:
     output:
         puf="results/{study}/binned/puf.parquet",
         eif="results/{study}/binned/eif.parquet",
-        cutpoints="results/{study}/binned/cutpoints.csv",
+        cutpoints=report(
+            "results/{study}/binned/cutpoints.csv",
+            caption="../report/cutpoints.rst",
+            category="{study}",
+            labels={"result": "Bins", "format": "CSV"},
+        ),
         ledger="results/{study}/ledger/bin.json",
     log:
         "results/{study}/logs/bin.log",
     benchmark:
         "results/{study}/benchmarks/bin.tsv"
-    params:
-        study=study_digest("bin"),
-        library=library_digest("bin"),
+    conda:
+        "../../environment.yml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
-    conda:
-        "../../environment.yml"
+    params:
+        study=study_digest("bin"),
+        library=library_digest("bin"),
     script:
         "../scripts/bin.py"

@@ -17,14 +17,14 @@ rule resolve:
         "results/{study}/logs/resolve.log",
     benchmark:
         "results/{study}/benchmarks/resolve.tsv"
-    params:
-        study=study_digest("resolve"),
-        library=library_digest("resolve"),
+    conda:
+        "../../environment.yml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 500 * attempt,
-    conda:
-        "../../environment.yml"
+    params:
+        study=study_digest("resolve"),
+        library=library_digest("resolve"),
     script:
         "../scripts/resolve.py"
 
@@ -42,13 +42,13 @@ rule simulate:
         "results/{study}/logs/simulate.log",
     benchmark:
         "results/{study}/benchmarks/simulate.tsv"
-    params:
-        study=study_digest("simulate"),
-        library=library_digest("simulate"),
+    conda:
+        "../../environment.yml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
-    conda:
-        "../../environment.yml"
+    params:
+        study=study_digest("simulate"),
+        library=library_digest("simulate"),
     script:
         "../scripts/simulate.py"
