@@ -17,7 +17,8 @@ rule report:
         manifest="results/{study}/strata/manifest.csv",
         cutpoints="results/{study}/binned/cutpoints.csv",
         distributions=lambda wildcards: [
-            f"results/{wildcards.study}/suspected/{metric}.distribution.csv" for metric in metrics_of(wildcards)
+            f"results/{wildcards.study}/suspected/{metric}.distribution.csv"
+            for metric in metrics_of(wildcards)
         ],
         limits=confirmed_of("limits.csv"),
         rates="results/{study}/rates.csv",
@@ -29,20 +30,30 @@ rule report:
         source_iuf=source("iuf"),
     output:
         notebook="results/{study}/disclosure-review.ipynb",
-        html="reports/{study}/disclosure-review.html",
-        pdf="reports/{study}/disclosure-review.pdf",
+        html=report(
+            "reports/{study}/disclosure-review.html",
+            caption="../report/disclosure-review.rst",
+            category="{study}",
+            labels={"result": "Disclosure review", "format": "HTML"},
+        ),
+        pdf=report(
+            "reports/{study}/disclosure-review.pdf",
+            caption="../report/disclosure-review.rst",
+            category="{study}",
+            labels={"result": "Disclosure review", "format": "PDF"},
+        ),
         ledger="results/{study}/ledger/report.json",
     log:
         "results/{study}/logs/report.log",
     benchmark:
         "results/{study}/benchmarks/report.tsv"
-    params:
-        study=study_digest("report"),
-        library=library_digest("report"),
+    conda:
+        "../../environment.yml"
     threads: 1
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
-    conda:
-        "../../environment.yml"
+    params:
+        study=study_digest("report"),
+        library=library_digest("report"),
     script:
         "../scripts/report.py"
