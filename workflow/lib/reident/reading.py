@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from reident.errors import InputError
 
 if TYPE_CHECKING:
-    from reident.study import SourceFile
+    from reident.sources import SourceFile
 
 BATCH = 65_536
 _LONGEST_FIELD = 1_000_000
