@@ -31,8 +31,8 @@ from reident.tables.wording import UNDEFINED, declared, defined, percent, span
 KEY_PAD = 18
 """Points between an axis and its title, with room for a legend."""
 
-ROOM = 1.18
-"""How far an axis goes beyond its largest value, for the number beside it."""
+ROOM = 1.08
+"""How far an axis goes beyond its largest value."""
 
 
 def top_of(values: list[float], limit: float | None) -> float:
@@ -95,11 +95,16 @@ def _conditional(axes: Axes, whole: pd.DataFrame, limit: float | None) -> None:
         known["baseline_rate"], at, "D", color="white", markeredgecolor=MUTED, markersize=3.8, zorder=3, clip_on=False,
         label="baseline",
     )  # fmt: skip
-    for place, line in zip(at, known.itertuples(), strict=True):
-        axes.annotate(
-            percent(line.conditional_rate), (line.conditional_high, place), xytext=(5, 0), textcoords="offset points",
-            va="center", zorder=5,
-        )  # fmt: skip
+    for place, rate in zip(at, known["conditional_rate"], strict=True):
+        axes.text(
+            1,
+            place,
+            percent(rate),
+            transform=axes.get_yaxis_transform(),
+            ha="right",
+            va="center",
+            fontweight="bold",
+        )
     for place, n in enumerate(whole["n_suspected"]):
         if not n:
             axes.text(
@@ -110,7 +115,7 @@ def _conditional(axes: Axes, whole: pd.DataFrame, limit: float | None) -> None:
                 color=MUTED,
                 in_layout=False,
             )
-    percent_axis(axes, min(1.2, top * 1.1))
+    percent_axis(axes, 1.22 * top)
     limit_line(axes, limit, at_top=False)
     axes.set_title("Conditional rate", pad=KEY_PAD)
 
@@ -120,10 +125,11 @@ def limit_line(axes: Axes, limit: float | None, *, at_top: bool = True) -> None:
     if limit is None:
         return
     axes.axvline(limit, color=LIMIT, linewidth=1.1, linestyle=(0, (4, 2)), zorder=1)
+    left = limit < 0.6 * axes.get_xlim()[1]  # on the side of the line that has room
     axes.annotate(
         f"limit {declared(limit)}", (limit, 1 if at_top else 0), xycoords=("data", "axes fraction"),
-        xytext=(0 if at_top else 3, 2), textcoords="offset points", color=LIMIT, fontsize=6.5, va="bottom",
-        ha="center" if at_top else "left",
+        xytext=(2 if left else -2, 2), textcoords="offset points", color=LIMIT, fontsize=6.5, va="bottom",
+        ha="left" if left else "right",
     )  # fmt: skip
 
 

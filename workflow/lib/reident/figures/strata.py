@@ -34,7 +34,7 @@ LABEL = 26
 
 def height_of(n: int) -> float:
     """Inches for so many rows: roomy where there are few, close where there are many."""
-    return max(1.3, 0.75 + n * (0.21 if n <= 16 else 0.155))
+    return max(1.3, 0.75 + n * (0.195 if n <= 16 else 0.155))
 
 
 @part("strata/manifest.csv")
@@ -69,16 +69,21 @@ def strata(results: Results) -> Figure | None:
         )
         count_axis(axes, "x")
         axes.set_xlim(-0.015 * ends.to_numpy().max(), 1.03 * ends.to_numpy().max() or 1)
-        rows(axes, [shorten(label, LABEL) for label in manifest["label"]])
-        _small_rows(axes, len(manifest))
+        _name_rows(axes, results, manifest)
         shared_key(drawn, axes)
         return finish(
             drawn, _strata_alt(manifest), f"Records and true links by stratum.{strata_note(results)}"
         )
 
 
-def _small_rows(axes: Axes, n: int) -> None:
-    axes.tick_params(axis="y", labelsize=7.5 if n <= 16 else 6.5)
+def _name_rows(axes: Axes, results: Results, strata_: pd.DataFrame) -> None:
+    """The strata's names at the rows, under those of the strata variables."""
+    rows(axes, [shorten(label, LABEL) for label in strata_["label"]])
+    axes.tick_params(axis="y", labelsize=7.5 if len(strata_) <= 16 else 6.5)
+    axes.annotate(
+        shorten(results.strata_heading, LABEL), (0, 1), xycoords="axes fraction", xytext=(-4, 2),
+        textcoords="offset points", ha="right", va="bottom", color=MUTED, fontsize=7,
+    )  # fmt: skip
 
 
 def _strata_alt(manifest: pd.DataFrame) -> str:
@@ -114,8 +119,7 @@ def rates_by_stratum(results: Results) -> Figure | None:
             _panel(axes, lines, rates.loc[(metric, WHOLE), "conditional_rate"], results.limit, top)
             axes.set_title(title(metric), pad=14 if results.limit is not None else 7)
         apart(drawn, 0.05)
-        rows(panels[0], [shorten(label, LABEL) for label in strata_["label"]])
-        _small_rows(panels[0], len(strata_))
+        _name_rows(panels[0], results, strata_)
         return finish(drawn, _rates_alt(results, own), _caption(results))
 
 

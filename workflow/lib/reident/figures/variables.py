@@ -63,7 +63,7 @@ def links(results: Results) -> Figure | None:
                     axes.text(
                         left + value / 2,
                         at,
-                        f"{100 * value:.0f} %",
+                        f"{percent(value, 0)}",
                         ha="center",
                         va="center",
                         color=text,

@@ -73,9 +73,17 @@ end
 
 local function math(element)
   local body = written{pandoc.Plain{element}}
+  local words = pandoc.write(pandoc.Pandoc{pandoc.Plain{element}}, 'plain', PLAIN)
+  words = words:gsub('^%$', ''):gsub('[%s$]+$', '')
   local display = element.mathtype == 'DisplayMath' and 'true' or 'false'
   return pandoc.RawInline('typst',
-    '#math.equation(block: ' .. display .. ', alt: ' .. quoted(element.text) .. ', ' .. body .. ');')
+    '#math.equation(block: ' .. display .. ', alt: ' .. quoted(words) .. ', ' .. body .. ');')
+end
+
+-- Taken before the words of the description become Typst.
+local function alternative(image)
+  image.attributes.alt = pandoc.utils.stringify(image.caption)
+  return image
 end
 
 local function digest(element)
@@ -98,7 +106,7 @@ local function figure(element)
   local picture
   element.content:walk{Image = function(image) picture = image end}
   return pandoc.RawBlock('typst', '#picture(' .. quoted(picture.src)
-    .. ', alt: ' .. quoted(pandoc.utils.stringify(picture.caption))
+    .. ', alt: ' .. quoted(picture.attributes.alt)
     .. ', caption: [' .. typst(element.caption.long) .. '])')
 end
 
@@ -147,7 +155,7 @@ end
 
 -- Words first: every later function writes its content as Typst.
 return {
-  {Math = math, Code = code, Span = digest},
+  {Math = math, Code = code, Span = digest, Image = alternative},
   {Str = str},
   {Span = span},
   {Table = data_table, Figure = figure},

@@ -19,6 +19,7 @@ import nbformat
 import pypandoc
 import typst
 
+from reident.tables.layout import REPORT
 from reident.tables.wording import plain
 
 LONGEST_TITLE = 300
@@ -114,6 +115,8 @@ def read(notebook: nbformat.NotebookNode) -> Content:
                 figures[name] = data["image/svg+xml"]
                 about = output.metadata["image/svg+xml"]
                 texts[front].append(f'![{about["caption"]}]({name}){{alt="{_attribute(about["alt"])}"}}')
+            elif REPORT in data:
+                texts[front].append(data[REPORT])
             elif "text/markdown" in data:
                 texts[front].append(data["text/markdown"])
     return Content("\n\n".join(texts[True]), "\n\n".join(texts[False]), figures)
@@ -127,7 +130,10 @@ def _attribute(text: str) -> str:
 def _pandoc(markdown: str, to: str, *options: str) -> str:
     # Columns: in a longer line the reader would take the dashes under a table's head for widths.
     return pypandoc.convert_text(
-        markdown, to, MARKDOWN, extra_args=["--wrap=none", "--columns=99999", "--sandbox", *options]
+        markdown,
+        to,
+        MARKDOWN,
+        extra_args=["--quiet", "--wrap=none", "--columns=99999", "--sandbox", *options],
     )
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from reident.tables.layout import Column, block, paragraphs, part, table
 from reident.tables.results import Results, listed_files
-from reident.tables.wording import UNDEFINED, count, escape, number, some
+from reident.tables.wording import UNDEFINED, count, escape, listed, number, some
 
 MOST_CUTS = 60
 """So many lines of cut points are shown one by one; beyond, the range of each cut point."""
@@ -38,7 +38,7 @@ def cut_points(results: Results) -> str | None:
     )
     if found["empty"].any():
         text += f" {some(int(found['empty'].sum()), 'bin')} of {count(len(bins))} hold no PUF record."
-    shown = _each_cut(found) if len(found) <= MOST_CUTS else _cut_ranges(found)
+    shown = _each_cut(results, found) if len(found) <= MOST_CUTS else _cut_ranges(found)
     return paragraphs(text, shown)
 
 
@@ -61,10 +61,10 @@ def _cut_line(scope: str, variable: str, file: str, own: pd.DataFrame) -> dict[s
     }
 
 
-def _each_cut(found: pd.DataFrame) -> str:
+def _each_cut(results: Results, found: pd.DataFrame) -> str:
     columns = [
         Column("Variable", _once([escape(name) for name in found["variable"]]), "l", "1fr"),
-        Column("Stratum", [escape(label) for label in found["label"]], "l", "1fr"),
+        Column(escape(results.strata_heading), [escape(label) for label in found["label"]], "l", "1fr"),
         Column("Cut points", [_joined(cuts, number) for cuts in found["cuts"]], "l"),
         Column("PUF records by bin", [_joined(counts, count) for counts in found["puf"]], "l"),
         Column("EIF records by bin", [_joined(counts, count) for counts in found["eif"]], "l"),
@@ -184,15 +184,10 @@ def versions(results: Results) -> str | None:
     for entry in entries:
         for name, version in (entry.get("versions") or {}).items():
             found.setdefault(name, set()).add(version)
-    rows = [(escape(name), escape(", ".join(sorted(found[name])))) for name in sorted(found)]
-    if not rows:
+    if not found:
         return None
-    return table(
-        "Versions.",
-        Column("Program", [name for name, _ in rows], "l", "1fr"),
-        Column("Version", [version for _, version in rows], "l", "3fr"),
-        kind="compact",
-    )
+    said = [f"{escape(name)} {escape(', '.join(sorted(found[name])))}" for name in sorted(found)]
+    return f"The steps ran with {listed(said)}."
 
 
 @part("study.json")

@@ -62,19 +62,24 @@ def variables(results: Results) -> str:
     return paragraphs(
         said,
         table(
-            "The linking variables. Agreement is that of the true links inside a stratum, numeric variables as bins.",
-            Column("Variable", [_name(row) for row in found.itertuples()], "l", "1fr"),
-            Column("Type", list(found["type"]), "l"),
+            "Linking variables, with their columns in PUF and EIF. Agreement: of true links; numeric variables binned.",
+            Column("Variable", [_name(row) for row in found.itertuples()], "l", "3.4fr"),
+            Column("Type", list(found["type"]), "l", "1.3fr"),
             *(
-                Column(f"Missing {file.upper()}", percents(found[f"{file}_missing"] / max(1, rows[file])))
+                Column(
+                    f"Missing {file.upper()}",
+                    percents(found[f"{file}_missing"] / max(1, rows[file])),
+                    "r",
+                    "1fr",
+                )
                 for file in ("puf", "eif")
             ),
             *(
-                Column(f"Distinct {file.upper()}", [count(n) for n in found[f"{file}_distinct"]])
+                Column(f"Distinct {file.upper()}", [count(n) for n in found[f"{file}_distinct"]], "r", "1fr")
                 for file in ("puf", "eif")
             ),
-            Column("In both", [count(n) for n in found["common_codes"]]),
-            Column("Agree", percents(_share(found["links_agree"], found["links"]))),
+            Column("In both", [count(n) for n in found["common_codes"]], "r", "0.8fr"),
+            Column("Agree", percents(_share(found["links_agree"], found["links"])), "r", "0.9fr"),
         ),
     )
 
@@ -84,13 +89,11 @@ def _share(part_: pd.Series, whole: pd.Series) -> pd.Series:
 
 
 def _name(row: Any) -> str:
-    """A variable's name and, where a file calls it otherwise, the column's."""
-    other = [
-        f"{file.upper()}: {escape(column)}"
-        for file, column in (("puf", row.puf_column), ("eif", row.eif_column))
-        if column != row.variable
-    ]
-    return escape(row.variable) + (f" [({', '.join(other)})]{{.aside}}" if other else "")
+    """A variable's name and, where a file calls it otherwise, the columns' names."""
+    columns = (row.puf_column, row.eif_column)
+    if all(column.casefold() == row.variable.casefold() for column in columns):
+        return escape(row.variable)
+    return f"{escape(row.variable)} [{' · '.join(map(escape, columns))}]{{.aside}}"
 
 
 @part("strata/manifest.csv", "strata/account.csv")
@@ -158,7 +161,7 @@ def strata_table(results: Results) -> str | None:
     return table(
         f"Strata.{strata_note(results)}",
         Column(
-            escape(" · ".join(results.strata_names)),
+            escape(results.strata_heading),
             [escape(label) for label in manifest["label"]],
             "l",
             "1fr",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,16 +10,35 @@ if TYPE_CHECKING:
     from reident.tables.results import Results
 
 
+REPORT = "application/vnd.reident.report+markdown"
+"""The kind of output that the report is rendered from: Markdown with classes and captions."""
+
+
 class Text(str):
-    """Markdown that a notebook renders."""
+    """Markdown of the report; a notebook shows it without what only the report's style sheets know."""
 
     __slots__ = ()
 
-    def _repr_markdown_(self) -> str:
-        return str(self)
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/markdown": _without_classes(self), REPORT: str(self)}
 
     def __repr__(self) -> str:
-        return str(self)
+        return _without_classes(self)
+
+
+def _without_classes(text: str) -> str:
+    """Markdown as every notebook understands it."""
+    for pattern, plainly in _CLASSES:
+        text = pattern.sub(plainly, text)
+    return text.strip()
+
+
+_CLASSES = (
+    (re.compile(r"^:{3,}.*\n?", re.MULTILINE), ""),  # fences of what is set apart
+    (re.compile(r"^: (.*) \{[^}]*\}$", re.MULTILINE), r"*\1*"),  # a table's caption
+    (re.compile(r"^(#+ .*) \{[^}]*\}$", re.MULTILINE), r"\1"),  # a heading's kind
+    (re.compile(r"(?<!\\)\[((?:[^\\\]]|\\.)*)\]\{\.\w+\}"), r"\1"),  # a phrase's class
+)
 
 
 class Part(NamedTuple):

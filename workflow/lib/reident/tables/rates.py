@@ -19,6 +19,7 @@ from reident.tables.wording import (
     listed,
     percent,
     percents,
+    some,
     span,
     times,
 )
@@ -139,9 +140,7 @@ def rates_by_stratum(results: Results) -> str | None:
         columns.append(Column("[n]{.aside}", [_counts(row) for row in own.itertuples()], "l"))
     return table(
         f"Conditional rate by stratum; n, confirmed of suspected records.{strata_note(results)}",
-        Column(
-            escape(" · ".join(results.strata_names)), [escape(label) for label in strata["label"]], "l", "1fr"
-        ),
+        Column(escape(results.strata_heading), [escape(label) for label in strata["label"]], "l", "1fr"),
         *columns,
         kind="compact" if len(strata) > 20 or len(results.metrics) > 4 else "",
     )
@@ -165,10 +164,10 @@ def strata_sentence(results: Results) -> str | None:
     text = "Risk is seldom spread evenly: a file that passes as a whole may still expose a small stratum."
     if results.limit is not None:
         above = own[own["conditional_rate"] > results.limit].groupby("metric")["stratum"].nunique()
-        n = own["stratum"].nunique()
-        said = [f"{count(above.get(metric, 0))} by {title(metric)}" for metric in results.metrics]
+        said = [f"{count(above[metric])} by {title(metric)}" for metric in results.metrics if metric in above]
+        n = some(own["stratum"].nunique(), "stratum", "strata")
         text += (
-            f" Of {count(n)} strata with a suspected record, the conditional rate is above the limit of "
-            f"{declared(results.limit)} in {listed(said)}."
+            f" Of {n} with a suspected record, the conditional rate is above the limit of {declared(results.limit)} in "
+            f"{listed(said) if said else 'none, by any metric'}."
         )
     return text + " Intervals of small strata are wide; read the rates of a stratum with its counts."

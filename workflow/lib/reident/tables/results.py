@@ -24,7 +24,7 @@ _TEXT = {
     "description/agreement.csv": {"metric", "pairs", "variable"},
     "description/overlap.csv": {"set", "metrics"},
 }
-_ENDS = ("rates.csv", "description/", "binned/cutpoints.csv")
+_ENDS = ("study.json", "rates.csv", "description/", "binned/cutpoints.csv")
 _MANIFEST_NUMBERS = {"n_puf", "n_eif", "n_links", "pairs"}
 
 
@@ -94,6 +94,11 @@ class Results:
     def strata_names(self) -> list[str]:
         """The strata variables."""
         return [variable["name"] for variable in self.study["strata"]]
+
+    @property
+    def strata_heading(self) -> str:
+        """What stands over the strata's labels."""
+        return " · ".join(self.strata_names) or "stratum"
 
     @property
     def strata(self) -> pd.DataFrame:
