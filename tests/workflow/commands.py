@@ -1,0 +1,81 @@
+"""The workflow as a user runs it: the real command, in a working directory of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+class Ended(NamedTuple):
+    """How a command ended: its exit code, and everything that it showed."""
+
+    code: int
+    shown: str
+
+    @property
+    def errors(self) -> set[str]:
+        """The sentences that say what is wrong; each may be shown more than once."""
+        lines = [line.strip() for line in self.shown.splitlines()]
+        return {line.removeprefix("Error: ") for line in lines if line.startswith("Error: ")}
+
+    @property
+    def planned(self) -> dict[str, int]:
+        """The jobs of each rule that a dry run would run, without their total."""
+        table = re.search(r"^Job stats.*?\n(.*?)^\s*total\s+\d+", self.shown, re.MULTILINE | re.DOTALL)
+        if table is None:
+            assert "Nothing to be done" in self.shown, self.shown
+            return {}
+        return {rule: int(n) for rule, n in re.findall(r"^\s*(\w+)\s+(\d+)\s*$", table[1], re.MULTILINE)}
+
+
+def snakemake(
+    *arguments: str,
+    studies: Iterable[Path],
+    folder: Path,
+    cores: int | None = 2,
+    checkout: Path = CHECKOUT,
+    environment: dict[str, str] | None = None,
+) -> Ended:
+    """Run ``snakemake`` on study files with `folder` as the working directory, which takes the results.
+
+    Parameters
+    ----------
+    arguments : str
+        Further arguments: targets (put before options that take several values), ``--dry-run`` …
+        ``name=value`` goes to ``--config``.
+    cores : int or None
+        None where an executor counts jobs in place of cores.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    config = [argument for argument in arguments if re.fullmatch(r"\w+=.*", argument)]
+    plain = [argument for argument in arguments if argument not in config]
+    options = [argument for argument in plain if argument.startswith("--")]
+    targets = [argument for argument in plain if not argument.startswith("--")]
+    command = [
+        sys.executable, "-m", "snakemake", "--snakefile", str(checkout / "Snakefile"), "--directory", str(folder),
+        *([] if cores is None else ["--cores", str(cores)]), *options, "--config", f"study={','.join(map(str, studies))}", *config, "--", *targets,
+    ]  # fmt: skip
+    library = str(checkout / "workflow" / "lib")
+    ended = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": library, "COLUMNS": "400", **(environment or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+        timeout=600,
+    )
+    return Ended(ended.returncode, ended.stdout)
+
+
+def made(study: str, *names: str) -> list[str]:
+    """Files of a study's results as targets."""
+    return [f"results/{study}/{name}" for name in names]
