@@ -112,8 +112,8 @@ def flatten(rules: Sequence[Rule]) -> Flat:
             relative.append(np.asarray(rule.relative, np.bool_))
             costs.append(highest[j] - np.asarray(rule.score, np.int64))
             beyond[j] = highest[j] - rule.beyond
-    joined = (np.concatenate(parts) for parts in (tables, within, relative, costs))
-    return Flat(kind, start, width, *joined, beyond, highest)
+    table, limit, flag, cost = (np.concatenate(parts) for parts in (tables, within, relative, costs))
+    return Flat(kind, start, width, table, limit, flag, cost, beyond, highest)
 
 
 @jit
@@ -226,7 +226,7 @@ def nearest(
     return puf, eif, total - cost, crowded
 
 
-def _check(puf_codes, eif_codes, puf_values, eif_values, rules, keep):  # noqa: ANN001, ANN202
+def _check(puf_codes, eif_codes, puf_values, eif_values, rules, keep):
     v = len(rules)
     if any(a.ndim != 2 or a.shape[1] != v for a in (puf_codes, eif_codes, puf_values, eif_values)):
         raise ValueError(f"codes and values need {v} columns, one per rule.")

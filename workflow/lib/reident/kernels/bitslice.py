@@ -41,7 +41,7 @@ class Lists(NamedTuple):
 
     levels: np.ndarray  # int64 (n, keep + 1)
     eifs: np.ndarray  # int32 (n, keep + 1)
-    count: np.ndarray  # int64 (n,)
+    counts: np.ndarray  # int64 (n,)
     bound: np.ndarray  # int64 (n,)
 
 
@@ -137,8 +137,8 @@ def erase(tile, v, n):
 def enter(i, r, h, rows, lists):
     """Enter a pair, whose level ``h`` is below the bound, in the list of its PUF record."""
     keep = lists.levels.shape[1] - 1
-    lists.count[i] = offer(lists.levels[i], lists.eifs[i], lists.count[i], h, rows.position[r])
-    if lists.count[i] == keep + 1:
+    lists.counts[i] = offer(lists.levels[i], lists.eifs[i], lists.counts[i], h, rows.position[r])
+    if lists.counts[i] == keep + 1:
         lists.bound[i] = lists.levels[i, keep]
 
 
@@ -155,8 +155,8 @@ def consider(i, r, apart, rows, costs, lists, variables):
 @jit
 def settle_all(lists, best):
     """Write what the rank rule keeps of the finished lists."""
-    for i in range(len(lists.count)):
-        settle(lists.levels[i], lists.eifs[i], lists.count[i], best, i)
+    for i in range(len(lists.counts)):
+        settle(lists.levels[i], lists.eifs[i], lists.counts[i], best, i)
 
 
 @jit
