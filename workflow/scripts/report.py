@@ -1,7 +1,6 @@
 """Adapter of the rule `report`."""
 
 import nbformat
-
 from reident import ledger
 from reident.report import execute, render
 
