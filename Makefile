@@ -8,7 +8,7 @@ BIN := .venv/bin
 # a moved checkout or an interrupted set-up all mean a fresh environment, whatever the time stamps say.
 READY := .venv/ready-$(shell { pwd; cat requirements.lock; } | cksum | cut -d' ' -f1)
 
-.PHONY: example test lint docs lock clean
+.PHONY: example test lint docs benchmarks lock clean
 .DELETE_ON_ERROR:
 
 example: $(READY)
@@ -27,6 +27,11 @@ lint: $(READY)
 # What is generated from the study model: config/README.md, workflow/schemas/study.schema.json.
 docs: $(READY)
 	$(BIN)/python -m reident.documentation
+
+# Our kernels and general tools on the same files; results/benchmarks/. The tools live in .venv-peers
+# (see pyproject.toml); without it only ours is timed. It takes hours: BENCH="--sizes 1000,10000" is short.
+benchmarks: $(READY)
+	$(BIN)/python tests/benchmarks/run.py $(BENCH)
 
 # The lock again, after a change to the dependencies in pyproject.toml. What need not change keeps its
 # version; `make lock LOCK=--upgrade` takes the newest of everything that pyproject.toml leaves open.

@@ -1,0 +1,85 @@
+"""Seeded census-like files for the benchmarks: correlated categories, skewed amounts, 5 % missing.
+
+Each person belongs to a latent class (a kind of household in a kind of place), which makes the
+variables depend on each other. The two files share half of their people; both err a little.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+CATEGORIES = {
+    10: (2, 5, 7, 3, 18, 50, 9, 4, 25, 12),
+    13: (2, 5, 7, 3, 18, 50, 9, 4, 25, 12, 6, 2, 30),
+    5: (2, 5, 7, 18, 50),
+}
+"""The numbers of categories, by the number of categorical variables."""
+
+CLASSES, MISSING, FLIPPED = 60, 0.05, 0.03
+
+
+def files(n: int, categorical: int, numeric: int, folder: Path) -> Path:
+    """Draw two files of n records, once, and return where they lie.
+
+    The arrays are ``puf_codes``, ``eif_codes`` (int32, -1 missing) and ``puf_values``, ``eif_values``
+    (float64, NaN missing), categorical variables first, as the kernels take them.
+    """
+    path = folder / f"{n}-{categorical}-{numeric}.npz"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        aside = path.with_suffix(".part.npz")
+        np.savez(aside, **draw(n, categorical, numeric))
+        aside.replace(path)
+    return path
+
+
+def draw(n: int, categorical: int, numeric: int) -> dict[str, np.ndarray]:
+    """The arrays of :func:`files`."""
+    rng = np.random.default_rng([n, categorical, numeric])
+    shared = n // 2
+    kind = rng.choice(CLASSES, 2 * n - shared, p=rng.dirichlet(np.full(CLASSES, 0.7)))
+    sizes = CATEGORIES[categorical]
+    codes = np.stack([_category(rng, kind, size) for size in sizes], axis=1)
+    values = [_amount(rng, kind, at) for at in range(numeric)]
+    out = {}
+    for side, held in (("puf", np.arange(n)), ("eif", np.r_[0:shared, n : 2 * n - shared])):
+        people = rng.permutation(held)
+        own_codes = np.full((n, len(sizes) + numeric), -1, np.int32)
+        own_values = np.full((n, len(sizes) + numeric), np.nan)
+        for at, size in enumerate(sizes):
+            column = codes[people, at]
+            column = np.where(rng.random(n) < FLIPPED, rng.integers(0, size, n), column)
+            own_codes[:, at] = np.where(rng.random(n) < MISSING, -1, column)
+        for at, amounts in enumerate(values, start=len(sizes)):
+            column = np.where(
+                rng.random(n) < 0.5, np.round(amounts[people] * rng.normal(1, 0.05, n)), amounts[people]
+            )
+            own_values[:, at] = np.where(rng.random(n) < MISSING, np.nan, column)
+        out |= {f"{side}_codes": own_codes, f"{side}_values": own_values}
+    return out
+
+
+def _category(rng: np.random.Generator, kind: np.ndarray, size: int) -> np.ndarray:
+    """Skewed overall, and more so within a class, where another category is the common one."""
+    ranks = np.arange(1, size + 1)
+    overall = rng.choice(size, len(kind), p=ranks**-0.8 / (ranks**-0.8).sum())
+    within = rng.choice(size, len(kind), p=ranks**-1.6 / (ranks**-1.6).sum())
+    order = np.stack([rng.permutation(size) for _ in range(CLASSES)])
+    return np.where(rng.random(len(kind)) < 0.55, order[kind, within], overall)
+
+
+def _amount(rng: np.random.Generator, kind: np.ndarray, at: int) -> np.ndarray:
+    """Age, income with zeros, hours with a spike, rent, minutes of travel, in turn."""
+    z = 0.6 * rng.normal(size=CLASSES)[kind] + 0.8 * rng.normal(size=len(kind))
+    shape = at % 5
+    if shape == 0:
+        return np.clip(np.round(40 + 20 * z), 0, 95)
+    if shape == 1:
+        return np.where(rng.random(len(kind)) < 0.08, 0, np.round(np.exp(10.3 + 0.9 * z), -2))
+    if shape == 2:
+        return np.where(rng.random(len(kind)) < 0.45, 40, np.clip(np.round(35 + 14 * z), 0, 99))
+    if shape == 3:
+        return np.round(np.exp(6.8 + 0.5 * z))
+    return np.clip(np.round(np.exp(3 + 0.7 * z)), 0, 180)

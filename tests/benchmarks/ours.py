@@ -1,0 +1,48 @@
+"""Our kernel on drawn files, as a whole process: ``python ours.py WORK FILE [THREADS]``."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from work import KEEP, WORKS, answer, limit
+
+
+def main(name: str, file: str, threads: str = "2") -> None:
+    """Load, compute, answer."""
+    work, data = WORKS[name], np.load(file)
+    codes = data["puf_codes"], data["eif_codes"]
+    if work.metric == "taxicab":
+        from reident.kernels import taxicab
+
+        found = taxicab.nearest(
+            *codes, different=2, missing=1, limit=limit(work), keep=KEEP, threads=int(threads)
+        )
+        answer(*found[:3])
+    elif work.metric == "unicity":
+        from reident.kernels import unicity
+
+        puf, eif, order, _ = unicity.shared_uniques(*codes, sets="all", max_order=None, threads=int(threads))
+        answer(puf, eif, order)
+    else:
+        from reident.kernels import euclidean
+
+        values = data["puf_values"], data["eif_values"]
+        numeric = np.arange(values[0].shape[1]) >= work.categorical
+        with np.errstate(invalid="ignore"):
+            spread = np.where(numeric, np.nanstd(np.where(numeric, values[0], 0), axis=0, ddof=1), np.nan)
+        found = euclidean.nearest(
+            *codes,
+            *values,
+            spread,
+            numeric=numeric,
+            alpha=0.5,
+            norm=work.norm,
+            keep=KEEP,
+            threads=int(threads),
+        )
+        answer(*found[:3])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,55 @@
+"""The works that are timed, what a program must answer, and how answers are compared."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import NamedTuple
+
+import numpy as np
+
+KEEP = 20
+
+
+class Work(NamedTuple):
+    """One metric on one kind of file: categorical and numeric variables, and the norm."""
+
+    metric: str
+    categorical: int
+    numeric: int
+    norm: str = ""
+
+
+WORKS = {
+    "taxicab": Work("taxicab", 10, 0),
+    "euclidean-rms": Work("euclidean", 5, 5, "rms"),
+    "euclidean-primer": Work("euclidean", 5, 5, "primer"),
+    "unicity": Work("unicity", 13, 0),
+}
+
+
+def limit(work: Work) -> int:
+    """The largest suspected level: half units of taxicab, 10^-12 of the euclidean score (α = ½)."""
+    v = work.categorical + work.numeric
+    if work.metric == "taxicab":
+        return (v + 1) // 2 - 1
+    return int(np.rint((0.25 if work.norm == "primer" else 0.5 / np.sqrt(2)) * 1e12)) - 1
+
+
+def rank_rule(
+    puf: np.ndarray, eif: np.ndarray, level: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of each PUF record the levels (lowest first) with at most KEEP pairs, cumulated."""
+    order = np.lexsort((eif, level, puf))
+    puf, eif, level = puf[order], eif[order], level[order]
+    last = np.append((puf[1:] != puf[:-1]) | (level[1:] != level[:-1]), True)[: len(puf)]
+    ends = np.flatnonzero(last)
+    end = ends[np.searchsorted(ends, np.arange(len(puf)))]
+    kept = end - np.searchsorted(puf, puf) < KEEP
+    return puf[kept], eif[kept], level[kept]
+
+
+def answer(*arrays: np.ndarray) -> None:
+    """Print the number of pairs and the digest of an answer sorted by record, for the comparison."""
+    digest = hashlib.sha256(b"".join(np.ascontiguousarray(array, np.int64).tobytes() for array in arrays))
+    print(json.dumps({"pairs": len(arrays[0]), "digest": digest.hexdigest()[:16]}))
