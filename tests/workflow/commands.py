@@ -58,10 +58,10 @@ def snakemake(
     plain = [argument for argument in arguments if argument not in config]
     options = [argument for argument in plain if argument.startswith("--")]
     targets = [argument for argument in plain if not argument.startswith("--")]
-    command = [
-        sys.executable, "-m", "snakemake", "--snakefile", str(checkout / "Snakefile"), "--directory", str(folder),
-        *([] if cores is None else ["--cores", str(cores)]), *options, "--config", f"study={','.join(map(str, studies))}", *config, "--", *targets,
-    ]  # fmt: skip
+    named = ",".join(map(str, studies))
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(checkout / "Snakefile")]
+    command += ["--directory", str(folder), *([] if cores is None else ["--cores", str(cores)]), *options]
+    command += ["--config", f"study={named}", *config, "--", *targets]
     library = str(checkout / "workflow" / "lib")
     ended = subprocess.run(
         command,
