@@ -95,18 +95,7 @@ def _records(study: Study, side: str, text: pa.Table, account: Account) -> pa.Ta
     file = source.path.rsplit("/", 1)[-1]
     if text.num_rows == 0:
         raise InputError(f"{file}: the file has a header but no record; check the export.")
-    for part in source.id:
-        empty = pc.index(pc.equal(text[part], ""), True).as_py()
-        if empty >= 0 and len(source.id) == 1:
-            raise InputError(
-                f"{file}, row {empty + 2}, column `{part}`: the key is empty; give every record a key."
-            )
-    code = keys.codes([text], [source.id])[0]
-    if (repeat := keys.first_repeat(code)) is not None:
-        raise InputError(
-            f"{file}, row {repeat + 2}: the key ({', '.join(source.id)}) repeats that of an earlier row; "
-            "keep one record for each key, or name all columns of the key."
-        )
+    code = keys.check(text, source.id, file)
     data = {name: text[part] for name, part in zip(names, source.id, strict=True)}
     for stratum in study.strata:
         data[stratum.name] = _typed(stratum, "categorical", None, side, file, text)

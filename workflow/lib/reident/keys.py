@@ -13,6 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from reident.errors import InputError
+
 
 def text_codes(columns: Sequence[pa.ChunkedArray]) -> tuple[list[np.ndarray], pa.Array]:
     """Codes of text columns in their common sorted vocabulary.
@@ -76,6 +78,29 @@ def first_repeat(code: np.ndarray) -> int | None:
     order = np.argsort(code, kind="stable")
     repeats = order[1:][code[order][1:] == code[order][:-1]]
     return int(repeats.min()) if repeats.size else None
+
+
+def check(table: pa.Table, names: Sequence[str], file: str) -> np.ndarray:
+    """The codes of a file's key.
+
+    Raises
+    ------
+    InputError
+        If a key repeats, or one of a single column is empty; with the file and row.
+    """
+    if len(names) == 1:
+        empty = pc.index(pc.equal(table[names[0]], ""), True).as_py()
+        if empty >= 0:
+            raise InputError(
+                f"{file}, row {empty + 2}, column `{names[0]}`: the key is empty; give every record a key."
+            )
+    code = codes([table], [names])[0]
+    if (repeat := first_repeat(code)) is not None:
+        raise InputError(
+            f"{file}, row {repeat + 2}: the key ({', '.join(names)}) repeats that of an earlier row; "
+            "keep one record for each key, or name all columns of the key."
+        )
+    return code
 
 
 def positions(

@@ -1,0 +1,5 @@
+"""Matching-based identification risk of synthetic data."""
+
+from reident.matching.options import Matching
+
+__all__ = ["Matching"]

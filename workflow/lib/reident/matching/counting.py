@@ -1,0 +1,157 @@
+"""For each confidential record: how many synthetic records match it, and whether its own does (METHODS §8).
+
+Variables that must be equal are packed into one code per record, numbers with a radius become ranks
+and intervals of ranks; the kernel counts the records of the same code whose ranks lie in all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from reident import keys
+from reident.matching.intake import TARGET
+from reident.matching.options import Matching
+from reident.matching.radius import Ranked, Reach, ranked
+
+
+class Encoded(NamedTuple):
+    """The files as integers; file 0 is the confidential one, record i stands in column i of every array.
+
+    Attributes
+    ----------
+    shape : (int, int)
+        (m + 1, n).
+    codes : dict of int32 (m + 1, n)
+        By variable without a radius; −1 matches nothing.
+    sizes : dict of int
+        How many codes such a variable has.
+    numbers : dict of (int32 (m + 1, n), int32 (n,), int32 (n,))
+        By variable with a radius: ranks, and the interval ``low <= rank < high`` of each confidential record.
+    targets : int64 (N,)
+        Records that are targets.
+    """
+
+    shape: tuple[int, int]
+    codes: dict[str, np.ndarray]
+    sizes: dict[str, int]
+    numbers: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]
+    targets: np.ndarray
+
+
+class Matches(NamedTuple):
+    """What METHODS calls c and T, for every file (0: the confidential file itself) and target.
+
+    Attributes
+    ----------
+    c : int64 (m + 1, N)
+    own : bool (m + 1, N)
+    """
+
+    c: np.ndarray
+    own: np.ndarray
+
+
+def encode(options: Matching, confidential: pa.Table, synthetic: pa.Table) -> Encoded:
+    """Codes, ranks and intervals of the prepared files."""
+    n = confidential.num_rows
+    each_other = options.missing == "each_other"
+    codes, sizes, numbers = {}, {}, {}
+    for name in options.variables:
+        columns = [confidential[name], synthetic[name]]
+        if name in options.radius:
+            radius = options.radius[name]
+            values = np.concatenate([_floats(column) for column in columns]).reshape(-1, n)
+            reach = Reach(radius.size, radius.relative is not None, options.interval)
+            found: Ranked = ranked(list(values), reach, missing_match=each_other)
+            numbers[name] = np.stack(found.ranks), found.low, found.high
+            continue
+        parts, labels = keys.text_codes(columns)
+        code = np.concatenate(parts).astype(np.int32).reshape(-1, n)
+        if each_other:
+            code[code < 0] = len(labels)
+        codes[name], sizes[name] = code, len(labels) + each_other
+    targets = np.flatnonzero(confidential[TARGET].to_numpy())
+    shape = (1 + synthetic.num_rows // max(n, 1), n)
+    return Encoded(shape, codes, sizes, numbers, targets)
+
+
+def _floats(column: pa.ChunkedArray) -> np.ndarray:
+    """Numbers with NaN where missing."""
+    return column.to_numpy().astype(np.float64)
+
+
+def match(encoded: Encoded, names: Sequence[str]) -> Matches:
+    """Count the matches of the targets on these variables.
+
+    Parameters
+    ----------
+    encoded : Encoded
+    names : sequence of str
+        The known and synthesized variables.
+    """
+    from reident.kernels import matching as kernel  # noqa: PLC0415 - compiled code: loaded where it runs
+
+    targets = encoded.targets
+    exact = [name for name in names if name in encoded.codes]
+    near = [encoded.numbers[name] for name in names if name in encoded.numbers]
+    group = pack(
+        [encoded.codes[name] for name in exact], [encoded.sizes[name] for name in exact], encoded.shape
+    )
+    asked = group[0, targets]
+    low = _side_by_side([low[targets] for _, low, _ in near], len(targets))
+    high = _side_by_side([high[targets] for _, _, high in near], len(targets))
+    c, own = [], []
+    for file in range(len(group)):
+        ranks = _side_by_side([rank[file] for rank, _, _ in near], group.shape[1])
+        c.append(kernel.count(group[file], ranks, asked, low, high))
+        mine = ranks[targets]
+        own.append(
+            (asked >= 0) & (group[file, targets] == asked) & ((low <= mine) & (mine < high)).all(axis=1)
+        )
+    return Matches(np.stack(c), np.stack(own))
+
+
+def _side_by_side(columns: Sequence[np.ndarray], n: int) -> np.ndarray:
+    return np.stack(columns, axis=1) if columns else np.empty((n, 0), np.int32)
+
+
+def pack(columns: Sequence[np.ndarray], sizes: Sequence[int], shape: tuple[int, ...]) -> np.ndarray:
+    """One code per record: equal where all columns are; −1 where one of them is negative.
+
+    Codes stay below eight times the number of records, so that a table by code fits the memory of the records.
+
+    Parameters
+    ----------
+    columns : sequence of int32 arrays of `shape`
+        Codes 0 … size − 1, or negative; none: every record has the code 0.
+    sizes : sequence of int
+    shape : tuple of int
+
+    Returns
+    -------
+    int64 array of `shape`
+    """
+    code, span = np.zeros(shape, np.int64), 1
+    nothing = np.zeros(shape, bool)
+    for column, size in zip(columns, sizes, strict=True):
+        if span > 2**62 // max(size, 1):
+            code, span = _closer(code)
+        code *= size
+        code += column
+        nothing |= column < 0
+        span *= max(size, 1)
+        code[nothing] = 0
+    if span > 8 * code.size:
+        code, _ = _closer(code)
+    code[nothing] = -1
+    return code
+
+
+def _closer(code: np.ndarray) -> tuple[np.ndarray, int]:
+    """Codes 0, 1, 2, … in the same order, and how many there are."""
+    distinct, dense = np.unique(code, return_inverse=True)
+    return dense.reshape(code.shape).astype(np.int64, copy=False), len(distinct)

@@ -1,0 +1,244 @@
+"""The three summaries of matching-based risk, by file and scenario, and the tables of the step (METHODS §8)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from reident.exact import rational_text
+from reident.matching.counting import Encoded, Matches, encode, match
+from reident.matching.intake import ROW
+from reident.matching.options import Matching, NamedSet
+
+MEAN, CONFIDENTIAL = "mean", "confidential"
+
+CLASSES = ((0, 0), (1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 999), (1000, None))
+"""Numbers of matching records, from – to, by which the distribution of c is told."""
+
+
+class Risk(NamedTuple):
+    """The summaries of one file.
+
+    Attributes
+    ----------
+    expected_match_risk : float
+        Σ T/c over the targets with c > 0; from 0 to N.
+    true_match_rate : float
+        Σ K / N, K = [c = 1 and T = 1].
+    false_match_rate : float
+        Σ F / s, F = [c = 1 and T = 0]; NaN where s = 0.
+    unique_matches : float
+        s = #{c = 1}; whole for one file.
+    targets : int
+        N.
+    """
+
+    expected_match_risk: float
+    true_match_rate: float
+    false_match_rate: float
+    unique_matches: float
+    targets: int
+
+
+class Matched(NamedTuple):
+    """The tables of the step.
+
+    Attributes
+    ----------
+    records : pyarrow.Table
+        One row per scenario and target: scenario, the key columns (or ``row``, the header being row 1), for each
+        file f of 1 … m and ``confidential`` c_f, T_f, K_f, F_f; ``risk``, the mean of T/c over synthetic files.
+    summary : pandas.DataFrame
+        Of the first scenario: file (1 … m, ``mean``, ``confidential``) and :class:`Risk`.
+    scenarios : pandas.DataFrame
+        The same for every set of known variables: scenario, listed, size, known, danger (1 = the most dangerous
+        by the mean expected match risk), file, and :class:`Risk`.
+    distribution : pandas.DataFrame
+        scenario, file, matches_from, matches_to (empty: no end), n_records, n_own (T = 1), risk (Σ T/c).
+    variables : pandas.DataFrame
+        variable, role, type, radius, file, n_records, n_missing, n_distinct, n_agree (the record's own synthetic
+        value is equal, within the radius); all records, targets or not.
+    """
+
+    records: pa.Table
+    summary: pd.DataFrame
+    scenarios: pd.DataFrame
+    distribution: pd.DataFrame
+    variables: pd.DataFrame
+
+
+def summarise(c: np.ndarray, own: np.ndarray) -> Risk:
+    """The summaries of one file, from c and T of its targets; all zero and NaN without a target."""
+    c, own = np.asarray(c), np.asarray(own, bool)
+    n = len(c)
+    unique = c == 1
+    true, s = int((unique & own).sum()), int(unique.sum())
+    # Grouped by c and summed with one rounding: the same on every machine, whatever the order of records.
+    counts = np.bincount(c[own & (c > 0)]) if n else np.zeros(0, np.int64)
+    shares = np.flatnonzero(counts)
+    expected = math.fsum((counts[shares] / np.maximum(shares, 1)).tolist())
+    nan = float("nan")
+    return Risk(expected, true / n if n else nan, (s - true) / s if s else nan, s, n)
+
+
+def mean_of(risks: Sequence[Risk]) -> Risk:
+    """The mean over synthetic files; a false match rate counts where it is defined."""
+    expected, true, false, unique = (_mean([risk[at] for risk in risks]) for at in range(4))
+    return Risk(expected, true, false, unique, risks[0].targets)
+
+
+def _mean(values: Sequence[float]) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return math.fsum(known) / len(known) if known else float("nan")
+
+
+def match_files(options: Matching, confidential: pa.Table, synthetic: pa.Table) -> Matched:
+    """Match every scenario of a study.
+
+    Parameters
+    ----------
+    options : Matching
+    confidential, synthetic : pyarrow.Table
+        As :func:`reident.matching.intake.prepare` gives them.
+    """
+    encoded = encode(options, confidential, synthetic)
+    synthesized = tuple(variable.name for variable in options.synthesized)
+    risks: list[list[Risk]] = []
+    kept: list[tuple[NamedSet, Matches]] = []
+    sets = options.sets
+    for one in sets:
+        found = match(encoded, one.known + synthesized)
+        risks.append([summarise(*file) for file in zip(*found, strict=True)])
+        if one.listed:
+            kept.append((one, found))
+    order = danger([mean_of(own[1:]) for own in risks], sets)
+    if any(not one.listed for one in sets):
+        worst = next(at for at in order if not sets[at].listed)
+        kept.append((sets[worst], match(encoded, sets[worst].known + synthesized)))
+    place = {at: rank for rank, at in enumerate(order, start=1)}
+    scenarios = pd.concat(
+        [_lines(one, place[at], risks[at]) for at, one in enumerate(sets)], ignore_index=True
+    )
+    first = kept[0][0].name
+    summary = scenarios.loc[scenarios["scenario"] == first, ["file", *Risk._fields]].reset_index(drop=True)
+    return Matched(
+        pa.concat_tables([_records(options, confidential, encoded, one.name, m) for one, m in kept]),
+        summary,
+        scenarios,
+        pd.concat([_distribution(one.name, m) for one, m in kept], ignore_index=True),
+        _variables(options, confidential, synthetic, encoded),
+    )
+
+
+def danger(means: Sequence[Risk], sets: Sequence[NamedSet]) -> list[int]:
+    """Positions of the sets, the most dangerous first.
+
+    By expected match risk, then true match rate, then false match rate (low is dangerous, none is not);
+    of equal ones the set with fewer variables, then the earlier one.
+    """
+
+    def key(at: int) -> tuple[float, ...]:
+        risk = means[at]
+        false = 2.0 if math.isnan(risk.false_match_rate) else risk.false_match_rate
+        return -risk.expected_match_risk, -risk.true_match_rate, false, len(sets[at].known), at
+
+    return sorted(range(len(sets)), key=key)
+
+
+def file_names(m: int) -> list[str]:
+    """The names of the files in tables, of m synthetic ones: the confidential file is the last."""
+    return [*map(str, range(1, m + 1)), CONFIDENTIAL]
+
+
+def _lines(one: NamedSet, place: int, risks: list[Risk]) -> pd.DataFrame:
+    """The lines of one set: each synthetic file, their mean, the confidential file."""
+    own, *copies = risks
+    lines = pd.DataFrame([*copies, mean_of(copies), own], columns=list(Risk._fields))
+    lines.insert(0, "file", [*file_names(len(copies))[:-1], MEAN, CONFIDENTIAL])
+    known = " + ".join(one.known)
+    front = {
+        "scenario": one.name,
+        "listed": one.listed,
+        "size": len(one.known),
+        "known": known,
+        "danger": place,
+    }
+    for at, (name, value) in enumerate(front.items()):
+        lines.insert(at, name, value)
+    return lines
+
+
+def _records(
+    options: Matching, confidential: pa.Table, encoded: Encoded, scenario: str, found: Matches
+) -> pa.Table:
+    n = len(encoded.targets)
+    chosen = confidential.select(list(options.key()) or [ROW]).take(encoded.targets)
+    data = {"scenario": pa.array([scenario] * n, pa.string())}
+    names = [name.removeprefix(".") for name in chosen.column_names]
+    data |= dict(zip(names, chosen.columns, strict=True))
+    m = len(found.c) - 1
+    share = np.where(found.own, 1 / np.maximum(found.c, 1), 0.0)
+    for place, file in zip([*range(1, m + 1), 0], file_names(m), strict=True):
+        c, own = found.c[place], found.own[place]
+        data[f"c_{file}"] = pa.array(c)
+        data[f"T_{file}"] = pa.array(own)
+        data[f"K_{file}"] = pa.array((c == 1) & own)
+        data[f"F_{file}"] = pa.array((c == 1) & ~own)
+    data["risk"] = pa.array(share[1:].mean(axis=0) if n else np.zeros(0))
+    return pa.table(data)
+
+
+def _distribution(scenario: str, found: Matches) -> pd.DataFrame:
+    m, lines = len(found.c) - 1, []
+    for place, file in zip([*range(1, m + 1), 0], file_names(m), strict=True):
+        c, own = found.c[place], found.own[place]
+        for low, high in CLASSES:
+            inside = (c >= low) & (c <= (np.inf if high is None else high))
+            line = summarise(c[inside], own[inside])
+            n_own = int((inside & own).sum())
+            lines.append((scenario, file, low, high, int(inside.sum()), n_own, line.expected_match_risk))
+    columns = ["scenario", "file", "matches_from", "matches_to", "n_records", "n_own", "risk"]
+    return pd.DataFrame(lines, columns=columns).astype({"matches_to": "Int64"})
+
+
+def _variables(
+    options: Matching, confidential: pa.Table, synthetic: pa.Table, encoded: Encoded
+) -> pd.DataFrame:
+    synthesized = {variable.name for variable in options.synthesized}
+    n, lines = confidential.num_rows, []
+    m = synthetic.num_rows // max(n, 1)
+    for name in options.variables:
+        radius = options.radius.get(name)
+        shown = ""
+        if radius is not None:
+            shown = (
+                f"{'relative' if radius.relative is not None else 'absolute'} {rational_text(radius.size)}"
+            )
+        about = (
+            name,
+            "synthesized" if name in synthesized else "known",
+            "numeric" if radius else "categorical",
+            shown,
+        )
+        agree = _agreement(encoded, name)
+        for place, file in zip([*range(1, m + 1), 0], file_names(m), strict=True):
+            column = confidential[name] if place == 0 else synthetic[name].slice((place - 1) * n, n)
+            distinct = pc.count_distinct(column, mode="only_valid").as_py()
+            lines.append((*about, file, n, column.null_count, distinct, agree[place]))
+    names = ["variable", "role", "type", "radius", "file", "n_records", "n_missing", "n_distinct", "n_agree"]
+    return pd.DataFrame(lines, columns=names)
+
+
+def _agreement(encoded: Encoded, name: str) -> list[int]:
+    """By file, in how many records the record's own value is equal to the confidential one."""
+    if name in encoded.codes:
+        codes = encoded.codes[name]
+        return ((codes == codes[0]) & (codes[0] >= 0)).sum(axis=1).tolist()
+    ranks, low, high = encoded.numbers[name]
+    return ((low <= ranks) & (ranks < high)).sum(axis=1).tolist()
