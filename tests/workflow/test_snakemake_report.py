@@ -1,0 +1,45 @@
+"""`snakemake --report` gathers the results that a study marks for it, without a network."""
+
+import shutil
+import zipfile
+from pathlib import PurePath
+
+import pytest
+from workflow.commands import snakemake
+
+pytestmark = pytest.mark.slow
+
+NOWHERE = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+
+MARKED = {
+    "results/small/rates.csv": "Rates of study",
+    "results/small/strata/manifest.csv": "Strata of study",
+    "results/small/binned/cutpoints.csv": "Bins of the numeric linking variables of study",
+    "reports/small/disclosure-review.html": "Disclosure review of study",
+    "reports/small/disclosure-review.pdf": "Disclosure review of study",
+}
+
+
+@pytest.fixture(scope="module")
+def gathered(finished, tmp_path_factory):
+    """The archive that `snakemake --report` makes of the finished study, and the study's working directory."""
+    folder = tmp_path_factory.mktemp("gathered")
+    shutil.copytree(finished.folder, folder, dirs_exist_ok=True)
+    run = folder / "run"
+    ended = snakemake("--report=all.zip", studies=["../in/small.yaml"], folder=run, environment=NOWHERE)
+    assert ended.code == 0, ended.shown
+    return run, zipfile.ZipFile(run / "all.zip")
+
+
+def test_the_marked_results_are_in_it_as_they_are(gathered):
+    run, archive = gathered
+    inside = {PurePath(name).name: archive.read(name) for name in archive.namelist() if "/raw/" in name}
+    assert inside == {PurePath(path).name: (run / path).read_bytes() for path in MARKED}
+
+
+@pytest.mark.parametrize(("path", "words"), MARKED.items())
+def test_each_has_a_caption_that_names_the_study(gathered, path, words):
+    _, archive = gathered
+    page = archive.read("all/report.html").decode()
+    assert path in page
+    assert f'{words} <tt class=\\"docutils literal\\">small</tt>' in page
