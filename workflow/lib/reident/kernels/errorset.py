@@ -16,13 +16,15 @@ leave whose bound is not above it; with few errors allowed hardly any node is la
 since a pair that in truth agrees on a variable of the relation "different" is turned away when compared.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from reident.kernels.bitslice import compare, consider
 from reident.kernels.compiling import jit
 from reident.kernels.rows import UNSHARED, Rows
 
-PASS, LEAF, ROW = 10.0, 1.5, 0.9
+PASS, LEAF, ROW = 20.0, 4.0, 0.9
 """Nanoseconds of splitting a set per record, of a tile per record and variable, of 512 pairs per variable.
 
 Measured on one core of 2024; only how fast the result comes depends on them.
@@ -37,37 +39,59 @@ TINY = 64
 SET, CELLS = 0, 1
 
 
-def plan(rows: Rows, most: int, *, pair_cost: float) -> np.ndarray:
-    """Estimate from which size on a node is worth refining.
+def pair_cost(method: str, v: int, most: int) -> float:
+    """Nanoseconds of comparing a pair with up to ``most`` differences; what a method gains by pretending others."""
+    if method == "pairs":
+        return 0.0  # nothing is cheaper than comparing all pairs
+    return ALONE if method == "join" else ROW * v * (1 + most.bit_length()) / 3 / 512
 
-    With n records on both sides and b pairs, comparing costs some ``pair_cost·b``; refining by t variables
-    costs some passes over the n records for each way to have up to d differences among them, and leaves the
-    share of the pairs that have no more than d differences there, by the agreement of random pairs. All that
-    depends on it is time.
+
+def _outlook(rows: Rows, j: int, most: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """What refining by 1, 2, … variables from ``j`` on costs, and what it leaves, for up to 0 … ``most`` differences.
+
+    Nanoseconds per record, and the share of the pairs that stay. There is one pass over the records for each
+    way to have so many differences among the variables before; a pair stays if it has no more of them, as
+    random pairs with the share of agreement of each variable do.
+    """
+    differ = np.clip(1 - rows.agree - rows.absent, 0, 1)
+    share, ways = np.zeros(most + 1), np.zeros(most + 1)  # by number of differences
+    share[0] = ways[0] = 1
+    passes = np.zeros(most + 1)
+    for chance in differ[j:]:
+        passes += np.cumsum(ways)
+        share[1:] = share[1:] * (1 - chance) + share[:-1] * chance
+        share[0] *= 1 - chance
+        ways[1:] += ways[:-1].copy()
+        yield PASS * passes + LEAF * len(differ) * (np.cumsum(ways) - 1), np.cumsum(share)
+
+
+def plan(rows: Rows, most: int, per_pair: float) -> np.ndarray:
+    """Estimate from which size on a set of n records with b pairs is worth refining; all it decides is time.
 
     Returns
     -------
     float64 (v + 1, most + 1)
-        The least b/n at which some t pays, by the next variable and d; infinite where none does.
+        The least b/n at which refining pays, by the next variable and the number of differences allowed;
+        infinite where it never does.
     """
     v = len(rows.agree)
-    differ = np.clip(1 - rows.agree - rows.absent, 0, 1)
     worth = np.full((v + 1, most + 1), np.inf)
     for j in range(v):
-        share = np.zeros(most + 1)  # of the pairs, by number of differences among t variables
-        ways = np.zeros(most + 1)  # to have that number of differences
-        share[0] = ways[0] = 1
-        passes = np.zeros(most + 1)
-        for t in range(j, v):
-            passes += np.cumsum(ways)
-            share[1:] = share[1:] * (1 - differ[t]) + share[:-1] * differ[t]
-            share[0] *= 1 - differ[t]
-            ways[1:] += ways[:-1].copy()
-            saved = pair_cost * (1 - np.cumsum(share))
-            spent = PASS * passes + LEAF * v * (np.cumsum(ways) - 1)
-            with np.errstate(divide="ignore"):
-                worth[j] = np.minimum(worth[j], np.where(saved > 0, spent / saved, np.inf))
+        for spent, share in _outlook(rows, j, most):
+            saved = per_pair * (1 - share)
+            pays = saved > 0
+            worth[j, pays] = np.minimum(worth[j, pays], spent[pays] / saved[pays])
     return worth
+
+
+def block_size(rows: Rows, most: int, per_pair: float, largest: int) -> int:
+    """Estimate how many PUF records take a second, or as long as it takes to refine the EIF for any number."""
+    n_eif = len(rows.eif)
+    choices = [(0.0, per_pair * n_eif)]
+    for spent, share in _outlook(rows, 0, most):
+        choices.append((spent[most] * n_eif, spent[most] + per_pair * share[most] * n_eif))
+    once, each = min(choices, key=lambda choice: choice[0] + largest * choice[1])
+    return int(min(max(1e9, once) / max(each, 1), largest))
 
 
 @jit
@@ -131,6 +155,15 @@ def _run(chosen, start, stop, table, j):
     while x < stop and table[chosen[x], j] == g:
         x += 1
     return x
+
+
+@jit
+def _vary(ps, p, p_stop, es, e, e_stop, puf, eif, j):
+    """Whether any pair of two sets, not empty and sorted by variable j, differs on it."""
+    if p == p_stop or e == e_stop:
+        return False
+    g = puf[ps[p], j]
+    return g != puf[ps[p_stop - 1], j] or g != eif[es[e], j] or g != eif[es[e_stop - 1], j]
 
 
 @jit
@@ -209,7 +242,7 @@ def refine(rows, costs, worth, lists, tile):
             nodes[n + 1] = SET, p_present, p_stop, e, e_present, j + 1, least + costs.missing
             aparts[n : n + 2] = apart
             n += 2
-        if spare >= costs.different:
+        if spare >= costs.different and _vary(ps, p_present, p_stop, es, e_present, e_stop, puf, eif, j):
             nodes[n] = SET, p_present, p_stop, e_present, e_stop, j + 1, least + costs.different
             aparts[n] = apart | np.uint64(1) << np.uint64(j)
             n += 1

@@ -5,19 +5,19 @@ from typing import Literal
 
 import numpy as np
 
-from reident.kernels.bitslice import Costs, empty_lists, empty_tile, settle_all
-from reident.kernels.errorset import ALONE, ROW, plan, refine
+from reident.kernels.bitslice import Costs, Lists, empty_lists, empty_tile, settle_all
+from reident.kernels.errorset import block_size, pair_cost, plan, refine
 from reident.kernels.rows import Rows, number_rows
 from reident.kernels.toplist import empty_best, in_threads, listed
 
 MOST_VARIABLES = 64
 MOST_RECORDS = 2**31 - 1
 
-BLOCK = 2**18
-"""PUF records that are refined at a time: the more, the less often the EIF is; their lists are in memory."""
+BLOCK, CHUNK = 2**18, 2**12
+"""The most PUF records (of a file below 16 times that) and the fewest that are searched at a time."""
 
-CHUNK = 2**13
-"""PUF records at a time where all pairs are compared: enough for a tile to pay, few for `progress`."""
+LIST_PLACES = 2**26
+"""The most places in the lists of a block, 12 bytes each."""
 
 
 def nearest(
@@ -72,45 +72,60 @@ def nearest(
     crowded, parts = np.zeros(n_puf, np.bool_), {}
     if n_puf and n_eif and limit >= 0:
         keep = min(keep, n_eif)  # no record has more pairs
-        rows = number_rows(np.asarray(puf, np.int32), np.asarray(eif, np.int32))
+        rows = number_rows(np.ascontiguousarray(puf, np.int32), np.ascontiguousarray(eif, np.int32))
         work, block = _search(rows, Costs(different, missing), limit, keep, method, threads)
 
         def keep_part(first: int, end: int) -> None:
-            *pairs, crowded[first:end] = work(first, end)
-            parts[first] = pairs
+            parts[first], crowded[first:end] = work(first, end)
 
         in_threads(keep_part, n_puf, block=block, threads=threads, progress=progress)
     return (*_joined(parts), crowded)
 
 
+Columns = list[np.ndarray]
+"""puf, eif, level."""
+
+
 def _search(
     rows: Rows, costs: Costs, limit: int, keep: int, method: str, threads: int
-) -> tuple[Callable[[int, int], tuple[np.ndarray, ...]], int]:
-    """Make what finds the pairs of a block of PUF records, and the number of records in a block."""
+) -> tuple[Callable[[int, int], tuple[list[Columns], np.ndarray]], int]:
+    """Make what finds the pairs of a block of PUF records, and choose the number of records in a block."""
     n_puf, v = rows.puf.shape
     most = min(limit // costs.different, v)
-    pair_cost = {"pairs": 0.0, "auto": ROW * v * (1 + most.bit_length()) / 3 / 512, "join": ALONE}[method]
-    worth = plan(rows, most, pair_cost=pair_cost)
-    block = min(BLOCK, -(-n_puf // threads))
-    if block * len(rows.eif) <= worth[0, most] * (block + len(rows.eif)):
-        block = min(block, CHUNK)
+    per_pair = pair_cost(method, v, most)
+    worth = plan(rows, most, per_pair)
+    largest = min(max(BLOCK, n_puf // 16), max(1, LIST_PLACES // (keep + 1)))
+    block = max(min(CHUNK, largest), block_size(rows, most, pair_cost("auto", v, most), largest))
+    rounds = -(-n_puf // (block * threads))
 
-    def work(first: int, end: int) -> tuple[np.ndarray, ...]:
+    def work(first: int, end: int) -> tuple[list[Columns], np.ndarray]:
         lists, tile = empty_lists(end - first, keep, limit), empty_tile(rows, most)
         part = rows._replace(puf=rows.puf[first:end], puf_absent=rows.puf_absent[first:end])
         refine(part, costs, worth, lists, tile)
-        best = empty_best(end - first, keep)
-        settle_all(lists, best)
-        puf, eif, level, crowded = listed(best)
-        return puf + first, eif, level, crowded
+        return _settled(lists, first)
 
-    return work, block
+    return work, -(-n_puf // (rounds * threads))
 
 
-def _joined(parts: dict[int, list[np.ndarray]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The pairs of all blocks, by PUF record."""
-    columns = zip(*(parts[first] for first in sorted(parts)), strict=True)
-    puf, eif, level = (np.concatenate(column) for column in columns) if parts else np.zeros((3, 0), np.int64)
+def _settled(lists: Lists, first: int) -> tuple[list[Columns], np.ndarray]:
+    """What the rank rule keeps of the lists of the PUF records from ``first`` on, and which are crowded."""
+    n, places = lists.levels.shape
+    parts, crowded = [], np.empty(n, np.bool_)
+    for start in range(0, n, CHUNK):
+        chunk = Lists(*(array[start : start + CHUNK] for array in lists))
+        best = empty_best(len(chunk.counts), places - 1)
+        settle_all(chunk, best)
+        puf, eif, level, crowded[start : start + CHUNK] = listed(best)
+        parts.append([(puf + first + start).astype(np.int32), eif.astype(np.int32), level])
+    return parts, crowded
+
+
+def _joined(parts: dict[int, list[Columns]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The pairs of all blocks, by PUF record; ``parts`` is used up, so that only a column is held twice."""
+    in_order = [part for first in sorted(parts) for part in parts.pop(first)]
+    puf, eif, level = (
+        np.concatenate([np.zeros(0, np.int64), *(part.pop(0) for part in in_order)]) for _ in range(3)
+    )
     return puf, eif, level
 
 
