@@ -67,12 +67,14 @@ def prepare(study, file, rows):
     return records
 
 
-def distinct_links(study, rows):
-    """The set of (pufid, eifid) of the IUF."""
-    columns = study["files"]["iuf"]
-    return {
-        (tuple(row[c] for c in columns["puf_id"]), tuple(row[c] for c in columns["eif_id"])) for row in rows
-    }
+def distinct_links(study, puf, eif, rows):
+    """The set of (pufid, eifid) of the IUF; links to unknown records are left out, up to the declared number."""
+    columns, known = study["files"]["iuf"], [{record.key for record in side} for side in (puf, eif)]
+    links = [tuple(tuple(row[c] for c in columns[k]) for k in ("puf_id", "eif_id")) for row in rows]
+    found = [(p, e) for p, e in links if p in known[0] and e in known[1]]
+    if len(links) - len(found) > int(columns.get("unknown_links_at_most", 0)):
+        raise ValueError("a link names a record that is in neither file")
+    return set(found)
 
 
 def by_stratum(puf, eif):

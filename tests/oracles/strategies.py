@@ -180,6 +180,9 @@ def studies(draw, fewest=0, most=14):
         dict(zip([*iuf["puf_id"], *iuf["eif_id"]], [*own["puf"][i], *own["eif"][k]], strict=True))
         for i, k in draw(true_links(len(sides["puf"]), len(sides["eif"]), origins))
     ]
+    if links and draw(st.sampled_from([False, False, True])):
+        iuf["unknown_links_at_most"] = "1"
+        links.append(links[0] | {draw(st.sampled_from(list(links[0]))): "nobody"})
     return study, *rows, links
 
 

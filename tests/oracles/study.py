@@ -34,7 +34,7 @@ class Result:
 def run(study, puf, eif, iuf):
     """The result of the study on rows of text."""
     puf, eif = prepare(study, "puf", puf), prepare(study, "eif", eif)
-    links, strata = distinct_links(study, iuf), by_stratum(puf, eif)
+    links, strata = distinct_links(study, puf, eif, iuf), by_stratum(puf, eif)
     metrics = {}
     for name in METRICS:
         if name not in study["metrics"]:

@@ -104,6 +104,14 @@ def test_keys_are_tuples_of_text():
         prepare(study, "puf", [*puf, puf[0]])
 
 
+def test_a_link_to_an_unknown_record_counts_only_as_declared():
+    study, *rows = small("c", "p 1", "e 1", "p e, p f", metrics={"taxicab": {}})
+    with pytest.raises(ValueError, match="neither file"):
+        run(study, *rows)
+    study["files"]["iuf"]["unknown_links_at_most"] = "1"
+    assert run(study, *rows).metrics["taxicab"].rates[ALL]["n_links"] == 1
+
+
 CUTS = [
     # n·k/5 = 1, 2, 3, 4, all whole: midpoints of neighbours
     ("five values in five bins", [5, 1, 4, 2, 3], 5, ["3/2", "5/2", "7/2", "9/2"]),

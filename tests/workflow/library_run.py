@@ -1,5 +1,8 @@
-"""A study through the library in memory, step by step as workflow/scripts do it; tables that the steps hand on
-as CSV are written as text and read again, as the steps do."""
+"""What a study makes, up to its rates: through the library in memory, or from a folder of results.
+
+In memory it goes step by step as workflow/scripts do; tables that the steps hand on as CSV are written as text
+and read again.
+"""
 
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -9,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 from reident import bins, confirmation, intake, ledger, ranking, rates, scoring, strata
 from reident.metrics import REGISTRY
-from reident.study import Study
+from reident.study import Study, load
 
 
 class MetricTables(NamedTuple):
@@ -24,12 +27,11 @@ class MetricTables(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """Everything that a study makes, up to its rates."""
+    """Of a whole study."""
 
     study: Study
-    prepared: intake.Prepared
-    strata: strata.Strata
-    binned: bins.Binned
+    manifest: pd.DataFrame
+    shards: pd.DataFrame
     metrics: dict[str, MetricTables]
     rates: pd.DataFrame
 
@@ -68,11 +70,32 @@ def run(
         checked = confirmation.confirm(
             model, metric, ranked.suspected, pairs, aside, prepared.iuf, list(manifest["stratum"])
         )
+        ranked = ranked._replace(distribution=through_csv(ranked.distribution))
+        checked = checked._replace(limits=through_csv(checked.limits))
         metrics[name] = MetricTables(pa.concat_tables(pairs), pa.concat_tables(aside), *ranked, *checked)
     confirmed = {name: tables.confirmed for name, tables in metrics.items()}
-    limits = {name: through_csv(tables.limits) for name, tables in metrics.items()}
+    limits = {name: tables.limits for name, tables in metrics.items()}
     rows = rates.rate(model, *files, manifest, confirmed, limits)
-    return Tables(model, prepared, found, binned, metrics, through_csv(rows))
+    return Tables(model, manifest, shards, metrics, through_csv(rows))
+
+
+def read(study: Path, folder: Path) -> Tables:
+    """The tables in the folder of results of a study file."""
+    model = load(study)
+    metrics = {}
+    for name in model.chosen:
+        shards = sorted((folder / "scores" / name).glob("*.parquet"))
+        asides = [file for file in shards if file.name.endswith(".aside.parquet")]
+        metrics[name] = MetricTables(
+            pa.concat_tables(ledger._read(file) for file in shards if file not in asides),
+            pa.concat_tables(ledger._read(file) for file in asides),
+            ledger._read(folder / "suspected" / f"{name}.parquet"),
+            ledger._read(folder / "suspected" / f"{name}.distribution.csv"),
+            ledger._read(folder / "confirmed" / f"{name}.parquet"),
+            ledger._read(folder / "confirmed" / f"{name}.limits.csv"),
+        )
+    manifest, shards = (ledger._read(folder / "strata" / f"{name}.csv") for name in ("manifest", "shards"))
+    return Tables(model, manifest, shards, metrics, ledger._read(folder / "rates.csv"))
 
 
 def text_table(study: Study, side: str, rows: list[dict]) -> pa.Table:

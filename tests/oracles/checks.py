@@ -1,0 +1,132 @@
+"""What a study made, held against what the oracle says: both of a run in memory and of a folder of results."""
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from oracles.rating import ALL
+
+
+def check_study(oracle, tables):
+    """Strata, kept and suspected pairs, ranks, orders and sets, confirmed pairs and rates of every metric."""
+    check_strata(oracle, tables)
+    assert list(tables.metrics) == list(oracle.metrics)
+    for metric, expected in oracle.metrics.items():
+        check_pairs(metric, expected, tables.metrics[metric], tables)
+        check_distribution(metric, expected, tables.metrics[metric], tables)
+        check_rates(metric, expected, tables)
+
+
+def check_limit(limit, expected, found, tables):
+    """The counts at a rank limit other than the study's own, as if the study had it."""
+    strata = strata_of(tables)
+    rows = found.limits[found.limits["max_pairs"] == limit].to_dict("records")
+    assert {strata[row["stratum"]] for row in rows} == expected.rates.keys()
+    for row in rows:
+        rates = expected.rates[strata[row["stratum"]]]
+        columns = ["n_suspected", "n_confirmed", "n_ambiguous", "n_pairs", "n_confirmed_pairs"]
+        assert {column: row[column] for column in columns} == {column: rates[column] for column in columns}
+
+
+def strata_of(tables):
+    """{stratum id: the values of its strata variables}, and of the whole study."""
+    names = [variable.name for variable in tables.study.strata]
+    rows = tables.manifest[["stratum", *names]].itertuples(index=False)
+    return {ALL: ALL} | {row[0]: tuple(row[1:]) for row in rows}
+
+
+def keyed(tables, table, *columns):
+    """{(pufid, eifid): the columns' values, a stratum as the values of its variables}; no pair stands twice."""
+    sides = [
+        list(zip(*(table[name].to_pylist() for name in own), strict=True))
+        for own in tables.study.keys.values()
+    ]
+    pairs, strata = list(zip(*sides, strict=True)), strata_of(tables)
+    assert len(set(pairs)) == len(pairs)
+    values = [table[column].to_pylist() for column in columns]
+    if columns[0] == "stratum":
+        values[0] = [strata[stratum] for stratum in values[0]]
+    return dict(zip(pairs, zip(*values, strict=True), strict=True))
+
+
+def check_aside(expected, found, tables):
+    """The records of which nothing is kept are those that are ambiguous where `keep` is the limit."""
+    keys = (found.aside[name].to_pylist() for name in tables.study.keys["puf"])
+    assert set(zip(*keys, strict=True)) == expected.ambiguous
+
+
+def check_strata(oracle, tables):
+    manifest, strata = tables.manifest, strata_of(tables)
+    counts = manifest[["n_puf", "n_eif", "n_links"]].itertuples(index=False, name=None)
+    assert dict(zip((strata[s] for s in manifest["stratum"]), counts, strict=True)) == oracle.strata
+    assert tables.shards["pairs"].sum() == sum(n_puf * n_eif for n_puf, n_eif, _ in oracle.strata.values())
+
+
+def check_pairs(metric, expected, found, tables):
+    names = [variable.name for variable in tables.study.linking_variables]
+    if metric == "unicity":
+        orders = {pair: (p.stratum, p.order) for pair, p in expected.suspected.items()}
+        sets = {pair: (" × ".join(names[j] for j in p.variables),) for pair, p in expected.suspected.items()}
+        assert keyed(tables, found.pairs, "stratum", "order") == orders
+        assert keyed(tables, found.suspected, "stratum", "order") == orders
+        assert keyed(tables, found.aside, "variables") == sets
+    else:
+        check_scores(metric, expected.scored, keyed(tables, found.pairs, "stratum", "score"))
+        ranked = {pair: (p.stratum, p.rank) for pair, p in expected.suspected.items()}
+        assert keyed(tables, found.suspected, "stratum", "rank") == ranked, metric
+        check_scores(metric, expected.suspected, keyed(tables, found.suspected, "stratum", "score"))
+    confirmed = {pair: (p.stratum, pair in expected.confirmed) for pair, p in expected.suspected.items()}
+    assert keyed(tables, found.confirmed, "stratum", "confirmed") == confirmed, metric
+
+
+def check_scores(metric, expected, found):
+    """Scores exactly; those of the euclidean metric but for one unit of their twelfth decimal.
+
+    Both sides round a double whose last bits depend on how it was computed, so that a score in the middle of two
+    roundings may go either way.
+    """
+    close = 1.5e-12 if metric == "euclidean" else 0
+    assert found.keys() == expected.keys(), metric
+    for pair, (stratum, score) in found.items():
+        assert stratum == expected[pair].stratum, metric
+        assert abs(score - float(expected[pair].score)) <= close, metric
+
+
+def rounding_splits_a_tie(oracle, tables):
+    """Whether two euclidean scores of one record differ by no more than two roundings, on either side.
+
+    Then equal scores may have been rounded apart on one side alone, and ranks differ though nothing is wrong.
+    """
+    expected = oracle.metrics["euclidean"].scored
+    found = keyed(tables, tables.metrics["euclidean"].pairs, "score")
+    sides = {pair: (p.score,) for pair, p in expected.items()}, found
+    return any(
+        a[0] == b[0] and 0 < b[1] - a[1] < 2.5e-12
+        for side in sides
+        for a, b in pairwise(sorted((pufid, score) for (pufid, _), (score,) in side.items()))
+    )
+
+
+def check_distribution(metric, expected, found, tables):
+    pairs, records = Counter(), {}
+    for pair in expected.scored.values():
+        for stratum in (ALL, pair.stratum):
+            line = stratum, str(pair.order if metric == "unicity" else pair.rank)
+            pairs[line] += 1
+            records.setdefault(line, set()).add(pair.pufid)
+    strata = strata_of(tables)
+    lines = found.distribution.itertuples(index=False, name=None)
+    assert {(strata[s], level): (n_pufids, n_pairs) for s, level, n_pufids, n_pairs in lines} == {
+        line: (len(records[line]), n) for line, n in pairs.items()
+    }, metric
+
+
+def check_rates(metric, expected, tables):
+    """Counts exactly, rates but for the last bits of a double; an empty field where a rate is undefined."""
+    strata, rows = strata_of(tables), tables.rates[tables.rates["metric"] == metric]
+    assert [strata[stratum] for stratum in rows["stratum"]] == list(expected.rates)
+    for row in rows.to_dict("records"):
+        for column, value in expected.rates[strata[row["stratum"]]].items():
+            found = None if row[column] == "" else float(row[column])
+            close = value if value is None else pytest.approx(value, rel=1e-12, abs=1e-12)
+            assert found == close, (metric, column)
