@@ -16,6 +16,7 @@ import json
 import os
 import platform
 import sys
+import time
 import traceback
 from collections.abc import Iterator
 from functools import cache, cached_property
@@ -50,6 +51,9 @@ MODULES = {
 """The library modules of each rule."""
 
 PACKAGES = ("reident", "numpy", "scipy", "pandas", "pyarrow", "numba", "pydantic", "snakemake")
+
+TELL_EVERY = 10
+"""Seconds between two words on the progress of a step."""
 
 
 def sha256(path: Path) -> str:
@@ -161,6 +165,7 @@ class Step:
         self.log = Path(job.log[0])
         self._written: dict[str, tuple[Path, int | None]] = {}
         self._before: dict[Path, str] = {}
+        self._began = self._told = time.monotonic()
 
     @cached_property
     def study(self) -> Study:
@@ -207,8 +212,15 @@ class Step:
             log.write(message + "\n")
 
     def progress(self, part: float) -> None:
-        """How far a long step is, for the log file."""
-        self.say(f"{self.name}: {part:.0%}")
+        """Tell the log and the terminal how far a long step is and when it will be done, now and then."""
+        now = time.monotonic()
+        if part <= 0 or now - self._told < TELL_EVERY:
+            return
+        self._told = now
+        left = (now - self._began) * (1 - part) / part
+        message = f"{self.name}: {part:.0%} done, about {_duration(left)} left"
+        self.say(message)
+        print(message, file=sys.stderr, flush=True)  # noqa: T201 - the scheduler shows it
 
     def finish(self) -> None:
         """Check that inputs kept still and outputs are complete; give them their names; write the entry."""
@@ -302,6 +314,13 @@ def _unexpected(running: Step, error: Exception) -> str:
         f"Error: step `{running.name}` failed unexpectedly ({type(error).__name__} in {place.name}, "
         f"{Path(place.filename).name} line {place.lineno}); the details, which may hold data, are in {details}."
     )
+
+
+def _duration(seconds: float) -> str:
+    """A rounded duration in words: 40 s, 12 min, 3.5 h."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def _paths(value: Any) -> list[Path]:
