@@ -33,6 +33,12 @@ class SourceFile(Section):
     encoding: str = Field("utf-8", description="CSV: the encoding of the text; a byte order mark is skipped.")
 
     @model_validator(mode="after")
+    def _can_delimit(self) -> SourceFile:
+        if self.delimiter in '"\r\n':
+            raise ValueError("`delimiter` is a quote or a line end; name the character between two fields.")
+        return self
+
+    @model_validator(mode="after")
     def _known_encoding(self) -> SourceFile:
         try:
             "".encode(self.encoding)

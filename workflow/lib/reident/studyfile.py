@@ -116,8 +116,12 @@ def explain(
 ) -> InputError:
     """The first mistake of a study file (by line) in one sentence, with the number of further ones."""
     mistakes = []
-    for item in error.errors(include_url=False):
+    found = error.errors(include_url=False)
+    for item in found:
         location = item["loc"]
+        # A list that is too short only because its element is wrong is no mistake of its own.
+        if any(other["loc"][: len(location)] == location != other["loc"] for other in found):
+            continue
         mistakes.append((line_of(node, location), f"`{_key(location, data)}`: {_reason(item, known)}"))
     mistakes.sort(key=lambda mistake: mistake[0])
     places = {line for line, _ in mistakes}
