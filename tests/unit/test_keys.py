@@ -5,7 +5,6 @@ import pyarrow as pa
 import pytest
 from reident import keys
 from reident.errors import InputError
-
 from unit.making import table
 
 DIFFERENT = [

@@ -1,0 +1,289 @@
+"""Source files are read as text, field by field; what is not whole or not even is an error with its place."""
+
+import gzip
+import re
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from reident import reading
+from reident.errors import InputError
+from reident.sources import SourceFile
+
+
+def read(folder, content, columns=("a", "b"), name="f.csv", keys=(), **source):
+    path = folder / name
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return reading.read(path, SourceFile(path=name, **source), columns, keys)
+
+
+def rows(table):
+    return [tuple(row.values()) for row in table.to_pylist()]
+
+
+AS_IT_STANDS = [
+    ("two rows", "a,b\n1,x\n2,y\n", {}, [("1", "x"), ("2", "y")]),
+    ("columns in another order, and others beside", "z,b,a\n0,x,1\n", {}, [("1", "x")]),
+    ("no line end at the end", "a,b\n1,x", {}, [("1", "x")]),
+    ("line ends of Windows", "a,b\r\n1,x\r\n", {}, [("1", "x")]),
+    ("nothing is missing and nothing is a number", "a,b\nNA,\nNULL,1.0\n", {}, [("NA", ""), ("NULL", "1.0")]),
+    ("blanks and zeros stay", "a,b\n 01 ,1e3\n", {}, [(" 01 ", "1e3")]),
+    ("numbers beyond 2^64 stay", "a,b\n18446744073709551617,1\n", {}, [("18446744073709551617", "1")]),
+    ("quoted delimiters and quotes", 'a,b\n"1,5","say ""x"""\n', {}, [("1,5", 'say "x"')]),
+    ("a quote in the middle of a field stands for itself", "a,b\n5'10\",x\n", {}, [("5'10\"", "x")]),
+    ("a line end inside quotes", 'a,b\n"1\n2",x\n3,y\n', {}, [("1\n2", "x"), ("3", "y")]),
+    ("a byte order mark", b"\xef\xbb\xbfa,b\n1,x\n", {}, [("1", "x")]),
+    ("semicolons, declared", "a;b\n1,5;x\n", {"delimiter": ";"}, [("1,5", "x")]),
+    ("tabs, declared", "a\tb\n1\tx\n", {"delimiter": "\t"}, [("1", "x")]),
+    (
+        "Latin letters of Windows, declared",
+        "a,b\nß,€\n".encode("cp1252"),
+        {"encoding": "cp1252"},
+        [("ß", "€")],
+    ),
+    ("UTF-16, declared", "a,b\nß,x\n".encode("utf-16"), {"encoding": "utf-16"}, [("ß", "x")]),
+    ("gzip, whatever the name", gzip.compress(b"a,b\n1,x\n"), {}, [("1", "x")]),
+    (
+        "gzip in two members",
+        gzip.compress(b"a,b\n1,x\n") + gzip.compress(b"2,y\n"),
+        {},
+        [("1", "x"), ("2", "y")],
+    ),
+    ("a header alone", "a,b\n", {}, []),
+    ("composed and decomposed letters stay apart", "a,b\né,e\u0301\n", {}, [("é", "e\u0301")]),
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "content", "source", "found"), AS_IT_STANDS, ids=[case[0] for case in AS_IT_STANDS]
+)
+def test_every_field_is_text_as_it_stands(tmp_path, sentence, content, source, found):
+    table = read(tmp_path, content, **source)
+    assert rows(table) == found
+    assert [field.type for field in table.schema] == [pa.string()] * 2
+
+
+def test_one_column_may_be_asked_for_twice(tmp_path):
+    assert read(tmp_path, "a,b\n1,x\n", columns=["b", "a", "b"]).column_names == ["b", "a"]
+
+
+def test_rows_are_counted_across_batches(tmp_path):
+    many = reading.BATCH + 10
+    good = "a,b\n" + "1,x\n" * many
+    assert read(tmp_path, good).num_rows == many
+    with pytest.raises(InputError, match=f"f.csv, row {many + 2}: 1 fields where the header has 2"):
+        read(tmp_path, good + "1\n")
+
+
+TRUNCATED = gzip.compress(b"a,b\n" + b"".join(b"%d,%d\n" % (at, at * 7919 % 1000) for at in range(2000)))[
+    :-200
+]
+REFUSED = [
+    ("a field more", "a,b\n1,x\n2,y,z\n", {}, "f.csv, row 3: 3 fields where the header has 2; quote fields"),
+    ("a field less", "a,b\n1\n", {}, "f.csv, row 2: 1 fields where the header has 2"),
+    ("a field more in every row", "a,b\n1,x,\n2,y,\n", {}, "f.csv, row 2: 3 fields where the header has 2"),
+    ("a blank line", "a,b\n1,x\n\n2,y\n", {}, "f.csv, row 3: 0 fields where the header has 2"),
+    ("a blank line at the end", "a,b\n1,x\n\n", {}, "f.csv, row 3: 0 fields"),
+    ("a carriage return in a field", "a,b\n1\r2,x\n", {}, "f.csv, row 2: 1 fields"),
+    (
+        "a column name twice",
+        "a,b,a\n1,x,2\n",
+        {},
+        "f.csv, row 1, column 3: a column name is repeated; rename one",
+    ),
+    (
+        "a column name twice that the study does not use",
+        "a,b,z,z\n1,x,2,3\n",
+        {},
+        "column 4: a column name is repeated",
+    ),
+    (
+        "two columns without a name",
+        "a,b,,\n1,x,2,3\n",
+        {},
+        "f.csv, row 1, column 4: a column name is repeated",
+    ),
+    (
+        "a column that is not there",
+        "a,c\n1,x\n",
+        {},
+        "f.csv, row 1: there is no column `b`; correct the name",
+    ),
+    ("a column name in another case", "a,B\n1,x\n", {}, "there is no column `b`"),
+    (
+        "another delimiter",
+        "a;b\n1;x\n",
+        {},
+        "there is no column `a`; correct the name in the study file, or the delimiter",
+    ),
+    ("an empty file", "", {}, "f.csv: the file is empty; it needs a header row"),
+    ("a blank line alone", "\n", {}, "f.csv: the file is empty"),
+    ("an empty file in gzip", gzip.compress(b""), {}, "f.csv: the file is empty"),
+    (
+        "an undecodable byte",
+        b"a,b\n1,x\n2,\xe9\n",
+        {},
+        "f.csv, row 3: a byte that is not utf-8; declare the `encoding`",
+    ),
+    ("an undecodable byte in the header", b"a,\xe9\n1,x\n", {}, "f.csv, row 1: a byte that is not utf-8"),
+    (
+        "an undecodable byte in gzip",
+        gzip.compress(b"a,b\n1,\xe9\n"),
+        {},
+        "f.csv, row 2: a byte that is not utf-8",
+    ),
+    (
+        "a byte that the declared encoding does not have",
+        b"a,b\n1,\x81\n",
+        {"encoding": "cp1252"},
+        "row 2: a byte that is not cp1252",
+    ),
+    ("UTF-16, undeclared", "a,b\n1,x\n".encode("utf-16"), {}, "f.csv, row 1: a byte that is not utf-8"),
+    (
+        "UTF-16 without its mark, undeclared",
+        "a,b\n1,x\n".encode("utf-16-le"),
+        {},
+        "f.csv, line 1: a NUL byte",
+    ),
+    (
+        "a NUL byte",
+        b"a,b\n1,x\n2,y\n3,\x00\n",
+        {},
+        "f.csv, line 4: a NUL byte; export the file again as plain text",
+    ),
+    (
+        "a quote that swallows the rest",
+        'a,b\n1,x\n2,"y\n3,z\n4,z\n',
+        {},
+        "f.csv, line 3: a quote that is never closed",
+    ),
+    (
+        "a quote before text",
+        'a,b\n1,"x"y\n',
+        {},
+        "f.csv, line 2: a quote in the middle of a field; quote the whole field",
+    ),
+    (
+        "two open quotes that meet",
+        'a,b\n1,"x\n2,y\n3,"z\n',
+        {},
+        "f.csv, line 2: a quote in the middle of a field",
+    ),
+    ("a field longer than any", "a,b\n1," + "x" * 1_000_001 + "\n", {}, "f.csv, line 2: "),
+    ("a cut archive", TRUNCATED, {}, "f.csv: the archive is truncated or damaged; copy the file again"),
+    ("an archive of nothing but its mark", b"\x1f\x8b", {}, "f.csv: the archive is truncated or damaged"),
+    ("a damaged archive", gzip.compress(b"a,b\n1,x\n")[:-6] + b"\0\0\0\0\0\0", {}, "truncated or damaged"),
+    ("what follows an archive", gzip.compress(b"a,b\n1,x\n") + b"rest", {}, "truncated or damaged"),
+    ("a spreadsheet", b"PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00\xe9", {}, "f.csv, "),
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "content", "source", "says"), REFUSED, ids=[case[0] for case in REFUSED]
+)
+def test_what_is_not_whole_or_not_even_is_one_sentence_with_its_place(
+    tmp_path, sentence, content, source, says
+):
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, content, **source)
+    message = str(caught.value)
+    assert says in message
+    assert message.startswith("f.csv")
+    assert message.endswith(".")
+    assert "\n" not in message
+    assert str(tmp_path) not in message
+    assert not re.search(r"\b[xyz]\b", message), "a value"
+
+
+def test_a_quote_that_is_never_closed_is_found_in_a_long_file(tmp_path):
+    many = reading.BATCH + 5
+    with pytest.raises(InputError, match=f"f.csv, line {many + 2}: a quote that is never closed"):
+        read(tmp_path, "a,b\n" + "1,x\n" * many + '2,"y\n' + "3,z\n" * 10)
+
+
+PLACES = [
+    ("a file that is not there", None, "f.csv: the file cannot be read (No such file or directory)"),
+    ("a folder", "folder", "f.csv: this is a folder, not a file; name the file in it"),
+    ("a link to itself", "loop", "f.csv: the file cannot be read"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "kind", "says"), PLACES, ids=[case[0] for case in PLACES])
+def test_what_cannot_be_opened(tmp_path, sentence, kind, says):
+    if kind == "folder":
+        (tmp_path / "f.csv").mkdir()
+    elif kind == "loop":
+        (tmp_path / "f.csv").symlink_to("f.csv")
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, None)
+    assert str(caught.value).startswith(says)
+
+
+# Parquet
+
+
+def stored(folder, name="f.parquet", **columns):
+    pq.write_table(pa.table(columns), folder / name)
+    return folder
+
+
+TYPES = [
+    ("text", pa.array(["01", None]), ["01", ""]),
+    ("long text", pa.array(["01", "x"], pa.large_string()), ["01", "x"]),
+    ("categories", pa.array(["NA", None, "NA"]).dictionary_encode(), ["NA", "", "NA"]),
+    ("whole numbers", pa.array([-1, 2**62, None], pa.int64()), ["-1", str(2**62), ""]),
+    ("whole numbers without a sign", pa.array([2**64 - 1], pa.uint64()), [str(2**64 - 1)]),
+    ("small whole numbers", pa.array([7], pa.int8()), ["7"]),
+    ("doubles in their shortest form", pa.array([0.1, 1e300, None, float("nan")]), ["0.1", "1e+300", "", ""]),
+    ("whole doubles as whole numbers", pa.array([3.0, -0.0, 2.0**53]), ["3", "0", "9007199254740992.0"]),
+    ("nothing at all", pa.nulls(2), ["", ""]),
+]
+
+
+@pytest.mark.parametrize(("sentence", "column", "found"), TYPES, ids=[case[0] for case in TYPES])
+def test_parquet_columns_become_text(tmp_path, sentence, column, found):
+    table = read(stored(tmp_path, a=column), None, columns=["a"], name="f.parquet")
+    assert table["a"].to_pylist() == found
+    assert table["a"].type == pa.string()
+
+
+UNCERTAIN = [
+    ("truth values", pa.array([True])),
+    ("dates", pa.array([1], pa.date32())),
+    ("time stamps", pa.array([1], pa.timestamp("s"))),
+    ("decimals", pa.array([1], pa.decimal128(5, 2))),
+    ("lists", pa.array([[1]])),
+    ("bytes", pa.array([b"x"])),
+]
+
+
+@pytest.mark.parametrize(("sentence", "column"), UNCERTAIN, ids=[case[0] for case in UNCERTAIN])
+def test_parquet_types_without_a_certain_text_are_refused(tmp_path, sentence, column):
+    with pytest.raises(
+        InputError, match=r"f\.parquet, column `a`: the type .* has no certain text form; store the column"
+    ):
+        read(stored(tmp_path, a=column), None, columns=["a"], name="f.parquet")
+
+
+def test_a_key_of_doubles_is_refused_and_another_column_of_doubles_is_not(tmp_path):
+    stored(tmp_path, a=pa.array([1.0]), b=pa.array([1.0]))
+    with pytest.raises(InputError, match=r"f\.parquet, column `a`: a key stored as floating point numbers"):
+        read(tmp_path, None, name="f.parquet", keys=["a"])
+    assert rows(read(tmp_path, None, name="f.parquet")) == [("1", "1")]
+
+
+def test_parquet_that_is_cut_or_lacks_a_column(tmp_path):
+    whole = stored(tmp_path, a=pa.array(["x"] * 1000)) / "f.parquet"
+    with pytest.raises(InputError, match=r"f\.parquet, row 1: there is no column `b`"):
+        read(tmp_path, None, name="f.parquet")
+    content = whole.read_bytes()
+    for spoilt in (content[:-1], content[: len(content) // 2], b"", b"a,b\n1,x\n"):
+        with pytest.raises(InputError, match=r"f\.parquet: this is not a whole Parquet file; write it again"):
+            read(tmp_path, spoilt, columns=["a"], name="f.parquet")
+
+
+def test_the_format_may_be_declared_whatever_the_name(tmp_path):
+    stored(tmp_path, name="f.csv", a=pa.array(["x"]))
+    assert rows(read(tmp_path, None, columns=["a"], format="parquet")) == [("x",)]
+    assert rows(read(tmp_path, "a\nx\n", columns=["a"], name="g.parquet", format="csv")) == [("x",)]
