@@ -1,0 +1,396 @@
+"""Typing by the study: what is missing, what is the same code, what is a number, which links count."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from reident import intake
+from reident.errors import InputError
+from unit.making import keyed, plain, study, table
+
+
+def prepared(model, puf, eif, iuf=None):
+    """Prepare rows of text; every table has the columns that the study names."""
+    return intake.prepare(model, puf, eif, table("p e") if iuf is None else iuf)
+
+
+def one_variable(cells, others=None, kind="categorical", **fields):
+    """The values of a variable v in the PUF (and the EIF) as the study types them."""
+    model = study(linking_variables=[{"name": "v", "type": kind, **fields}])
+    sides = [cells, cells if others is None else others]
+    puf, eif = (
+        pa.table({key: [str(at) for at in range(len(own))], "v": pa.array(own, pa.string())})
+        for key, own in zip("pe", sides, strict=True)
+    )
+    found = prepared(model, puf, eif)
+    values = found.puf["v"].to_pylist(), found.eif["v"].to_pylist()
+    return values[0] if others is None else values
+
+
+MISSING = [
+    (
+        "nothing is missing unless declared",
+        ["NA", "NO", "NULL", "nan", "-", "."],
+        {},
+        ["NA", "NO", "NULL", "nan", "-", "."],
+    ),
+    ("an empty cell is a category unless declared", ["", "a"], {}, ["", "a"]),
+    ("an empty cell, declared", ["", "a"], {"missing": [""]}, [None, "a"]),
+    ("a cell of blanks is an empty cell", ["  ", "a"], {"missing": [""]}, [None, "a"]),
+    ("a code with blanks around", [" -9 ", "9"], {"missing": ["-9"]}, [None, "9"]),
+    ("categories are compared as text", ["-9", "-9.0", "-09"], {"missing": ["-9"]}, [None, "-9.0", "-09"]),
+    (
+        "coded integers as integers",
+        ["-9", "-9.0", "-09"],
+        {"missing": ["-9"], "integer_coded": True},
+        [None, None, None],
+    ),
+    ("several codes", ["-9", "-8", "-7"], {"missing": ["-9", "-8"]}, [None, None, "-7"]),
+    (
+        "looked up before recoding",
+        ["x", "9"],
+        {"missing": ["9"], "recode": {"puf": {"x": "9"}, "eif": {"x": "9"}}},
+        ["9", None],
+    ),
+    ("in NFC", ["e\u0301", "e"], {"missing": ["é"]}, [None, "e"]),
+    ("case counts", ["na", "NA"], {"missing": ["NA"]}, ["na", None]),
+]
+
+
+@pytest.mark.parametrize(("sentence", "cells", "fields", "found"), MISSING, ids=[case[0] for case in MISSING])
+def test_missing_codes_of_categories(sentence, cells, fields, found):
+    assert one_variable(cells, **fields) == found
+
+
+NUMBERS = [
+    (
+        "the usual forms",
+        ["1", "-1.5", "+2", ".5", "5.", "1e3", "1.2E+15"],
+        {},
+        [1.0, -1.5, 2.0, 0.5, 5.0, 1000.0, 1.2e15],
+    ),
+    ("blanks around and zeros before", [" 007 "], {}, [7.0]),
+    ("no negative zero", ["-0", "-0.0"], {}, [0.0, 0.0]),
+    (
+        "missing codes by their number",
+        ["-9", "-9.0", "-09", "-9e0", "9"],
+        {"missing": ["-9"]},
+        [None, None, None, None, 9.0],
+    ),
+    ("a missing code that is no number", [".", "1"], {"missing": ["."]}, [None, 1.0]),
+    ("a missing code beyond what doubles can tell", ["1e309", "1"], {"missing": ["1e309"]}, [None, 1.0]),
+    (
+        "recodes by number, too",
+        ["99.0", "65"],
+        {"recode": {"puf": {"99": "65"}, "eif": {"99": "65"}}},
+        [65.0, 65.0],
+    ),
+    (
+        "recodes of text to numbers",
+        ["65+", "64"],
+        {"recode": {"puf": {"65+": "65"}, "eif": {"65+": "65"}}},
+        [65.0, 64.0],
+    ),
+    (
+        "missing before recoding",
+        ["x", "-9"],
+        {"missing": ["-9"], "recode": {"puf": {"x": "-9"}, "eif": {"x": "-9"}}},
+        [-9.0, None],
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "cells", "fields", "found"), NUMBERS, ids=[case[0] for case in NUMBERS])
+def test_numbers(sentence, cells, fields, found):
+    values = one_variable(cells, kind="numeric", **fields)
+    assert values == found
+    assert not any(np.signbit(value) for value in values if value == 0)
+
+
+NO_NUMBERS = [
+    "",
+    "x",
+    "1,5",
+    "1 000",
+    "0x1F",
+    "inf",
+    "nan",
+    "1e309",
+    "1_000",
+    "١",
+    "--1",
+    "1e",
+    "22:30",
+    "1/2",
+    "TRUE",
+]
+
+
+@pytest.mark.parametrize("cell", NO_NUMBERS)
+def test_what_is_no_finite_number_is_an_error_with_row_and_column(cell):
+    with pytest.raises(InputError) as caught:
+        one_variable(["1", cell, "2"], kind="numeric")
+    assert str(caught.value).startswith(
+        "puf.csv, row 3, column `v`: the value of `v` is not a number; declare it"
+    )
+
+
+SAME_CODES = [
+    ("trimmed", [" a", "a ", "a\t"], {}, ["a", "a", "a"]),
+    ("in NFC", ["é", "e\u0301"], {}, ["é", "é"]),
+    ("categories with zeros differ", ["1", "01", "1.0"], {}, ["1", "01", "1.0"]),
+    ("coded integers", ["1", "01", "1.0", "+1", "1.", "001.000"], {"integer_coded": True}, ["1"] * 6),
+    (
+        "coded integers below zero and zero",
+        ["-1", "-01", "-0", "00"],
+        {"integer_coded": True},
+        ["-1", "-1", "0", "0"],
+    ),
+    (
+        "coded integers beyond 2^64",
+        ["018446744073709551617"],
+        {"integer_coded": True},
+        ["18446744073709551617"],
+    ),
+    ("what is no integer stays", ["1.5", "A1", "1e3", ""], {"integer_coded": True}, ["1.5", "A1", "1e3", ""]),
+    (
+        "recodes of coded integers",
+        ["06", "7.0"],
+        {"integer_coded": True, "recode": {"puf": {"6": "05", "7": "5"}, "eif": {"6": "5", "7": "5"}}},
+        ["5", "5"],
+    ),
+    (
+        "a recode is not applied twice",
+        ["a", "b"],
+        {"recode": {"puf": {"a": "b", "b": "a"}, "eif": {"a": "b", "b": "a"}}},
+        ["b", "a"],
+    ),
+    ("an order in another spelling", ["01", "2"], {"integer_coded": True, "order": ["01", "02"]}, ["1", "2"]),
+    ("an order in NFD", ["é", "a"], {"order": ["e\u0301", "a "]}, ["é", "a"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "cells", "fields", "found"), SAME_CODES, ids=[case[0] for case in SAME_CODES]
+)
+def test_codes_that_are_the_same(sentence, cells, fields, found):
+    assert one_variable(cells, **fields) == found
+
+
+def test_files_have_codes_of_their_own():
+    fields = {"missing": {"puf": ["9"], "eif": ["U"]}, "recode": {"eif": {"M": "1", "9": "2"}}}
+    assert one_variable(["1", "2", "9"], ["M", "9", "U"], **fields) == (["1", "2", None], ["1", "2", None])
+
+
+WRONG_CODES = [
+    (
+        "outside the order",
+        ["a", "c"],
+        {"order": ["a", "b"]},
+        "puf.csv, row 3, column `v`: the value of `v` is not in the",
+    ),
+    (
+        "a recode table that says two things of one code",
+        ["1"],
+        {"integer_coded": True, "recode": {"puf": {"1": "a", "01": "b"}}},
+        "two of its codes are the same once trimmed and normalised",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "cells", "fields", "says"), WRONG_CODES, ids=[case[0] for case in WRONG_CODES]
+)
+def test_codes_that_are_refused(sentence, cells, fields, says):
+    with pytest.raises(InputError) as caught:
+        one_variable(cells, **fields)
+    assert says in str(caught.value)
+
+
+# Codes in common
+
+
+COMMON = [
+    ("none in common", ["a", "b"], ["A", "B"], {}, "error"),
+    ("fewer than half in common", ["a", "b", "c"], ["a", "d"], {}, "Fewer than half"),
+    ("half in common", ["a", "b"], ["a", "b", "c", "d"], {}, None),
+    ("missing codes do not count", ["a", "-9"], ["b", "-9"], {"missing": ["-9"]}, "error"),
+    (
+        "all missing in one file",
+        ["-9"],
+        ["a"],
+        {"missing": ["-9"]},
+        "no value at all in one of the two files",
+    ),
+    ("numbers need no common value", ["1"], ["2"], {"type": "numeric"}, None),
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "puf", "eif", "fields", "outcome"), COMMON, ids=[case[0] for case in COMMON]
+)
+def test_codes_in_common(sentence, puf, eif, fields, outcome):
+    model = study(linking_variables=[{"name": "v", "type": "categorical", "puf": "V", **fields}])
+    sides = [
+        pa.table({key: [str(at) for at in range(len(own))], name: own})
+        for key, name, own in (("p", "V", puf), ("e", "v", eif))
+    ]
+    if outcome == "error":
+        with pytest.raises(
+            InputError, match=r"puf\.csv and eif\.csv, columns `V` and `v`: no code of `v` is in both"
+        ):
+            prepared(model, *sides)
+        return
+    warnings = [line for line in prepared(model, *sides).warnings["warning"] if "linking variable v" in line]
+    assert len(warnings) == (outcome is not None)
+    assert outcome is None or outcome in warnings[0]
+
+
+def test_strata_variables_are_compared_too():
+    model = study(strata=["s"], linking_variables=[{"name": "v", "type": "numeric"}])
+    with pytest.raises(InputError, match="no code of `s` is in both files"):
+        prepared(model, table("p s v", "1 A 1"), table("e s v", "1 B 1"))
+
+
+# Records and links
+
+X = {"linking_variables": [{"name": "v", "type": "numeric"}]}
+
+
+def test_records_come_in_the_order_of_keys_by_code_point_with_keys_untouched():
+    puf = table("p1 p2 v", "2 1 1", "10 1 2", "10 01 3", "é 1 4", "Z 1 5")
+    eif = table("e1 e2 v", "1 1 1")
+    found = prepared(keyed(2, **X), puf, eif, table("p1 p2 e1 e2"))
+    assert list(zip(*(found.puf[name].to_pylist() for name in ("p1", "p2", "v")), strict=True)) == [
+        ("10", "01", 3.0), ("10", "1", 2.0), ("2", "1", 1.0), ("Z", "1", 5.0), ("é", "1", 4.0),
+    ]  # fmt: skip
+    assert found.puf.schema.types == [pa.string(), pa.string(), pa.float64()]
+
+
+def test_keys_of_one_name_in_both_files_are_told_apart():
+    files = {
+        "puf": {"path": "puf.csv", "id": "id"},
+        "eif": {"path": "eif.csv", "id": "id"},
+        "iuf": {"path": "iuf.csv", "puf_id": "id", "eif_id": "other"},
+    }
+    found = prepared(
+        study(files=files, **X), table("id v", "1 1"), table("id v", "2 1"), table("id other", "1 2")
+    )
+    assert [own.column_names for own in (found.puf, found.eif, found.iuf)] == [
+        ["puf_id", "v"], ["eif_id", "v"], ["puf_id", "eif_id"],
+    ]  # fmt: skip
+
+
+RECORDS = [
+    ("no record in the PUF", [], ["1 1"], "puf.csv: the file has a header but no record"),
+    ("no record in the EIF", ["1 1"], [], "eif.csv: the file has a header but no record"),
+    (
+        "a key that repeats",
+        ["1 1", "2 1"],
+        ["7 1", "8 1", "7 2"],
+        "eif.csv, row 4: the key (e) repeats that of an earlier",
+    ),
+    ("an empty key", ["1 1", "_ 2"], ["1 1"], "puf.csv, row 3, column `p`: the key is empty"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "puf", "eif", "says"), RECORDS, ids=[case[0] for case in RECORDS])
+def test_records_that_are_refused(sentence, puf, eif, says):
+    with pytest.raises(InputError) as caught:
+        prepared(study(**X), table("p v", *puf), table("e v", *eif))
+    assert str(caught.value).startswith(says)
+
+
+def tolerant(links):
+    files = {
+        **plain()["files"],
+        "iuf": {"path": "iuf.csv", "puf_id": "p", "eif_id": "e", "unknown_links_at_most": links},
+    }
+    return study(files=files, **X)
+
+
+LINKS = [
+    ("one to one", ["1 1", "2 2"], 0, [("1", "1"), ("2", "2")], {}),
+    ("many to many", ["2 1", "1 2", "1 1"], 0, [("1", "1"), ("1", "2"), ("2", "1")], {}),
+    (
+        "a link given thrice counts once",
+        ["1 1", "2 2", "1 1", "1 1"],
+        0,
+        [("1", "1"), ("2", "2")],
+        {"exact repeat of a link": 2},
+    ),
+    (
+        "an unknown link within the tolerance",
+        ["1 1", "9 1"],
+        1,
+        [("1", "1")],
+        {"link to an unknown record": 1},
+    ),
+    ("unknown on both sides counts once", ["9 9", "1 1"], 1, [("1", "1")], {"link to an unknown record": 1}),
+    ("unknown links that repeat are unknown links", ["9 1", "9 1"], 2, [], {"link to an unknown record": 2}),
+    ("no link", [], 0, [], {}),
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rows", "tolerance", "kept", "causes"), LINKS, ids=[case[0] for case in LINKS]
+)
+def test_links_are_distinct_and_known_and_their_account_closes(sentence, rows, tolerance, kept, causes):
+    records = "1 1", "2 2"
+    found = prepared(tolerant(tolerance), table("p v", *records), table("e v", *records), table("p e", *rows))
+    assert list(zip(*(found.iuf[name].to_pylist() for name in "pe"), strict=True)) == kept
+    lines = found.account[found.account["file"] == "iuf"].set_index("cause")["rows"]
+    empty = {"link to an unknown record": 0, "exact repeat of a link": 0}
+    assert lines.to_dict() == {"in": len(rows), **empty, **causes, "used": len(kept)}
+    assert any("nothing can be confirmed" in line for line in found.warnings["warning"]) == (not kept)
+
+
+UNKNOWN = [
+    (
+        "a pufid that is not there",
+        ["1 1", "01 1"],
+        0,
+        "iuf.csv, row 3: the link names a record that is not in puf.csv (1 such",
+    ),
+    (
+        "an eifid that is not there",
+        ["1 3", "1 1"],
+        0,
+        "iuf.csv, row 2: the link names a record that is not in eif.csv (1 such",
+    ),
+    (
+        "more than the tolerance",
+        ["9 1", "1 9"],
+        1,
+        "iuf.csv, row 2: the link names a record that is not in puf.csv (2 such",
+    ),
+    ("a link without a record", ["1 _"], 0, "iuf.csv, row 2: the link names a record that is not in eif.csv"),
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rows", "tolerance", "says"), UNKNOWN, ids=[case[0] for case in UNKNOWN]
+)
+def test_links_to_unknown_records(sentence, rows, tolerance, says):
+    with pytest.raises(InputError) as caught:
+        prepared(
+            tolerant(tolerance), table("p v", "1 1", "2 2"), table("e v", "1 1", "2 2"), table("p e", *rows)
+        )
+    assert str(caught.value).startswith(says)
+
+
+def test_links_of_composite_keys_are_compared_as_tuples():
+    puf, eif = table("p1 p2 v", "1 23 1", "12 3 2"), table("e1 e2 v", "01 1 1", "1 1 2")
+    found = prepared(keyed(2, **X), puf, eif, table("p1 p2 e1 e2", "12 3 1 1"))
+    assert found.iuf.to_pylist() == [{"p1": "12", "p2": "3", "e1": "1", "e2": "1"}]
+    with pytest.raises(InputError, match=r"iuf\.csv, row 2"):
+        prepared(keyed(2, **X), puf, eif, table("p1 p2 e1 e2", "1 3 1 1"))
+
+
+# From files
+
+
+def test_a_study_reads_only_the_columns_that_it_needs(tmp_path):
+    (tmp_path / "puf.csv").write_text("secret,v,p\nx,1,7\n", encoding="utf-8")
+    assert intake.read_source(study(**X), "puf", tmp_path / "puf.csv").to_pylist() == [{"p": "7", "v": "1"}]
+    (tmp_path / "iuf.csv").write_text("e,income,p\n1,5,7\n", encoding="utf-8")
+    assert intake.read_source(study(**X), "iuf", tmp_path / "iuf.csv").to_pylist() == [{"p": "7", "e": "1"}]
