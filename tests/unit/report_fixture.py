@@ -56,6 +56,8 @@ class Shape:
     keep: int = 20
     seed: int = 1
     options: dict = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    files: bool = True
 
 
 def write_results(folder: Path, shape: Shape = Shape()) -> Path:
@@ -67,6 +69,7 @@ def write_results(folder: Path, shape: Shape = Shape()) -> Path:
     _write(folder / "study.json", json.dumps(_study(shape), indent=1, sort_keys=True))
     _csv(folder / "strata/manifest.csv", manifest)
     _csv(folder / "prepared/account.csv", _prepared_account(manifest))
+    _csv(folder / "prepared/warnings.csv", pd.DataFrame({"warning": shape.warnings}, dtype=str))
     _csv(folder / "strata/account.csv", _strata_account(manifest))
     _csv(folder / "binned/cutpoints.csv", _cutpoints(shape, manifest, rng))
     _csv(folder / "rates.csv", rates)
@@ -81,8 +84,7 @@ def write_results(folder: Path, shape: Shape = Shape()) -> Path:
     _csv(folder / "description/variables.csv", variables)
     _csv(folder / "description/agreement.csv", agreement)
     _csv(folder / "description/overlap.csv", _overlap(shape, rates))
-    _csv(folder / "description/files.csv", _files(manifest))
-    _ledger(folder, manifest)
+    _ledger(folder)
     return folder
 
 
@@ -111,7 +113,9 @@ def _study(shape: Shape) -> dict:
         "title": shape.title,
         "agency": shape.agency,
         "date": shape.date,
-        "files": {
+        "files": None
+        if not shape.files
+        else {
             "puf": {"path": "puf.csv", "id": ["pufid"]},
             "eif": {"path": "eif.csv", "id": ["broker", "serial"]},
             "iuf": {
@@ -342,39 +346,34 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _files(manifest: pd.DataFrame) -> pd.DataFrame:
-    account = _prepared_account(manifest)
-    rows = account[account["cause"] == "in"].set_index("file")["rows"]
-    return pd.DataFrame(
-        [(file, int(rows[file]), _digest(file)) for file in rows.index], columns=["file", "rows", "sha256"]
-    )
-
-
-def _ledger(folder: Path, manifest: pd.DataFrame) -> None:
+def _ledger(folder: Path) -> None:
+    """Entries of the steps, and of an earlier report, which says nothing of these results."""
     steps = {
-        "resolve": ([("config/studies/mock.yaml", None)], [("study.json", None)]),
+        "resolve": (["source:mock.yaml"], ["study.json"]),
         "prepare": (
-            [(f"data/{file}.csv", 10) for file in ("puf", "eif", "iuf")],
-            [("prepared/account.csv", 9)],
+            ["study.json", "source:puf.csv", "source:eif.csv", "source:iuf.csv"],
+            ["prepared/puf.parquet", "prepared/account.csv"],
         ),
-        "stratify": ([("prepared/puf.parquet", 10)], [("strata/manifest.csv", len(manifest))]),
-        "rate": ([("strata/manifest.csv", len(manifest))], [("rates.csv", 4 * (len(manifest) + 1))]),
+        "stratify": (["prepared/puf.parquet"], ["strata/manifest.csv"]),
+        "rate": (["strata/manifest.csv", "prepared/puf.parquet"], ["rates.csv"]),
+        "report": (["rates.csv"], ["reports/disclosure-review.html"]),
     }
     for step, (inputs, outputs) in steps.items():
         entry = {
             "step": step,
-            **{
-                side: [
-                    {"path": path, "sha256": _digest(path), "size": 1000, "rows": rows}
-                    for path, rows in files
-                ]
-                for side, files in (("inputs", inputs), ("outputs", outputs))
-            },
+            "rule": step,
+            "metric": None,
+            "inputs": {path: [_line(path)] for path in inputs},
+            "outputs": {path: _line(path) for path in outputs},
             "study_digest": _digest("study"),
             "library_digest": _digest("library"),
-            "versions": {"reident": "0.1.0", "python": "3.11.7", "numpy": "2.4.6", "pandas": "3.1.1"},
+            "versions": {"python": "3.11.7", "numpy": "2.4.6", "pandas": "3.1.1"},
         }
         _write(folder / f"ledger/{step}.json", json.dumps(entry, indent=1, sort_keys=True))
+
+
+def _line(path: str) -> dict:
+    return {"path": path, "sha256": _digest(path), "size": 1000}
 
 
 def _cutpoints(shape: Shape, manifest: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:

@@ -13,10 +13,10 @@ from reident.figures.style import (
     RULE,
     SUSPECTED,
     Figure,
+    Look,
+    Sheet,
     count_axis,
-    drawing,
-    finish,
-    shared_key,
+    figure,
 )
 from reident.tables.layout import part
 from reident.tables.patterns import levels
@@ -33,26 +33,28 @@ def ranks(results: Results) -> Figure | None:
     found = {metric: own for metric in results.metrics if len(own := levels(results, metric))}
     if not found:
         return None
-    with drawing(1.95) as drawn:
-        panels = drawn.subplots(1, max(2, len(found)), squeeze=False)[0]
-        for axes in panels[len(found) :]:
-            axes.set_visible(False)
-        for axes, (metric, own) in zip(panels, found.items(), strict=False):
+
+    def draw(sheet: Sheet) -> None:
+        for axes, (metric, own) in zip(sheet.panels, found.items(), strict=False):
             _bars(axes, own, "rank" if metric in results.ranked else "order")
             axes.set_title(title(metric))
-        shared_key(drawn, panels[0])
-        keep = results.study["rank_filter"]["keep"]
-        caption = f"Pairs and released records by rank, of the best {count(keep)} pairs that scoring keeps per record."
-        if len(results.ranked) < len(results.metrics):
-            caption += " Unicity by order, the number of variables on which both records are unique."
-        return finish(drawn, _ranks_alt(found, results), caption)
+        for axes in sheet.panels[len(found) :]:
+            axes.set_visible(False)
+        sheet.key()
+
+    keep = count(results.study["rank_filter"]["keep"])
+    caption = f"Pairs and released records by rank, of the best {keep} pairs that scoring keeps per record."
+    if len(results.ranked) < len(results.metrics):
+        caption += " Unicity by order, the number of variables on which both records are unique."
+    return figure(
+        draw, panels=max(2, len(found)), height=1.95, alt=_ranks_alt(found, results), caption=caption
+    )
 
 
 def _bars(axes: Axes, own: pd.DataFrame, name: str) -> None:
     axes.bar(own["level"], own["n_pairs"], width=0.8, color=SUSPECTED, label="pairs")
     axes.bar(own["level"], own["n_pufids"], width=0.44, color=CONFIRMED, label="released records")
     count_axis(axes, "y")
-    axes.tick_params(axis="y", labelsize=7, labelcolor=MUTED)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True, min_n_ticks=1))
     axes.set_xlim(own["level"].min() - 0.7, own["level"].max() + 0.7)
     axes.set_xlabel(name)
@@ -76,53 +78,58 @@ def intersections(results: Results) -> pd.DataFrame:
     found = results.table("description/overlap.csv")
     wide = found.pivot_table(index="metrics", columns="set", values="n_pufids", aggfunc="sum", fill_value=0)
     wide = wide.reindex(columns=["suspected", "confirmed"], fill_value=0).reset_index()
-    return wide.sort_values(
-        ["suspected", "confirmed", "metrics"], ascending=[False, False, True], ignore_index=True
-    )
+    largest_first: Look = {"by": ["suspected", "confirmed", "metrics"], "ascending": [False, False, True]}
+    return wide.sort_values(**largest_first, ignore_index=True)
 
 
 @part("description/overlap.csv")
 def overlap(results: Results) -> Figure | None:
     """Intersections of the metrics' suspected and confirmed records."""
-    if len(results.metrics) < 2:
-        return None
     found = intersections(results)
-    if found.empty:
+    if len(results.metrics) < 2 or found.empty:
         return None
     shown = found.head(MOST_SETS)
-    with drawing(1.75 + 0.17 * len(results.metrics)) as drawn:
-        ratios = [1.45, 0.06 + 0.17 * len(results.metrics)]
-        upper, lower = drawn.subplots(2, 1, sharex=True, height_ratios=ratios)
-        _towers(upper, shown)
+
+    def draw(sheet: Sheet) -> None:
+        upper, lower = sheet.panels
+        _towers(upper, shown, narrow=sheet.narrow)
         _matrix(lower, shown, results)
-        shared_key(drawn, upper)
-        caption = (
-            "Released records by the exact set of metrics that finds them: a column counts the records found by the "
-            "metrics with a filled dot and by no other."
-        )
-        if len(found) > len(shown):
-            caption += f" The {len(shown)} largest of {len(found)} sets."
-        return finish(drawn, _overlap_alt(found), caption)
+        sheet.key()
+
+    caption = (
+        "Released records by the exact set of metrics that finds them: a column counts the records found by the "
+        "metrics with a filled dot and by no other."
+    )
+    if len(found) > len(shown):
+        caption += f" The {len(shown)} largest of {len(found)} sets."
+    matrix = 0.06 + 0.17 * len(results.metrics)
+    return figure(
+        draw,
+        panels=2,
+        height=1.69 + matrix,
+        alt=_overlap_alt(found),
+        caption=caption,
+        stacked=True,
+        sharex=True,
+        height_ratios=[1.45, matrix],
+    )
 
 
-def _towers(axes: Axes, shown: pd.DataFrame) -> None:
+def _towers(axes: Axes, shown: pd.DataFrame, *, narrow: bool) -> None:
     at = range(len(shown))
     axes.bar(at, shown["suspected"], width=0.62, color=SUSPECTED, label="suspected")
     axes.bar(at, shown["confirmed"], width=0.62, color=CONFIRMED, label="confirmed")
-    top = max(1.0, float(shown[["suspected", "confirmed"]].to_numpy().max()))
-    for place, row in enumerate(shown.itertuples()):
-        high = max(row.suspected, row.confirmed)
-        for points, text, colour in (
-            (2, count(row.confirmed), CONFIRMED),
-            (9.5, count(row.suspected), "#4a7fa8"),
-        ):
-            axes.annotate(
-                text, (place, high), xytext=(0, points), textcoords="offset points", ha="center", fontsize=6.5,
-                color=colour, fontweight="bold" if points == 2 else "normal",
-            )  # fmt: skip
+    highest = shown[["suspected", "confirmed"]].max(axis=1)
+    look: Look = {"textcoords": "offset points", "ha": "center", "fontsize": 6.5, "color": INK}
+    for place, (row, high) in enumerate(zip(shown.itertuples(), highest, strict=True)):
+        if narrow:
+            text = f"{count(row.suspected)} · {count(row.confirmed)}"
+            axes.annotate(text, (place, high), xytext=(0.5, 3), rotation=90, va="bottom", **look)
+            continue
+        axes.annotate(count(row.confirmed), (place, high), xytext=(0, 2), fontweight="bold", **look)
+        axes.annotate(count(row.suspected), (place, high), xytext=(0, 9.5), **{**look, "color": MUTED})
     count_axis(axes, "y")
-    axes.tick_params(axis="y", labelsize=7, labelcolor=MUTED)
-    axes.set_ylim(0, 1.22 * top)
+    axes.set_ylim(0, (1.55 if narrow else 1.22) * max(1, highest.max()))
     axes.tick_params(axis="x", labelbottom=False)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pandas as pd
 from matplotlib.axes import Axes
 
@@ -15,26 +13,32 @@ from reident.figures.style import (
     RULE,
     SUSPECTED,
     Figure,
-    apart,
+    Look,
+    Sheet,
     count_axis,
-    drawing,
-    finish,
+    figure,
+    height_of,
+    letters,
     percent_axis,
     rows,
-    shared_key,
 )
 from reident.tables.attack import shown_strata, strata_note
 from reident.tables.layout import part
 from reident.tables.results import WHOLE, Results, title
 from reident.tables.wording import UNDEFINED, count, declared, defined, percent, shorten
 
-LABEL = 26
-"""The most characters of a stratum's name in a figure."""
-
-
-def height_of(n: int) -> float:
-    """Inches for so many rows: roomy where there are few, close where there are many."""
-    return max(1.3, 0.75 + n * (0.195 if n <= 16 else 0.155))
+MARKS: dict[str, tuple[str, Look]] = {
+    "n_links": (
+        "true links",
+        {"marker": "D", "color": "white", "markeredgecolor": CONFIRMED, "markersize": 3.6},
+    ),
+    "n_puf": ("released records (PUF)", {"marker": "o", "color": CONFIRMED, "markersize": 4.6}),
+    "n_eif": (
+        "intruder's records (EIF)",
+        {"marker": "s", "color": SUSPECTED, "markeredgecolor": "#5d8bb0", "markersize": 4.2},
+    ),
+}
+"""How a column of the manifest is called and drawn."""
 
 
 @part("strata/manifest.csv")
@@ -43,47 +47,38 @@ def strata(results: Results) -> Figure | None:
     if not results.strata_names:
         return None
     manifest = shown_strata(results)
-    n = range(len(manifest))
-    with drawing(height_of(len(manifest))) as drawn:
-        axes = drawn.subplots()
-        ends = manifest[["n_links", "n_puf", "n_eif"]]
+    ends = manifest[list(MARKS)]
+    n, top = range(len(manifest)), max(1, ends.to_numpy().max())
+
+    def draw(sheet: Sheet) -> None:
+        (axes,) = sheet.panels
         axes.hlines(n, ends.min(axis=1), ends.max(axis=1), color=RULE, linewidth=2, zorder=1)
-        axes.plot(
-            manifest["n_links"],
-            n,
-            "D",
-            color="white",
-            markeredgecolor=CONFIRMED,
-            markersize=3.6,
-            label="true links",
-        )
-        axes.plot(manifest["n_puf"], n, "o", color=CONFIRMED, markersize=4.6, label="released records (PUF)")
-        axes.plot(
-            manifest["n_eif"],
-            n,
-            "s",
-            color=SUSPECTED,
-            markeredgecolor="#5d8bb0",
-            markersize=4.2,
-            label="intruder's records (EIF)",
-        )
+        for column, (name, look) in MARKS.items():
+            axes.plot(manifest[column], n, linestyle="none", label=name, **look)
         count_axis(axes, "x")
-        axes.set_xlim(-0.015 * ends.to_numpy().max(), 1.03 * ends.to_numpy().max() or 1)
-        _name_rows(axes, results, manifest)
-        shared_key(drawn, axes)
-        return finish(
-            drawn, _strata_alt(manifest), f"Records and true links by stratum.{strata_note(results)}"
-        )
+        axes.set_xlim(-0.015 * top, 1.03 * top)
+        _name_rows(sheet, results, manifest)
+        sheet.key()
+
+    caption = f"Records and true links by stratum.{strata_note(results)}"
+    return figure(draw, height=height_of(len(manifest)), alt=_strata_alt(manifest), caption=caption)
 
 
-def _name_rows(axes: Axes, results: Results, strata_: pd.DataFrame) -> None:
+def _name_rows(sheet: Sheet, results: Results, shown: pd.DataFrame) -> None:
     """The strata's names at the rows, under those of the strata variables."""
-    rows(axes, [shorten(label, LABEL) for label in strata_["label"]])
-    axes.tick_params(axis="y", labelsize=7.5 if len(strata_) <= 16 else 6.5)
-    axes.annotate(
-        shorten(results.strata_heading, LABEL), (0, 1), xycoords="axes fraction", xytext=(-4, 2),
-        textcoords="offset points", ha="right", va="bottom", color=MUTED, fontsize=7,
-    )  # fmt: skip
+    for axes in sheet.left():
+        rows(axes, list(shown["label"]), letters(sheet))
+        axes.annotate(
+            shorten(results.strata_heading, letters(sheet)),
+            (0, 1),
+            xycoords="axes fraction",
+            xytext=(-4, 2),
+            textcoords="offset points",
+            ha="right",
+            va="bottom",
+            color=MUTED,
+            fontsize=7,
+        )
 
 
 def _strata_alt(manifest: pd.DataFrame) -> str:
@@ -94,12 +89,11 @@ def _strata_alt(manifest: pd.DataFrame) -> str:
             for row in manifest.itertuples()
         ]
         return " ".join(["Dots by stratum.", *lines])
-    return (
-        f"Dots for {len(manifest)} strata. Released records range from {count(manifest['n_puf'].min())} to "
-        f"{count(manifest['n_puf'].max())}, the intruder's from {count(manifest['n_eif'].min())} to "
-        f"{count(manifest['n_eif'].max())}, true links from {count(manifest['n_links'].min())} to "
-        f"{count(manifest['n_links'].max())}. The table has every number."
-    )
+    ranges = [
+        f"{name} from {count(manifest[column].min())} to {count(manifest[column].max())}"
+        for column, (name, _) in MARKS.items()
+    ]
+    return f"Dots for {len(manifest)} strata: {', '.join(ranges)}. The table has every number."
 
 
 @part("rates.csv", "strata/manifest.csv")
@@ -107,20 +101,28 @@ def rates_by_stratum(results: Results) -> Figure | None:
     """The conditional rate in every stratum, one panel per metric."""
     if not results.strata_names:
         return None
-    strata_ = shown_strata(results)
+    shown = shown_strata(results)
     rates = results.table("rates.csv").set_index(["metric", "stratum"])
-    own = {metric: rates.loc[metric].reindex(strata_["stratum"]) for metric in results.metrics}
+    own = {metric: rates.loc[metric].reindex(shown["stratum"]) for metric in results.metrics}
     if all(lines["conditional_rate"].isna().all() for lines in own.values()):
         return None
     top = _top(own, results.limit)
-    with drawing(height_of(len(strata_)) + 0.1) as drawn:
-        panels = drawn.subplots(1, len(own), sharey=True, squeeze=False)[0]
-        for axes, (metric, lines) in zip(panels, own.items(), strict=True):
+
+    def draw(sheet: Sheet) -> None:
+        for axes, (metric, lines) in zip(sheet.panels, own.items(), strict=True):
             _panel(axes, lines, rates.loc[(metric, WHOLE), "conditional_rate"], results.limit, top)
-            axes.set_title(title(metric), pad=14 if results.limit is not None else 7)
-        apart(drawn, 0.05)
-        _name_rows(panels[0], results, strata_)
-        return finish(drawn, _rates_alt(results, own), _caption(results))
+            axes.set_title(title(metric), pad=14)
+        _name_rows(sheet, results, shown)
+
+    return figure(
+        draw,
+        panels=len(own),
+        height=height_of(len(shown)) + 0.1,
+        alt=_rates_alt(results, own),
+        caption=_caption(results),
+        between=0.05,
+        sharey=True,
+    )
 
 
 def _caption(results: Results) -> str:
@@ -137,8 +139,7 @@ def _top(own: dict[str, pd.DataFrame], limit: float | None) -> float:
     """An axis that shows every rate and the better part of the intervals."""
     rates = pd.concat([lines["conditional_rate"] for lines in own.values()]).dropna()
     highs = pd.concat([lines["conditional_high"] for lines in own.values()]).dropna()
-    wanted = [float(rates.max()), float(highs.median())] if len(rates) else []
-    return min(1.0, top_of([1.05 * value for value in wanted], limit))
+    return min(1.0, top_of([1.05 * float(rates.max()), 1.05 * float(highs.median())], limit))
 
 
 def _panel(axes: Axes, lines: pd.DataFrame, whole: float, limit: float | None, top: float) -> None:
@@ -147,20 +148,16 @@ def _panel(axes: Axes, lines: pd.DataFrame, whole: float, limit: float | None, t
             axes.text(0.02 * top, at, UNDEFINED, va="center", color=MUTED, fontsize=7)
             continue
         above = limit is not None and line.conditional_rate > limit
-        axes.plot(
-            [line.conditional_low, line.conditional_high],
-            [at, at],
-            color=SUSPECTED,
-            linewidth=3.2,
-            zorder=2,
-            alpha=0.75,
+        band: Look = {"color": SUSPECTED, "linewidth": 3.2, "alpha": 0.75, "zorder": 2}
+        axes.plot([line.conditional_low, line.conditional_high], [at, at], **band)
+        look: Look = (
+            {"marker": "D", "color": LIMIT, "markersize": 3.6}
+            if above
+            else {"marker": "o", "color": CONFIRMED}
         )
-        axes.plot(
-            line.conditional_rate, at, "D" if above else "o", color=LIMIT if above else CONFIRMED,
-            markersize=3.6 if above else 4, zorder=3, clip_on=False,
-        )  # fmt: skip
+        axes.plot(line.conditional_rate, at, **{"markersize": 4, "zorder": 3, "clip_on": False, **look})
     percent_axis(axes, top, ticks=3)
-    if defined(whole) and not math.isnan(whole):
+    if defined(whole):
         axes.axvline(whole, color=CONFIRMED, linewidth=0.8, zorder=1)
     limit_line(axes, limit)
 

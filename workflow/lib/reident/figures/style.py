@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Sequence
 from html import escape as escape_xml
 from typing import Any, Literal, NamedTuple
 
@@ -19,7 +19,7 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from reident.tables.wording import plain
+from reident.tables.wording import plain, shorten
 
 INK = "#1d2733"
 MUTED = "#5b6670"
@@ -28,17 +28,14 @@ CONFIRMED = "#0b3d62"
 SUSPECTED = "#8db4d2"
 AMBIGUOUS = "#dcd6c8"
 LIMIT = "#b3441e"
-WIDTH = 6.4
-"""Inches: the measure of the page."""
-
 LINES = {
-    "unicity": ("#0b3d62", "o", "-"),
-    "taxicab": ("#c05a1c", "s", "-"),
-    "euclidean": ("#1b8a6b", "^", "-"),
-    "adhoc": ("#8a5aa8", "D", "-"),
-    "winkler": ("#7a6a00", "v", "-"),
+    "unicity": ("#0b3d62", "o"),
+    "taxicab": ("#c05a1c", "s"),
+    "euclidean": ("#1b8a6b", "^"),
+    "adhoc": ("#8a5aa8", "D"),
+    "winkler": ("#7a6a00", "v"),
 }
-"""Colour, marker and stroke of a metric where several share an axis."""
+"""Colour and marker of a metric where several share an axis."""
 
 _STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
@@ -55,8 +52,6 @@ _STYLE: dict[Any, Any] = {
     "axes.titlesize": 8,
     "axes.titleweight": "bold",
     "axes.titlepad": 7,
-    "figure.constrained_layout.h_pad": 0.03,
-    "figure.constrained_layout.w_pad": 0.03,
     "figure.facecolor": "none",
     "axes.facecolor": "none",
     "savefig.facecolor": "none",
@@ -78,55 +73,168 @@ _STYLE: dict[Any, Any] = {
     "xtick.major.width": 0.6,
     "ytick.color": INK,
     "ytick.labelsize": 7.5,
+    "ytick.major.pad": 6,
     "ytick.major.size": 0,
 }
 
 
+Look = dict[str, Any]
+"""How matplotlib draws something."""
+
+
+class Form(NamedTuple):
+    """The room that a drawing has."""
+
+    width: float
+    narrow: bool
+
+
+PAGE = Form(6.4, narrow=False)
+PHONE = Form(3.6, narrow=True)
+"""Inches: the measure of a page, and a phone's."""
+
+NARROW = "application/vnd.reident.narrow+svg"
+"""The kind of output that holds a figure's drawing for phones."""
+
+
 class Figure(NamedTuple):
-    """A drawing, what it shows in words, and its caption in Markdown."""
+    """A drawing for pages and one for phones, what they show in words, and their caption in Markdown."""
 
     svg: str
+    narrow: str
     alt: str
     caption: str
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, str], dict[str, Any]]:
         about = {"alt": self.alt, "caption": self.caption, "isolated": True}
-        return {"image/svg+xml": self.svg}, {"image/svg+xml": about}
+        return {"image/svg+xml": self.svg, NARROW: self.narrow}, {"image/svg+xml": about}
 
     def __repr__(self) -> str:
         return self.alt
 
 
-@contextmanager
-def drawing(height: float, width: float = WIDTH) -> Iterator[Drawing]:
-    """A blank drawing in the report's style, `width` × `height` inches; finish it inside the context."""
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(_STYLE)
-        yield Drawing(figsize=(width, height), layout="constrained")
+class Sheet(NamedTuple):
+    """What a figure is drawn on: its panels, in reading order, and whether they are a phone's."""
+
+    drawn: Drawing
+    panels: list[Axes]
+    narrow: bool
+
+    def left(self) -> list[Axes]:
+        """The panels at the left edge, which name the rows."""
+        places = [axes.get_subplotspec() for axes in self.panels]
+        return [
+            axes for axes, place in zip(self.panels, places, strict=True) if place and place.is_first_col()
+        ]
+
+    def key(self) -> None:
+        """A legend over all panels, of what the first one has labelled."""
+        handles, labels = self.panels[0].get_legend_handles_labels()
+        columns = len(labels) if not self.narrow or sum(map(len, labels)) <= NARROW_KEY else 1
+        self.drawn.legend(handles, labels, loc="outside upper left", ncols=columns, fontsize=7.5, **_KEY)
+
+    def keys(self) -> None:
+        """A legend over each panel, of what it has labelled."""
+        for axes in self.panels:
+            handles, labels = axes.get_legend_handles_labels()
+            axes.legend(
+                handles,
+                labels,
+                loc="lower left",
+                bbox_to_anchor=(0, 1),
+                ncols=len(labels),
+                fontsize=7,
+                borderpad=0,
+                **_KEY,
+            )
 
 
-def finish(drawn: Drawing, alt: str, caption: str) -> Figure:
-    """The drawing as SVG without a date, a name of the program or a comment.
+NARROW_KEY = 36
+"""Letters of a legend that fit one line on a phone."""
+
+_KEY: Look = {
+    "handlelength": 1.2,
+    "handletextpad": 0.5,
+    "columnspacing": 1.4,
+    "borderaxespad": 0.3,
+    "labelcolor": INK,
+}
+
+
+def figure(
+    draw: Callable[[Sheet], None],
+    *,
+    panels: int = 1,
+    height: float,
+    alt: str,
+    caption: str,
+    across: int = 2,
+    stacked: bool = False,
+    between: float = 0.02,
+    **subplots: Any,
+) -> Figure:
+    """Draw a figure for pages, its panels side by side, and for phones, at most `across` of them.
 
     Parameters
     ----------
-    drawn : matplotlib.figure.Figure
+    draw : callable
+        ``draw(sheet)`` fills the panels.
+    panels : int
+    height : float
+        Inches, of a row of panels, or of all if `stacked`.
     alt : str
         What the figure shows, in words and numbers.
     caption : str
         Markdown.
+    across : int
+        The most panels beside each other on a phone.
+    stacked : bool
+        Whether the panels stand one above the other on a page too.
+    between : float
+        Room between panels, as a share of their width, so that the numbers of their axes do not touch.
+    subplots
+        For :meth:`matplotlib.figure.Figure.subplots`.
     """
-    stream = io.StringIO()
-    drawn.savefig(
-        stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
-    )
     alt = plain(alt, len(alt))
+    page, phone = (1, panels), (-(-panels // across), min(panels, across))
+    grids = [(panels, 1)] * 2 if stacked else [page, phone]
+    wide, narrow = (
+        _svg(draw, form, panels, grid, height * (1 if stacked else grid[0]), between, subplots)
+        for form, grid in zip((PAGE, PHONE), grids, strict=True)
+    )
+    label = f'<svg role="img" aria-label="{escape_xml(alt)}"'
+    return Figure(wide.replace("<svg", label, 1), narrow.replace("<svg", label, 1), alt, caption)
+
+
+def _svg(
+    draw: Callable[[Sheet], None],
+    form: Form,
+    panels: int,
+    grid: tuple[int, int],
+    height: float,
+    between: float,
+    subplots: Look,
+) -> str:
+    """A drawing as SVG without a date, the name of a program, a comment, or a trace of the user's settings."""
+    options = {
+        name: value for name, value in subplots.items() if name != "width_ratios" or grid[1] == len(value)
+    }
+    with mpl.rc_context(), warnings.catch_warnings():
+        # A script without a font shows as the placeholder of its letters; the table has the letters themselves.
+        warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE)
+        engine = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03, wspace=between, hspace=0.03)
+        drawn = Drawing(figsize=(form.width, height), layout=engine)
+        every = list(drawn.subplots(*grid, squeeze=False, **options).flat)
+        for axes in every[panels:]:
+            axes.set_visible(False)
+        draw(Sheet(drawn, every[:panels], form.narrow))
+        stream = io.StringIO()
+        no_metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+        drawn.savefig(stream, format="svg", metadata=no_metadata)
     svg = stream.getvalue()
-    svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<!--.*?-->\s*|<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
-    label = f'<svg role="img" aria-label="{escape_xml(" ".join(alt.split()))}"'
-    return Figure(svg.replace("<svg", label, 1), alt, caption)
+    return re.sub(r"<!--.*?-->\s*|<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
 
 
 def percent_axis(axes: Axes, top: float, ticks: int = 4) -> None:
@@ -149,37 +257,36 @@ def count_axis(axes: Axes, which: Literal["x", "y"]) -> None:
     axis.set_major_locator(MaxNLocator(4, integer=True))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axes.grid(visible=True, axis=which)
+    axes.tick_params(axis=which, labelsize=7, labelcolor=MUTED)
     axes.spines["bottom"].set_visible(which == "y")
     (axes.set_xlim if which == "x" else axes.set_ylim)(0)
 
 
-def rows(axes: Axes, labels: Sequence[str]) -> None:
-    """Names of the rows, the first on top."""
-    axes.set_yticks(range(len(labels)), labels)
+def share_axis(axes: Axes, top: float) -> None:
+    """An upright axis of shares from 0 to `top`."""
+    axes.set_ylim(0, top)
+    axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
+    axes.yaxis.set_major_formatter(FuncFormatter(percent_tick))
+    axes.tick_params(axis="y", labelsize=7, labelcolor=MUTED)
+    axes.grid(visible=True, axis="y")
+
+
+def rows(axes: Axes, labels: Sequence[object], length: int) -> None:
+    """Names of the rows, the first on top, at most `length` letters of each."""
+    axes.set_yticks(range(len(labels)), [shorten(label, length) for label in labels])
     axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.tick_params(axis="y", labelsize=7.5 if len(labels) <= ROOMY else 6.5)
 
 
-def key(axes: Axes, **options: Any) -> None:
-    """A legend in one line between the title and the axes, of what the axes have labelled."""
-    handles, labels = axes.get_legend_handles_labels()
-    legend = axes.legend(
-        handles, labels, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(labels), handlelength=1.1,
-        handletextpad=0.5, columnspacing=1.4, borderaxespad=0.3, borderpad=0, fontsize=7, labelcolor=INK, **options,
-    )  # fmt: skip
-    legend.set_zorder(6)
+def height_of(n: int) -> float:
+    """Inches for so many rows: roomy where there are few, close where there are many."""
+    return max(1.3, 0.75 + n * (0.195 if n <= ROOMY else 0.155))
 
 
-def shared_key(drawn: Drawing, axes: Axes) -> None:
-    """A legend over all panels, of what one of them has labelled."""
-    handles, labels = axes.get_legend_handles_labels()
-    drawn.legend(
-        handles, labels, loc="outside upper left", ncols=len(labels), handlelength=1.2, handletextpad=0.5,
-        columnspacing=1.6, borderaxespad=0.2, fontsize=7.5, labelcolor=INK,
-    )  # fmt: skip
+def letters(sheet: Sheet) -> int:
+    """How many letters of a row's name fit."""
+    return 15 if sheet.narrow else 26
 
 
-def apart(drawn: Drawing, between: float = 0.06) -> None:
-    """Room between panels, so that the numbers of their axes do not touch."""
-    engine = drawn.get_layout_engine()
-    if isinstance(engine, ConstrainedLayoutEngine):
-        engine.set(wspace=between)
+ROOMY = 16
+"""More rows than these stand close."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import datetime
 import html
+import re
 import string
 import tempfile
 from pathlib import Path
@@ -19,6 +20,7 @@ import nbformat
 import pypandoc
 import typst
 
+from reident.figures.style import NARROW
 from reident.tables.layout import REPORT
 from reident.tables.wording import plain
 
@@ -45,12 +47,19 @@ class Rendered(NamedTuple):
     pdf: bytes
 
 
+class Drawn(NamedTuple):
+    """A figure's drawing for pages, and the one for phones, as SVG."""
+
+    wide: str
+    narrow: str
+
+
 class Content(NamedTuple):
     """What a notebook shows: the front page and the rest as Markdown, and the figures by file name."""
 
     front: str
     body: str
-    figures: dict[str, str]
+    figures: dict[str, Drawn]
 
 
 class About(NamedTuple):
@@ -105,14 +114,14 @@ def render(
 def read(notebook: nbformat.NotebookNode) -> Content:
     """What the cells of an executed notebook show, in their order."""
     texts: dict[bool, list[str]] = {True: [], False: []}
-    figures: dict[str, str] = {}
+    figures: dict[str, Drawn] = {}
     for cell in notebook.cells:
         front = "front" in cell.metadata.get("tags", [])
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             if "image/svg+xml" in data:
                 name = f"figure-{len(figures) + 1:02d}.svg"
-                figures[name] = data["image/svg+xml"]
+                figures[name] = Drawn(data["image/svg+xml"], data.get(NARROW, data["image/svg+xml"]))
                 about = output.metadata["image/svg+xml"]
                 texts[front].append(f'![{about["caption"]}]({name}){{alt="{_attribute(about["alt"])}"}}')
             elif REPORT in data:
@@ -167,10 +176,16 @@ def to_html(content: Content, about: About) -> str:
         front=_pandoc(content.front, "html5", *options, "--metadata=prefix:front-"),
         body=body,
     )
-    for name, svg in content.figures.items():
-        data = base64.b64encode(svg.encode()).decode()
-        text = text.replace(f'src="{name}"', f'src="data:image/svg+xml;base64,{data}"')
-    return text
+    return re.sub(r'<img\ssrc="([^"]+)"[^>]*>', lambda found: _picture(found, content.figures), text)
+
+
+def _picture(found: re.Match[str], figures: dict[str, Drawn]) -> str:
+    """An image of pandoc's as the drawing that fits the screen."""
+    wide, narrow = (
+        f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}" for svg in figures[found[1]]
+    )
+    image = found[0].replace(found[1], wide, 1)
+    return f'<picture><source media="screen and (max-width: 36rem)" srcset="{narrow}">{image}</picture>'
 
 
 def to_pdf(content: Content, about: About) -> bytes:
@@ -197,8 +212,8 @@ def to_pdf(content: Content, about: About) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         main = Path(folder) / "main.typ"
         main.write_text(source, encoding="utf-8")
-        for name, svg in content.figures.items():
-            (Path(folder) / name).write_text(svg, encoding="utf-8")
+        for name, drawn in content.figures.items():
+            (Path(folder) / name).write_text(drawn.wide, encoding="utf-8")
         return typst.compile(
             str(main),
             root=folder,

@@ -1,0 +1,176 @@
+"""Figures of the report: legible, told in words, the same in every run (METHODS §2, §5, §6)."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from xml.etree import ElementTree as ET
+
+import matplotlib as mpl
+import pytest
+from reident import figures
+from reident.figures import style
+from reident.tables.results import Results
+from reident.tables.wording import percent
+from unit.report_fixture import Shape, write_results
+
+HOSTILE = ("$x$", "$", r"\input{e}", "</svg><script>", "-->", "漢字 😀", "\u202eevil", "a" * 300)
+EVERY = [getattr(figures, name) for name in figures.__all__ if name != "Figure"]
+NAMES = [name for name in figures.__all__ if name != "Figure"]
+ALL_METRICS = ("unicity", "taxicab", "euclidean", "adhoc")
+PAGE_HEIGHT = 9.2
+"""Inches of a page between its margins, with room for a caption."""
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A function from a shape to its results."""
+    return lambda **shape: Results(write_results(tmp_path / "results", Shape(**shape)))
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory):
+    return Results(write_results(tmp_path_factory.mktemp("usual") / "results"))
+
+
+@pytest.fixture(scope="module")
+def drawn(usual):
+    """Every figure of the usual results."""
+    return dict(zip(NAMES, (part(usual) for part in EVERY), strict=True))
+
+
+def parse(svg: str) -> ET.Element:
+    return ET.fromstring(svg)  # noqa: S314 - of our own making
+
+
+def inches(svg: str) -> tuple[float, float]:
+    root = parse(svg)
+    return tuple(float(root.get(side).removesuffix("pt")) / 72 for side in ("width", "height"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_is_drawn_for_a_page_and_for_a_phone(drawn, name):
+    figure = drawn[name]
+    assert inches(figure.svg)[0] == pytest.approx(style.PAGE.width, abs=0.01)
+    assert inches(figure.narrow)[0] == pytest.approx(style.PHONE.width, abs=0.01)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_carries_no_date_no_program_no_link_and_no_script(drawn, name):
+    for svg in drawn[name][:2]:
+        assert not re.search(r"date|creator|metadata|<script|\son\w+=|<!--|<text", svg, re.IGNORECASE)
+        addresses = set(re.findall(r'(?:href|src)="([^"]*)"', svg))
+        assert all(address.startswith("#") for address in addresses)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_is_told_in_words_and_numbers(drawn, name):
+    figure = drawn[name]
+    assert len(re.findall(r"\d", figure.alt)) > 3
+    assert figure.caption.endswith(".")
+    assert parse(figure.svg).get("aria-label") == figure.alt
+    assert parse(figure.svg).get("role") == "img"
+
+
+def test_the_words_of_the_rates_have_their_numbers(usual, drawn):
+    alt = drawn["rates_by_metric"].alt
+    for rate in usual.whole["conditional_rate"]:
+        assert percent(rate).replace("\u00a0", " ") in alt
+    assert "The limit is 5 %" in alt
+
+
+def test_figures_are_the_same_whatever_the_settings_around_them_and_leave_those_alone(usual, drawn):
+    with mpl.rc_context(
+        {"font.size": 20, "svg.hashsalt": "other", "axes.grid": True, "text.parse_math": True}
+    ):
+        mine = dict(mpl.rcParams)
+        assert [part(usual) for part in EVERY] == list(drawn.values())
+        assert dict(mpl.rcParams) == mine
+
+
+@pytest.mark.parametrize("part", [figures.strata, figures.rates_by_stratum, figures.links, figures.agreement])
+def test_labels_are_data_and_steer_no_drawing(results, part):
+    figure = part(results(strata=HOSTILE, variables=tuple((label, "numeric", "x") for label in HOSTILE)))
+    for svg in figure[:2]:
+        assert not parse(svg).findall(".//{http://www.w3.org/2000/svg}script")
+    assert "\u202e" not in figure.alt
+
+
+def test_a_formula_in_a_label_is_not_typeset(results):
+    """A dollar sign that started a formula would vanish from the row's name."""
+    plain, dollars = (
+        figures.links(results(variables=((name, "numeric", "x"), ("sex", "categorical", "s"))))
+        for name in ("xxx", "$x$")
+    )
+    assert plain.svg.count("<use") == dollars.svg.count("<use")
+
+
+@pytest.mark.parametrize("part", [figures.strata, figures.rates_by_stratum])
+@pytest.mark.parametrize("n", [1, 51, 300])
+def test_any_number_of_strata_fits_a_page(results, part, n):
+    figure = part(results(strata=tuple(f"State {at:03d}" for at in range(n)), records=20_000))
+    assert inches(figure.svg)[1] <= PAGE_HEIGHT + (1 if n == 300 else 0)
+
+
+@pytest.mark.parametrize("part", [figures.strata, figures.rates_by_stratum])
+def test_no_strata_no_figure(results, part):
+    assert part(results(strata=None)) is None
+
+
+@pytest.mark.parametrize(
+    "part", [figures.rates_by_metric, figures.rates_by_stratum, figures.ranks, figures.rank_limit]
+)
+def test_nothing_suspected_leaves_nothing_to_draw(results, part):
+    found = results(nothing_suspected=ALL_METRICS)
+    rates = found.table("rates.csv")
+    rates["n_ambiguous"] = 0.0
+    assert part(found) is None
+
+
+def test_a_metric_that_suspects_nothing_is_named_among_the_others(results):
+    found = results(nothing_suspected=("taxicab",))
+    assert "Taxicab: 0 % of the released records suspected" in figures.rates_by_metric(found).alt
+    assert "Taxicab: nothing suspected in any stratum" in figures.rates_by_stratum(found).alt
+
+
+@pytest.mark.parametrize("metrics", [("unicity",), ("taxicab",), ("unicity", "adhoc"), ALL_METRICS])
+def test_any_choice_of_metrics_is_drawn(results, metrics):
+    found = results(metrics=metrics)
+    assert figures.rates_by_metric(found) is not None
+    assert (figures.overlap(found) is None) == (len(metrics) == 1)
+    assert (figures.rank_limit(found) is None) == (metrics == ("unicity",))
+
+
+def test_the_overlap_counts_every_record_once(usual):
+    overlap = usual.table("description/overlap.csv")
+    shown = figures.pairs.intersections(usual)
+    for name in ("suspected", "confirmed"):
+        assert shown[name].sum() == overlap.loc[overlap["set"] == name, "n_pufids"].sum()
+    assert shown["suspected"].is_monotonic_decreasing
+
+
+def _lightness(colour: str) -> float:
+    """CIE L* of a colour: what remains of it in grey, and for every kind of colour vision."""
+    linear = [
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+        for value in mpl.colors.to_rgb(colour)
+    ]
+    luminance = sum(weight * value for weight, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return 116 * luminance ** (1 / 3) - 16
+
+
+@pytest.mark.parametrize(
+    "colours",
+    [
+        (style.CONFIRMED, style.SUSPECTED, style.AMBIGUOUS),
+        (style.CONFIRMED, style.LIMIT),
+        (style.INK, style.MUTED),
+    ],
+)
+def test_colours_that_meet_differ_in_lightness(colours):
+    lightness = sorted(map(_lightness, colours))
+    assert min(high - low for low, high in pairwise(lightness)) >= 12
+
+
+def test_metrics_that_share_an_axis_differ_in_shape_too():
+    assert len({marker for _, marker in style.LINES.values()}) == len(style.LINES)
