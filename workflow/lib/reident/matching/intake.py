@@ -132,7 +132,7 @@ def _order(options: Matching, place: int, confidential: pa.Table, text: pa.Table
     if not options.key():
         if text.num_rows != confidential.num_rows:
             raise InputError(
-                f"{file}: {text.num_rows:,} records where {wanted} has {confidential.num_rows:,}, so that rows "
+                f"{file} has {text.num_rows:,} records and {wanted} has {confidential.num_rows:,}, so that rows "
                 "cannot correspond by their order; correct the file, or give both files an `id`."
             )
         return None
