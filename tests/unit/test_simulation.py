@@ -14,7 +14,7 @@ import pytest
 from pydantic import ValidationError
 from reident import intake, strata, study
 from reident.errors import InputError
-from reident.simulation import Simulation, brokers, simulate, survey
+from reident.simulation import HouseholdSurvey, brokers, simulate, survey
 
 EXAMPLE = Path(__file__).parents[2] / "config" / "studies" / "example.yaml"
 SMALL = {"households": 700, "puf_records": 300, "eif_records": 500}
@@ -27,12 +27,12 @@ NUMBERS = {"AGE": "age_years", "HOURS": "weekly_hours", "INCOME": "income_est", 
 
 
 def drawn(**keys):
-    return simulate(Simulation.model_validate({**SMALL, **keys}))
+    return simulate(HouseholdSurvey.model_validate({**SMALL, **keys}))
 
 
 @cache
 def example():
-    return simulate(Simulation())
+    return simulate(HouseholdSurvey())
 
 
 def digest(files):
@@ -63,8 +63,8 @@ class TestSameBytes:
     )
     def test_in_other_surroundings(self, surroundings):
         code = (
-            "import hashlib; from reident.simulation import Simulation, simulate\n"
-            f"files = simulate(Simulation(**{SMALL!r}))\n"
+            "import hashlib; from reident.simulation import HouseholdSurvey, simulate\n"
+            f"files = simulate(HouseholdSurvey(**{SMALL!r}))\n"
             r"text = ''.join(f'{name}\n{file.to_csv(index=False)}' for name, file in sorted(files.items()))"
             "\nprint(hashlib.sha256(text.encode()).hexdigest())"
         )
@@ -220,7 +220,7 @@ class TestTruth:
 
 class TestTreatment:
     def test_missing_items_are_near_the_declared_shares(self):
-        spec, files = Simulation(), example()
+        spec, files = HouseholdSurvey(), example()
         released = {item: column for column, item in survey.RELEASED.items()}
         held = {item: column for column, item in brokers.HELD.items()}
         for columns, file, options in (
@@ -287,7 +287,7 @@ class TestTreatment:
 class TestSizes:
     @pytest.mark.parametrize("seed", range(5))
     def test_one_record_in_each_file(self, seed):
-        files = simulate(Simulation(seed=seed, households=50, puf_records=1, eif_records=1, overlap=1))
+        files = simulate(HouseholdSurvey(seed=seed, households=50, puf_records=1, eif_records=1, overlap=1))
         assert (len(files["puf"]), len(files["eif"])) == (1, 1)
         assert len(files["iuf"]) <= 1
         assert files["iuf"].columns.tolist()[:3] == LINK
@@ -322,7 +322,7 @@ class TestSizes:
     )
     def test_a_section_that_makes_no_sense_is_refused(self, keys):
         with pytest.raises(ValidationError):
-            Simulation.model_validate(keys)
+            HouseholdSurvey.model_validate(keys)
 
     def test_more_records_than_short_pufids_stay_different(self):
         ids = survey.pufids(200_000, np.random.default_rng(5))
@@ -330,23 +330,21 @@ class TestSizes:
         assert {len(text) for text in ids} == {8}
 
     def test_the_canonical_json_of_a_section_draws_the_same(self):
-        spec = Simulation.model_validate(SMALL)
-        assert digest(simulate(Simulation.model_validate_json(spec.model_dump_json()))) == digest(
+        spec = HouseholdSurvey.model_validate(SMALL)
+        assert digest(simulate(HouseholdSurvey.model_validate_json(spec.model_dump_json()))) == digest(
             simulate(spec)
         )
 
 
 def test_reading_a_study_does_not_wait_for_pandas():
-    code = (
-        "import sys; from reident.simulation import Simulation, simulate; assert 'pandas' not in sys.modules"
-    )
+    code = "import sys; from reident.simulation import HouseholdSurvey, simulate; assert 'pandas' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_every_option_is_described_and_has_a_default():
     for section in (
-        Simulation,
-        *(Simulation.model_fields[name].annotation for name in ("treatment", "brokers")),
+        HouseholdSurvey,
+        *(HouseholdSurvey.model_fields[name].annotation for name in ("treatment", "brokers")),
     ):
         for name, field in section.model_fields.items():
             assert field.description, name

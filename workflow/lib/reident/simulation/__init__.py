@@ -1,6 +1,7 @@
 """Simulated study files: the section `simulate` of a study, and what draws the files from it."""
 
-from reident.simulation.options import Simulation
+from reident.simulation.options import HouseholdSurvey, Simulation, SyntheticSurvey
 from reident.simulation.survey import simulate
+from reident.simulation.synthesis import synthesize
 
-__all__ = ["Simulation", "simulate"]
+__all__ = ["HouseholdSurvey", "Simulation", "SyntheticSurvey", "simulate", "synthesize"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from reident.section import Section
 
@@ -115,5 +115,34 @@ class HouseholdSurvey(Section):
     brokers: Brokers = Field(default_factory=Brokers, description="What the intruder's file gets wrong.")
 
 
-Simulation = HouseholdSurvey
+class SyntheticSurvey(Section):
+    """A confidential survey of adults and synthetic files in which occupation and income are synthesized."""
+
+    kind: Literal["synthetic-survey"] = Field(description="What is simulated.")
+    seed: int = Field(2026, ge=0, description="The seed; every draw follows from it and from these keys.")
+    households: int = Field(6_000, ge=1, description="Households of the population.")
+    records: int = Field(5_000, ge=1, description="Records of the survey, adults drawn at random.")
+    copies: int = Field(3, ge=1, le=1000, description="Synthetic files, m.")
+    noise: Annotated[float, Field(ge=0, le=1)] = Field(
+        0.25,
+        description="Standard deviation of the logarithm of a factor by which a synthetic income differs from that "
+        "of a person alike; 0 stays 0.",
+    )
+    rounding: int = Field(100, ge=1, description="Incomes are rounded to the nearest multiple.")
+    missing: Share = Field(0.03, description="Share of incomes that are not stated, in all files alike.")
+
+
+def _kind(value: Any) -> Any:
+    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+    return kind or "household-survey"
+
+
+Simulation = Annotated[
+    Annotated[HouseholdSurvey, Tag("household-survey")] | Annotated[SyntheticSurvey, Tag("synthetic-survey")],
+    Discriminator(
+        _kind,
+        custom_error_type="kind",
+        custom_error_message="there is no such `kind`; `household-survey` and `synthetic-survey` are simulated",
+    ),
+]
 """What `simulate` of a study takes: one section for each `kind`, told apart by it."""
