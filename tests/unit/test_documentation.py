@@ -74,6 +74,17 @@ linking_variables: [{name: age, type: numeric}, {name: sex, type: categorical}]
 metrics: {taxicab: {}}
 """
 
+MATCHING = """
+matching:
+  confidential: {path: c.csv}
+  synthetic: [{path: s1.csv}, {path: s2.csv, id: pid}]
+  known: [sex, {name: region, missing: -9, integer-coded: true}]
+  scenarios: [{name: stranger, known: []}]
+  synthesized: [income]
+  radius: {income: {relative: 0.2}, age: {absolute: 1/3}}
+  targets: {variable: region, equals: [1, 2]}
+"""
+
 TAKEN = [
     ("the smallest study", "", ""),
     ("a strata variable by its name alone", "metrics:", "strata: [region]\nmetrics:"),
@@ -88,6 +99,8 @@ TAKEN = [
     ("a fraction", "taxicab: {}", "taxicab: {alpha: 1/3}"),
     ("the word exact", "taxicab: {}", "adhoc: {scores: {sex: exact}}"),
     ("a date", "id: small", "id: small\ndate: 2026-03-31"),
+    ("simulated synthetic data", "linking_", "simulate: {kind: synthetic-survey, copies: 2}\nlinking_"),
+    ("a known variable by its name, and one declared", "metrics:", MATCHING + "metrics:"),
     ("simulated files", "linking_", "simulate: {seed: 1, treatment: {noise: {age: 0.1}}}\nlinking_"),
 ]
 
@@ -98,7 +111,8 @@ REFUSED = [
     ("an id with capitals", "id: small", "id: Small"),
     ("an unknown type", "type: numeric", "type: number"),
     ("a variable without a type", ", type: numeric", ""),
-    ("no linking variable", "[{name: age, type: numeric}, {name: sex, type: categorical}]", "[]"),
+    ("an unknown kind of simulation", "linking_", "simulate: {kind: census}\nlinking_"),
+    ("a radius that is no section", "metrics:", "matching: {synthesized: [a], radius: {a: x}}\nmetrics:"),
     ("an unknown metric", "{taxicab: {}}", "{manhattan: {}}"),
     ("one bin", "metrics:", "binning: {bins: 1}\nmetrics:"),
     ("a band without a score", "taxicab: {}", "adhoc: {scores: {age: {bands: [{within: 1}]}}}"),
@@ -124,7 +138,9 @@ def models(model, prefix=""):
     for name, field in model.model_fields.items():
         yield prefix + name, field
         for inner in sections(field.annotation):
-            yield from models(inner, f"{prefix}{name}.")
+            kind = inner.model_fields.get("kind")
+            mark = f"[{get_args(kind.annotation)[0]}]" if kind is not None and kind.is_required() else ""
+            yield from models(inner, f"{prefix}{name}{mark}.")
 
 
 def sections(annotation):

@@ -416,7 +416,8 @@ def test_accounts_close():
             {"known": [{"name": "age", "integer-coded": "true"}], "radius": {"age": {"absolute": "1"}}},
             "so it is a number",
         ),
-        ({"synthetic": []}, "at least 1 item"),
+        ({"synthetic": []}, "`confidential` and `synthetic` go together"),
+        ({"confidential": None}, "`confidential` and `synthetic` go together"),
         (
             {"synthetic": [{"path": "a.csv", "id": "id"}]},
             "synthetic file 1 has an `id` and `confidential` has none",

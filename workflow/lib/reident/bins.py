@@ -12,7 +12,8 @@ import pyarrow as pa
 from reident.strata import members
 
 if TYPE_CHECKING:
-    from reident.study import Binning, LinkingVariable, Study
+    from reident.linking import Binning, LinkingVariable
+    from reident.study import Study
 
 OUTSIDE = 0
 """The bin of a value whose record is in no stratum, where cut points are taken by stratum."""

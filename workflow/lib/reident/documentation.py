@@ -84,7 +84,8 @@ decision: {conditional_rate_at_most: 0.05}
 KEYS = """\
 ## Keys
 
-A dot leads into a section, `[]` into each item of a list, `*` into each key that you choose yourself.
+A dot leads into a section, `[]` into each item of a list, `*` into each key that you choose yourself, and
+`[word]` into the section whose `kind` is that word.
 *Required* means within its section: a section that is optional may be left out whole. What METHODS says of
 a key stands in [docs/METHODS.md](../docs/METHODS.md), under the section that is named.
 """
@@ -175,17 +176,28 @@ def _keys(
             continue  # the other spelling of a key
         path = prefix + name
         yield Key(path, _type(whole, field), _default(name in required, field), _meaning(whole, field))
+        seen: list[dict[str, Any]] = []
         for suffix, section in _inside(whole, field):
+            if section in seen:
+                continue  # a list that may also be written as its one item
+            seen.append(section)
             inner = section.get("required", ())
-            yield from _keys(whole, section["properties"], inner, f"{path}{suffix}.")
+            yield from _keys(whole, section["properties"], inner, f"{path}{suffix}{_kind(section)}.")
+
+
+def _kind(section: dict[str, Any]) -> str:
+    """The mark of a section that only its `kind` tells apart from another, which is the default."""
+    return f"[{section['properties']['kind']['const']}]" if "kind" in section.get("required", ()) else ""
 
 
 def _variants(whole: dict[str, Any], field: Any) -> list[dict[str, Any]]:
     """What a field may be, references followed; null, which stands for absent, left out."""
     variants = []
-    for variant in field.get("anyOf", [field]):
+    for variant in field.get("anyOf", field.get("oneOf", [field])):
         if "$ref" in variant:
             variants.append(whole["$defs"][variant["$ref"].rsplit("/", 1)[-1]])
+        elif "oneOf" in variant:
+            variants += _variants(whole, variant)
         elif variant.get("type") != "null":
             variants.append(variant)
     return variants

@@ -20,7 +20,8 @@ from reident.errors import InputError
 from reident.values import Coding, Place, typed
 
 if TYPE_CHECKING:
-    from reident.study import Column, Study
+    from reident.linking import Column
+    from reident.study import Study
 
 
 class Prepared(NamedTuple):

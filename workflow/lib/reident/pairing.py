@@ -14,7 +14,8 @@ from reident.bins import grouped
 from reident.strata import members
 
 if TYPE_CHECKING:
-    from reident.study import LinkingVariable, Study
+    from reident.linking import LinkingVariable
+    from reident.study import Study
 
 
 class Records(NamedTuple):

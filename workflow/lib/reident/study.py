@@ -6,18 +6,15 @@ refused, and :func:`canonical_json` writes it in one way only, so that its SHA-2
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
 from datetime import date as Date
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import (
-    AliasChoices,
     BeforeValidator,
-    ConfigDict,
     Field,
     ValidationError,
     create_model,
@@ -27,208 +24,61 @@ from pydantic import (
 from reident import studyfile
 from reident.columns import RESERVED
 from reident.errors import InputError
+from reident.linking import (
+    MAX_LINKING_VARIABLES,
+    Binning,
+    Files,
+    LinkFile,
+    LinkingVariable,
+    RankFilter,
+    Rates,
+    RecordFile,
+    Strata,
+)
+from reident.matching.options import ConfidentialFile, Matching, SyntheticFile
 from reident.metrics import REGISTRY, adhoc
+from reident.parts import digest, part, plain
 from reident.section import Section
-from reident.simulation import Simulation
-from reident.sources import Name, Names, SourceFile
-
-MAX_LINKING_VARIABLES = 64
-
-
-class RecordFile(SourceFile):
-    """The public use file or the external intruder file."""
-
-    id: Names = Field(description="The column, or columns, of the key; compared as text.")
-
-
-class LinkFile(SourceFile):
-    """The internal use file with the true links."""
-
-    puf_id: Names = Field(
-        description="The column, or columns, with the key of the public use file, in the order of its `id`."
-    )
-    eif_id: Names = Field(description="The same for the key of the external intruder file.")
-    unknown_links_at_most: int = Field(
-        0,
-        ge=0,
-        description="How many links may name a record that is in neither file; the count is reported.",
-    )
-
-
-class Files(Section):
-    """The three files of a study."""
-
-    puf: RecordFile = Field(description="The public use file (PUF).")
-    eif: RecordFile = Field(description="The external intruder file (EIF).")
-    iuf: LinkFile = Field(description="The internal use file (IUF): the true links.")
-
-    @model_validator(mode="after")
-    def _key_widths(self) -> Files:
-        for side, key in (("puf", self.iuf.puf_id), ("eif", self.iuf.eif_id)):
-            width = len(getattr(self, side).id)
-            if len(key) != width:
-                raise ValueError(
-                    f"`iuf.{side}_id` has {len(key)} columns and `{side}.id` has {width}; make them equal."
-                )
-        return self
-
-
-class PerFile(Section):
-    """Missing codes of each file."""
-
-    puf: tuple[str, ...] = Field((), description="In the public use file.")
-    eif: tuple[str, ...] = Field((), description="In the external intruder file.")
-
-
-class Recodes(Section):
-    """Recode tables of each file, from the file's code to the study's."""
-
-    puf: dict[str, str] = Field(default_factory=dict, description="Of the public use file.")
-    eif: dict[str, str] = Field(default_factory=dict, description="Of the external intruder file.")
-
-
-def _for_both(value: Any) -> Any:
-    """A list of missing codes stands for both files; an empty cell of the list is the empty text."""
-    if isinstance(value, str):
-        value = [value]
-    if isinstance(value, list | tuple):
-        codes = ["" if code is None else code for code in value]
-        return {"puf": codes, "eif": codes}
-    return value
-
-
-MissingCodes = Annotated[
-    PerFile, BeforeValidator(_for_both, json_schema_input_type=str | tuple[str | None, ...] | PerFile)
-]
-
-
-def _both_spellings(schema: dict[str, Any]) -> None:
-    schema["properties"]["integer-coded"] = schema["properties"]["integer_coded"]
-
-
-class Column(Section):
-    """A variable that both files hold."""
-
-    model_config = ConfigDict(json_schema_extra=_both_spellings)
-
-    name: Name = Field(description="The name in the study.")
-    puf: Name = Field(
-        "", validate_default=False, description="The column of the public use file; empty: the name."
-    )
-    eif: Name = Field(
-        "", validate_default=False, description="The column of the intruder file; empty: the name."
-    )
-    missing: MissingCodes = Field(
-        default_factory=PerFile,
-        description='The codes that mean missing, for both files or as `{puf: [...], eif: [...]}`; `""` is an empty '
-        "cell. Nothing else is missing. They are looked up before recoding. Source: METHODS §1.",
-    )
-    recode: Recodes = Field(
-        default_factory=Recodes, description="From the code of a file to that of the study."
-    )
-    integer_coded: bool = Field(
-        False,
-        validation_alias=AliasChoices("integer_coded", "integer-coded"),
-        description="Whether `1`, `01` and `1.0` are the same code; also written `integer-coded`.",
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _columns_default_to_the_name(cls, value: Any) -> Any:
-        if isinstance(value, dict) and isinstance(value.get("name"), str):
-            return {"puf": value["name"], "eif": value["name"], **value}
-        return value
-
-
-class StrataVariable(Column):
-    """A variable that splits both files into strata."""
-
-
-def _name_alone(value: Any) -> Any:
-    """A strata variable may be written as its name alone, where nothing differs between the files."""
-    return {"name": value} if isinstance(value, str) else value
-
-
-Strata = tuple[
-    Annotated[StrataVariable, BeforeValidator(_name_alone, json_schema_input_type=Name | StrataVariable)], ...
-]
-
-
-class LinkingVariable(Column):
-    """A variable that the intruder compares."""
-
-    type: Literal["numeric", "categorical"] = Field(
-        description="How values are read; ordinal is categorical with a declared `order`."
-    )
-    order: tuple[str, ...] | None = Field(
-        None, min_length=2, description="Categorical: every category after recoding, from lowest to highest."
-    )
-
-    @model_validator(mode="after")
-    def _type_fits(self) -> LinkingVariable:
-        if self.type == "numeric" and (self.order is not None or self.integer_coded):
-            raise ValueError(
-                "`order` and `integer_coded` go with `type: categorical`; remove them or change the type."
-            )
-        if self.order is not None and len(set(self.order)) < len(self.order):
-            raise ValueError("a category stands twice in `order`; keep one of the two.")
-        return self
-
-
-class Binning(Section):
-    """Categories of numeric variables for unicity and taxicab."""
-
-    bins: int = Field(5, ge=2, le=1000, description="How many categories. Source: METHODS §3.")
-    cutpoints: Literal["puf", "eif", "pooled", "each"] = Field(
-        "puf",
-        description="The file whose quantiles cut; `each` cuts either file by its own. Source: METHODS §3.",
-    )
-    scope: Literal["stratum", "study"] = Field(
-        "stratum",
-        description="Where cut points, and the standard deviations of the euclidean and adhoc metrics, are taken. "
-        "Source: METHODS §3, §4.3.",
-    )
-
-
-class RankFilter(Section):
-    """How many pairs of a record may be suspected."""
-
-    max_pairs: int = Field(
-        5,
-        ge=1,
-        description="A record's best ranks are suspected as long as they have at most so many pairs together. "
-        "Source: METHODS §5.",
-    )
-    keep: int = Field(
-        20,
-        ge=1,
-        le=10_000,
-        description="The same for what scoring keeps, so that the report can show other limits; at least `max_pairs`. "
-        "Source: METHODS §5.",
-    )
-
-    @model_validator(mode="after")
-    def _keep_covers(self) -> RankFilter:
-        if self.keep < self.max_pairs:
-            raise ValueError(f"`keep` ({self.keep}) is below `max_pairs` ({self.max_pairs}); raise it.")
-        return self
-
-
-class Rates(Section):
-    """The intervals of the rates."""
-
-    interval: Literal["clopper-pearson", "wilson"] = Field(
-        "clopper-pearson", description="How the interval of a rate is computed. Source: METHODS §6."
-    )
-    level: float = Field(0.95, gt=0, lt=1, description="The coverage of the interval.")
+from reident.simulation import HouseholdSurvey, Simulation, SyntheticSurvey
+from reident.sources import SourceFile
 
 
 class Decision(Section):
     """What the verdict of the report compares with."""
 
-    conditional_rate_at_most: float = Field(
-        ge=0, le=1, description="The largest conditional rate, as a fraction, with which a metric passes."
+    conditional_rate_at_most: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="The largest conditional rate, as a fraction, with which a metric passes.",
     )
+    expected_match_risk_at_most: float | None = Field(
+        None,
+        ge=0,
+        description="Matching: the largest expected match risk, a number of records, with which a scenario passes. "
+        "Source: METHODS §8.",
+    )
+    true_match_rate_at_most: float | None = Field(
+        None, ge=0, le=1, description="Matching: the largest true match rate, as a fraction."
+    )
+    false_match_rate_at_least: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="Matching: the smallest false match rate, as a fraction; without a unique match it is met.",
+    )
+
+    @property
+    def of_matching(self) -> dict[str, float]:
+        """The limits of matching that are given."""
+        limits = self.model_dump(exclude={"conditional_rate_at_most"})
+        return {name: limit for name, limit in limits.items() if limit is not None}
+
+    @model_validator(mode="after")
+    def _some_limit(self) -> Decision:
+        if self.conditional_rate_at_most is None and not self.of_matching:
+            raise ValueError("`decision` names no limit; give one, or remove `decision`.")
+        return self
 
 
 def _defaults_where_empty(value: Any) -> Any:
@@ -263,26 +113,35 @@ class Study(Section):
     title: str = Field("", description="The title of the report; empty: the id.")
     agency: str = Field("", description="Who releases the file; shown on the front page.")
     date: Date | None = Field(None, description="The date of the report, YYYY-MM-DD; nothing else dates it.")
-    files: Files | None = Field(None, description="The three files. This or `simulate`.")
-    simulate: Simulation | None = Field(None, description="Simulated files in place of `files`.")
+    files: Files | None = Field(
+        None, description="The three files that `metrics` compare. This or `simulate`."
+    )
+    simulate: Simulation | None = Field(
+        None, description="Simulated files, in place of `files` or of those of `matching`."
+    )
     strata: Strata = Field(
         (),
         description="Records are compared only inside equal values of all these variables. Each is the name of a "
         "column of both files, or a section where the files differ. Source: METHODS §2.",
     )
     linking_variables: tuple[LinkingVariable, ...] = Field(
-        min_length=1, max_length=MAX_LINKING_VARIABLES, description="What the intruder compares."
+        (), max_length=MAX_LINKING_VARIABLES, description="What the intruder compares, with `metrics`."
     )
     binning: Binning = Field(
         default_factory=Binning, description="Categories of numeric variables, for unicity and taxicab."
     )
-    metrics: Annotated[Metrics, BeforeValidator(_defaults_where_empty)] = Field(
-        description="The metrics that are computed, at least one; `{}` takes the defaults."
+    metrics: Annotated[Metrics, BeforeValidator(_defaults_where_empty)] | None = Field(
+        None,
+        description="The metrics that are computed, at least one; `{}` takes the defaults. Absent: no records are "
+        "linked.",
     )
     rank_filter: RankFilter = Field(
         default_factory=RankFilter, description="How many pairs of a record may be suspected."
     )
     rates: Rates = Field(default_factory=Rates, description="The intervals of the rates.")
+    matching: Matching | None = Field(
+        None, description="Matching-based risk of synthetic data; absent: not computed. Source: METHODS §8."
+    )
     decision: Decision | None = Field(
         None, description="What the verdict of the report compares with. Absent: no verdict."
     )
@@ -290,7 +149,8 @@ class Study(Section):
     @property
     def chosen(self) -> dict[str, Section]:
         """The options of the metrics that are computed, in the order of the registry."""
-        return {name: options for name in REGISTRY if (options := getattr(self.metrics, name)) is not None}
+        found = {name: getattr(self.metrics, name, None) for name in REGISTRY}
+        return {name: options for name, options in found.items() if options is not None}
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:
@@ -317,15 +177,92 @@ class Study(Section):
         return (self.files or SIMULATED).iuf
 
     @property
+    def matched(self) -> Matching:
+        """The section `matching` with its files, declared or simulated."""
+        if self.matching is None:
+            raise ValueError("the study has no section `matching`")
+        if self.matching.confidential is not None or not isinstance(self.simulate, SyntheticSurvey):
+            return self.matching
+        numbers = range(1, self.simulate.copies + 1)
+        files = {
+            "confidential": ConfidentialFile(path="confidential.csv"),
+            "synthetic": tuple(SyntheticFile(path=f"synthetic_{number}.csv") for number in numbers),
+        }
+        return self.matching.model_copy(update=files)
+
+    @property
+    def linked_sources(self) -> dict[str, SourceFile]:
+        """The descriptions of ``puf``, ``eif`` and ``iuf``, declared or simulated; empty without `metrics`."""
+        return {} if self.metrics is None else {**self.record_files, "iuf": self.link_file}
+
+    @property
+    def matched_sources(self) -> dict[str, SourceFile]:
+        """The descriptions of ``confidential``, ``synthetic_1`` …; empty without `matching`."""
+        if self.matching is None:
+            return {}
+        copies = {f"synthetic_{at}": file for at, file in enumerate(self.matched.synthetic, start=1)}
+        return {"confidential": self.matched.file(), **copies}
+
+    @property
     def sources(self) -> dict[str, SourceFile]:
-        """The descriptions of ``puf``, ``eif`` and ``iuf``, declared or simulated."""
-        return {**self.record_files, "iuf": self.link_file}
+        """The descriptions of all files that the study reads, by side."""
+        return {**self.linked_sources, **self.matched_sources}
+
+    @property
+    def simulated(self) -> frozenset[str]:
+        """The sides that `simulate` draws."""
+        if isinstance(self.simulate, HouseholdSurvey):
+            return frozenset(self.linked_sources)
+        return frozenset(self.matched_sources if isinstance(self.simulate, SyntheticSurvey) else ())
+
+    @model_validator(mode="after")
+    def _something_to_do(self) -> Study:
+        if self.metrics is None and self.matching is None:
+            raise ValueError(
+                "the study asks for nothing: add `metrics` (with `files` and `linking_variables`) or `matching`."
+            )
+        if self.metrics is not None and not self.linking_variables:
+            raise ValueError("`metrics` compare `linking_variables`; list what the intruder compares.")
+        if self.metrics is None:
+            for name in ("files", "linking_variables", "strata"):
+                if getattr(self, name):
+                    raise ValueError(
+                        f"`{name}` belong to `metrics`, which the study does not have; add for example "
+                        f"`metrics: {{taxicab: {{}}}}`, or remove `{name}`."
+                    )
+        return self
 
     @model_validator(mode="after")
     def _one_source(self) -> Study:
-        if (self.files is None) == (self.simulate is None):
+        households = isinstance(self.simulate, HouseholdSurvey)
+        if self.metrics is None and households:
+            raise ValueError("`simulate` draws the files of `metrics`, which the study does not have.")
+        if self.metrics is not None and (self.files is None) != households:
             raise ValueError(
-                "a study takes its records from `files` or from `simulate`: give exactly one of them."
+                "`metrics` take their records from `files` or from a simulated household survey: give exactly one "
+                "of them."
+            )
+        survey = isinstance(self.simulate, SyntheticSurvey)
+        if self.matching is None and survey:
+            raise ValueError("`simulate` draws the files of `matching`, which the study does not have.")
+        if self.matching is not None and (self.matching.confidential is None) != survey:
+            raise ValueError(
+                "`matching` takes its files from its own `confidential` and `synthetic` or from a simulated "
+                "synthetic-survey: give exactly one of them."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _limits_fit(self) -> Study:
+        if self.decision is None:
+            return self
+        if self.metrics is None and self.decision.conditional_rate_at_most is not None:
+            raise ValueError(
+                "`decision` limits the conditional rate, which needs `metrics`; remove the limit."
+            )
+        if self.matching is None and self.decision.of_matching:
+            raise ValueError(
+                f"`decision` names `{next(iter(self.decision.of_matching))}`, which needs `matching`; remove it."
             )
         return self
 
@@ -361,7 +298,7 @@ class Study(Section):
 
     @model_validator(mode="after")
     def _metrics_fit(self) -> Study:
-        if not self.chosen:
+        if self.metrics is not None and not self.chosen:
             raise ValueError("`metrics` names no metric; add at least one, for example `taxicab: {}`.")
         for name, options in self.chosen.items():
             REGISTRY[name].check(options, self.linking_variables)
@@ -399,9 +336,13 @@ def check_files(study: Study, path: Path) -> None:
     InputError
         With the line and key of the first that is not.
     """
-    named: dict[tuple[str, ...], str] = {}
+    named: dict[tuple[str | int, ...], str] = {}
     if study.files is not None:
-        named = {("files", side, "path"): source.path for side, source in study.sources.items()}
+        named = {("files", side, "path"): source.path for side, source in study.linked_sources.items()}
+    if study.matching is not None and study.matching.confidential is not None:
+        named["matching", "confidential", "path"] = study.matching.confidential.path
+        for at, copy in enumerate(study.matching.synthetic):
+            named["matching", "synthetic", at, "path"] = copy.path
     options = study.chosen.get("adhoc")
     if isinstance(options, adhoc.Options):
         for name, rule in options.scores.items():
@@ -418,7 +359,8 @@ def check_files(study: Study, path: Path) -> None:
         else:
             continue
         line = studyfile.line_of(studyfile.read(path)[1], location)
-        raise InputError(f"{path}, line {line}: `{'.'.join(location)}`: {name} {problem}; {remedy}.")
+        shown = "".join(f"[{key + 1}]" if isinstance(key, int) else f".{key}" for key in location)[1:]
+        raise InputError(f"{path}, line {line}: `{shown}`: {name} {problem}; {remedy}.")
 
 
 def _known_keys() -> list[str]:
@@ -427,14 +369,7 @@ def _known_keys() -> list[str]:
 
 def canonical_json(study: Study) -> str:
     """The study with every default, in the one spelling that its digest is taken of."""
-    return json.dumps(_dumped(study), ensure_ascii=False, sort_keys=True, indent=1) + "\n"
-
-
-def _dumped(study: Study) -> dict[str, Any]:
-    """The study in plain values; metrics that are not computed are absent, as in a study file."""
-    plain = study.model_dump(mode="json")
-    plain["metrics"] = {name: options for name, options in plain["metrics"].items() if options is not None}
-    return plain
+    return json.dumps(plain(study), ensure_ascii=False, sort_keys=True, indent=1) + "\n"
 
 
 def parse(text: str) -> Study:
@@ -442,47 +377,4 @@ def parse(text: str) -> Study:
     return Study.model_validate_json(text)
 
 
-def part(study: Study, step: str, metric: str | None = None) -> dict[str, Any]:
-    """What a step takes from the study itself, beside the files that it reads.
-
-    A change of the study reruns the steps whose part changes, and what reads their results.
-    """
-    whole = _dumped(study)
-    linking = [(variable["name"], variable["type"]) for variable in whole["linking_variables"]]
-    names = {
-        "keys": study.keys,
-        "strata": [variable["name"] for variable in whole["strata"]],
-        "linking": linking,
-    }
-    sources = {side: source.model_dump(mode="json") for side, source in study.sources.items()}
-    parts: dict[str, dict[str, Any]] = {
-        "simulate": {"simulate": whole["simulate"]},
-        "prepare": {"sources": sources, "strata": whole["strata"], "linking": whole["linking_variables"]},
-        "stratify": names,
-        "bin": {**names, "binning": whole["binning"]},
-        "score": {
-            **names,
-            "scope": study.binning.scope,
-            "keep": study.rank_filter.keep,
-            "options": whole["metrics"].get(metric),
-        },
-        "rank": {**names, "rank_filter": whole["rank_filter"]},
-        "confirm": {**names, "keep": study.rank_filter.keep},
-        "describe": {**names, "variables": whole["linking_variables"], "metrics": list(study.chosen)},
-        "rate": {
-            **names,
-            "rates": whole["rates"],
-            "rank_filter": whole["rank_filter"],
-            "metrics": list(study.chosen),
-        },
-    }
-    return parts.get(step, whole)  # `resolve` and `report` take everything
-
-
-def digest(part: Any) -> str:
-    """SHA-256 of any JSON-like part of a study."""
-    text = json.dumps(part, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-__all__ = ["InputError", "Study", "canonical_json", "check_files", "digest", "load", "parse"]
+__all__ = ["InputError", "Study", "canonical_json", "check_files", "digest", "load", "parse", "part"]

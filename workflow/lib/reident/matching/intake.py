@@ -50,13 +50,13 @@ def read_confidential(options: Matching, path: Path) -> pa.Table:
     """The text of what the study needs of the confidential file."""
     own = options.key()
     names = [*own, *options.variables, *(target.variable for target in options.targets)]
-    return reading.read(path, options.confidential, names, own)
+    return reading.read(path, options.file(), names, own)
 
 
 def read_synthetic(options: Matching, file: int, path: Path) -> pa.Table:
     """The text of what the study needs of a synthetic file, counted from 0."""
     own = options.key(file)
-    return reading.read(path, options.synthetic[file], [*own, *options.variables], own)
+    return reading.read(path, options.file(file), [*own, *options.variables], own)
 
 
 def prepare(options: Matching, confidential: pa.Table, synthetic: Sequence[pa.Table]) -> Prepared:
@@ -77,7 +77,7 @@ def prepare(options: Matching, confidential: pa.Table, synthetic: Sequence[pa.Ta
         where the variable has a radius, a variable without a code in common, no target.
     """
     account = Account("prepare_matching")
-    file = _last(options.confidential.path)
+    file = _last(options.file().path)
     if confidential.num_rows == 0:
         raise InputError(f"{file}: the file has a header but no record; check the export.")
     if options.key():
@@ -88,7 +88,7 @@ def prepare(options: Matching, confidential: pa.Table, synthetic: Sequence[pa.Ta
     copies = []
     for place, text in enumerate(synthetic):
         order = _order(options, place, confidential, text)
-        typed_text = _typed(options, text, _last(options.synthetic[place].path))
+        typed_text = _typed(options, text, _last(options.file(place).path))
         copies.append(typed_text if order is None else typed_text.take(order))
         account.open(f"synthetic {place + 1}", text.num_rows).close(f"synthetic {place + 1}")
     lines = account.open("targets", confidential.num_rows)
@@ -128,7 +128,7 @@ def _typed(options: Matching, text: pa.Table, file: str) -> pa.Table:
 
 def _order(options: Matching, place: int, confidential: pa.Table, text: pa.Table) -> np.ndarray | None:
     """Where each confidential record's own synthetic record stands; None: in its own place."""
-    file, wanted = _last(options.synthetic[place].path), _last(options.confidential.path)
+    file, wanted = _last(options.file(place).path), _last(options.file().path)
     if not options.key():
         if text.num_rows != confidential.num_rows:
             raise InputError(
@@ -198,7 +198,7 @@ def _compare(options: Matching, own: pa.Table, copies: Sequence[pa.Table]) -> li
     warnings = []
     synthesized = {variable.name for variable in options.synthesized}
     for place, copy in enumerate(copies):
-        file, known_differ = _last(options.synthetic[place].path), {}
+        file, known_differ = _last(options.file(place).path), {}
         for name in own.column_names:
             if name not in options.radius:
                 warnings += _common_codes(options, file, name, own[name], copy[name])
@@ -223,7 +223,7 @@ def _common_codes(
         return [f"{file}: {name} has no value at all in this file or in the confidential one."]
     if not ours & theirs:
         raise InputError(
-            f"{file}, column `{name}`: no code is also in {_last(options.confidential.path)}; code both files alike, "
+            f"{file}, column `{name}`: no code is also in {_last(options.file().path)}; code both files alike, "
             "or give a number a `radius`."
         )
     if 2 * len(ours & theirs) >= len(ours | theirs):

@@ -169,9 +169,11 @@ def _form_of_known(value: Any) -> str:
 class Matching(Section):
     """Matching-based identification risk of synthetic data."""
 
-    confidential: ConfidentialFile = Field(description="The confidential file.")
+    confidential: ConfidentialFile | None = Field(
+        None, description="The confidential file; absent where `simulate` draws it."
+    )
     synthetic: tuple[SyntheticFile, ...] = Field(
-        min_length=1, max_length=1000, description="The synthetic files, m ≥ 1."
+        (), max_length=1000, description="The synthetic files, m ≥ 1; absent where `simulate` draws them."
     )
     known: (
         Annotated[
@@ -244,9 +246,15 @@ class Matching(Section):
                 ]
         return found
 
+    def file(self, place: int | None = None) -> SourceFile:
+        """The description of a synthetic file, counted from 0, or of the confidential one."""
+        if self.confidential is None:
+            raise ValueError("the files of this section are simulated")
+        return self.confidential if place is None else self.synthetic[place]
+
     def key(self, file: int | None = None) -> tuple[str, ...]:
         """The key columns of a synthetic file, or of the confidential one; empty where rows correspond by order."""
-        own = self.confidential.id or ()
+        own = (self.confidential and self.confidential.id) or ()
         return own if file is None else (self.synthetic[file].id or own)
 
     def _mentioned(self) -> Iterator[MatchedVariable]:
@@ -309,6 +317,12 @@ class Matching(Section):
         return self
 
     @model_validator(mode="after")
+    def _files_are_said(self) -> Matching:
+        if (self.confidential is None) != (not self.synthetic):
+            raise ValueError("`confidential` and `synthetic` go together; give both, or `simulate` both.")
+        return self
+
+    @model_validator(mode="after")
     def _keys_fit(self) -> Matching:
         width = len(self.key())
         for name in self.key():
@@ -319,7 +333,7 @@ class Matching(Section):
                     f"`{name}` is a column of the key and also a variable; remove one of the two."
                 )
         for place, file in enumerate(self.synthetic, start=1):
-            if file.id is not None and self.confidential.id is None:
+            if file.id is not None and not width:
                 raise ValueError(
                     f"synthetic file {place} has an `id` and `confidential` has none; give both or neither."
                 )

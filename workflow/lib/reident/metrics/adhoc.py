@@ -18,8 +18,8 @@ from reident.section import Section
 
 if TYPE_CHECKING:
     from reident.kernels.adhoc import Rule
+    from reident.linking import LinkingVariable
     from reident.pairing import Pairing, Records
-    from reident.study import LinkingVariable
 
 Score = Annotated[Decimal, Field(ge=0, le=5, decimal_places=12)]
 

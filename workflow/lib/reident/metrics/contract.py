@@ -12,8 +12,8 @@ from reident.section import Section
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from reident.linking import LinkingVariable
     from reident.pairing import Pairing
-    from reident.study import LinkingVariable
 
 OptionsT = TypeVar("OptionsT", bound=Section)
 

@@ -12,8 +12,8 @@ from reident.section import Section
 
 if TYPE_CHECKING:
     from reident.kernels.unicity import Sets
+    from reident.linking import LinkingVariable
     from reident.pairing import Pairing
-    from reident.study import LinkingVariable
 
 Interactions = Literal["auto", "all", "full", "jointly_observed"]
 MOST_VARIABLES = 23

@@ -1,0 +1,87 @@
+"""What each step takes from the study itself, and its digest: a changed study reruns the steps that it changes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reident.study import Study
+
+
+def plain(study: Study) -> dict[str, Any]:
+    """The study in plain values; metrics that are not computed are absent, as in a study file."""
+    plain = study.model_dump(mode="json")
+    if plain["metrics"] is not None:
+        plain["metrics"] = {name: own for name, own in plain["metrics"].items() if own is not None}
+    return plain
+
+
+def part(study: Study, step: str, metric: str | None = None) -> dict[str, Any]:
+    """What a step takes from the study itself, beside the files that it reads.
+
+    A change of the study reruns the steps whose part changes, and what reads their results.
+    """
+    whole = plain(study)
+    parts = {**_linking_parts(study, whole, metric), **_matching_parts(study, whole)}
+    return parts.get(step, whole)  # `resolve` and `report` take everything
+
+
+def _linking_parts(study: Study, whole: dict[str, Any], metric: str | None) -> dict[str, dict[str, Any]]:
+    """The parts of the steps from the three files to the rates."""
+    linking = [(variable["name"], variable["type"]) for variable in whole["linking_variables"]]
+    names = {
+        "keys": study.keys,
+        "strata": [variable["name"] for variable in whole["strata"]],
+        "linking": linking,
+    }
+    sources = {side: source.model_dump(mode="json") for side, source in study.linked_sources.items()}
+    return {
+        "simulate": {"simulate": whole["simulate"]},
+        "prepare": {"sources": sources, "strata": whole["strata"], "linking": whole["linking_variables"]},
+        "stratify": names,
+        "bin": {**names, "binning": whole["binning"]},
+        "score": {
+            **names,
+            "scope": study.binning.scope,
+            "keep": study.rank_filter.keep,
+            "options": (whole["metrics"] or {}).get(metric),
+        },
+        "rank": {**names, "rank_filter": whole["rank_filter"]},
+        "confirm": {**names, "keep": study.rank_filter.keep},
+        "describe": {**names, "variables": whole["linking_variables"], "metrics": list(study.chosen)},
+        "rate": {
+            **names,
+            "rates": whole["rates"],
+            "rank_filter": whole["rank_filter"],
+            "metrics": list(study.chosen),
+        },
+    }
+
+
+def _matching_parts(study: Study, whole: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The parts of the steps of matching."""
+    if study.matching is None:
+        return {}
+    options = study.matched
+    sources = {side: source.model_dump(mode="json") for side, source in study.matched_sources.items()}
+    own = {
+        name: value for name, value in whole["matching"].items() if name not in ("confidential", "synthetic")
+    }
+    typing = {
+        "variables": [variable.model_dump(mode="json") for variable in options.variables.values()],
+        "numeric": sorted(options.radius),
+        "synthesized": [variable.name for variable in options.synthesized],
+    }
+    return {
+        "synthesize": {"simulate": whole["simulate"]},
+        "prepare_matching": {"sources": sources, "targets": own["targets"], **typing},
+        "match": {**own, "key": options.key()},
+    }
+
+
+def digest(part: Any) -> str:
+    """SHA-256 of any JSON-like part of a study."""
+    text = json.dumps(part, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
