@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from reident.kernels.compiling import jit
+from reident.kernels.compiling import lean_jit
 
 WORD = 64
 """Records of a cell that fits one machine word: from here on a set of records is one integer."""
@@ -31,13 +31,13 @@ lowest: Any = intrinsic(_lowest)
 """In compiled code, ``lowest(word)``: the position of the lowest bit set of a uint64 that is not zero."""
 
 
-@jit
+@lean_jit
 def below(n):
     """A word with the n lowest bits set, n from 0 to 64."""
     return ~np.uint64(0) if n >= 64 else (np.uint64(1) << np.uint64(n)) - np.uint64(1)
 
 
-@jit
+@lean_jit
 def tally(column, levels, ids, begin, sizes, counts):
     """Counts a cell's records by part and value."""
     at = begin
@@ -49,7 +49,7 @@ def tally(column, levels, ids, begin, sizes, counts):
         at += sizes[part]
 
 
-@jit
+@lean_jit
 def place(column, ids, begin, sizes, slots):
     """Copies a cell's records to where ``slots`` tells for their part and value; below 0, nowhere."""
     at = begin
@@ -63,14 +63,14 @@ def place(column, ids, begin, sizes, slots):
         at += sizes[part]
 
 
-@jit
-def equal_words(rows, ids, begin, n, wanted, first, table, equal):
+@lean_jit
+def equal_words(rows, ids, begin, n, wanted, first, stop, table, equal):
     """For the first ``wanted`` records of a cell of at most 64: who equals it on variable j, as a word.
 
     A record equals nobody, itself neither, where its value is the last number of ``table`` (absent).
     """
     absent = len(table) - 1
-    for j in range(first, rows.shape[1]):
+    for j in range(first, stop):
         for i in range(n):
             table[rows[ids[begin + i], j]] = 0
         for i in range(n):

@@ -30,4 +30,7 @@ def _cache_root() -> Path:
 numba.config.CACHE_DIR = str(_cache_root() / _sources_digest())
 
 jit = numba.njit(cache=True, nogil=True, error_model="numpy")
+lean_jit = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
+"""For functions that allocate nothing: without the reference counts that numba keeps for arrays. In inner
+functions that take tuples of arrays the counting costs more than the work, and threads wait for one another."""
 parallel_jit = numba.njit(cache=True, nogil=True, error_model="numpy", parallel=True)

@@ -1,0 +1,81 @@
+"""Minimal sample uniques against the definition, and what must not change them."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import minimal_uniques as oracle
+from reident.kernels.suda import minimal_uniques
+
+SIZES = st.one_of(st.integers(0, 9), st.sampled_from([31, 63, 64, 65, 66, 130]))
+
+
+def draw_file(seed, n, v, levels, missing, copies):
+    """A file with skewed categories, missing values and exact copies."""
+    rng = np.random.default_rng(seed)
+    codes = (rng.random((n, v)) ** 2 * rng.integers(1, levels + 1, v)).astype(np.int32)
+    codes[rng.random((n, v)) < missing] = -1
+    if n:
+        again = rng.random(n) < copies
+        codes[again] = codes[rng.integers(0, n, again.sum())]
+    return codes
+
+
+FILES = st.builds(
+    draw_file,
+    seed=st.integers(0, 2**32),
+    n=SIZES,
+    v=st.integers(1, 6),
+    levels=st.sampled_from([1, 2, 3, 5, 12, 70]),
+    missing=st.sampled_from([0.0, 0.05, 0.4, 1.0]),
+    copies=st.sampled_from([0.0, 0.0, 0.3]),
+)
+
+
+@given(records=FILES, max_order=st.none() | st.integers(1, 7), threads=st.integers(1, 2))
+def test_equals_the_definition(records, max_order, threads):
+    found = minimal_uniques(records, max_order=max_order, threads=threads)
+    width = found.counts.shape[1]
+    by_level = [np.zeros_like(levels) for levels in found.by_level]
+    for i, sets in enumerate(oracle.minimal_uniques(records, max_order)):
+        assert found.counts[i].tolist() == np.bincount([len(s) for s in sets], minlength=width).tolist()
+        smallest = (len(sets[0]), sum(1 << j for j in sets[0])) if sets else (0, 0)
+        assert (found.order[i], found.variables[i]) == smallest
+        for variables in sets:
+            for j in variables:
+                by_level[j][records[i, j], len(variables)] += 1
+    assert all(np.array_equal(a, b) for a, b in zip(found.by_level, by_level, strict=True))
+
+
+@settings(max_examples=50)
+@given(records=FILES, seed=st.integers(0, 2**32))
+def test_order_of_records_and_variables_does_not_matter(records, seed):
+    rng = np.random.default_rng(seed)
+    order, variables = rng.permutation(len(records)), rng.permutation(records.shape[1])
+    found, other = minimal_uniques(records), minimal_uniques(records[order][:, variables].copy())
+    assert np.array_equal(found.counts[order], other.counts)
+    assert np.array_equal(found.order[order], other.order)
+    assert all(np.array_equal(found.by_level[j], other.by_level[i]) for i, j in enumerate(variables))
+
+
+@settings(max_examples=50)
+@given(records=FILES, record=st.integers(0, 200))
+def test_a_copy_takes_all_sets_of_its_record(records, record):
+    if not len(records):
+        return
+    record %= len(records)
+    found = minimal_uniques(np.vstack([records, records[record]]))
+    assert not found.counts[[record, -1]].any()
+
+
+@settings(max_examples=50)
+@given(records=FILES)
+def test_a_sample_unique_of_the_full_set_has_a_minimal_one_and_counts_bound_each_other(records):
+    """Sets that hold a variable, over variables, are sets times their size; MSUs hold no other MSU."""
+    found = minimal_uniques(records)
+    sizes = np.arange(found.counts.shape[1])
+    held = sum(levels.sum(axis=0) for levels in found.by_level)
+    assert np.array_equal(held, found.counts.sum(axis=0) * sizes)
+    complete = (records >= 0).all(axis=1)
+    _, inverse, copies = np.unique(records, axis=0, return_inverse=True, return_counts=True)
+    unique = complete & (copies[inverse.ravel()] == 1)
+    assert (found.order[unique] > 0).all()
