@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from oracles import pairs
+from reident.kernels.errorset import block_size, pair_cost, plan
+from reident.kernels.rows import number_rows
 from reident.kernels.taxicab import nearest
 
 METHODS = ["pairs", "join", "auto"]
@@ -27,24 +29,29 @@ def drawn(seed, n, v, categories, missing):
 HALF = {"different": 2, "missing": 1}
 
 CASES = [
-    ("no PUF record, no pair", codes([], 2), codes([[0, 1]], 2), HALF | {"limit": 4, "keep": 3}),
+    ("no PUF record, no pair", codes([], 3), codes([[0, 1, 2]], 3), HALF | {"limit": 4, "keep": 3}),
     (
         "no EIF record, no pair, nobody crowded",
-        codes([[0, 1]], 2),
-        codes([], 2),
+        codes([[0, 1, 2]], 3),
+        codes([], 3),
         HALF | {"limit": 4, "keep": 3},
     ),
-    ("equal records have level 0", codes([[3, 5]], 2), codes([[3, 5]], 2), HALF | {"limit": 0, "keep": 1}),
+    (
+        "equal records have level 0",
+        codes([[3, 5, 4]], 3),
+        codes([[3, 5, 4]], 3),
+        HALF | {"limit": 0, "keep": 1},
+    ),
     (
         "a difference counts as different",
-        codes([[3, 5]], 2),
-        codes([[3, 6]], 2),
+        codes([[3, 5, 4]], 3),
+        codes([[3, 6, 4]], 3),
         HALF | {"limit": 2, "keep": 1},
     ),
     (
         "missing in either is missing",
-        codes([[-1, 5]], 2),
-        codes([[3, -1]], 2),
+        codes([[-1, 5, 4]], 3),
+        codes([[3, -1, 4]], 3),
         HALF | {"limit": 2, "keep": 1},
     ),
     ("missing in both counts once", codes([[-1]], 1), codes([[-1]], 1), HALF | {"limit": 1, "keep": 1}),
@@ -70,20 +77,20 @@ CASES = [
     ),
     (
         "all missing in both files",
-        codes([[-1, -1]] * 3, 2),
-        codes([[-1, -1]] * 4, 2),
+        codes([[-1, -1, -1]] * 3, 3),
+        codes([[-1, -1, -1]] * 4, 3),
         HALF | {"limit": 2, "keep": 4},
     ),
     (
         "all equal, as many as keep",
-        codes([[7, 7]] * 3, 2),
-        codes([[7, 7]] * 4, 2),
+        codes([[7, 7, 7]] * 3, 3),
+        codes([[7, 7, 7]] * 4, 3),
         HALF | {"limit": 2, "keep": 4},
     ),
     (
         "all equal, one more than keep",
-        codes([[7, 7]] * 3, 2),
-        codes([[7, 7]] * 5, 2),
+        codes([[7, 7, 7]] * 3, 3),
+        codes([[7, 7, 7]] * 5, 3),
         HALF | {"limit": 2, "keep": 4},
     ),
     (
@@ -94,14 +101,14 @@ CASES = [
     ),
     (
         "missing dearer than different",
-        drawn(3, 20, 4, 2, 0.3),
-        drawn(4, 20, 4, 2, 0.3),
+        drawn(3, 20, 3, 2, 0.3),
+        drawn(4, 20, 3, 2, 0.3),
         {"different": 2, "missing": 3, "limit": 5, "keep": 5},
     ),
     (
         "codes up to the largest int32",
-        codes([[2**31 - 1, 0], [10**9, 5]], 2),
-        codes([[2**31 - 1, 5], [2**31 - 2, 0]], 2),
+        codes([[2**31 - 1, 0, 4], [10**9, 5, 4]], 3),
+        codes([[2**31 - 1, 5, 4], [2**31 - 2, 0, 4]], 3),
         HALF | {"limit": 2, "keep": 5},
     ),
     (
@@ -126,7 +133,7 @@ def test_definition(puf, eif, setting, method):
 
 
 def test_types_of_the_result():
-    result = nearest(drawn(1, 5, 2, 2, 0), drawn(2, 5, 2, 2, 0), **HALF, limit=4, keep=5)
+    result = nearest(drawn(1, 5, 3, 2, 0), drawn(2, 5, 3, 2, 0), **HALF, limit=4, keep=5)
     assert [a.dtype for a in result] == [np.int64, np.int64, np.int64, np.bool_]
 
 
@@ -139,9 +146,10 @@ def test_types_of_the_result():
         ({"keep": 0}, "at least"),
         ({"different": 0}, "at least"),
         ({"missing": -1}, "at least"),
+        ({"different": 2**61}, "64 bits"),
         ({"method": "guess"}, "method"),
     ],
-    ids=["columns", "no variable", "too many variables", "keep", "different", "missing", "method"],
+    ids=["columns", "no variable", "too many variables", "keep", "different", "missing", "huge", "method"],
 )
 def test_arguments_out_of_range(change, message):
     table = np.zeros((3, 3), np.int32)
@@ -155,3 +163,33 @@ def test_progress_ends_at_one():
     nearest(drawn(1, 50, 3, 3, 0), drawn(2, 50, 3, 3, 0), **HALF, limit=4, keep=5, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1
+
+
+@pytest.fixture
+def rows():
+    return number_rows(drawn(1, 500, 3, 9, 0.1), drawn(2, 500, 3, 9, 0.1))
+
+
+def test_the_most_telling_variable_comes_first():
+    codes_of = np.column_stack([np.zeros(60), np.arange(60) % 2, np.arange(60) % 20]).astype(np.int32)
+    np.testing.assert_allclose(number_rows(codes_of, codes_of).agree, [1 / 20, 1 / 2, 1])
+
+
+def test_refining_never_pays_where_comparing_costs_nothing(rows):
+    assert np.isinf(plan(rows, 2, 0.0)).all()
+
+
+def test_the_dearer_a_pair_the_sooner_refining_pays(rows):
+    cheap, dear = plan(rows, 1, 0.1), plan(rows, 1, 10.0)
+    assert (dear[:2] < cheap[:2]).all()
+    assert np.isinf(dear[3]).all()  # no variable is left
+
+
+def test_few_pairs_are_compared_and_many_are_refined():
+    assert pair_cost("auto", 10**6, 10, 2) == pair_cost("pairs", 10**12, 10, 2) == 0
+    assert 0 < pair_cost("auto", 10**12, 10, 2) < pair_cost("join", 10**6, 10, 2)
+
+
+@pytest.mark.parametrize(("per_pair", "expected"), [(0.0, 4000), (1e-3, 4000), (1e9, 1)])
+def test_a_block_has_as_many_records_as_there_is_time_for(rows, per_pair, expected):
+    assert block_size(rows, 2, per_pair, 4000) == pytest.approx(expected, abs=1)

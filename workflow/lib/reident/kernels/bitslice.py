@@ -22,7 +22,7 @@ TILE_BYTES = 2**17
 
 MOST_WORDS = 64
 
-DIGITS = (2, 3, 5, 7)
+DIGITS = (2, 4, 7)
 """Binary digits of the counts: few choices, since code is compiled for each."""
 
 FEW = 24
@@ -153,6 +153,28 @@ def consider(i, r, apart, rows, costs, lists, variables):
 
 
 @jit
+def _enter_found(i, in_tile, first, found, room, apart, rows, costs, lists, tile):
+    """Enter the pairs that `bits.at_most` found among the records of the tile from ``first`` on, as `consider`."""
+    for lane in range(LANES):
+        left = found[0, lane]
+        while left != 0:
+            bit = trailing_zeros(left)
+            left &= left - np.uint64(1)
+            y = first + 64 * lane + bit
+            if y >= in_tile.size:  # the bits behind the last record say nothing
+                return
+            n_different = -room
+            for digit in range(len(tile.digits)):
+                n_different += np.int64(found[1 + digit, lane] >> np.uint64(bit) & np.uint64(1)) << digit
+            n_missing = popcount(rows.puf_absent[i] | tile.absent[y])
+            h = costs.different * n_different + costs.missing * n_missing
+            if h < lists.bound[i]:
+                r = in_tile[y]
+                if apart & ~unequal(rows.puf, i, rows.eif, r, tile.variables) == 0:
+                    enter(i, r, h, rows, lists)
+
+
+@jit
 def settle_all(lists, best):
     """Write what the rank rule keeps of the finished lists."""
     for i in range(len(lists.counts)):
@@ -176,10 +198,10 @@ def compare(ps, p_start, p_stop, es, e_start, e_stop, apart, least, rows, costs,
         stop = min(start + 64 * tile.words, e_stop)
         words = -(-(stop - start) // (64 * LANES)) * LANES
         n_rows = draw(tile, rows.eif, es, start, stop, words)
+        in_tile = es[start:stop]
         for x in range(p_start, p_stop):
             i = ps[x]
-            # A level within the bound leaves room for so many differences beside the PUF record's missing
-            # values.
+            # A level within the bound leaves room for so many differences, beside what the PUF record misses.
             spare = lists.bound[i] - 1 - costs.missing * popcount(rows.puf_absent[i])
             if spare < 0 or lists.bound[i] <= least:
                 continue
@@ -189,25 +211,8 @@ def compare(ps, p_start, p_stop, es, e_start, e_stop, apart, least, rows, costs,
                 at[j] = tile.row[puf[i, j]] * words
             rows_at = as_tuple(at, tile.variables)
             for word in range(0, words, LANES):
-                if not at_most(tile.maps, rows_at, word, room, found):
-                    continue
-                for lane in range(LANES):
-                    left = found[0, lane]
-                    while left != 0:
-                        bit = trailing_zeros(left)
-                        y = 64 * (word + lane) + bit
-                        if start + y >= stop:
-                            break
-                        n_different = allowed - most
-                        for digit in range(len(tile.digits)):
-                            n_different += (
-                                np.int64(found[1 + digit, lane] >> np.uint64(bit) & np.uint64(1)) << digit
-                            )
-                        n_missing = popcount(rows.puf_absent[i] | tile.absent[y])
-                        h = costs.different * n_different + costs.missing * n_missing
-                        if h < lists.bound[i]:
-                            r = es[start + y]
-                            if apart & ~unequal(puf, i, rows.eif, r, tile.variables) == 0:
-                                enter(i, r, h, rows, lists)
-                        left &= left - np.uint64(1)
+                if at_most(tile.maps, rows_at, word, room, found):
+                    _enter_found(
+                        i, in_tile, 64 * word, found, most - allowed, apart, rows, costs, lists, tile
+                    )
         erase(tile, v, n_rows)

@@ -24,7 +24,7 @@ from reident.kernels.bitslice import compare, consider
 from reident.kernels.compiling import jit
 from reident.kernels.rows import UNSHARED, Rows
 
-PASS, LEAF, ROW = 20.0, 4.0, 0.9
+PASS, LEAF, ROW = 20.0, 4.0, 1.5
 """Nanoseconds of splitting a set per record, of a tile per record and variable, of 512 pairs per variable.
 
 Measured on one core of 2024; only how fast the result comes depends on them.
@@ -33,17 +33,19 @@ Measured on one core of 2024; only how fast the result comes depends on them.
 ALONE = 32.0
 """Nanoseconds of a pair compared by itself."""
 
-TINY = 64
-"""So few pairs are compared at once."""
+TINY, SMALL = 64, 10**8
+"""So few pairs are compared without more ado: within a node, and in all."""
 
 SET, CELLS = 0, 1
 
 
-def pair_cost(method: str, v: int, most: int) -> float:
-    """Nanoseconds of comparing a pair with up to ``most`` differences; what a method gains by pretending others."""
-    if method == "pairs":
-        return 0.0  # nothing is cheaper than comparing all pairs
-    return ALONE if method == "join" else ROW * v * (1 + most.bit_length()) / 3 / 512
+def pair_cost(method: str, n_pairs: int, v: int, most: int) -> float:
+    """What comparing a pair costs, in nanoseconds; `pairs` and `join` come from pretending other costs."""
+    if method == "join":
+        return ALONE
+    if method == "pairs" or n_pairs < SMALL:
+        return 0.0
+    return ROW * v * (1 + most.bit_length()) / 3 / 512
 
 
 def _outlook(rows: Rows, j: int, most: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -76,7 +78,7 @@ def plan(rows: Rows, most: int, per_pair: float) -> np.ndarray:
     """
     v = len(rows.agree)
     worth = np.full((v + 1, most + 1), np.inf)
-    for j in range(v):
+    for j in range(v if per_pair > 0 else 0):
         for spent, share in _outlook(rows, j, most):
             saved = per_pair * (1 - share)
             pays = saved > 0
@@ -86,6 +88,8 @@ def plan(rows: Rows, most: int, per_pair: float) -> np.ndarray:
 
 def block_size(rows: Rows, most: int, per_pair: float, largest: int) -> int:
     """Estimate how many PUF records take a second, or as long as it takes to refine the EIF for any number."""
+    if per_pair == 0:
+        return largest
     n_eif = len(rows.eif)
     choices = [(0.0, per_pair * n_eif)]
     for spent, share in _outlook(rows, 0, most):
@@ -184,7 +188,13 @@ def _alive(chosen, start, stop, bound, least):
 
 @jit
 def refine(rows, costs, worth, lists, tile):
-    """Enter the best pairs of the PUF records in their lists; ``worth`` as from `plan`."""
+    """Enter the best pairs of the PUF records in their lists; ``worth`` as from `plan`.
+
+    ``ps`` and ``es`` hold the records in an order in which every node is a range of each. A node on top of
+    another reorders its own ranges alone, so that those below it stay the sets that they are. The list of a
+    PUF record holds the best of its pairs in the nodes that are done, and every pair that a node leaves out
+    has a level that is not below the record's bound.
+    """
     puf, eif, base = rows.puf, rows.eif, rows.base
     v = puf.shape[1]
     ps, es = np.arange(len(puf), dtype=np.int32), np.arange(len(eif), dtype=np.int32)

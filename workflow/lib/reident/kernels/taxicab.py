@@ -72,6 +72,7 @@ def nearest(
     crowded, parts = np.zeros(n_puf, np.bool_), {}
     if n_puf and n_eif and limit >= 0:
         keep = min(keep, n_eif)  # no record has more pairs
+        limit = min(limit, puf.shape[1] * max(different, missing))  # nor a pair a higher level
         rows = number_rows(np.ascontiguousarray(puf, np.int32), np.ascontiguousarray(eif, np.int32))
         work, block = _search(rows, Costs(different, missing), limit, keep, method, threads)
 
@@ -92,10 +93,10 @@ def _search(
     """Make what finds the pairs of a block of PUF records, and choose the number of records in a block."""
     n_puf, v = rows.puf.shape
     most = min(limit // costs.different, v)
-    per_pair = pair_cost(method, v, most)
-    worth = plan(rows, most, per_pair)
+    n_pairs = n_puf * len(rows.eif)
+    worth = plan(rows, most, pair_cost(method, n_pairs, v, most))
     largest = min(max(BLOCK, n_puf // 16), max(1, LIST_PLACES // (keep + 1)))
-    block = max(min(CHUNK, largest), block_size(rows, most, pair_cost("auto", v, most), largest))
+    block = max(min(CHUNK, largest), block_size(rows, most, pair_cost("auto", n_pairs, v, most), largest))
     rounds = -(-n_puf // (block * threads))
 
     def work(first: int, end: int) -> tuple[list[Columns], np.ndarray]:
@@ -138,3 +139,5 @@ def _check(puf: np.ndarray, eif: np.ndarray, different: int, missing: int, keep:
         raise ValueError(f"a file has more than {MOST_RECORDS} records.")
     if different < 1 or missing < 0 or keep < 1:
         raise ValueError("different and keep must be at least 1, missing at least 0.")
+    if puf.shape[1] * max(different, missing) >= 2**62:
+        raise ValueError("different or missing is so large that levels do not fit in 64 bits.")
