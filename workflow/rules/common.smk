@@ -52,17 +52,17 @@ def study_file(wildcards):
     Were `study.json` the input, then a change of any option would rerun every step; and as an
     `ancient` input it would hide other reasons to run (a job below one that runs is not looked at).
     """
-    forget_stale(wildcards.study)
+    mark_stale(wildcards.study)
     return ancient(str(STUDIES[wildcards.study]))
 
 
 @cache
-def forget_stale(study):
+def mark_stale(study):
     """Once in a run: let steps run again whose results no longer hold, though Snakemake's own records be lost."""
     if workflow.is_main_process and not workflow.dryrun:
         model, folder = MODELS[study], STUDIES[study].parent
         sources = {} if model.files is None else {s: folder / f.path for s, f in model.sources.items()}
-        ledger.forget_stale(Path("results", study), model, sources)
+        ledger.mark_stale(Path("results", study), model, sources)
 
 
 def study_digest(step):
@@ -89,10 +89,14 @@ def source(side):
     return path
 
 
-def source_digests(wildcards, input):
-    """The digests of the sources, which change even where a time stamp was kept."""
-    files = [Path(input[side]) for side in ("puf", "eif", "iuf")]
-    return [ledger.sha256(file) if file.is_file() else "" for file in files]
+def source_digests(wildcards):
+    """The digests of declared sources, which change even where a time stamp was kept.
+
+    A function of `input` would not do: what params derive from it, Snakemake does not compare.
+    """
+    if MODELS[wildcards.study].files is None:
+        return []
+    return [ledger.sha256(Path(source(side)(wildcards))) for side in ("puf", "eif", "iuf")]
 
 
 def metrics_of(wildcards):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import csv
 import hashlib
 import io
 import json
@@ -354,7 +355,10 @@ def _encoded(content: pa.Table | pd.DataFrame | str | bytes) -> bytes:
         pq.write_table(content.replace_schema_metadata(None), sink, compression="zstd")
         return sink.getvalue()
     if isinstance(content, pd.DataFrame):
-        return content.to_csv(index=False, lineterminator="\n").encode()
+        text = content.to_csv(index=False, lineterminator="\n")
+        if "\r" in text:  # a category's label may hold one, and would end the line unless it is quoted
+            text = content.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+        return text.encode()
     return content.encode() if isinstance(content, str) else content
 
 
@@ -419,15 +423,18 @@ def check_chain(root: Path, study: Study, ends: list[Path], sources: dict[str, P
 
 
 def _entries(root: Path) -> list[dict[str, Any]]:
-    entries = []
-    for path in sorted((root / "ledger").glob("*.json")):
-        try:
-            entry = json.loads(path.read_text(encoding="utf-8"))
-            [line["sha256"] for line in (*entry["outputs"].values(), *_inputs(entry))]
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise _broken(path, "is not a whole ledger entry") from None
-        entries.append(entry)
-    return entries
+    return [_entry(path) for path in sorted((root / "ledger").glob("*.json"))]
+
+
+def _entry(path: Path) -> dict[str, Any]:
+    """A ledger entry, whole."""
+    try:
+        entry = json.loads(path.read_text(encoding="utf-8"))
+        [line["sha256"] for line in (*entry["outputs"].values(), *_inputs(entry))]
+        [entry[name] for name in ("step", "rule", "metric", "study_digest", "library_digest")]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise _broken(path, "is not a whole ledger entry") from None
+    return entry
 
 
 def _inputs(entry: dict[str, Any]) -> list[dict[str, Any]]:
@@ -446,8 +453,12 @@ def _check_entry(
     if changed := _changed_source(entry, sources):
         raise _broken(result, f"was made from another version of {changed}")
     for line in _inputs(entry):
-        if not line["path"].startswith("source:") and wrote.get(line["path"]) != line["sha256"]:
-            raise _broken(result, f"was made from another version of {line['path']}")
+        name = line["path"]
+        if name.startswith("source:") or wrote.get(name) == line["sha256"]:
+            continue
+        if name in wrote and _digest(root / name) != wrote[name]:
+            raise _broken(root / name, "is not what its step wrote")
+        raise _broken(result, f"was made from another version of {name}")
 
 
 def _changed_source(entry: dict[str, Any], sources: dict[str, Path]) -> str | None:
@@ -459,11 +470,11 @@ def _changed_source(entry: dict[str, Any], sources: dict[str, Path]) -> str | No
     return None
 
 
-def forget_stale(root: Path, study: Study, sources: dict[str, Path]) -> list[str]:
-    """Remove the entries of steps that are not what they would be today; the scheduler then runs these again.
+def mark_stale(root: Path, study: Study, sources: dict[str, Path]) -> list[str]:
+    """Make results look old that would not be made so today, or that no entry vouches for.
 
-    The scheduler sees a change of the study, the library or a source by its own records. Where these are
-    lost, it would take every result for current; a missing entry it cannot overlook.
+    The scheduler then makes them again. It sees a change of the study, the library or a source by its own
+    records; where these are lost it has only time stamps, and would take every result for current.
 
     Parameters
     ----------
@@ -473,24 +484,39 @@ def forget_stale(root: Path, study: Study, sources: dict[str, Path]) -> list[str
     Returns
     -------
     list of str
-        The steps whose entries were removed.
+        The results, by their path from `root`.
     """
-    stale = []
+    entries = []
     for path in sorted((root / "ledger").glob("*.json")):
         try:
-            entry = json.loads(path.read_text(encoding="utf-8"))
-            rule, metric = entry["rule"], entry["metric"]
-            current = (
-                entry["study_digest"] == _study_digest(study, rule, metric)
-                and entry["library_digest"] == library_digest(rule, metric)
-                and _changed_source(entry, sources) is None
-            )
-        except (ValueError, KeyError, TypeError, AttributeError, FileNotFoundError):
-            current = False  # a cut entry, or a step that is no more
-        if not current:
+            entries.append(_entry(path))
+        except InputError:
             path.unlink()
-            stale.append(path.stem)
-    return stale
+    wrote = {line["path"] for entry in entries for line in entry["outputs"].values()}
+    read = {line["path"] for entry in entries for line in _inputs(entry)}
+    old = {name for name in read - wrote if not name.startswith("source:")}
+    for entry in entries:
+        if not _is_current(study, entry, sources):
+            old |= {line["path"] for line in entry["outputs"].values()}
+    anew = any(name.startswith("simulated/") for name in old)
+    for name in wrote | old if anew else old:
+        result = root / name
+        if anew or name == "study.json":  # what has no input but the study file can only be missing
+            result.unlink(missing_ok=True)
+        elif result.is_file():
+            os.utime(result, (1, 1))
+    return sorted(old)
+
+
+def _is_current(study: Study, entry: dict[str, Any], sources: dict[str, Path]) -> bool:
+    """Whether a step ran with the study, the library and the sources as they are now."""
+    rule, metric = entry["rule"], entry["metric"]
+    try:
+        same_library = entry["library_digest"] == library_digest(rule, metric)
+    except (KeyError, FileNotFoundError):  # a step or a metric that is no more
+        return False
+    same_study = entry["study_digest"] == _study_digest(study, rule, metric)
+    return same_library and same_study and _changed_source(entry, sources) is None
 
 
 def _study_digest(study: Study, rule: str, metric: str | None) -> str:

@@ -1,0 +1,195 @@
+"""Strata: equal values of all strata variables; what is in none; and how strata are packed into shards."""
+
+import pandas as pd
+import pytest
+from reident import strata
+from reident.errors import InputError
+from unit.making import keyed, manifest, study, table
+
+LINKING = {"linking_variables": [{"name": "v", "type": "numeric"}]}
+
+
+def stratified(names, puf, eif, links=(), budget=10**9):
+    """Stratify records ``key value value …`` with as many strata variables as there are names."""
+    model = study(strata=list(names), **LINKING)
+    sides = [table(f"{key} {' '.join(names)}", *rows) for key, rows in (("p", puf), ("e", eif))]
+    return strata.stratify(model, *sides, table("p e", *links), budget)
+
+
+def counts(found, *names):
+    return list(
+        found.manifest[["stratum", *names, "n_puf", "n_eif", "n_links"]].itertuples(index=False, name=None)
+    )
+
+
+CASES = [
+    (
+        "one variable, both files",
+        "s", ["1 a", "2 b", "3 a"], ["1 b", "2 a"], ["1 2", "2 1"],
+        [("s0001", "a", 2, 1, 1), ("s0002", "b", 1, 1, 1)],
+    ),
+    (
+        "a stratum that only one file has is listed with its counts",
+        "s", ["1 a", "2 b"], ["1 b", "2 c"], [],
+        [("s0001", "a", 1, 0, 0), ("s0002", "b", 1, 1, 0), ("s0003", "c", 0, 1, 0)],
+    ),
+    (
+        "values are a tuple, never joined",
+        "s t", ["1 1 23", "2 12 3"], ["1 12 3"], [],
+        [("s0001", "1", "23", 1, 0, 0), ("s0002", "12", "3", 1, 1, 0)],
+    ),
+    (
+        "zeros in front make another stratum",
+        "s", ["1 1", "2 01"], ["1 1"], [],
+        [("s0001", "01", 1, 0, 0), ("s0002", "1", 1, 1, 0)],
+    ),
+    (
+        "a missing value is no stratum, whatever the others are",
+        "s t", ["1 a ~", "2 ~ x", "3 a x"], ["1 a x", "2 ~ ~"], [],
+        [("s0001", "a", "x", 1, 1, 0)],
+    ),
+    (
+        "an empty text is a value",
+        "s", ["1 _", "2 ~"], ["1 _"], [],
+        [("s0001", "", 1, 1, 0)],
+    ),
+    (
+        "NA is Namibia",
+        "s", ["1 NA", "2 NO"], ["1 NA"], [],
+        [("s0001", "NA", 1, 1, 0), ("s0002", "NO", 1, 0, 0)],
+    ),
+    (
+        "one record each",
+        "s", ["1 a"], ["1 a"], ["1 1"],
+        [("s0001", "a", 1, 1, 1)],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sentence", "names", "puf", "eif", "links", "lines"), CASES, ids=[case[0] for case in CASES]
+)
+def test_the_manifest_lists_every_stratum(sentence, names, puf, eif, links, lines):
+    found = stratified(names.split(), puf, eif, links)
+    assert counts(found, *names.split()) == lines
+    assert (found.manifest["pairs"] == found.manifest["n_puf"] * found.manifest["n_eif"]).all()
+
+
+def test_without_strata_variables_there_is_one_stratum():
+    found = stratified([], ["1", "2"], ["1", "2", "3"], ["1 1", "1 3"])
+    assert counts(found) == [("s0001", 2, 3, 2)]
+    assert list(found.manifest["shard"]) == ["0001"]
+
+
+NONE = [
+    ("no value in common", "s", ["1 a"], ["1 b"]),
+    ("all missing in one file", "s", ["1 ~"], ["1 a"]),
+    ("all missing in both", "s", ["1 ~"], ["1 ~"]),
+    ("each value in common, but no pair of them", "s t", ["1 a y", "2 b x"], ["1 a x", "2 b y"]),
+]
+
+
+@pytest.mark.parametrize(("sentence", "names", "puf", "eif"), NONE, ids=[case[0] for case in NONE])
+def test_no_stratum_in_common_is_an_error_that_names_the_variables(sentence, names, puf, eif):
+    with pytest.raises(InputError, match=f"no stratum in common \\({', '.join(names.split())}\\); recode"):
+        stratified(names.split(), puf, eif)
+
+
+def test_links_lost_to_stratification_are_counted_by_cause():
+    puf = ["1 a", "2 a", "3 b", "4 ~"]
+    eif = ["1 a", "2 b", "3 ~"]
+    links = ["1 1", "2 2", "3 1", "3 3", "4 3", "4 1"]
+    found = stratified(["s"], puf, eif, links)
+    lines = found.account.set_index(["file", "cause"])["rows"]
+    assert lines["puf"].to_dict() == {"in": 4, "no stratum: a strata value is missing": 1, "used": 3}
+    assert lines["eif"].to_dict() == {"in": 3, "no stratum: a strata value is missing": 1, "used": 2}
+    assert lines["iuf"].to_dict() == {
+        "in": 6,
+        "lost to stratification: a record of the link is in no stratum": 3,
+        "lost to stratification: the records are in different strata": 2,
+        "used": 1,
+    }
+    assert counts(found, "s") == [("s0001", "a", 2, 1, 1), ("s0002", "b", 1, 1, 0)]
+
+
+def test_members_are_found_by_values_and_by_stratum():
+    listed = manifest(("s0001", "1", "23", 1, 1, 0), ("s0002", "12", "3", 1, 1, 0), names=("s", "t"))
+    asked = table("s t", "12 3", "1 23", "1 3", "~ 3")
+    assert strata.members(asked, listed, ["s", "t"]).tolist() == [1, 0, -1, -1]
+    assert strata.members(table("stratum", "s0002", "~"), listed, ["stratum"]).tolist() == [1, -1]
+    assert strata.members(asked, listed, []).tolist() == [0, 0, 0, 0]
+
+
+def test_keys_of_several_parts_find_their_strata():
+    puf, eif = table("p1 p2 s", "1 23 a", "12 3 b"), table("e1 e2 s", "1 1 b")
+    links = table("p1 p2 e1 e2", "12 3 1 1", "1 23 1 1")
+    found = strata.stratify(keyed(2, strata=["s"], **LINKING), puf, eif, links, 10)
+    assert counts(found, "s") == [("s0001", "a", 1, 0, 0), ("s0002", "b", 1, 1, 1)]
+
+
+# Shards
+
+
+def packed(sizes, budget):
+    """Shards of strata with so many records: {shard: [(stratum, start, stop)]}."""
+    lines = [(f"s{at:04d}", n_puf, n_eif, 0) for at, (n_puf, n_eif) in enumerate(sizes, start=1)]
+    found = strata.pack(manifest(*lines), budget)
+    assert list(found["pairs"]) == list(found["n_puf"] * found["n_eif"])
+    assert list(found["n_puf"]) == list(found["stop"] - found["start"])
+    return {
+        shard: list(rows[["stratum", "start", "stop"]].itertuples(index=False, name=None))
+        for shard, rows in found.groupby("shard")
+    }
+
+
+PACKED = [
+    ("all in one", [(2, 3), (1, 4)], 100, {"0001": [("s0001", 0, 2), ("s0002", 0, 1)]}),
+    ("exactly the budget", [(2, 3), (1, 4)], 10, {"0001": [("s0001", 0, 2), ("s0002", 0, 1)]}),
+    ("one pair above", [(2, 3), (1, 4)], 9, {"0001": [("s0001", 0, 2)], "0002": [("s0002", 0, 1)]}),
+    (
+        "largest first, into the first with room",
+        [(1, 2), (1, 6), (1, 5), (1, 3)],
+        8,
+        {"0001": [("s0001", 0, 1), ("s0002", 0, 1)], "0002": [("s0003", 0, 1), ("s0004", 0, 1)]},
+    ),
+    ("equal ones by their name", [(1, 4), (1, 4)], 4, {"0001": [("s0001", 0, 1)], "0002": [("s0002", 0, 1)]}),
+    ("above the budget, not far: alone and whole", [(4, 5)], 10, {"0001": [("s0001", 0, 4)]}),
+    (
+        "far above the budget: blocks of PUF records",
+        [(5, 5)],
+        10,
+        {"0001": [("s0001", 0, 1)], "0002": [("s0001", 1, 3)], "0003": [("s0001", 3, 5)]},
+    ),
+    ("no block below one record", [(2, 50)], 1, {"0001": [("s0001", 0, 1)], "0002": [("s0001", 1, 2)]}),
+    ("strata of one file alone are in no shard", [(0, 5), (3, 0), (1, 1)], 10, {"0001": [("s0003", 0, 1)]}),
+]
+
+
+@pytest.mark.parametrize(("sentence", "sizes", "budget", "shards"), PACKED, ids=[case[0] for case in PACKED])
+def test_packing(sentence, sizes, budget, shards):
+    assert packed(sizes, budget) == shards
+
+
+@pytest.mark.parametrize("budget", [1, 2, 7, 30, 100, 10**6])
+def test_blocks_cover_every_record_of_a_stratum_once(budget):
+    sizes = [(7, 5), (3, 3), (40, 2), (1, 60), (11, 11)]
+    blocks = [block for shard in packed(sizes, budget).values() for block in shard]
+    for at, (n_puf, _) in enumerate(sizes, start=1):
+        covered = [row for name, start, stop in blocks if name == f"s{at:04d}" for row in range(start, stop)]
+        assert sorted(covered) == list(range(n_puf))
+
+
+def test_the_manifest_names_the_shards_of_each_stratum():
+    found = stratified(["s"], ["1 a", "2 a", "3 a", "4 b"], ["1 a", "2 a", "3 c"], budget=2)
+    assert list(found.manifest["shard"]) == ["0001;0002;0003", "", ""]
+
+
+def test_labels_survive_the_way_through_a_csv_file(tmp_path):
+    """Values of strata variables are text that may hold anything."""
+    from reident import ledger
+
+    labels = ["NA", "01", "a,b", 'say "x"', "1e3", "é", "a\rb", "a\nb", "null", " ", "-inf"]
+    listed = pd.DataFrame({"stratum": [f"s{at}" for at in range(len(labels))], "s": labels, "n_puf": 1})
+    path = tmp_path / "manifest.csv"
+    path.write_bytes(ledger._encoded(listed))
+    assert list(ledger._read(path)["s"]) == labels
