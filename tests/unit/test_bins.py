@@ -1,0 +1,160 @@
+"""Quantile bins: ties stay together, empty bins stay empty, and whose quantiles cut is the study's choice."""
+
+import numpy as np
+import pytest
+from reident import bins
+from reident.pairing import Comparison
+from unit.making import manifest, study, table
+
+NAN = np.nan
+CUTS = [
+    ("five values: the mean of neighbours where a rank is whole", [1, 2, 3, 4, 5], [1.5, 2.5, 3.5, 4.5]),
+    ("six values: one rank in five is whole nowhere", [1, 2, 3, 4, 5, 6], [2, 3, 4, 5]),
+    ("ten values in any order", [10, 1, 9, 2, 8, 3, 7, 4, 6, 5], [2.5, 4.5, 6.5, 8.5]),
+    ("one value", [7], [7, 7, 7, 7]),
+    ("two values", [1, 9], [1, 1, 9, 9]),
+    ("constant", [3, 3, 3, 3], [3, 3, 3, 3]),
+    ("heavy ties at zero", [0, 0, 0, 0, 0, 0, 0, 1, 2, 3], [0, 0, 0, 1.5]),
+    ("missing values do not count", [1, NAN, 2, 3, NAN, 4, 5], [1.5, 2.5, 3.5, 4.5]),
+    ("all missing", [NAN, NAN], []),
+    ("no value", [], []),
+    ("close to the largest double", [1.7e308] * 5, [1.7e308] * 4),
+    (
+        "of both signs, close to the largest double",
+        [-1.7e308, 1.7e308],
+        [-1.7e308, -1.7e308, 1.7e308, 1.7e308],
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "values", "cuts"), CUTS, ids=[case[0] for case in CUTS])
+def test_cut_points_of_quintiles(sentence, values, cuts):
+    values = np.array(values, float)
+    found = bins.cut_points(values, 5)
+    assert found.tolist() == cuts
+    present = values[~np.isnan(values)]
+    if len(present) and len(set(present)) > 2:
+        expected = np.quantile(present, [0.2, 0.4, 0.6, 0.8], method="averaged_inverted_cdf")
+        assert found == pytest.approx(expected, rel=1e-15)
+
+
+BINNED = [
+    ("a value at a cut point is below it", [1.5, 1.5000001], [1.5, 2.5, 3.5, 4.5], [1, 2]),
+    ("far out", [-1e300, 1e300], [1.5, 2.5, 3.5, 4.5], [1, 5]),
+    ("ties stay together and bins between are empty", [0, 1, 2], [0, 0, 0, 1.5], [1, 4, 5]),
+    ("a constant is all in the first bin", [3, 3], [3, 3, 3, 3], [1, 1]),
+    ("what is above a constant is in the last", [2, 4], [3, 3, 3, 3], [1, 5]),
+    ("a missing value has no bin", [NAN, 9], [1, 2, 3, 4], [-1, 5]),
+    ("without cut points nothing has", [1, 2], [], [-1, -1]),
+]
+
+
+@pytest.mark.parametrize(("sentence", "values", "cuts", "found"), BINNED, ids=[case[0] for case in BINNED])
+def test_a_bin_is_one_more_than_the_cut_points_strictly_below(sentence, values, cuts, found):
+    assert bins.bin_values(np.array(values, float), np.array(cuts, float)).tolist() == found
+
+
+def binned(puf, eif, strata=("a",), **binning):
+    """Bin ``stratum value`` records (``~`` missing) in two bins; a stratum is its value of s."""
+    model = study(
+        strata=["s"], linking_variables=[{"name": "v", "type": "numeric"}], binning={"bins": 2, **binning}
+    )
+    files = []
+    for key, rows in (("p", puf), ("e", eif)):
+        text = table(f"{key} s v", *(f"{at} {row}" for at, row in enumerate(rows)))
+        files.append(text.set_column(2, "v", text["v"].cast("float64")))
+    counts = [(f"s{at:04d}", value, 0, 0, 0) for at, value in enumerate(strata, start=1)]
+    return model, bins.bin_files(model, *files, manifest(*counts, names=("s",)))
+
+
+PUF, EIF = ["a 1", "a 2", "a 3", "a 4"], ["a 3", "a 5", "a 7", "a 9"]
+CUTTERS = [
+    ("puf", [1, 1, 2, 2], [2, 2, 2, 2], {"puf": 2.5}),
+    ("eif", [1, 1, 1, 1], [1, 1, 2, 2], {"eif": 6.0}),
+    ("pooled", [1, 1, 1, 2], [1, 2, 2, 2], {"pooled": 3.5}),
+    ("each", [1, 1, 2, 2], [1, 1, 2, 2], {"puf": 2.5, "eif": 6.0}),
+]
+
+
+@pytest.mark.parametrize(("cutpoints", "puf", "eif", "cuts"), CUTTERS, ids=[case[0] for case in CUTTERS])
+def test_whose_quantiles_cut(cutpoints, puf, eif, cuts):
+    _, found = binned(PUF, EIF, cutpoints=cutpoints)
+    assert found.puf["v"].to_pylist() == puf
+    assert found.eif["v"].to_pylist() == eif
+    lines = found.cutpoints
+    assert {line.file: line.up_to for line in lines[lines["bin"] == 1].itertuples()} == cuts
+    assert set(lines["scope"]) == {"s0001"}
+
+
+def test_counts_of_bins_are_those_of_the_files_that_were_cut():
+    _, found = binned(PUF, [*EIF, "a ~"], cutpoints="puf")
+    lines = found.cutpoints
+    assert lines[["bin", "n_puf", "n_eif"]].to_numpy().tolist() == [[1, 2, 0], [2, 2, 4]]
+    assert found.eif["v"].to_pylist()[-1] is None
+
+
+SCOPES = [
+    ("each stratum by its own quantiles", "stratum", [1, 2, 1, 2], {"s0001": 1.5, "s0002": 15.0}),
+    ("the whole file by its own", "study", [1, 1, 2, 2], {"ALL": 6.0}),
+]
+
+
+@pytest.mark.parametrize(("sentence", "scope", "puf", "cuts"), SCOPES, ids=[case[0] for case in SCOPES])
+def test_where_quantiles_are_taken(sentence, scope, puf, cuts):
+    _, found = binned(["a 1", "a 2", "b 10", "b 20"], ["a 1", "b 1"], strata=("a", "b"), scope=scope)
+    assert found.puf["v"].to_pylist() == puf
+    lines = found.cutpoints
+    assert {line.scope: line.up_to for line in lines[lines["bin"] == 1].itertuples()} == cuts
+
+
+def test_records_in_no_stratum_are_cut_by_the_study_alone():
+    rows = ["a 1", "a 2", "~ 100", "~ ~"]
+    _, within = binned(rows, ["a 1"])
+    assert within.puf["v"].to_pylist() == [1, 2, bins.OUTSIDE, None]
+    assert within.puf["stratum"].to_pylist() == ["s0001", "s0001", None, None]
+    _, whole = binned(rows, ["a 1"], scope="study")
+    assert whole.puf["v"].to_pylist() == [1, 1, 2, None]
+
+
+def test_a_scope_whose_cutting_file_has_no_value_has_no_bins():
+    _, found = binned(["a ~", "b 1"], ["a 5", "b 5"], strata=("a", "b"))
+    assert found.eif["v"].to_pylist() == [None, 2]
+    lines = found.cutpoints.set_index("scope")
+    assert bool(np.isnan(lines.at["s0001", "bin"]))
+    assert lines.loc[["s0001"], ["n_puf", "n_eif"]].to_numpy().tolist() == [[0, 0]]
+
+
+def test_a_stratum_of_one_file_alone_is_binned_without_harm():
+    _, found = binned(["a 1"], ["a 1", "b 7"], strata=("a", "b"))
+    assert found.eif["v"].to_pylist() == [1, None]
+    _, found = binned(["a 1", "c 3"], ["a 1"], strata=("a", "c"), cutpoints="eif")
+    assert found.puf["v"].to_pylist() == [1, None]
+
+
+def test_without_numeric_variables_there_are_no_cut_points_but_their_columns():
+    model = study(linking_variables=[{"name": "c", "type": "categorical"}])
+    found = bins.bin_files(model, table("p c", "1 x"), table("e c", "1 x"), manifest(("s0001", 1, 1, 0)))
+    assert found.cutpoints.empty
+    assert list(found.cutpoints.columns) == bins.COLUMNS
+    assert found.puf["c"].to_pylist() == ["x"]
+
+
+def test_binned_codes_are_compared_and_missing_ones_are_missing():
+    model, found = binned(PUF, [*EIF, "a ~"])
+    listed = manifest(("s0001", "a", 4, 5, 0), names=("s",))
+    pairing = Comparison(model, found.puf, found.eif, listed).pairing("s0001")
+    assert pairing.puf.codes[:, 0].tolist() == [1, 1, 2, 2]
+    assert pairing.eif.codes[:, 0].tolist() == [2, 2, 2, 2, -1]
+
+
+GROUPS = [
+    ("in any order", [1, 0, 1, -1, 0], 2, [[1, 4], [0, 2]]),
+    ("a group without members", [2, 2], 3, [[], [], [0, 1]]),
+    ("no record", [], 2, [[], []]),
+    ("all outside", [-1, -1], 1, [[]]),
+]
+
+
+@pytest.mark.parametrize(("sentence", "group", "n", "members"), GROUPS, ids=[case[0] for case in GROUPS])
+def test_grouped(sentence, group, n, members):
+    assert [rows.tolist() for rows in bins.grouped(np.array(group, int), n)] == members
