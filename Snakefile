@@ -18,6 +18,7 @@ include: "workflow/rules/intake.smk"
 include: "workflow/rules/strata.smk"
 include: "workflow/rules/score.smk"
 include: "workflow/rules/rates.smk"
+include: "workflow/rules/matching.smk"
 include: "workflow/rules/report.smk"
 
 

@@ -60,9 +60,7 @@ def study_file(wildcards):
 def mark_stale(study):
     """Once in a run: let steps run again whose results no longer hold, though Snakemake's own records be lost."""
     if workflow.is_main_process and not workflow.dryrun:
-        model, folder = MODELS[study], STUDIES[study].parent
-        sources = {} if model.files is None else {s: folder / f.path for s, f in model.sources.items()}
-        ledger.mark_stale(Path("results", study), model, sources)
+        ledger.mark_stale(Path("results", study), MODELS[study], declared(study))
 
 
 def study_digest(step):
@@ -77,14 +75,19 @@ def library_digest(step):
     return lambda wildcards: ledger.library_digest(step, wildcards.get("metric"))
 
 
+def declared(study):
+    """The source files that a study names, by side; simulated ones are results like others."""
+    model, folder = MODELS[study], STUDIES[study].parent
+    return {side: folder / file.path for side, file in model.sources.items() if side not in model.simulated}
+
+
 def source(side):
     """The path of a source file: declared, or simulated."""
 
     def path(wildcards):
-        model = MODELS[wildcards.study]
-        if model.files is None:
+        if side in MODELS[wildcards.study].simulated:
             return f"results/{wildcards.study}/simulated/{side}.csv"
-        return str(STUDIES[wildcards.study].parent / model.sources[side].path)
+        return str(declared(wildcards.study)[side])
 
     return path
 
@@ -94,9 +97,37 @@ def source_digests(wildcards):
 
     A function of `input` would not do: what params derive from it, Snakemake does not compare.
     """
-    if MODELS[wildcards.study].files is None:
-        return []
-    return [ledger.sha256(Path(source(side)(wildcards))) for side in ("puf", "eif", "iuf")]
+    return [ledger.sha256(path) for path in declared(wildcards.study).values()]
+
+
+def matched_sources(prefix=""):
+    """The confidential file and the synthetic files of a study, by side."""
+    return lambda wildcards: {
+        prefix + side: source(side)(wildcards) for side in MODELS[wildcards.study].matched_sources
+    }
+
+
+def reviewed(wildcards):
+    """What the report shows, and the sources that it rests on: by what the study asks for."""
+    model, folder = MODELS[wildcards.study], f"results/{wildcards.study}"
+    found = {f"source_{side}": source(side)(wildcards) for side in model.sources}
+    if model.metrics is not None:
+        found |= {
+            "accounts": [f"{folder}/prepared/account.csv", f"{folder}/strata/account.csv"],
+            "warnings": f"{folder}/prepared/warnings.csv",
+            "manifest": f"{folder}/strata/manifest.csv",
+            "cutpoints": f"{folder}/binned/cutpoints.csv",
+            "distributions": [f"{folder}/suspected/{metric}.distribution.csv" for metric in model.chosen],
+            "limits": [f"{folder}/confirmed/{metric}.limits.csv" for metric in model.chosen],
+            "rates": f"{folder}/rates.csv",
+            "descriptions": [
+                f"{folder}/description/{table}.csv" for table in ("variables", "agreement", "overlap")
+            ],
+        }
+    if model.matching is not None:
+        tables = ("account", "warnings", "summary", "scenarios", "distribution", "variables")
+        found["matching"] = [f"{folder}/matching/{table}.csv" for table in tables]
+    return found
 
 
 def metrics_of(wildcards):

@@ -1,4 +1,4 @@
-"""The disclosure review (METHODS §6; what the sources leave open, §4).
+"""The disclosure review (METHODS §6, §8; what the sources leave open, §4).
 
 Reads  every aggregate table of results/{study}/ and its ledger, through workflow/notebooks/disclosure-review.ipynb
 Makes  results/{study}/disclosure-review.ipynb: the executed notebook;
@@ -9,25 +9,10 @@ Makes  results/{study}/disclosure-review.ipynb: the executed notebook;
 rule report:
     """Execute the review's notebook on a chain of steps that closes, and render it."""
     input:
+        unpack(reviewed),
         study=study_file,
         resolved="results/{study}/study.json",
         notebook=f"{HOME}/workflow/notebooks/disclosure-review.ipynb",
-        accounts=["results/{study}/prepared/account.csv", "results/{study}/strata/account.csv"],
-        warnings="results/{study}/prepared/warnings.csv",
-        manifest="results/{study}/strata/manifest.csv",
-        cutpoints="results/{study}/binned/cutpoints.csv",
-        distributions=lambda wildcards: [
-            f"results/{wildcards.study}/suspected/{metric}.distribution.csv"
-            for metric in metrics_of(wildcards)
-        ],
-        limits=confirmed_of("limits.csv"),
-        rates="results/{study}/rates.csv",
-        descriptions=expand(
-            "results/{{study}}/description/{table}.csv", table=["variables", "agreement", "overlap"]
-        ),
-        source_puf=source("puf"),
-        source_eif=source("eif"),
-        source_iuf=source("iuf"),
     output:
         notebook="results/{study}/disclosure-review.ipynb",
         html=report(

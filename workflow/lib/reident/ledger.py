@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 LIBRARY = Path(__file__).parent
 MODULES = {
     "resolve": ["study"],
-    "simulate": ["simulation"],
+    "simulate": ["simulation.survey"],
+    "synthesize": ["simulation.synthesis"],
     "prepare": ["intake"],
     "stratify": ["strata"],
     "bin": ["bins"],
@@ -47,9 +48,14 @@ MODULES = {
     "confirm": ["confirmation"],
     "describe": ["description"],
     "rate": ["rates"],
+    "prepare_matching": ["matching.intake"],
+    "match": ["matching.summary"],
     "report": ["report", "figures", "tables", "rates"],
 }
 """The library modules of each rule."""
+
+COMPILED = ("score", "match")
+"""The rules that run kernels."""
 
 PACKAGES = ("reident", "numpy", "scipy", "pandas", "pyarrow", "numba", "pydantic", "snakemake")
 
@@ -84,7 +90,7 @@ def library_digest(rule: str, metric: str | None = None) -> str:
     while todo:
         module = todo.pop()
         unused = module == "reident.study" and rule != "resolve"
-        unused |= module.startswith("reident.kernels") and rule != "score"
+        unused |= module.startswith("reident.kernels") and rule not in COMPILED
         if module in seen or unused:
             continue
         seen.add(module)

@@ -1,5 +1,6 @@
 """What the notebooks draw."""
 
+from reident.figures.matching import matching_distribution, matching_subsets, matching_summaries
 from reident.figures.pairs import overlap, ranks
 from reident.figures.rates import rank_limit, rates_by_metric
 from reident.figures.strata import rates_by_stratum, strata
@@ -10,6 +11,9 @@ __all__ = [
     "Figure",
     "agreement",
     "links",
+    "matching_distribution",
+    "matching_subsets",
+    "matching_summaries",
     "overlap",
     "rank_limit",
     "ranks",

@@ -132,7 +132,7 @@ def _once(names: list[str]) -> list[str]:
     return [name if at == 0 or names[at - 1] != name else "" for at, name in enumerate(names)]
 
 
-@part("rates.csv")
+@part("study.json")
 def provenance(results: Results) -> str | None:
     """Source files and results with their digests."""
     entries = results.ledger
@@ -176,7 +176,7 @@ def _digest(text: str) -> str:
     return f"[{text}]{{.digest}}"
 
 
-@part("rates.csv")
+@part("study.json")
 def versions(results: Results) -> str | None:
     """The programs that the numbers rest on."""
     entries = results.ledger
@@ -201,11 +201,13 @@ def command(results: Results) -> str:
 
 
 @part("study.json")
-def sign_off(results: Results) -> str:  # noqa: ARG001 - every part takes the results
+def sign_off(results: Results) -> str:
     """The block in which the board signs."""
+    released = {"metrics": "public use file", "matching": "synthetic data"}
+    what = listed([words for section, words in released.items() if results.study.get(section)])
     return block(
         "decision",
-        "The board has read this report and decides on the release of the public use file:",
+        f"The board has read this report and decides on the release of the {what}:",
         block("options", "☐ release as it is", "☐ release with these changes or conditions:", "☐ no release"),
         block("signatures", *2 * ("Name and office", "Date", "Signature")),
     )

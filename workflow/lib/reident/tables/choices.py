@@ -21,7 +21,7 @@ class Choice(NamedTuple):
     source: str
 
 
-@part("rates.csv")
+@part("study.json")
 def choices_text(results: Results) -> str:  # noqa: ARG001 - every part takes the results
     """Why there are choices."""
     return (
@@ -45,6 +45,11 @@ def choices(results: Results) -> str:
         *_filter(results),
         *_rates(results),
     ]
+    return table_of(found)
+
+
+def table_of(found: list[Choice]) -> str:
+    """Choices as a table."""
     return table(
         "Open choices, with the option in force.",
         Column("Choice", [f"**{choice.what}**" for choice in found], "l", "2fr"),

@@ -23,8 +23,14 @@ _TEXT = {
     "description/variables.csv": {"variable", "type", "puf_column", "eif_column"},
     "description/agreement.csv": {"metric", "pairs", "variable"},
     "description/overlap.csv": {"set", "metrics"},
+    "matching/account.csv": {"step", "file", "cause"},
+    "matching/warnings.csv": {"warning"},
+    "matching/summary.csv": {"file"},
+    "matching/scenarios.csv": {"scenario", "listed", "known", "file"},
+    "matching/distribution.csv": {"scenario", "file"},
+    "matching/variables.csv": {"variable", "role", "type", "radius", "file"},
 }
-_ENDS = ("study.json", "rates.csv", "description/", "binned/cutpoints.csv")
+_ENDS = ("study.json", "rates.csv", "description/", "binned/cutpoints.csv", "matching/")
 _MANIFEST_NUMBERS = {"n_puf", "n_eif", "n_links", "pairs"}
 
 

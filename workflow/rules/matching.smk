@@ -1,0 +1,96 @@
+"""Matching-based risk of synthetic data (METHODS §8).
+
+Reads  the confidential file and the synthetic files, declared or simulated
+Makes  results/{study}/simulated/{confidential,synthetic_1,…}.csv where the study simulates them;
+       matching/prepared/{confidential,synthetic}.parquet: typed, row beside row; matching/{account,warnings}.csv;
+       matching/records.parquet: c, T, K, F of every target by file;
+       matching/{summary,scenarios,distribution,variables}.csv: aggregates for the report
+"""
+
+
+rule synthesize:
+    """Draw one file of a simulated release: the confidential survey, or a synthetic file of it."""
+    input:
+        study=study_file,
+    output:
+        file="results/{study}/simulated/{side}.csv",
+        ledger="results/{study}/ledger/synthesize.{side}.json",
+    log:
+        "results/{study}/logs/synthesize.{side}.log",
+    benchmark:
+        "results/{study}/benchmarks/synthesize.{side}.tsv"
+    wildcard_constraints:
+        side=r"confidential|synthetic_\d+",
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+    params:
+        study=study_digest("synthesize"),
+        library=library_digest("synthesize"),
+    script:
+        "../scripts/synthesize.py"
+
+
+rule prepare_matching:
+    """Read and type the confidential file and the synthetic files, and put their rows beside each other."""
+    input:
+        unpack(matched_sources()),
+        study=study_file,
+    output:
+        confidential="results/{study}/matching/prepared/confidential.parquet",
+        synthetic="results/{study}/matching/prepared/synthetic.parquet",
+        account="results/{study}/matching/account.csv",
+        warnings="results/{study}/matching/warnings.csv",
+        ledger="results/{study}/ledger/prepare_matching.json",
+    log:
+        "results/{study}/logs/prepare_matching.log",
+    benchmark:
+        "results/{study}/benchmarks/prepare_matching.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 12 * input.size_mb) * attempt,
+    params:
+        study=study_digest("prepare_matching"),
+        library=library_digest("prepare_matching"),
+        sources=source_digests,
+    script:
+        "../scripts/prepare_matching.py"
+
+
+rule match:
+    """Count the synthetic records that match each confidential one, on a chain of steps that closes."""
+    input:
+        unpack(matched_sources("source_")),
+        study=study_file,
+        confidential="results/{study}/matching/prepared/confidential.parquet",
+        synthetic="results/{study}/matching/prepared/synthetic.parquet",
+    output:
+        records="results/{study}/matching/records.parquet",
+        summary=report(
+            "results/{study}/matching/summary.csv",
+            caption="../report/matching.rst",
+            category="{study}",
+            labels={"result": "Matching-based risk", "format": "CSV"},
+        ),
+        scenarios="results/{study}/matching/scenarios.csv",
+        distribution="results/{study}/matching/distribution.csv",
+        variables="results/{study}/matching/variables.csv",
+        ledger="results/{study}/ledger/match.json",
+    log:
+        "results/{study}/logs/match.log",
+    benchmark:
+        "results/{study}/benchmarks/match.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 40 * input.size_mb) * attempt,
+    params:
+        study=study_digest("match"),
+        library=library_digest("match"),
+    script:
+        "../scripts/match.py"
