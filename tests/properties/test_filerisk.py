@@ -1,0 +1,115 @@
+"""Risk of one file: what holds for every file."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from reident.filerisk import dis, dis_suda, suda, uniques
+
+CODES = st.builds(
+    lambda seed, n, v, levels, missing: np.where(
+        np.random.default_rng(seed).random((n, v)) < missing,
+        -1,
+        np.random.default_rng(seed + 1).integers(0, levels, (n, v)),
+    ).astype(np.int32),
+    seed=st.integers(0, 2**32),
+    n=st.integers(0, 60),
+    v=st.integers(1, 5),
+    levels=st.integers(1, 6),
+    missing=st.sampled_from([0.0, 0.1]),
+)
+FRACTIONS = st.sampled_from([0.01, 0.1, 0.5, 0.9, 1.0])
+
+
+@settings(max_examples=60)
+@given(codes=CODES, fraction=FRACTIONS)
+def test_general_dis_is_the_expectation_of_the_special_method_with_one_record_removed(codes, fraction):
+    """Every record removed in turn, copied back or not, and matched against the rest, as the source describes."""
+    records = [tuple(row) for row in codes.tolist() if min(row) >= 0]
+    f = Fraction(fraction)
+    correct = unique = Fraction(0)
+    for i, record in enumerate(records):
+        others = records[:i] + records[i + 1 :]
+        if others.count(record) + 1 == 1:  # copied back
+            correct, unique = correct + f, unique + f
+        if others.count(record) == 1:  # not copied back
+            unique += 1 - f
+    sizes = uniques.cell_sizes(codes)
+    formula = dis.general(uniques.n_unique(sizes), uniques.n_in_pairs(sizes), fraction)
+    assert formula == pytest.approx(float(correct / unique) if unique else float("nan"), nan_ok=True)
+
+
+@settings(max_examples=100)
+@given(codes=CODES, fraction=FRACTIONS, max_order=st.none() | st.integers(1, 3))
+def test_elliot_manning_adds_up_to_the_risk_of_the_file(codes, fraction, max_order):
+    sizes = uniques.cell_sizes(codes)
+    score = suda.scores(codes, max_order=max_order).score
+    found = dis_suda.elliot_manning(score, sizes, fraction)
+    total = (
+        found.n_unique * dis.general(found.n_unique, found.n_in_pairs, fraction) if found.n_unique else 0.0
+    )
+    assert found.values.sum() == pytest.approx(total)
+    assert ((found.values >= 0) & (found.values <= 1)).all()
+    assert not found.values[sizes != 1].any()
+
+
+@settings(max_examples=100)
+@given(codes=CODES, fraction=FRACTIONS)
+def test_a_higher_score_never_has_less_risk(codes, fraction):
+    sizes, score = uniques.cell_sizes(codes), suda.scores(codes).score
+    unique = np.flatnonzero(sizes == 1)
+    ranked = unique[np.argsort(score[unique], kind="stable")]
+    for found in (
+        dis_suda.elliot_manning(score, sizes, fraction),
+        dis_suda.user_guide(score, sizes, fraction, codes.shape[1]),
+    ):
+        assert (np.diff(found.values[ranked]) >= -1e-12).all()
+
+
+@settings(max_examples=60)
+@given(codes=CODES, fraction=FRACTIONS)
+def test_user_guide_is_its_formula(codes, fraction):
+    sizes, score = uniques.cell_sizes(codes), suda.scores(codes).score
+    q = 1 + (8 - codes.shape[1]) / 20
+    of = [i for i in range(len(codes)) if sizes[i] == 1]
+    adjust = sum(score[i] ** -q for i in of)
+    pairs = int((sizes == 2).sum())
+    expected = [1 / (1 + pairs * (1 - fraction) / (fraction * score[i] ** q * adjust)) for i in of]
+    found = dis_suda.user_guide(score, sizes, fraction, codes.shape[1])
+    assert found.values[of] == pytest.approx(expected)
+
+
+@settings(max_examples=60)
+@given(codes=CODES)
+def test_cells_are_those_of_equal_records(codes):
+    records = [tuple(row) for row in codes.tolist()]
+    expected = [records.count(record) if min(record) >= 0 else 0 for record in records]
+    sizes = uniques.cell_sizes(codes)
+    assert sizes.tolist() == expected
+    structure = uniques.partition_structure(sizes)
+    assert structure["n_records"].sum() == sum(size > 0 for size in expected)
+    assert (structure["cell_size"] * structure["n_cells"] == structure["n_records"]).all()
+
+
+@settings(max_examples=60)
+@given(codes=CODES)
+def test_every_sample_unique_has_a_score_and_levels_add_up(codes):
+    found = suda.scores(codes)
+    assert (found.score[uniques.cell_sizes(codes) == 1] >= 1).all()
+    assume(found.score.sum() > 0)
+    names = [f"x{j}" for j in range(codes.shape[1])]
+    labels = [[str(x) for x in range(len(levels))] for levels in found.msus.by_level]
+    by_level = suda.by_level(found, names, labels).groupby("variable")["contribution"].sum()
+    by_variable = suda.by_variable(found, names).set_index("variable")["contribution"]
+    assert by_variable[by_variable > 0].to_dict() == pytest.approx(by_level[by_level > 0].to_dict())
+
+
+@settings(max_examples=40)
+@given(codes=CODES)
+def test_a_file_that_is_its_population_has_its_cells(codes):
+    reciprocal = dis_suda.population_reciprocal(codes, codes)
+    sizes = uniques.cell_sizes(codes)
+    assert np.isnan(reciprocal[sizes == 0]).all()
+    assert reciprocal[sizes > 0] == pytest.approx(1 / sizes[sizes > 0])

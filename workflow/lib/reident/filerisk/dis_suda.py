@@ -1,0 +1,203 @@
+"""DIS-SUDA: the risk of the file, shared among its sample uniques by their SUDA scores (METHODS §7).
+
+There are two definitions, never mixed. `elliot-manning` (Elliot and Manning 2003) shares T = pr(cm|um)·U in
+proportion to the logarithms of the scores. `user-guide` is what sdcMicro prints.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from reident.filerisk import dis
+from reident.filerisk.uniques import cell_numbers
+
+Definition = Literal["elliot-manning", "user-guide"]
+INVERTED_ABOVE = 28
+"""Key variables from which Q of `user-guide` is negative."""
+
+
+class DisSuda(NamedTuple):
+    """Risk of each record by one definition, stamped with what it depends on.
+
+    Attributes
+    ----------
+    definition : str
+    values : float64 (n,)
+        In [0, 1]; 0 for records that are not sample uniques of the whole key.
+    n_unique, n_in_pairs : int
+        U and P.
+    fraction, q : float
+        f; Q is NaN for `elliot-manning`.
+    hazards : tuple of str
+        What makes the values doubtful, one sentence each.
+    """
+
+    definition: Definition
+    values: np.ndarray
+    n_unique: int
+    n_in_pairs: int
+    fraction: float
+    q: float
+    hazards: tuple[str, ...]
+
+
+def elliot_manning(score: np.ndarray, sizes: np.ndarray, fraction: float) -> DisSuda:
+    """Shares T = pr(cm|um)·U in proportion to ln(score), never above 1; what is over goes to those below 1.
+
+    Parameters
+    ----------
+    score : float64 (n,)
+        SUDA scores. A score of 1 or less has the logarithm 0 here: no share before all others have theirs.
+    sizes : int64 (n,)
+        Cell sizes on the whole key.
+    fraction : float
+        f, in (0, 1].
+
+    Returns
+    -------
+    DisSuda
+        The values add up to T. NaN for no record: without a sample unique all are 0.
+
+    Notes
+    -----
+    Handing on the excess in the same proportions, again and again, ends at min(1, λ·ln score); λ is computed
+    directly. If all that is left have the logarithm 0, they share equally.
+    """
+    unique, n_unique, n_in_pairs = _counts(sizes)
+    values = np.zeros(len(sizes))
+    hazards = _shared_hazards(score, sizes)
+    if n_unique:
+        share = np.log(np.maximum(score[unique], 1.0))
+        if not share.any():
+            hazards.append("No sample unique has a score above 1: all have equal shares.")
+        elif (share == 0).any():
+            hazards.append(
+                f"{int((share == 0).sum())} sample uniques have a score of 1 or less, and so no share."
+            )
+        values[unique] = _filled(share, dis.general(n_unique, n_in_pairs, fraction) * n_unique)
+    return DisSuda("elliot-manning", values, n_unique, n_in_pairs, fraction, float("nan"), tuple(hazards))
+
+
+def user_guide(score: np.ndarray, sizes: np.ndarray, fraction: float, n_keys: int) -> DisSuda:
+    """1 / (1 + P·(1 − f) / (f·s^Q·Σ s^−Q)) for a unique with score s, Q = 1 + (8 − ATT)/20, Σ over the uniques.
+
+    Parameters are those of `elliot_manning`, and the number of key variables ATT. A unique with the score 0 has 0
+    and is left out of the sum, as in sdcMicro.
+    """
+    unique, n_unique, n_in_pairs = _counts(sizes)
+    dis.general(n_unique, n_in_pairs, fraction)  # checks f
+    q = 1 + (8 - n_keys) / 20
+    hazards = _shared_hazards(score, sizes)
+    if n_unique and n_in_pairs == 0:
+        hazards.append("No record is in a pair: the formula gives 1 to every sample unique.")
+    if n_keys > INVERTED_ABOVE:
+        hazards.append(
+            f"With more than {INVERTED_ABOVE} key variables the formula ranks higher scores lower."
+        )
+    values = np.zeros(len(sizes))
+    scored = unique & (score > 0)
+    if scored.any():
+        logarithm = q * np.log(score[scored])
+        odds = np.exp(logarithm) * np.exp(-logarithm).sum()
+        values[scored] = 1 / (1 + n_in_pairs * (1 - fraction) / (fraction * odds))
+    return DisSuda("user-guide", values, n_unique, n_in_pairs, fraction, q, tuple(hazards))
+
+
+def _counts(sizes: np.ndarray) -> tuple[np.ndarray, int, int]:
+    unique = sizes == 1
+    return unique, int(unique.sum()), int((sizes == 2).sum())
+
+
+def _shared_hazards(score: np.ndarray, sizes: np.ndarray) -> list[str]:
+    """What makes values of either definition doubtful."""
+    hazards = []
+    if not ((sizes == 1) | (sizes == 2)).any():
+        hazards.append("No record is unique or in a pair: pr(cm|um) is undefined.")
+    outside = int(((sizes == 0) & (score > 0)).sum())
+    if outside:
+        hazards.append(
+            f"{outside} records miss a value of the key but are unique on a part of it: they have SUDA scores, "
+            "and no DIS-SUDA."
+        )
+    return hazards
+
+
+def _filled(share: np.ndarray, total: float) -> np.ndarray:
+    """min(1, λ·share) that adds up to ``total``, which is at most the number of shares."""
+    order = np.argsort(-share, kind="stable")
+    ordered = share[order]
+    rest = np.append(np.cumsum(ordered[::-1])[::-1], 0.0)
+    positive = int((ordered > 0).sum())
+    values = np.zeros(len(share))
+    if total >= positive:  # all with a share are at 1; the others take what is left, equally
+        values[order[:positive]] = 1.0
+        if positive < len(share):
+            values[order[positive:]] = (total - positive) / (len(share) - positive)
+        return values
+    capped = np.arange(positive)
+    factor = (total - capped) / rest[:positive]
+    full = int(np.argmax(factor * ordered[:positive] <= 1.0))
+    values[order[:full]] = 1.0
+    values[order[full:]] = np.minimum(1.0, factor[full] * ordered[full:])
+    return values
+
+
+def population_reciprocal(codes: np.ndarray, population: np.ndarray) -> np.ndarray:
+    """1 / size of each record's cell in the population: its true matching probability without divergence.
+
+    Parameters
+    ----------
+    codes, population : int32 (n, v), (N, v)
+        The same codes in both; -1 for missing.
+
+    Returns
+    -------
+    float64 (n,)
+        In (0, 1]; NaN for a record that misses a value or whose cell is empty in the population.
+    """
+    numbers = cell_numbers(np.concatenate([codes, population]))
+    of_sample, of_population = numbers[: len(codes)], numbers[len(codes) :]
+    counts = np.bincount(of_population[of_population >= 0], minlength=int(numbers.max(initial=0)) + 1)
+    sizes = np.where(of_sample >= 0, counts[of_sample], 0)
+    return np.divide(1.0, sizes, out=np.full(len(codes), np.nan), where=sizes > 0)
+
+
+def correlation(values: np.ndarray, reciprocal: np.ndarray) -> float:
+    """Pearson's, over records with a known reciprocal; NaN with fewer than two or if either does not vary."""
+    known = np.isfinite(reciprocal)
+    a, b = values[known], reciprocal[known]
+    if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
+        return float("nan")
+    return float(np.corrcoef(a, b)[0, 1])
+
+
+def calibration(values: np.ndarray, reciprocal: np.ndarray, classes: int = 10) -> pd.DataFrame:
+    """Mean population reciprocal by DIS-SUDA class: 0, then equal classes of (0, 1), then 1.
+
+    Returns
+    -------
+    DataFrame
+        ``above``, ``up_to``, ``n``, ``mean_dis_suda``, ``mean_reciprocal`` (NaN without a record); the first row
+        is exactly 0, the last exactly 1. Records without a known reciprocal are left out.
+    """
+    known = np.isfinite(reciprocal)
+    values, reciprocal = values[known], reciprocal[known]
+    edges = np.arange(classes + 1) / classes
+    place = np.where(values >= 1, classes + 1, np.searchsorted(edges, values, side="left"))
+    n = np.bincount(place, minlength=classes + 2)
+    means = [
+        np.divide(np.bincount(place, x, classes + 2), n, out=np.full(classes + 2, np.nan), where=n > 0)
+        for x in (values, reciprocal)
+    ]
+    return pd.DataFrame(
+        {
+            "above": np.concatenate([[0.0], edges[:-1], [1.0]]),
+            "up_to": np.concatenate([[0.0], edges[1:], [1.0]]),
+            "n": n,
+            "mean_dis_suda": means[0],
+            "mean_reciprocal": means[1],
+        }
+    )

@@ -1,0 +1,158 @@
+"""SUDA scores: minimal sample uniques weighed by their size, and what contributes to them (METHODS §7).
+
+Sources: Elliot, Manning and Ford 2002 (`elliot`); sdcMicro's first implementation (`normalised`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import comb, prod
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from reident.kernels.suda import MinimalUniques, minimal_uniques
+
+Weighting = Literal["elliot", "normalised"]
+
+
+class Suda(NamedTuple):
+    """SUDA scores of a file.
+
+    Attributes
+    ----------
+    score : float64 (n,)
+        Sum of the weights of a record's MSUs; 0 without any.
+    msus : MinimalUniques
+        MSUs counted by record, size, variable and level, with each record's first smallest one.
+    weights : float64 (max_order + 1,)
+        By size; that of size 0 is 0.
+    weighting : str
+    """
+
+    score: np.ndarray
+    msus: MinimalUniques
+    weights: np.ndarray
+    weighting: Weighting
+
+
+def size_weights(n_keys: int, largest: int, weighting: Weighting) -> np.ndarray:
+    """Weight of an MSU by its size k = 0 … ``largest``.
+
+    `elliot`: ∏_{i=k}^{M} (ATT − i), where M is ``largest`` or ATT − 1, whichever is less, so that an MSU of all
+    ATT variables weighs 1. `normalised`: (2^{ATT−k} − 1)·k!·(ATT − k)! / ATT!, which is 0 for all variables.
+
+    Raises
+    ------
+    ValueError
+        If ``largest`` is not in 1 … ``n_keys``, or the weighting is unknown.
+    """
+    if not 1 <= largest <= n_keys:
+        raise ValueError(f"largest size {largest} of {n_keys} key variables")
+    sizes = range(1, largest + 1)
+    if weighting == "elliot":
+        end = min(largest, n_keys - 1)
+        return np.array([0.0, *(float(prod(n_keys - i for i in range(k, end + 1))) for k in sizes)])
+    if weighting == "normalised":
+        return np.array([0.0, *((2 ** (n_keys - k) - 1) / comb(n_keys, k) for k in sizes)])
+    raise ValueError(f"weighting {weighting}: it is `elliot` or `normalised`")
+
+
+def scores(
+    codes: np.ndarray,
+    *,
+    weighting: Weighting = "elliot",
+    max_order: int | None = None,
+    threads: int = 1,
+    progress: Callable[[float], None] | None = None,
+) -> Suda:
+    """SUDA scores of all records.
+
+    Parameters
+    ----------
+    codes : int32 (n, v)
+        Category codes of the key, -1 for missing; v from 1 to 57.
+    weighting : {'elliot', 'normalised'}
+    max_order : int, optional
+        Largest MSU searched. By default all are, with the weights of M = ATT − 1.
+    threads : int
+    progress : callable, optional
+
+    Raises
+    ------
+    ValueError
+        As `size_weights` and `kernels.suda.minimal_uniques`.
+    """
+    largest = codes.shape[1] if max_order is None else min(max_order, codes.shape[1])
+    weights = size_weights(codes.shape[1], largest, weighting)
+    msus = minimal_uniques(codes, max_order=max_order, threads=threads, progress=progress)
+    return Suda(msus.counts @ weights, msus, weights, weighting)
+
+
+def reweighted(suda: Suda, n_keys: int, weighting: Weighting) -> Suda:
+    """The same MSUs under the other weighting, without a new search."""
+    weights = size_weights(n_keys, len(suda.weights) - 1, weighting)
+    return Suda(suda.msus.counts @ weights, suda.msus, weights, weighting)
+
+
+def by_size(suda: Suda) -> pd.DataFrame:
+    """MSUs by size: ``size``, ``n_msu``, ``n_records`` with at least one, ``weight``."""
+    counts = suda.msus.counts[:, 1:]
+    return pd.DataFrame(
+        {
+            "size": np.arange(1, counts.shape[1] + 1),
+            "n_msu": counts.sum(axis=0, dtype=np.int64),
+            "n_records": (counts > 0).sum(axis=0),
+            "weight": suda.weights[1:],
+        }
+    )
+
+
+def by_variable(suda: Suda, names: list[str]) -> pd.DataFrame:
+    """Each variable's contribution: the share of the total score carried by the MSUs that contain it.
+
+    Returns
+    -------
+    DataFrame
+        ``variable``, ``n_msu``, ``contribution`` in [0, 1], NaN if the total score is 0. Shares add up to more
+        than 1, since an MSU counts for each of its variables.
+    """
+    total = float(suda.score.sum())
+    rows = []
+    for name, levels in zip(names, suda.msus.by_level, strict=True):
+        held = levels.sum(axis=0)
+        rows.append((name, int(held.sum()), float(held @ suda.weights) / total if total > 0 else np.nan))
+    return pd.DataFrame(rows, columns=["variable", "n_msu", "contribution"])
+
+
+def by_level(suda: Suda, names: list[str], labels: list[list[str]]) -> pd.DataFrame:
+    """Each level's contribution: as `by_variable`, of the records with that level; levels in the order of codes.
+
+    Parameters
+    ----------
+    names : list of str
+        Variables of the key.
+    labels : list of list of str
+        For each variable its labels, by code.
+
+    Returns
+    -------
+    DataFrame
+        ``variable``, ``level``, ``n_msu``, ``contribution``; a variable's levels add up to its own.
+    """
+    total = float(suda.score.sum())
+    rows = []
+    for name, of_variable, levels in zip(names, labels, suda.msus.by_level, strict=True):
+        for label, held in zip(of_variable, levels, strict=False):
+            share = float(held @ suda.weights) / total if total > 0 else np.nan
+            rows.append((name, label, int(held.sum()), share))
+    return pd.DataFrame(rows, columns=["variable", "level", "n_msu", "contribution"])
+
+
+def in_words(variables: np.ndarray, names: list[str]) -> list[str]:
+    """Sets of variables as ``age × tenure``; an empty set is an empty text."""
+    words = {
+        int(s): " × ".join(n for j, n in enumerate(names) if int(s) >> j & 1) for s in np.unique(variables)
+    }
+    return [words[int(s)] for s in variables]
