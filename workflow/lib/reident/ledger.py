@@ -462,7 +462,9 @@ def _check_entry(
         name = line["path"]
         if name.startswith("source:") or wrote.get(name) == line["sha256"]:
             continue
-        if name in wrote and _digest(root / name) != wrote[name]:
+        if name not in wrote:
+            raise _broken(root / name, "has no entry in the ledger")
+        if _digest(root / name) != wrote[name]:
             raise _broken(root / name, "is not what its step wrote")
         raise _broken(result, f"was made from another version of {name}")
 
@@ -477,7 +479,7 @@ def _changed_source(entry: dict[str, Any], sources: dict[str, Path]) -> str | No
 
 
 def mark_stale(root: Path, study: Study, sources: dict[str, Path]) -> list[str]:
-    """Make results look old that would not be made so today, or that no entry vouches for.
+    """Make results look old that would not be made so today, rest on what was edited, or have no entry.
 
     The scheduler then makes them again. It sees a change of the study, the library or a source by its own
     records; where these are lost it has only time stamps, and would take every result for current.
@@ -498,14 +500,18 @@ def mark_stale(root: Path, study: Study, sources: dict[str, Path]) -> list[str]:
             entries.append(_entry(path))
         except InputError:
             path.unlink()
-    wrote = {line["path"] for entry in entries for line in entry["outputs"].values()}
-    read = {line["path"] for entry in entries for line in _inputs(entry)}
-    old = {name for name in read - wrote if not name.startswith("source:")}
+    wrote = {line["path"]: line["sha256"] for entry in entries for line in entry["outputs"].values()}
+    old = set()
     for entry in entries:
-        if not _is_current(study, entry, sources):
+        read = {
+            line["path"]: line["sha256"] for line in _inputs(entry) if not line["path"].startswith("source:")
+        }
+        old |= read.keys() - wrote.keys()
+        edited = any(wrote.get(name, digest) != digest for name, digest in read.items())
+        if edited or not _is_current(study, entry, sources):
             old |= {line["path"] for line in entry["outputs"].values()}
     anew = any(name.startswith("simulated/") for name in old)
-    for name in wrote | old if anew else old:
+    for name in wrote.keys() | old if anew else old:
         result = root / name
         if anew or name == "study.json":  # what has no input but the study file can only be missing
             result.unlink(missing_ok=True)
