@@ -131,6 +131,11 @@ def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
             )
 
 
+END = 1e-9
+"""Bands are closed, and decimal text has no exact binary form: 1.1 − 1 is a little above 0.1. A
+difference that exceeds a band by no more than this share of its width is at its end."""
+
+
 def defaulted(options: Options, variables: tuple[LinkingVariable, ...]) -> list[str]:
     """The variables whose scores the study does not declare."""
     return [variable.name for variable in variables if variable.name not in options.scores]
@@ -218,7 +223,7 @@ def _rule(pairing: Pairing, at: int, declared: VariableScore | None) -> Rule:
 
 
 def _bands(make: type, near: list[tuple[float, Decimal | int]], relative: bool, beyond: int) -> Rule:
-    within = np.array([limit for limit, _ in near], np.float64)
+    within = np.array([limit for limit, _ in near], np.float64) * (1 + END)
     return make(
         within,
         np.full(len(near), relative),
