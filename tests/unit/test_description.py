@@ -1,0 +1,136 @@
+"""What the report tells of variables, agreement and overlap: counts by hand, and no key."""
+
+import pyarrow as pa
+import pytest
+from reident import bins, description
+from unit.making import manifest, study, table
+
+# Stratum s1 (a): PUF 1, 2 and EIF 1, 2; s2 (b): PUF 3, EIF 3; PUF 4 is in no stratum.
+PUF = ["1 a 1 x", "2 a 9 y", "3 b ~ x", "4 ~ 5 z"]
+EIF = ["1 a 1 x", "2 a 2 ~", "3 b 7 w"]
+LINKS = ["1 1", "2 2", "3 3", "3 1", "4 1"]
+MODEL = {
+    "strata": ["s"],
+    "linking_variables": [{"name": "n", "type": "numeric", "eif": "N"}, {"name": "c", "type": "categorical"}],
+    "binning": {"bins": 2},
+    "metrics": {"unicity": {}, "taxicab": {}},
+}
+STRATA = manifest(("s1", "a", 2, 2, 2), ("s2", "b", 1, 1, 1), names=("s",))
+
+
+def described(links=LINKS, **confirmed):
+    """Describe the files, with confirmed pairs ``pufid eifid`` (after ``not``: only suspected) by metric."""
+    model = study(**MODEL)
+    prepared = {"iuf": table("p e", *links)}
+    for side, key, rows in (("puf", "p", PUF), ("eif", "e", EIF)):
+        text = table(f"{key} s n c", *rows)
+        prepared[side] = text.set_column(2, "n", text["n"].cast(pa.float64()))
+    binned = bins.bin_files(model, prepared["puf"], prepared["eif"], STRATA)
+    pairs = {
+        metric: table("p e", *(row.removeprefix("not ") for row in rows)).append_column(
+            "confirmed", pa.array([not row.startswith("not ") for row in rows], pa.bool_())
+        )
+        for metric, rows in ({"unicity": [], "taxicab": []} | confirmed).items()
+    }
+    return description.describe(model, prepared, {"puf": binned.puf, "eif": binned.eif}, STRATA, pairs)
+
+
+def test_variables_by_hand():
+    """Links within a stratum are 1–1, 2–2 and 3–3; 3–1 and 4–1 are lost. Bins of a: 1 up to 5, 2 above; b has none."""
+    found = described().variables.set_index("variable").to_dict("index")
+    assert found["n"] | {"common_codes": None} == {
+        "type": "numeric", "puf_column": "n", "eif_column": "N", "puf_missing": 1, "eif_missing": 0,
+        "puf_distinct": 3, "eif_distinct": 3, "common_codes": None,
+        "links": 3, "links_agree": 1, "links_differ": 1, "links_missing": 1,
+    }  # fmt: skip
+    assert found["c"] == {
+        "type": "categorical", "puf_column": "c", "eif_column": "c", "puf_missing": 0, "eif_missing": 1,
+        "puf_distinct": 3, "eif_distinct": 2, "common_codes": 1,
+        "links": 3, "links_agree": 1, "links_differ": 1, "links_missing": 1,
+    }  # fmt: skip
+
+
+def test_a_numeric_variable_has_no_common_codes_in_the_file():
+    assert described().variables.to_csv(index=False).splitlines()[1].split(",")[8] == ""
+
+
+AGREEMENT = [
+    (
+        "confirmed pairs",
+        {"taxicab": ["1 1", "2 2"]},
+        "taxicab",
+        "confirmed",
+        {"n": (2, 1, 1, 0), "c": (2, 1, 0, 1)},
+    ),
+    (
+        "pairs that are only suspected",
+        {"taxicab": ["1 1", "not 2 1"]},
+        "taxicab",
+        "false",
+        {"n": (1, 0, 1, 0), "c": (1, 0, 1, 0)},
+    ),
+    ("a metric without pairs", {}, "unicity", "confirmed", {"n": (0, 0, 0, 0), "c": (0, 0, 0, 0)}),
+    ("the true links", {}, "", "true", {"n": (3, 1, 1, 1), "c": (3, 1, 1, 1)}),
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "pairs", "metric", "kind", "counts"), AGREEMENT, ids=[case[0] for case in AGREEMENT]
+)
+def test_agreement_by_kind_of_pair(sentence, pairs, metric, kind, counts):
+    """n, agree, differ, missing; a pair agrees where both records are in the same category."""
+    lines = described(**pairs).agreement
+    lines = lines[(lines["metric"] == metric) & (lines["pairs"] == kind)].set_index("variable")
+    assert {
+        name: tuple(lines.loc[name, ["n", "agree", "differ", "missing"]]) for name in lines.index
+    } == counts
+
+
+def test_every_kind_of_pair_has_its_lines():
+    found = described(taxicab=["1 1"]).agreement
+    assert set(found[["metric", "pairs"]].itertuples(index=False, name=None)) == {
+        ("", "true"), ("unicity", "confirmed"), ("unicity", "false"), ("taxicab", "confirmed"), ("taxicab", "false"),
+    }  # fmt: skip
+    assert (found["n"] == found["agree"] + found["differ"] + found["missing"]).all()
+
+
+OVERLAP = [
+    ("nothing suspected", {}, []),
+    (
+        "one metric alone",
+        {"taxicab": ["1 1", "not 1 2"]},
+        [("suspected", "taxicab", 1), ("confirmed", "taxicab", 1)],
+    ),
+    (
+        "exactly these metrics and no other",
+        {"unicity": ["1 1", "not 2 1"], "taxicab": ["1 1", "not 3 3"]},
+        [
+            ("suspected", "unicity", 1),
+            ("suspected", "taxicab", 1),
+            ("suspected", "unicity+taxicab", 1),
+            ("confirmed", "unicity+taxicab", 1),
+        ],
+    ),
+    (
+        "suspected by both, confirmed by one",
+        {"unicity": ["not 1 2"], "taxicab": ["1 1"]},
+        [("suspected", "unicity+taxicab", 1), ("confirmed", "taxicab", 1)],
+    ),
+    (
+        "several pairs of a record are one record",
+        {"taxicab": ["not 1 1", "not 1 2"]},
+        [("suspected", "taxicab", 1)],
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "pairs", "lines"), OVERLAP, ids=[case[0] for case in OVERLAP])
+def test_overlap_counts_records(sentence, pairs, lines):
+    found = described(**pairs).overlap
+    assert list(found.itertuples(index=False, name=None)) == lines
+    assert list(found.columns) == ["set", "metrics", "n_pufids"]
+
+
+def test_without_links_there_is_nothing_to_agree():
+    found = described(links=[]).variables
+    assert found[["links", "links_agree", "links_differ", "links_missing"]].to_numpy().sum() == 0

@@ -1,0 +1,111 @@
+"""The same study gives the same bytes: with one core or two, one shard or many, rows in any order, and whatever the
+environment of the process. Locales are made here where the system has none with a comma in its numbers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import pandas as pd
+import pytest
+from workflow.commands import made, snakemake
+
+from workflow import small
+
+pytestmark = pytest.mark.slow
+
+METRICS = tuple(small.STUDY["metrics"])
+FILES = ("rates.csv", *(f"confirmed/{metric}.parquet" for metric in METRICS))
+COMMA = "de_DE.UTF-8"
+
+
+class Leg(NamedTuple):
+    """Another way to the same result."""
+
+    sentence: str
+    cores: int = 2
+    pairs_per_shard: int = 10**9
+    shuffled: bool = False
+    environment: dict[str, str] | None = None
+
+
+LEGS = [
+    Leg(
+        "one core, another seed of hashes and another time zone",
+        cores=1,
+        environment={"PYTHONHASHSEED": "1", "TZ": "NZ"},
+    ),
+    Leg("many shards, strata split into blocks", pairs_per_shard=3000),
+    Leg("rows and columns of every source in another order", shuffled=True),
+    Leg("a decimal comma, in place of the C locale", environment={"LC_ALL": COMMA}),
+]
+
+
+@pytest.fixture(scope="module")
+def reference(finished) -> Path:
+    """The results of two cores, one shard, hash seed 0."""
+    shards = pd.read_csv(finished.results / "strata" / "shards.csv", dtype=str)
+    assert set(shards["shard"]) == {"0001"}
+    return finished.results
+
+
+@pytest.mark.parametrize("leg", LEGS, ids=[leg.sentence for leg in LEGS])
+def test_the_results_are_the_same_to_the_byte(reference, tmp_path, leg):
+    environment = dict(leg.environment or {"PYTHONHASHSEED": "0"})
+    if environment.get("LC_ALL") == COMMA:
+        environment["LOCPATH"] = comma_locale(tmp_path / "locales")
+    study = small.write(tmp_path / "in", tables=shuffled(small.rows()) if leg.shuffled else None)
+    ended = snakemake(
+        *made("small", *FILES),
+        f"pairs_per_shard={leg.pairs_per_shard}",
+        studies=[study],
+        folder=tmp_path / "run",
+        cores=leg.cores,
+        environment=environment,
+    )
+    assert ended.code == 0, ended.shown
+    results = tmp_path / "run" / "results" / "small"
+    if leg.pairs_per_shard < 10**9:
+        shards = pd.read_csv(results / "strata" / "shards.csv", dtype=str)
+        assert shards["shard"].nunique() >= 10
+        assert shards["stratum"].nunique() < len(shards), "no stratum is split"
+    for name in FILES:
+        assert (results / name).read_bytes() == (reference / name).read_bytes(), (leg.sentence, name)
+
+
+def shuffled(tables: dict[str, list[list[str]]]) -> dict[str, list[list[str]]]:
+    """The same records, rows and columns in another order."""
+    draw, found = Random(11), {}  # noqa: S311 - an order
+    for side, (header, *rows) in tables.items():
+        columns = draw.sample(range(len(header)), len(header))
+        found[side] = [[row[at] for at in columns] for row in [header, *draw.sample(rows, len(rows))]]
+    return found
+
+
+def comma_locale(folder: Path) -> str:
+    """A folder with a locale whose decimal point is a comma; the test is skipped where none can be made."""
+    if shutil.which("localedef") is None:
+        pytest.skip("no locale with a decimal comma: localedef is not installed")
+    folder.mkdir()
+    made_it = subprocess.run(
+        ["localedef", "-i", "de_DE", "-f", "UTF-8", str(folder / COMMA)], capture_output=True, check=False
+    )
+    asked = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import locale as l; l.setlocale(l.LC_ALL, ''); print(l.localeconv()['decimal_point'])",
+        ],
+        env={**os.environ, "LC_ALL": COMMA, "LOCPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if asked.stdout.strip() != ",":
+        pytest.skip(f"no locale with a decimal comma: {made_it.stderr.decode().strip()[:200]}")
+    return str(folder)

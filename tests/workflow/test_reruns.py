@@ -1,0 +1,247 @@
+"""What runs again, and what does not: the steps that a change touches and those that read their results. Snakemake
+sees swapped parameters, edited modules and kept time stamps only because digests are parameters; where its own
+records are lost, the ledger tells."""
+
+from __future__ import annotations
+
+import copy
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from workflow.commands import CHECKOUT, Ended, made, snakemake
+
+from workflow import library_run, small
+
+pytestmark = pytest.mark.slow
+
+ONE_METRIC = {"score": 1, "rank": 1, "confirm": 1, "describe": 1, "rate": 1}
+EVERYTHING = {"stratify": 1, "bin": 1, "rank": 4, "confirm": 4, "describe": 1, "rate": 1}
+"""Before strata are known again, shards are not; so the scores do not show in the plan."""
+REPORT = {"report": 1, "all": 1}
+DATA = made("small", "study.json", "rates.csv", "description/overlap.csv")
+"""Everything but the review, which reads its notebook from the checkout itself."""
+
+
+class Again:
+    """A copy of the finished study, in which a test may change anything."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.inputs = folder / "in"
+        self.results = folder / "run" / "results" / "small"
+
+    def run(self, *arguments: str, checkout: Path = CHECKOUT) -> Ended:
+        return snakemake(
+            *arguments, studies=["../in/small.yaml"], folder=self.folder / "run", checkout=checkout
+        )
+
+    def plan(self, *arguments: str, checkout: Path = CHECKOUT) -> dict[str, int]:
+        ended = self.run(*arguments, "--dry-run", checkout=checkout)
+        assert ended.code == 0, ended.shown
+        return ended.planned
+
+    def declare(self, change: Callable[[dict], object]) -> dict:
+        """Change the study file; the sources stay untouched."""
+        study = copy.deepcopy(small.STUDY)
+        change(study)
+        small.write(self.inputs, study, {})
+        return study
+
+
+@pytest.fixture
+def again(finished, tmp_path) -> Again:
+    shutil.copytree(finished.folder, tmp_path / "again", symlinks=True)
+    return Again(tmp_path / "again")
+
+
+def set_alpha(study: dict) -> None:
+    study["metrics"]["taxicab"]["alpha"] = "0.5"
+
+
+CHANGES = [
+    ("nothing", lambda _: None, {}),
+    (
+        "the limit of the verdict",
+        lambda study: study.update(decision={"conditional_rate_at_most": 0.05}),
+        {"resolve": 1, **REPORT},
+    ),
+    ("the title", lambda study: study.update(title="A survey"), {"resolve": 1, **REPORT}),
+    ("α of taxicab", set_alpha, {"resolve": 1, **ONE_METRIC, **REPORT}),
+    (
+        "the level of the interval",
+        lambda study: study.update(rates={"level": 0.9}),
+        {"resolve": 1, "rate": 1, **REPORT},
+    ),
+    (
+        "the rank limit",
+        lambda study: study.update(rank_filter={"max_pairs": 3}),
+        {"resolve": 1, "rank": 4, "confirm": 4, "describe": 1, "rate": 1, **REPORT},
+    ),
+    (
+        "a metric less",
+        lambda study: study["metrics"].pop("adhoc"),
+        {"resolve": 1, "describe": 1, "rate": 1, **REPORT},
+    ),
+    (
+        "the file that cuts the bins",
+        lambda study: study.update(binning={"cutpoints": "eif"}),
+        {"resolve": 1, "bin": 1, "score": 2, "rank": 2, "confirm": 2, "describe": 1, "rate": 1, **REPORT},
+    ),
+    (
+        "a missing code",
+        lambda study: study["linking_variables"][0].update(missing=["-9", "99"]),
+        {"resolve": 1, "prepare": 1, **EVERYTHING, **REPORT},
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sentence", "change", "planned"), CHANGES, ids=[case[0] for case in CHANGES])
+def test_a_change_of_the_study_reruns_what_it_touches(again, sentence, change, planned):
+    again.declare(change)
+    assert again.plan() == planned
+
+
+def test_a_changed_option_gives_the_numbers_of_that_option_and_leaves_the_other_metrics(again):
+    study = again.declare(set_alpha)
+    before = {metric: score_file(again, metric).stat().st_mtime_ns for metric in small.STUDY["metrics"]}
+    assert again.run(*DATA).code == 0
+    assert {
+        metric for metric, time in before.items() if score_file(again, metric).stat().st_mtime_ns != time
+    } == {"taxicab"}
+    assert_rates_of(again, study)
+
+
+def score_file(again, metric):
+    return again.results / "scores" / metric / "0001.parquet"
+
+
+def assert_rates_of(again, study, tables=None):
+    """The rates are those of the library on the same study and rows, computed afresh."""
+    tables = small.rows() if tables is None else tables
+    rows = {side: [dict(zip(own[0], row, strict=True)) for row in own[1:]] for side, own in tables.items()}
+    fresh = library_run.run(study, rows["puf"], rows["eif"], rows["iuf"]).rates
+    found = pd.read_csv(again.results / "rates.csv", dtype=str, keep_default_na=False)
+    pd.testing.assert_frame_equal(found, fresh.astype(str))
+
+
+MODULES = [
+    ("nothing", None, {}),
+    ("the rank filter", "ranking.py", {"rank": 4, "confirm": 4, "describe": 1, "rate": 1}),
+    ("confirmation", "confirmation.py", {"confirm": 4, "describe": 1, "rate": 1}),
+    ("the rates", "rates.py", {"rate": 1}),
+    ("one metric", "metrics/taxicab.py", {"resolve": 1, **ONE_METRIC}),
+    ("one kernel", "kernels/euclidean.py", ONE_METRIC),
+    ("bins", "bins.py", {"bin": 1, "score": 4, "rank": 4, "confirm": 4, "describe": 1, "rate": 1}),
+    ("the study model", "study.py", {"resolve": 1}),
+    ("keys, which all steps use", "keys.py", {"prepare": 1, **EVERYTHING}),
+    ("a figure", "figures/rates.py", {}),
+]
+
+
+@pytest.mark.parametrize(("sentence", "module", "planned"), MODULES, ids=[case[0] for case in MODULES])
+def test_an_edited_module_reruns_what_it_touches(again, tmp_path, sentence, module, planned):
+    checkout = tmp_path / "checkout"
+    for part in ("config", "profiles", "workflow"):
+        shutil.copytree(CHECKOUT / part, checkout / part)
+    for part in ("Snakefile", "environment.yml"):
+        shutil.copy2(CHECKOUT / part, checkout / part)
+    if module is not None:
+        file = checkout / "workflow" / "lib" / "reident" / module
+        file.write_text(file.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
+    assert again.plan(*DATA, checkout=checkout) == planned
+
+
+def swap(file: Path, old: str, new: str) -> None:
+    """Change a file, its size and time stamp kept."""
+    assert len(old) == len(new)
+    kept, text = file.stat(), file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+    os.utime(file, ns=(kept.st_atime_ns, kept.st_mtime_ns))
+
+
+@pytest.mark.parametrize("side", ["puf", "eif", "iuf"])
+def test_a_source_swapped_with_its_time_stamp_kept_reruns_everything_from_prepare(again, side):
+    old, new = ("\n01,", "\n10,") if side == "iuf" else ("rent", "free")
+    swap(again.inputs / f"{side}.csv", old, new)
+    assert again.plan(*DATA) == {"prepare": 1, **EVERYTHING}
+
+
+EDITED = [
+    ("the suspected pairs of a metric", "suspected/taxicab.parquet"),
+    ("the row account", "prepared/account.csv"),
+    ("the final rates, by hand", "rates.csv"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "name"), EDITED, ids=[case[0] for case in EDITED])
+def test_an_edited_intermediate_is_one_error_whose_remedy_mends_it(again, finished, sentence, name):
+    file, target = again.results / name, made("small", "rates.csv") if name != "rates.csv" else []
+    if file.suffix == ".parquet":
+        table = pq.ParquetFile(file).read()
+        pq.write_table(table.slice(1), file)
+    else:
+        file.write_text(file.read_text(encoding="utf-8").replace("300", "299"), encoding="utf-8")
+    ended = again.run(*target)
+    assert ended.code != 0
+    (said,) = ended.errors
+    assert (
+        said == f"results/small/{name} is not what its step wrote; delete it and run the same command again."
+    )
+    assert "Traceback" not in ended.shown
+    file.unlink()
+    ended = again.run(*target)
+    assert ended.code == 0, ended.shown
+    for made_again in (name, "rates.csv"):
+        assert (again.results / made_again).read_bytes() == (finished.results / made_again).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "lose"),
+    [
+        ("the records of the scheduler", lambda again: shutil.rmtree(again.folder / "run" / ".snakemake")),
+        ("nothing", lambda _: None),
+    ],
+    ids=["records of the scheduler lost", "nothing lost"],
+)
+def test_without_a_change_nothing_runs_even_where_the_records_are_lost(again, sentence, lose):
+    lose(again)
+    ended = again.run()
+    assert ended.code == 0
+    assert ended.planned == {}
+
+
+def test_a_changed_option_is_seen_where_the_records_are_lost(again):
+    shutil.rmtree(again.folder / "run" / ".snakemake")
+    study = again.declare(set_alpha)
+    ended = again.run(*DATA)
+    assert ended.code == 0
+    assert ended.planned == {"resolve": 1, **ONE_METRIC}
+    assert_rates_of(again, study)
+
+
+def test_a_swapped_source_is_seen_where_the_records_are_lost(again):
+    shutil.rmtree(again.folder / "run" / ".snakemake")
+    swap(again.inputs / "eif.csv", "rent", "free")
+    ended = again.run(*made("small", "rates.csv"))
+    assert ended.code == 0
+    tables = small.rows()
+    tables["eif"] = [[cell.replace("rent", "free") for cell in row] for row in tables["eif"]]
+    assert_rates_of(again, small.STUDY, tables)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "spoil"),
+    [("lost", lambda entry: entry.unlink()), ("cut", lambda entry: os.truncate(entry, 100))],
+    ids=["lost", "cut"],
+)
+def test_a_lost_or_cut_ledger_entry_reruns_its_step(again, finished, sentence, spoil):
+    spoil(again.results / "ledger" / "confirm.taxicab.json")
+    assert again.run(*DATA).planned == {"confirm": 1, "describe": 1, "rate": 1}
+    for name in ("rates.csv", "confirmed/taxicab.parquet", "ledger/confirm.taxicab.json"):
+        assert (again.results / name).read_bytes() == (finished.results / name).read_bytes()
