@@ -12,6 +12,7 @@ from reident import figures
 from reident.figures import style
 from reident.tables.results import Results
 from reident.tables.wording import percent
+from unit.matching_fixture import SUBSETS, write_matching
 from unit.report_fixture import Shape, write_results
 
 HOSTILE = ("$x$", "$", r"\input{e}", "</svg><script>", "-->", "漢字 😀", "\u202eevil", "a" * 300)
@@ -34,9 +35,20 @@ def usual(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def drawn(usual):
-    """Every figure of the usual results."""
-    return dict(zip(NAMES, (part(usual) for part in EVERY), strict=True))
+def synthetic(tmp_path_factory):
+    return Results(write_matching(tmp_path_factory.mktemp("synthetic") / "results", SUBSETS))
+
+
+@pytest.fixture(scope="module")
+def source_of(usual, synthetic):
+    """The results that a figure is drawn of."""
+    return lambda name: synthetic if name.startswith("matching_") else usual
+
+
+@pytest.fixture(scope="module")
+def drawn(source_of):
+    """Every figure of the usual results, and of those of synthetic data."""
+    return {name: part(source_of(name)) for name, part in zip(NAMES, EVERY, strict=True)}
 
 
 def parse(svg: str) -> ET.Element:
@@ -79,12 +91,13 @@ def test_the_words_of_the_rates_have_their_numbers(usual, drawn):
     assert "The limit is 5 %" in alt
 
 
-def test_figures_are_the_same_whatever_the_settings_around_them_and_leave_those_alone(usual, drawn):
+def test_figures_are_the_same_whatever_the_settings_around_them_and_leave_those_alone(source_of, drawn):
     with mpl.rc_context(
         {"font.size": 20, "svg.hashsalt": "other", "axes.grid": True, "text.parse_math": True}
     ):
         mine = dict(mpl.rcParams)
-        assert [part(usual) for part in EVERY] == list(drawn.values())
+        again = [part(source_of(name)) for name, part in zip(NAMES, EVERY, strict=True)]
+        assert again == list(drawn.values())
         assert dict(mpl.rcParams) == mine
 
 

@@ -32,7 +32,8 @@ class Ended(NamedTuple):
         if table is None:
             assert "Nothing to be done" in self.shown, self.shown
             return {}
-        return {rule: int(n) for rule, n in re.findall(r"^\s*(\w+)\s+(\d+)\s*$", table[1], re.MULTILINE)}
+        lines = re.findall(r"^\s*(\w+(?: \w+)*)\s+(\d+)\s*$", table[1], re.MULTILINE)
+        return {rule.replace(" ", "_"): int(n) for rule, n in lines}  # the table shows underscores as blanks
 
 
 def snakemake(

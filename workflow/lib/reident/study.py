@@ -217,12 +217,6 @@ class Study(Section):
 
     @model_validator(mode="after")
     def _something_to_do(self) -> Study:
-        if self.metrics is None and self.matching is None:
-            raise ValueError(
-                "the study asks for nothing: add `metrics` (with `files` and `linking_variables`) or `matching`."
-            )
-        if self.metrics is not None and not self.linking_variables:
-            raise ValueError("`metrics` compare `linking_variables`; list what the intruder compares.")
         if self.metrics is None:
             for name in ("files", "linking_variables", "strata"):
                 if getattr(self, name):
@@ -230,6 +224,12 @@ class Study(Section):
                         f"`{name}` belong to `metrics`, which the study does not have; add for example "
                         f"`metrics: {{taxicab: {{}}}}`, or remove `{name}`."
                     )
+        if self.metrics is None and self.matching is None:
+            raise ValueError(
+                "the study asks for nothing: add `metrics` (with `files` and `linking_variables`) or `matching`."
+            )
+        if self.metrics is not None and not self.linking_variables:
+            raise ValueError("`metrics` compare `linking_variables`; list what the intruder compares.")
         return self
 
     @model_validator(mode="after")

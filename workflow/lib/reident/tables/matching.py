@@ -135,17 +135,9 @@ def matching_overall(results: Results) -> str:
         )
     broken = [breach for breach in found if breach.sets]
     scenarios = len(lines_of(results, MEAN, listed_only=True))
-    who = (
-        "the intruder"
-        if scenarios == 1
-        else f"all {word(scenarios)} intruders"
-        if scenarios > 2
-        else "both intruders"
-    )
     if not broken:
-        said = (
-            f"With {who}, on average over the synthetic files: {listed([breach.what for breach in found])}."
-        )
+        kept = listed([breach.what for breach in found])
+        said = f"With {_everybody(scenarios)}, on average over the synthetic files: {kept}."
         return block("verdict within", "**Synthetic data: within the limit**", said)
     parts = [f"the limit of {one.what} is broken" + _by(one.sets, scenarios) for one in broken]
     kept = [one.what for one in found if not one.sets]
@@ -155,11 +147,16 @@ def matching_overall(results: Results) -> str:
     return block("verdict above", "**Synthetic data: beyond the limit**", said)
 
 
+def _everybody(scenarios: int) -> str:
+    few = {1: "the intruder", 2: "both intruders"}
+    return few.get(scenarios, f"all {word(scenarios)} intruders")
+
+
 def _by(sets: list[str], scenarios: int) -> str:
     if scenarios == 1:
         return ""
     if len(sets) == scenarios:
-        return f" by all {word(scenarios)} intruders"
+        return f" by {_everybody(scenarios)}"
     shown = sets if len(sets) <= 6 else [*sets[:5], f"{count(len(sets) - 5)} more"]
     return f" by {listed(shown)}"
 

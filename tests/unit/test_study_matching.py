@@ -1,0 +1,129 @@
+"""What a study must have to link records, to match synthetic data, or both; and which steps a change touches."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from reident import study
+from reident.errors import InputError
+from reident.ledger import MODULES
+from unit.matching_fixture import MATCHING
+
+ROOT = Path(__file__).parents[2]
+LINKAGE = {
+    "files": {
+        "puf": {"path": "puf.csv", "id": "p"},
+        "eif": {"path": "eif.csv", "id": "e"},
+        "iuf": {"path": "iuf.csv", "puf_id": "p", "eif_id": "e"},
+    },
+    "linking_variables": [{"name": "age", "type": "numeric"}],
+    "metrics": {"taxicab": {}},
+}
+SURVEY = {"kind": "synthetic-survey"}
+WITHOUT_FILES = {key: value for key, value in MATCHING.items() if key not in ("confidential", "synthetic")}
+
+
+def load(folder, **keys):
+    file = folder / "study.yaml"
+    file.write_text(yaml.safe_dump({"id": "s", **keys}, sort_keys=False), encoding="utf-8")
+    return study.load(file)
+
+
+@pytest.mark.parametrize(
+    ("keys", "sides"),
+    [
+        (LINKAGE, ["puf", "eif", "iuf"]),
+        ({"matching": MATCHING}, ["confidential", "synthetic_1", "synthetic_2", "synthetic_3"]),
+        (
+            {"matching": WITHOUT_FILES, "simulate": {**SURVEY, "copies": 2}},
+            ["confidential", "synthetic_1", "synthetic_2"],
+        ),
+        (
+            {**LINKAGE, "matching": MATCHING},
+            ["puf", "eif", "iuf", "confidential", "synthetic_1", "synthetic_2", "synthetic_3"],
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_study_reads(tmp_path, keys, sides):
+    found = load(tmp_path, **keys)
+    assert list(found.sources) == sides
+    assert found.simulated == (set(sides) if "simulate" in keys else set())
+    assert study.parse(study.canonical_json(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        ({}, "the study asks for nothing: add `metrics`"),
+        ({**LINKAGE, "metrics": None}, "`files` belong to `metrics`, which the study does not have"),
+        ({"matching": MATCHING, "strata": ["region"]}, "`strata` belong to `metrics`"),
+        ({"matching": MATCHING, "linking_variables": LINKAGE["linking_variables"]}, "`linking_variables` belong to"),
+        ({**LINKAGE, "linking_variables": []}, "`metrics` compare `linking_variables`; list what"),
+        ({**LINKAGE, "metrics": {}}, "`metrics` names no metric"),
+        ({**LINKAGE, "files": None}, "`metrics` take their records from `files` or from a simulated household survey"),
+        ({**LINKAGE, "simulate": {"seed": 1}}, "`metrics` take their records from `files` or"),
+        ({**LINKAGE, "simulate": SURVEY}, "`simulate` draws the files of `matching`, which the study does not have"),
+        ({"matching": MATCHING, "simulate": {"seed": 1}}, "`simulate` draws the files of `metrics`, which"),
+        ({"matching": MATCHING, "simulate": SURVEY}, "`matching` takes its files from its own"),
+        ({"matching": WITHOUT_FILES}, "`matching` takes its files from its own"),
+        ({"matching": MATCHING, "decision": {}}, "`decision` names no limit"),
+        ({"matching": MATCHING, "decision": {"conditional_rate_at_most": 0.1}}, "limits the conditional rate"),
+        ({**LINKAGE, "decision": {"true_match_rate_at_most": 0.1}}, "`true_match_rate_at_most`, which needs"),
+        ({"matching": {**MATCHING, "known": ["job"]}}, "line 2: `matching`: `job` is in `known` and in `synthesized`"),
+        ({"matching": MATCHING, "simulate": {"kind": "census"}}, "there is no such `kind`"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(tmp_path, keys, sentence):
+    with pytest.raises(InputError) as error:
+        load(tmp_path, **{key: value for key, value in keys.items() if value is not None})
+    assert sentence in str(error.value)
+    assert "study.yaml, line " in str(error.value)
+
+
+def test_a_file_that_is_not_there_is_named_with_its_place(tmp_path):
+    found = load(tmp_path, matching=MATCHING)
+    for name in ("confidential.csv", "synthetic_1.csv"):
+        (tmp_path / name).write_text("a\n")
+    with pytest.raises(
+        InputError, match=r"`matching\.synthetic\[2\]\.path`: synthetic_2\.csv does not exist"
+    ):
+        study.check_files(found, tmp_path / "study.yaml")
+
+
+def test_simulated_files_need_not_be_there(tmp_path):
+    study.check_files(load(tmp_path, matching=WITHOUT_FILES, simulate=SURVEY), tmp_path / "study.yaml")
+
+
+CHANGES = [
+    ({"title": "x"}, {}, set()),
+    ({"decision": {"true_match_rate_at_most": 0.1}}, {}, set()),
+    ({}, {"scenarios": [{"name": "other", "known": ["age"]}]}, {"match"}),
+    ({}, {"interval": "open"}, {"match"}),
+    ({}, {"missing": "each_other"}, {"match"}),
+    ({}, {"radius": {"income": {"relative": "0.3"}, "age": {"absolute": "1"}}}, {"match"}),
+    ({}, {"radius": {"income": {"relative": "0.1"}}}, {"match", "prepare_matching"}),
+    ({}, {"targets": {"variable": "sex", "equals": "1"}}, {"match", "prepare_matching"}),
+    ({}, {"synthesized": ["job", {"name": "income", "missing": ["-8"]}]}, {"match", "prepare_matching"}),
+    ({}, {"confidential": {"path": "other.csv"}}, {"prepare_matching"}),
+]
+
+
+@pytest.mark.parametrize(("keys", "matching", "touched"), CHANGES)
+def test_a_change_touches_the_steps_that_take_it(keys, matching, touched):
+    before = study.Study.model_validate({"id": "s", **LINKAGE, "matching": MATCHING})
+    after = study.Study.model_validate({"id": "s", **LINKAGE, "matching": {**MATCHING, **matching}, **keys})
+    steps = set(MODULES) - {"resolve", "report"}
+    assert {step for step in steps if study.part(before, step) != study.part(after, step)} == touched
+
+
+def test_matching_does_not_touch_the_steps_of_linkage():
+    alone = study.Study.model_validate({"id": "s", **LINKAGE})
+    both = study.Study.model_validate({"id": "s", **LINKAGE, "matching": MATCHING})
+    for step in ("prepare", "stratify", "bin", "score", "rank", "confirm", "describe", "rate"):
+        assert study.part(alone, step, "taxicab") == study.part(both, step, "taxicab"), step
+
+
+def test_the_bundled_study_simulates_three_files_with_two_synthesized_variables():
+    bundled = study.load(ROOT / "config" / "studies" / "synthetic-survey.yaml")
+    assert list(bundled.sources) == ["confidential", "synthetic_1", "synthetic_2", "synthetic_3"]
+    assert len(bundled.matching.synthesized) == 2
