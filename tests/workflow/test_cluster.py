@@ -59,7 +59,9 @@ def test_a_job_that_exceeds_its_memory_is_retried_with_more(slurm, tmp_path):
         studies=[study], folder=folder, cores=None,
     )  # fmt: skip
     assert ended.code == 0, ended.shown
-    assert "Trying to restart" in ended.shown or "ailed prepare" in ended.shown, "the first attempt was not ended"
+    assert "Trying to restart" in ended.shown or "ailed prepare" in ended.shown, (
+        "the first attempt was not ended"
+    )
     assert (folder / target[0]).is_file()
 
 
