@@ -136,8 +136,8 @@ def matching_overall(results: Results) -> str:
     broken = [breach for breach in found if breach.sets]
     scenarios = len(lines_of(results, MEAN, listed_only=True))
     if not broken:
-        kept = listed([breach.what for breach in found])
-        said = f"With {_everybody(scenarios)}, on average over the synthetic files: {kept}."
+        all_kept = listed([breach.what for breach in found])
+        said = f"With {_everybody(scenarios)}, on average over the synthetic files: {all_kept}."
         return block("verdict within", "**Synthetic data: within the limit**", said)
     parts = [f"the limit of {one.what} is broken" + _by(one.sets, scenarios) for one in broken]
     kept = [one.what for one in found if not one.sets]
