@@ -15,6 +15,7 @@ from reident.errors import InputError
 from reident.exact import SCALE
 from reident.metrics.contract import Metric, Scored, Setting
 from reident.section import Section
+from reident.values import Coding, normaliser
 
 if TYPE_CHECKING:
     from reident.kernels.adhoc import Rule
@@ -214,10 +215,12 @@ def _rule(pairing: Pairing, at: int, declared: VariableScore | None) -> Rule:
         return _bands(Bands, near, declared.bands[0].relative, _scaled(declared.beyond))
     if declared is not None and declared.table is not None and labels is not None:
         code = {label: place for place, label in enumerate(labels)}
+        normal = normaliser(Coding("categorical", integer_coded=pairing.variables[at].integer_coded))
         scores = np.full((len(code), len(code)), _scaled(declared.otherwise), np.int64)
         for cell in declared.table:
-            if cell.puf in code and cell.eif in code:
-                scores[code[cell.puf], code[cell.eif]] = _scaled(cell.score)
+            p, e = code.get(normal(cell.puf)), code.get(normal(cell.eif))
+            if p is not None and e is not None:
+                scores[p, e] = _scaled(cell.score)
         return Table(scores)
     return _bands(Bands, [(0.0, 5)], relative=False, beyond=0) if labels is None else Exact()
 

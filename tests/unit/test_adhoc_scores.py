@@ -1,0 +1,80 @@
+"""The analyst's scores of a variable: the categories of a table are those of the files, however they are spelled."""
+
+import pyarrow as pa
+import pytest
+from reident.metrics import REGISTRY, adhoc
+from reident.metrics.contract import Setting
+from reident.pairing import Comparison
+from unit.making import manifest, study, table
+
+
+def scores(rule, puf, eif, **variable):
+    """{(PUF value, EIF value): score} of one variable, for the pairs above half of what it can score."""
+    model = study(
+        linking_variables=[{"name": "v", "type": "categorical", **variable}],
+        metrics={"adhoc": {"scores": {"v": rule}}},
+    )
+    files = []
+    for key, values in (("p", puf), ("e", eif)):
+        text = table(f"{key} v", *(f"{at} {value}" for at, value in enumerate(values)))
+        numeric = variable.get("type") == "numeric"
+        files.append(text.set_column(1, "v", text["v"].cast(pa.float64())) if numeric else text)
+    pairing = Comparison(model, *files, manifest(("s0001", len(puf), len(eif), 0))).pairing("s0001")
+    found = REGISTRY["adhoc"].score(pairing, model.metrics.adhoc, Setting(keep=100))
+    lines = zip(found.puf.tolist(), found.eif.tolist(), found.score.tolist(), strict=True)
+    return {(puf[p], eif[e]): score for p, e, score in lines}
+
+
+CELL = {"puf": "1", "eif": "2", "score": "4"}
+TABLES = [
+    ("the pair that is named, in its direction", [CELL], {}, {("1", "2"): 4.0}),
+    (
+        "the rest by `otherwise`",
+        [CELL],
+        {"otherwise": "3"},
+        {("1", "1"): 3.0, ("1", "2"): 4.0, ("2", "1"): 3.0, ("2", "2"): 3.0},
+    ),
+    (
+        "coded integers in another spelling",
+        [{"puf": "01", "eif": "2.0", "score": "4"}],
+        {},
+        {("1", "2"): 4.0},
+    ),
+    ("blanks around", [{"puf": " 1", "eif": "2 ", "score": "4"}], {}, {("1", "2"): 4.0}),
+    ("a category that no file has", [{"puf": "1", "eif": "7", "score": "4"}, CELL], {}, {("1", "2"): 4.0}),
+]
+
+
+@pytest.mark.parametrize(("sentence", "cells", "rest", "found"), TABLES, ids=[case[0] for case in TABLES])
+def test_tables(sentence, cells, rest, found):
+    rule = {"table": cells, **rest}
+    assert scores(rule, ["1", "2", "~"], ["1", "2", "~"], integer_coded=True) == found
+
+
+BANDS = [
+    (
+        "the narrowest band that holds the difference, itself included",
+        [("1", "5"), ("0", "4"), ("2", "3")],
+        {},
+        [4, 5, 3],
+    ),
+    ("beyond all bands", [("0", "3")], {"beyond": "5"}, [3, 5, 5]),
+]
+
+
+@pytest.mark.parametrize(("sentence", "bands", "rest", "found"), BANDS, ids=[case[0] for case in BANDS])
+def test_bands(sentence, bands, rest, found):
+    rule = {"bands": [{"within": within, "score": score} for within, score in bands], **rest}
+    expected = dict(zip([("10", "10"), ("10", "11"), ("10", "12")], map(float, found), strict=True))
+    assert scores(rule, ["10"], ["10", "11", "12", "~"], type="numeric") == expected
+
+
+def test_relative_bands_are_shares_of_the_absolute_value_in_the_puf():
+    rule = {"bands": [{"within": "0.1", "score": "5", "relative": "true"}]}
+    found = scores(rule, ["-100", "0"], ["-110", "-111", "-90", "0", "1"], type="numeric")
+    assert found == {("-100", "-110"): 5.0, ("-100", "-90"): 5.0, ("0", "0"): 5.0}
+
+
+def test_undeclared_variables_are_named():
+    model = study(metrics={"adhoc": {"scores": {"x": "exact"}}})
+    assert adhoc.defaulted(model.metrics.adhoc, model.linking_variables) == ["c"]
