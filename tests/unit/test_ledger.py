@@ -421,7 +421,7 @@ EDITS = [
     ("a metric", "metrics/unicity.py", {"unicity", "resolve"}),
     ("pairings", "pairing.py", {*METRICS, "describe"}),
     ("the reader of sources", "reading.py", {"prepare"}),
-    ("the typing of values", "values.py", {"prepare"}),
+    ("the typing of values", "values.py", {"prepare", "adhoc", "resolve"}),
     ("the study model", "study.py", {"resolve"}),
     ("confirmation", "confirmation.py", {"confirm"}),
 ]
