@@ -30,7 +30,7 @@ def exact_level(i, r, pc, ec, pv, ev, numeric, spread, alpha, primer, squares):
                 s = 0.0
             else:
                 x = abs(p - e) / spread[j]
-                s = math.tanh((x if x < 6.0 else 6.0) / 2.0)  # also 6 where the spread is 0 or NaN
+                s = math.tanh((min(6.0, x)) / 2.0)  # also 6 where the spread is 0 or NaN
         elif pc[i, j] < 0 or ec[r, j] < 0:
             s = alpha
         else:
@@ -149,7 +149,7 @@ def nearest(
     return listed(best)
 
 
-def _check(puf_codes, eif_codes, puf_values, eif_values, spread, numeric, alpha, keep):  # noqa: ANN001, ANN202
+def _check(puf_codes, eif_codes, puf_values, eif_values, spread, numeric, alpha, keep):
     v = len(numeric)
     if any(a.ndim != 2 or a.shape[1] != v for a in (puf_codes, eif_codes, puf_values, eif_values)):
         raise ValueError(f"codes and values need {v} columns, one per variable.")
