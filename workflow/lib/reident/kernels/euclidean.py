@@ -30,7 +30,8 @@ def exact_level(i, r, pc, ec, pv, ev, numeric, spread, alpha, primer, squares):
                 s = 0.0
             else:
                 x = abs(p - e) / spread[j]
-                s = math.tanh((min(6.0, x)) / 2.0)  # also 6 where the spread is 0 or NaN
+                # not min: 6 also where the spread is 0 or NaN, and x with it
+                s = math.tanh((x if x < 6.0 else 6.0) / 2.0)  # noqa: FURB136
         elif pc[i, j] < 0 or ec[r, j] < 0:
             s = alpha
         else:
