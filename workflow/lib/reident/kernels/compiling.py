@@ -33,4 +33,7 @@ jit = numba.njit(cache=True, nogil=True, error_model="numpy")
 lean_jit = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
 """For functions that allocate nothing: without the reference counts that numba keeps for arrays. In inner
 functions that take tuples of arrays the counting costs more than the work, and threads wait for one another."""
+inner_jit = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False, forceinline=True)
+"""For such functions where they are called in an inner loop: handing over a tuple of arrays costs more than the
+work, so they become part of what calls them."""
 parallel_jit = numba.njit(cache=True, nogil=True, error_model="numpy", parallel=True)

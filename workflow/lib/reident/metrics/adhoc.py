@@ -150,7 +150,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     InputError
         If a study's own function is not the approved one, or gives something else than scores 0 to 5.
     """
-    from reident.kernels import adhoc  # compiled code: loaded only where pairs are scored
+    from reident.kernels import adhoc, blocks  # compiled code: loaded only where pairs are scored
 
     declared = [options.scores.get(variable.name) for variable in pairing.variables]
     own = {
@@ -184,7 +184,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
                 total += _rule_scores(pairing, at, rule, rows, columns)
         return total
 
-    puf, eif, level, crowded = adhoc.nearest_blocks(
+    puf, eif, level, crowded = blocks.nearest_blocks(
         score_block,
         len(pairing.puf.codes),
         len(pairing.eif.codes),

@@ -1,0 +1,46 @@
+"""Euclidean by its definition (METHODS §4.3, §5): every pair, one after another, in plain Python."""
+
+import math
+
+from oracles.pairs import ranks_within
+
+
+def variable_score(is_numeric, p_code, e_code, p, e, spread, alpha):
+    if not is_numeric:
+        return alpha if p_code < 0 or e_code < 0 else float(p_code != e_code)
+    if math.isnan(p) or math.isnan(e):
+        return alpha
+    if p == e:
+        return 0.0
+    x = min(abs(p - e) / spread, 6.0) if 0 < spread < math.inf else 6.0
+    return math.tanh(x / 2)
+
+
+def level(scores, norm):
+    """The score in units of 10^-12; the squares are added in ascending order."""
+    total, v = 0.0, len(scores)
+    for square in sorted(s * s for s in scores):
+        total += square
+    return round((math.sqrt(total) / v if norm == "primer" else math.sqrt(total / v)) * 1e12)
+
+
+def nearest(puf_codes, eif_codes, puf_values, eif_values, spread, *, numeric, alpha, norm, keep):
+    """Rows (puf, eif, level), sorted by puf, level, eif, and for each PUF record whether it is crowded."""
+    threshold = round((alpha / 2 if norm == "primer" else alpha / math.sqrt(2)) * 1e12)
+    columns, rows, crowded = list(zip(numeric.tolist(), spread.tolist(), strict=True)), [], []
+    eif = list(zip(eif_codes.tolist(), eif_values.tolist(), strict=True))
+    for i, (p_codes, p_values) in enumerate(zip(puf_codes.tolist(), puf_values.tolist(), strict=True)):
+        pairs = []
+        for k, (e_codes, e_values) in enumerate(eif):
+            scores = [
+                variable_score(is_numeric, a, b, p, e, deviation, alpha)
+                for (is_numeric, deviation), a, b, p, e in zip(
+                    columns, p_codes, e_codes, p_values, e_values, strict=True
+                )
+            ]
+            pairs.append((level(scores, norm), k))
+        suspected = sorted(pair for pair in pairs if pair[0] < threshold)
+        kept = ranks_within([h for h, _ in suspected], keep)
+        crowded.append(bool(suspected) and not kept)
+        rows += [(i, k, h) for h, k in suspected if h in kept]
+    return rows, crowded

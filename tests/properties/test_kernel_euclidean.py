@@ -1,0 +1,81 @@
+"""Euclidean's kernel gives what the definition gives, on whatever records (METHODS §4.3, §5)."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import euclidean as oracle
+from oracles.mixed import SHAPES, as_rows, records, spreads
+from reident.kernels.euclidean import nearest
+
+CATEGORIES = [1, 2, 3, 30, 63, 64, 65, 200]
+
+# Sizes at which leaves, groups of leaves, sorted parts and records that search together are full or not.
+SIZES = st.one_of(
+    st.tuples(st.integers(0, 6), st.integers(0, 12)),
+    st.tuples(st.integers(1, 4), st.sampled_from([63, 64, 65, 127, 128, 129, 511, 512, 513])),
+    st.tuples(st.sampled_from([127, 128, 129]), st.integers(1, 12)),
+    st.tuples(st.just(2), st.sampled_from([1023, 1024, 1025, 1100])),
+)
+KINDS = st.lists(
+    st.one_of(st.sampled_from(CATEGORIES), st.sampled_from(sorted(SHAPES))), min_size=1, max_size=20
+)
+
+
+@st.composite
+def comparisons(draw):
+    (n_puf, n_eif), kinds = draw(SIZES), draw(KINDS)
+    missing = draw(st.sampled_from([0.0, 0.05, 0.4, 1.0]))
+    generator = np.random.default_rng(draw(st.integers(0, 2**32)))
+    eif_codes, eif_values = records(generator, n_eif, kinds, missing)
+    puf_codes, puf_values = records(generator, n_puf, kinds, missing)
+    near = generator.random(n_puf) < draw(st.sampled_from([0.0, 0.7]))
+    if n_eif:  # PUF records that are EIF records but for a variable
+        twins = generator.integers(0, n_eif, n_puf)
+        codes, values, j = eif_codes[twins], eif_values[twins], generator.integers(0, len(kinds))
+        codes[:, j], values[:, j] = puf_codes[:, j], puf_values[:, j]
+        puf_codes[near], puf_values[near] = codes[near], values[near]
+    options = {
+        "numeric": np.array([isinstance(kind, str) for kind in kinds]),
+        "alpha": draw(st.sampled_from([0.5, 0.25, 0.3, 1.0, 0.01, 1.5])),
+        "norm": draw(st.sampled_from(["primer", "rms"])),
+        "keep": draw(st.sampled_from([1, 2, 5, 20, 600])),
+    }
+    # The spread of a whole study may be another than that of a few records.
+    spread = spreads(puf_values)
+    spread[np.isfinite(spread)] *= generator.choice([1, 1, 1, 10, 0.1, 1e-3, 0], np.isfinite(spread).sum())
+    return (puf_codes, eif_codes, puf_values, eif_values, spread), options
+
+
+@given(comparisons())
+def test_pairs_levels_and_crowded_records_are_those_of_the_definition(comparison):
+    arrays, options = comparison
+    assert as_rows(nearest(*arrays, **options)) == oracle.nearest(*arrays, **options)
+
+
+@given(comparisons(), st.integers(0, 2**32))
+@settings(max_examples=50)
+def test_the_order_of_records_and_variables_changes_nothing(comparison, seed):
+    (puf_codes, eif_codes, puf_values, eif_values, spread), options = comparison
+    generator = np.random.default_rng(seed)
+    p, e, v = (generator.permutation(n) for n in (len(puf_codes), len(eif_codes), len(spread)))
+    rows, crowded = as_rows(nearest(puf_codes, eif_codes, puf_values, eif_values, spread, **options))
+    shuffled, crowded_too = as_rows(
+        nearest(
+            puf_codes[p][:, v],
+            eif_codes[e][:, v],
+            puf_values[p][:, v],
+            eif_values[e][:, v],
+            spread[v],
+            **options | {"numeric": options["numeric"][v]},
+        )
+    )
+    assert sorted((p[i], e[k], h) for i, k, h in shuffled) == sorted(rows)
+    assert np.array_equal(crowded_too, np.array(crowded, bool)[p])
+
+
+@given(comparisons())
+@settings(max_examples=50)
+def test_two_threads_find_what_one_finds(comparison):
+    arrays, options = comparison
+    for one, two in zip(nearest(*arrays, **options), nearest(*arrays, **options, threads=2), strict=True):
+        assert np.array_equal(one, two)

@@ -1,0 +1,112 @@
+"""What adhoc's rules may be, and all of a study's rules in plain arrays (METHODS §4.4).
+
+Scores are integers: multiples of 10^-12, so that sums are exact and ties are ties.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+SCALE = 10**12
+"""A score of 1."""
+
+HIGHEST = 5 * SCALE
+"""The highest score of a variable."""
+
+
+@dataclass(frozen=True)
+class Exact:
+    """5 where the two codes are equal, otherwise 0; compares ``codes``."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """The score by pair of categories; compares ``codes``.
+
+    Attributes
+    ----------
+    scores : int64 (n_codes, n_codes)
+        Row: the PUF record's code, column: the EIF record's; 0 to 5·10^12.
+    """
+
+    scores: np.ndarray
+
+
+@dataclass(frozen=True)
+class Bands:
+    """The score of the first band that holds the difference of the two ``values``.
+
+    Attributes
+    ----------
+    within : float64 (b,)
+        A band holds a pair if ``|e − p| <= within``, or ``|e − p| <= within·|p|`` where it is relative.
+    relative : bool (b,)
+    score : int64 (b,)
+    beyond : int
+        The score where no band holds the pair.
+    """
+
+    within: np.ndarray
+    relative: np.ndarray
+    score: np.ndarray
+    beyond: int = 0
+
+
+Rule = Exact | Table | Bands
+
+
+EXACT, TABLE, BANDS = 0, 1, 2
+
+
+class Flat(NamedTuple):
+    """All rules in plain arrays; a cost is the variable's highest score less the score."""
+
+    kind: np.ndarray  # int64 (v,): EXACT, TABLE or BANDS
+    start: np.ndarray  # int64 (v,): where the variable's table or bands begin
+    width: np.ndarray  # int64 (v,): number of codes of its table, number of its bands
+    table: np.ndarray  # int64: the costs of all tables, row by row
+    within: np.ndarray  # float64 (b,), of the bands of all variables
+    relative: np.ndarray  # bool (b,)
+    cost: np.ndarray  # int64 (b,)
+    beyond: np.ndarray  # int64 (v,)
+    highest: np.ndarray  # int64 (v,): the highest score, which is the cost of a missing value
+
+
+def _scores(rule: Rule) -> np.ndarray:
+    """Every score that a rule can give, checked."""
+    if isinstance(rule, Exact):
+        return np.array([0, HIGHEST])
+    if isinstance(rule, Table):
+        scores = np.asarray(rule.scores)
+        if scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
+            raise ValueError("a table needs as many rows as columns, one per code.")
+    else:
+        if not len(rule.within) == len(rule.relative) == len(rule.score):
+            raise ValueError("bands need as many scores and relative flags as limits.")
+        scores = np.append(rule.score, rule.beyond)
+    if scores.size and not 0 <= scores.min() <= scores.max() <= HIGHEST:
+        raise ValueError("scores lie between 0 and 5·10^12.")
+    return scores
+
+
+def flatten(rules: Sequence[Rule]) -> Flat:
+    """Lay the rules out in plain arrays."""
+    v = len(rules)
+    kind, start, width, beyond, highest = (np.zeros(v, np.int64) for _ in range(5))
+    tables, within = [np.zeros(0, np.int64)], [np.zeros(0)]
+    relative, costs = [np.zeros(0, np.bool_)], [np.zeros(0, np.int64)]
+    for j, rule in enumerate(rules):
+        highest[j] = _scores(rule).max(initial=0)
+        if isinstance(rule, Table):
+            kind[j], start[j], width[j] = TABLE, sum(map(len, tables)), len(rule.scores)
+            tables.append(highest[j] - np.asarray(rule.scores, np.int64).ravel())
+        elif isinstance(rule, Bands):
+            kind[j], start[j], width[j] = BANDS, sum(map(len, within)), len(rule.within)
+            within.append(np.asarray(rule.within, np.float64))
+            relative.append(np.asarray(rule.relative, np.bool_))
+            costs.append(highest[j] - np.asarray(rule.score, np.int64))
+            beyond[j] = highest[j] - rule.beyond
+    table, limit, flag, cost = (np.concatenate(parts) for parts in (tables, within, relative, costs))
+    return Flat(kind, start, width, table, limit, flag, cost, beyond, highest)

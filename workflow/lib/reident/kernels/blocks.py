@@ -1,0 +1,75 @@
+"""The best pairs of each PUF record by scores that a function gives, block by block (METHODS §4.4, §5)."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from reident.kernels.compiling import lean_jit
+from reident.kernels.toplist import Best, empty_best, listed, offer, settle
+
+
+@lean_jit
+def _offer_block(scores, start, threshold, levels, eifs, counts):
+    keep = levels.shape[1] - 1
+    for i in range(len(scores)):
+        for r in range(scores.shape[1]):
+            cost = -scores[i, r]
+            if cost < (levels[i, keep] if counts[i] > keep else threshold):
+                counts[i] = offer(levels[i], eifs[i], counts[i], cost, start + r)
+
+
+@lean_jit
+def _settle_all(levels, eifs, counts, best):
+    for i in range(len(counts)):
+        settle(levels[i], eifs[i], counts[i], best, i)
+
+
+def nearest_blocks(
+    score_block: Callable[[slice, slice], np.ndarray],
+    n_puf: int,
+    n_eif: int,
+    *,
+    above: int,
+    keep: int,
+    block: int = 1024,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `adhoc.nearest` does, for sums of scores that a function computes by blocks of pairs.
+
+    Parameters
+    ----------
+    score_block : callable
+        ``score_block(puf_slice, eif_slice)`` -> int64 (PUF records, EIF records): the sums of the scores
+        of all pairs of the two slices, in units of 10^-12.
+    n_puf, n_eif : int
+    above, keep, progress
+        As for `adhoc.nearest`.
+    block : int
+        The largest number of records of either side in a block.
+
+    Raises
+    ------
+    ValueError
+        Where a block comes back in another shape or not as int64.
+    """
+    keep = min(keep, n_eif)
+    best = empty_best(n_puf, keep)
+    for first in range(0, n_puf, block):
+        rows = slice(first, min(first + block, n_puf))
+        n_rows = rows.stop - rows.start
+        levels, eifs = np.empty((n_rows, keep + 1), np.int64), np.empty((n_rows, keep + 1), np.int32)
+        counts = np.zeros(n_rows, np.int64)
+        for start in range(0, n_eif, block):
+            columns = slice(start, min(start + block, n_eif))
+            scores = score_block(rows, columns)
+            if scores.dtype != np.int64 or scores.shape != (n_rows, columns.stop - start):
+                raise ValueError(
+                    "score_block must return an int64 matrix, one row per PUF record of its slice."
+                )
+            _offer_block(np.ascontiguousarray(scores), start, -above, levels, eifs, counts)
+            if progress is not None:
+                progress((first * n_eif + columns.stop * n_rows) / (n_puf * n_eif))
+        part = Best(*(array[rows] for array in best))
+        _settle_all(levels, eifs, counts, part)
+    puf, eif, cost, crowded = listed(best)
+    return puf, eif, -cost, crowded
