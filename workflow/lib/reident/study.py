@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     ValidationError,
@@ -41,6 +42,8 @@ from reident.parts import digest, part, plain
 from reident.section import Section
 from reident.simulation import HouseholdSurvey, Simulation, SyntheticSurvey
 from reident.sources import SourceFile
+from reident.variants import MOST_VARIANTS, Varied
+from reident.variants import check as check_variants
 
 
 class Decision(Section):
@@ -144,6 +147,12 @@ class Study(Section):
     )
     decision: Decision | None = Field(
         None, description="What the verdict of the report compares with. Absent: no verdict."
+    )
+    variants: Annotated[tuple[Varied, ...], AfterValidator(check_variants)] = Field(
+        (),
+        description="What is compared: every combination of the listed values is computed as a study of its own, "
+        "beside the study as it stands, and the report compares their rates. At most "
+        f"{MOST_VARIANTS} combinations.",
     )
 
     @property
@@ -325,7 +334,7 @@ def load(path: Path) -> Study:
     try:
         return Study.model_validate(data)
     except ValidationError as error:
-        raise studyfile.explain(error, path, data, node, _known_keys()) from None
+        raise studyfile.explain(error, path, data, node, known_keys()) from None
 
 
 def check_files(study: Study, path: Path) -> None:
@@ -363,7 +372,8 @@ def check_files(study: Study, path: Path) -> None:
         raise InputError(f"{path}, line {line}: `{shown}`: {name} {problem}; {remedy}.")
 
 
-def _known_keys() -> list[str]:
+def known_keys() -> list[str]:
+    """Every key that a study file may have, for a mistake's `did you mean`."""
     return sorted(set(re.findall(r'"([a-z_]+)": \{', json.dumps(Study.model_json_schema()))))
 
 
@@ -377,4 +387,6 @@ def parse(text: str) -> Study:
     return Study.model_validate_json(text)
 
 
-__all__ = ["InputError", "Study", "canonical_json", "check_files", "digest", "load", "parse", "part"]
+__all__ = [
+    "InputError", "Study", "canonical_json", "check_files", "digest", "known_keys", "load", "parse", "part",
+]  # fmt: skip

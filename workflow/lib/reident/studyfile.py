@@ -115,6 +115,24 @@ def explain(
     error: ValidationError, path: Path, data: Any, node: yaml.Node, known: Sequence[str]
 ) -> InputError:
     """The first mistake of a study file (by line) in one sentence, with the number of further ones."""
+    mistakes = _mistakes(error, data, node, known)
+    places = {line for line, _, _ in mistakes}
+    more = f" ({len(places) - 1} more after this one.)" if len(places) > 1 else ""
+    line, _, reason = mistakes[0]
+    return InputError(f"{path}, line {line}: {reason}{more}")
+
+
+def first_mistake(
+    error: ValidationError, data: Any, node: yaml.Node, known: Sequence[str]
+) -> tuple[tuple[str | int, ...], str]:
+    """The location of the first mistake, and the key and the reason in one sentence."""
+    return _mistakes(error, data, node, known)[0][1:]
+
+
+def _mistakes(
+    error: ValidationError, data: Any, node: yaml.Node, known: Sequence[str]
+) -> list[tuple[int, tuple[str | int, ...], str]]:
+    """Line, location and sentence of every mistake, by line."""
     mistakes = []
     found = error.errors(include_url=False)
     for item in found:
@@ -122,9 +140,6 @@ def explain(
         # A list that is too short only because its element is wrong is no mistake of its own.
         if any(other["loc"][: len(location)] == location != other["loc"] for other in found):
             continue
-        mistakes.append((line_of(node, location), f"`{_key(location, data)}`: {_reason(item, known)}"))
-    mistakes.sort(key=lambda mistake: mistake[0])
-    places = {line for line, _ in mistakes}
-    more = f" ({len(places) - 1} more after this one.)" if len(places) > 1 else ""
-    line, reason = mistakes[0]
-    return InputError(f"{path}, line {line}: {reason}{more}")
+        said = f"`{_key(location, data)}`: {_reason(item, known)}"
+        mistakes.append((line_of(node, location), location, said))
+    return sorted(mistakes, key=lambda mistake: mistake[0])
