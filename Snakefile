@@ -19,14 +19,15 @@ include: "workflow/rules/strata.smk"
 include: "workflow/rules/score.smk"
 include: "workflow/rules/rates.smk"
 include: "workflow/rules/matching.smk"
+include: "workflow/rules/compare.smk"
 include: "workflow/rules/report.smk"
 
 
 rule all:
-    """The disclosure review of every study of the run."""
+    """The disclosure review of every study of the run, which compares its variants."""
     default_target: True
     input:
-        expand("reports/{study}/disclosure-review.{kind}", study=STUDIES, kind=["html", "pdf"]),
+        expand("reports/{study}/disclosure-review.{kind}", study=FAMILIES, kind=["html", "pdf"]),
 
 
 localrules:

@@ -1,10 +1,11 @@
 """What the rules share: the studies of this run, their files, and the digests that rerun what they touch.
 
 Reads  config/config.yaml, the study files
-Makes  STUDIES (id -> study file), the functions that rules call in `params` and `input`
+Makes  STUDIES (id -> study file), MODELS (id -> study), FAMILIES (id -> the study and its variants), the functions that rules call in `params` and `input`
 """
 
 import os
+import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -15,33 +16,36 @@ sys.path.insert(0, str(LIBRARY))
 # Every job finds the library, remote ones too, without an installed package.
 os.environ.update(PYTHONPATH=os.pathsep.join([str(LIBRARY), *filter(None, [os.environ.get("PYTHONPATH")])]))
 
-from reident import ledger, study as studies
+from reident import comparison, family, ledger, study as studies
 from reident.errors import InputError
 from reident.metrics import REGISTRY
 
 
 def load_studies():
-    """The study files of this run, and their models, by study id."""
+    """The study files of this run, and their models, by study id; those of variants by `{id}/variants/{variant}`."""
     named = config.get("study")
     listed = str(named).split(",") if named else [os.path.relpath(HOME / path) for path in config["studies"]]
-    files, models = {}, {}
+    files, families = {}, {}
     for path in map(Path, listed):
         try:
-            model = studies.load(path)
-            studies.check_files(model, path)
+            members = family.load(path)
+            family.check_files(members, path)
         except InputError as error:
             sys.exit(f"Error: {error}")
-        if model.id in models:
-            sys.exit(f"Error: {path} and {files[model.id]} have the same id; change the `id` of one of them.")
-        files[model.id], models[model.id] = path, model
-    return files, models
+        study = members[0].study.id
+        if study in families:
+            sys.exit(f"Error: {path} and {files[study]} have the same id; change the `id` of one of them.")
+        families[study] = {str(Path(study, member.place)): member for member in members}
+        files |= dict.fromkeys(families[study], path)
+    return files, families
 
 
-STUDIES, MODELS = load_studies()
+STUDIES, FAMILIES = load_studies()
+MODELS = {study: member.study for members in FAMILIES.values() for study, member in members.items()}
 
 
 wildcard_constraints:
-    study="|".join(STUDIES),
+    study="|".join(map(re.escape, STUDIES)),
     metric="|".join(REGISTRY),
     shard=r"\d+",
 
@@ -52,7 +56,7 @@ def study_file(wildcards):
     Were `study.json` the input, then a change of any option would rerun every step; and as an
     `ancient` input it would hide other reasons to run (a job below one that runs is not looked at).
     """
-    mark_stale(wildcards.study)
+    mark_stale(wildcards.study.split("/")[0])
     return ancient(str(STUDIES[wildcards.study]))
 
 
@@ -60,7 +64,10 @@ def study_file(wildcards):
 def mark_stale(study):
     """Once in a run: let steps run again whose results no longer hold, though Snakemake's own records be lost."""
     if workflow.is_main_process and not workflow.dryrun:
-        ledger.mark_stale(Path("results", study), MODELS[study], declared(study))
+        known = {
+            member.place: (member.study, declared(name)) for name, member in FAMILIES[study].items()
+        }
+        ledger.mark_stale(Path("results", study), known)
 
 
 def study_digest(step):
@@ -77,8 +84,7 @@ def library_digest(step):
 
 def declared(study):
     """The source files that a study names, by side; simulated ones are results like others."""
-    model, folder = MODELS[study], STUDIES[study].parent
-    return {side: folder / file.path for side, file in model.sources.items() if side not in model.simulated}
+    return family.sources(MODELS[study], STUDIES[study])
 
 
 def source(side):
@@ -127,7 +133,15 @@ def reviewed(wildcards):
     if model.matching is not None:
         tables = ("account", "warnings", "summary", "scenarios", "distribution", "variables")
         found["matching"] = [f"{folder}/matching/{table}.csv" for table in tables]
+    if model.variants:
+        found["comparison"] = [f"{folder}/comparison/{table}.csv" for table in comparison.tables(model)]
     return found
+
+
+def compared_tables(wildcards):
+    """A table of the study and of each of its variants, in their order."""
+    path = comparison.TABLES[wildcards.table].path
+    return [f"results/{study}/{path}" for study in FAMILIES[wildcards.study]]
 
 
 def metrics_of(wildcards):

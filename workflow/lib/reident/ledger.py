@@ -33,11 +33,12 @@ from reident.columns import COUNTS
 from reident.errors import InputError
 
 if TYPE_CHECKING:
+    from reident.family import Member
     from reident.study import Study
 
 LIBRARY = Path(__file__).parent
 MODULES = {
-    "resolve": ["study"],
+    "resolve": ["study", "family"],
     "simulate": ["simulation.survey"],
     "synthesize": ["simulation.synthesis"],
     "prepare": ["intake"],
@@ -50,6 +51,7 @@ MODULES = {
     "rate": ["rates"],
     "prepare_matching": ["matching.intake"],
     "match": ["matching.summary"],
+    "compare": ["comparison"],
     "report": ["report", "figures", "tables", "rates"],
 }
 """The library modules of each rule."""
@@ -82,14 +84,14 @@ def versions() -> dict[str, str]:
 def library_digest(rule: str, metric: str | None = None) -> str:
     """SHA-256 over the sources of a rule's library modules and all that these import from the library.
 
-    The study model is left out: what a step takes of a study has a digest of its own. So are kernels of
+    The study model is left out, and how variants are made: what a step takes of a study has a digest of its own. So are kernels of
     steps that do not score. Imports for type checking only do not count.
     """
     todo = [f"reident.{module.format(metric=metric)}" for module in (*MODULES[rule], "ledger")]
     seen: set[str] = set()
     while todo:
         module = todo.pop()
-        unused = module == "reident.study" and rule != "resolve"
+        unused = module in ("reident.study", "reident.family") and rule != "resolve"
         unused |= module.startswith("reident.kernels") and rule not in COMPILED
         if module in seen or unused:
             continue
@@ -167,7 +169,9 @@ class Step:
         self.wildcards = dict(job.wildcards.items())
         self.threads = job.threads
         self.entry = self.outputs.pop("ledger")
-        self.root = self.entry.parents[1]
+        self.folder = self.entry.parents[1]
+        self.root = root_of(self.folder)
+        self.place = place_of(self.folder)
         self.name = self.entry.stem
         self.log = Path(job.log[0])
         self._written: dict[str, tuple[Path, int | None]] = {}
@@ -176,10 +180,23 @@ class Step:
 
     @cached_property
     def study(self) -> Study:
-        """The study, with every default filled in."""
-        from reident import study  # noqa: PLC0415 - the pair of modules would import each other
+        """The study, or the variant that the step belongs to, with every default filled in."""
+        from reident import family  # noqa: PLC0415 - the pair of modules would import each other
 
-        return study.load(self.path("study"))
+        return family.one(self.path("study"), self.place)
+
+    @cached_property
+    def members(self) -> list[Member]:
+        """The study as it stands and its variants, in the order in which they are compared."""
+        from reident import family  # noqa: PLC0415 - the pair of modules would import each other
+
+        return family.load(self.path("study"))
+
+    @property
+    def called(self) -> str:
+        """The study's id, with the variant that the step belongs to."""
+        variant = self.place.removeprefix("variants/")
+        return f"{self.study.id}, variant {variant}" if variant else self.study.id
 
     def start(self) -> None:
         """Hash every input; refuse a study that is not the one that the run began with."""
@@ -266,14 +283,29 @@ class Step:
             aside.unlink(missing_ok=True)
 
     def check_chain(self) -> list[dict[str, Any]]:
-        """The entries of all steps that this one rests on, after :func:`check_chain` of them."""
+        """The entries of all steps that this one rests on, after :func:`check_chain` of them and of each variant."""
+        from reident import family  # noqa: PLC0415 - the pair of modules would import each other
+
         sources = {
             name.removeprefix("source_"): self.path(name)
             for name in self.inputs
             if name.startswith("source_")
         }
-        made = [path for paths in self.inputs.values() for path in paths if self.root in path.parents]
-        return check_chain(self.root, self.study, made, sources)
+        chain = Chain(self.root)
+        if self.rule == "compare":
+            compared = [[_shown(path, self.root) for path in self.inputs["tables"]]]
+            found = []
+        else:
+            made = [path for paths in self.inputs.values() for path in paths if self.root in path.parents]
+            found = chain.walk(self.study, made, sources)
+            compared = [
+                [line["path"] for line in entry["inputs"]["tables"]] for entry in found if entry["rule"] == "compare"
+            ]
+        for tables in compared:
+            for member, table in zip(self.members, tables, strict=True):
+                declared = family.sources(member.study, self.path("study"))
+                found += chain.walk(member.study, [self.root / table], declared)
+        return found
 
     def _line(
         self, path: Path, digest: str, size: int | None = None, rows: int | None = None
@@ -313,7 +345,7 @@ def step(job: Any) -> Iterator[Step]:
 
 def _unexpected(running: Step, error: Exception) -> str:
     place = traceback.extract_tb(error.__traceback__)[-1]
-    folder = running.root / "confidential"
+    folder = running.folder / "confidential"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     details = folder / f"{running.name}.txt"
     _write_aside(details, traceback.format_exc().encode()).replace(details)
@@ -379,57 +411,119 @@ def _write_aside(path: Path, content: bytes) -> Path:
     return aside
 
 
-def check_chain(root: Path, study: Study, ends: list[Path], sources: dict[str, Path]) -> list[dict[str, Any]]:
-    """Walk the ledger back from some results to the sources.
+def root_of(folder: Path) -> Path:
+    """The folder of a study, of its own results folder or that of one of its variants."""
+    return folder.parents[1] if folder.parent.name == "variants" else folder
 
-    Every file must be what its step wrote, every step must have read what the steps before it
-    wrote, and must have run with the study and the library as they are now.
+
+def place_of(folder: Path) -> str:
+    """Where a results folder lies in that of its study: empty, or ``variants/…``."""
+    return "" if root_of(folder) == folder else folder.relative_to(root_of(folder)).as_posix()
+
+
+def check_chain(root: Path, study: Study, ends: list[Path], sources: dict[str, Path]) -> list[dict[str, Any]]:
+    """Walk the ledger back from some results to the sources, see :meth:`Chain.walk`."""
+    return Chain(root).walk(study, ends, sources)
+
+
+class Chain:
+    """The ledger of a study and of its variants.
 
     Parameters
     ----------
     root : Path
         ``results/{study}``.
-    study : Study
-        As it is now.
-    ends : list of Path
-        The results to begin with.
-    sources : dict of Path
-        The source files by side: ``puf``, ``eif``, ``iuf``.
-
-    Returns
-    -------
-    list of dict
-        The entries that the results rest on, by step.
-
-    Raises
-    ------
-    InputError
-        Naming the first file that does not fit and what mends it.
     """
-    entries = _entries(root)
-    maker = {line["path"]: entry for entry in entries for line in entry["outputs"].values()}
-    wrote = {line["path"]: line["sha256"] for entry in entries for line in entry["outputs"].values()}
-    todo, used = [_shown(path, root) for path in ends], {}
-    checked: set[str] = set()
-    while todo:
-        path = todo.pop()
-        if path in checked:
-            continue
-        checked.add(path)
-        if path not in maker:
-            raise _broken(root / path, "has no entry in the ledger")
-        if _digest(root / path) != wrote[path]:
-            raise _broken(root / path, "is not what its step wrote")
-        entry = maker[path]
-        if entry["step"] not in used:
-            used[entry["step"]] = entry
-            _check_entry(root, study, entry, wrote, sources)
-            todo += [line["path"] for line in _inputs(entry) if not line["path"].startswith("source:")]
-    return [used[name] for name in sorted(used)]
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.digest = cache(_digest)
+        self._entries = cache(self._read_entries)
+
+    def _read_entries(self, place: str) -> dict[str, tuple[dict[str, Any], str]]:
+        """The maker of every result at a place, and its digest, by path."""
+        found = {}
+        for file in sorted((self.root / place / "ledger").glob("*.json")):
+            entry = _entry(file)
+            found |= {line["path"]: (entry, line["sha256"]) for line in entry["outputs"].values()}
+        return found
+
+    def maker(self, path: str) -> tuple[dict[str, Any] | None, str | None]:
+        """The entry of the step that made a result, and the result's digest."""
+        place = "/".join(path.split("/")[:2]) if path.startswith("variants/") else ""
+        return self._entries(place).get(path, (None, None))
+
+    def walk(self, study: Study, ends: list[Path], sources: dict[str, Path]) -> list[dict[str, Any]]:
+        """Walk the ledger back from some results to the sources.
+
+        Every file must be what its step wrote, every step must have read what the steps before it
+        wrote, and must have run with the study and the library as they are now. What was compared of
+        variants rests on studies of their own: the walk ends there.
+
+        Parameters
+        ----------
+        study : Study
+            As it is now.
+        ends : list of Path
+            The results to begin with.
+        sources : dict of Path
+            The source files by side: ``puf``, ``eif``, ``iuf``.
+
+        Returns
+        -------
+        list of dict
+            The entries that the results rest on, by step.
+
+        Raises
+        ------
+        InputError
+            Naming the first file that does not fit and what mends it.
+        """
+        todo: list[str] = [_shown(path, self.root) for path in ends]
+        used: dict[str, dict[str, Any]] = {}
+        checked: set[str] = set()
+        while todo:
+            path = todo.pop()
+            if path in checked:
+                continue
+            checked.add(path)
+            entry, wrote = self.maker(path)
+            if entry is None:
+                raise _broken(self.root / path, "has no entry in the ledger")
+            if self.digest(self.root / path) != wrote:
+                raise _broken(self.root / path, "is not what its step wrote")
+            name = next(iter(entry["outputs"].values()))["path"]
+            if name not in used:
+                used[name] = entry
+                self._check_entry(study, entry, sources)
+                if entry["rule"] != "compare":
+                    todo += [line["path"] for line in _inputs(entry) if not line["path"].startswith("source:")]
+        return sorted(used.values(), key=lambda entry: entry["step"])
+
+    def _check_entry(self, study: Study, entry: dict[str, Any], sources: dict[str, Path]) -> None:
+        rule, metric, outputs = entry["rule"], entry["metric"], entry["outputs"].values()
+        result = self.root / next(iter(outputs))["path"]
+        if entry["study_digest"] != _study_digest(study, rule, metric):
+            raise _broken(result, "was made with another study")
+        if entry["library_digest"] != library_digest(rule, metric):
+            raise _broken(result, "was made by another version of the library")
+        if changed := _changed_source(entry, sources):
+            raise _broken(result, f"was made from another version of {changed}")
+        for line in _inputs(entry):
+            name = line["path"]
+            wrote = None if name.startswith("source:") else self.maker(name)[1]
+            if name.startswith("source:") or wrote == line["sha256"]:
+                continue
+            if wrote is None:
+                raise _broken(self.root / name, "has no entry in the ledger")
+            if self.digest(self.root / name) != wrote:
+                raise _broken(self.root / name, "is not what its step wrote")
+            raise _broken(result, f"was made from another version of {name}")
 
 
-def _entries(root: Path) -> list[dict[str, Any]]:
-    return [_entry(path) for path in sorted((root / "ledger").glob("*.json"))]
+def _entry_files(root: Path) -> list[Path]:
+    """The ledger of a study and of its variants, file by file."""
+    return sorted([*root.glob("ledger/*.json"), *root.glob("variants/*/ledger/*.json")])
 
 
 def _entry(path: Path) -> dict[str, Any]:
@@ -447,28 +541,6 @@ def _inputs(entry: dict[str, Any]) -> list[dict[str, Any]]:
     return [line for lines in entry["inputs"].values() for line in lines]
 
 
-def _check_entry(
-    root: Path, study: Study, entry: dict[str, Any], wrote: dict[str, str], sources: dict[str, Path]
-) -> None:
-    rule, metric, outputs = entry["rule"], entry["metric"], entry["outputs"].values()
-    result = root / next(iter(outputs))["path"]
-    if entry["study_digest"] != _study_digest(study, rule, metric):
-        raise _broken(result, "was made with another study")
-    if entry["library_digest"] != library_digest(rule, metric):
-        raise _broken(result, "was made by another version of the library")
-    if changed := _changed_source(entry, sources):
-        raise _broken(result, f"was made from another version of {changed}")
-    for line in _inputs(entry):
-        name = line["path"]
-        if name.startswith("source:") or wrote.get(name) == line["sha256"]:
-            continue
-        if name not in wrote:
-            raise _broken(root / name, "has no entry in the ledger")
-        if _digest(root / name) != wrote[name]:
-            raise _broken(root / name, "is not what its step wrote")
-        raise _broken(result, f"was made from another version of {name}")
-
-
 def _changed_source(entry: dict[str, Any], sources: dict[str, Path]) -> str | None:
     """The name of a source file that is not the one that a step read; sources are told apart by side."""
     for side, path in sources.items():
@@ -478,7 +550,7 @@ def _changed_source(entry: dict[str, Any], sources: dict[str, Path]) -> str | No
     return None
 
 
-def mark_stale(root: Path, study: Study, sources: dict[str, Path]) -> list[str]:
+def mark_stale(root: Path, studies: dict[str, tuple[Study, dict[str, Path]]]) -> list[str]:
     """Make results look old that would not be made so today, rest on what was edited, or have no entry.
 
     The scheduler then makes them again. It sees a change of the study, the library or a source by its own
@@ -486,41 +558,54 @@ def mark_stale(root: Path, study: Study, sources: dict[str, Path]) -> list[str]:
 
     Parameters
     ----------
-    root, study, sources
-        As for :func:`check_chain`.
+    root : Path
+        ``results/{study}``.
+    studies : dict
+        The study and its variants, each with its source files by side, by the place of their results: empty
+        for the study itself. Results at other places are left alone.
 
     Returns
     -------
     list of str
         The results, by their path from `root`.
     """
-    entries = []
-    for path in sorted((root / "ledger").glob("*.json")):
+    entries: list[tuple[str, dict[str, Any]]] = []
+    for path in _entry_files(root):
         try:
-            entries.append(_entry(path))
+            entries.append((place_of(path.parents[1]), _entry(path)))
         except InputError:
             path.unlink()
-    wrote = {line["path"]: line["sha256"] for entry in entries for line in entry["outputs"].values()}
-    old = set()
-    for entry in entries:
+    wrote = {line["path"]: line["sha256"] for _, entry in entries for line in entry["outputs"].values()}
+    old: set[str] = set()
+    for place, entry in entries:
+        if place not in studies:
+            continue
         read = {
             line["path"]: line["sha256"] for line in _inputs(entry) if not line["path"].startswith("source:")
         }
         old |= read.keys() - wrote.keys()
         edited = any(wrote.get(name, digest) != digest for name, digest in read.items())
-        if edited or not _is_current(study, entry, sources):
+        if edited or not _is_current(*studies[place], entry):
             old |= {line["path"] for line in entry["outputs"].values()}
-    anew = any(name.startswith("simulated/") for name in old)
-    for name in wrote.keys() | old if anew else old:
-        result = root / name
-        if anew or name == "study.json":  # what has no input but the study file can only be missing
-            result.unlink(missing_ok=True)
-        elif result.is_file():
-            os.utime(result, (1, 1))
+    for place in studies:
+        _make_old(root, place, old, wrote.keys() | old)
     return sorted(old)
 
 
-def _is_current(study: Study, entry: dict[str, Any], sources: dict[str, Path]) -> bool:
+def _make_old(root: Path, place: str, old: set[str], every: set[str]) -> None:
+    """Make the old results of one place look old; what has no input but the study file can only be missing."""
+    before = f"{place}/" if place else ""
+    own = {name for name in every if name.startswith(before) and (place or not name.startswith("variants/"))}
+    anew = any(name.startswith(f"{before}simulated/") for name in own & old)
+    for name in own if anew else own & old:
+        result = root / name
+        if anew or name == f"{before}study.json":
+            result.unlink(missing_ok=True)
+        elif result.is_file():
+            os.utime(result, (1, 1))
+
+
+def _is_current(study: Study, sources: dict[str, Path], entry: dict[str, Any]) -> bool:
     """Whether a step ran with the study, the library and the sources as they are now."""
     rule, metric = entry["rule"], entry["metric"]
     try:

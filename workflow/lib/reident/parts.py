@@ -6,6 +6,8 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from reident.variants import value_at
+
 if TYPE_CHECKING:
     from reident.study import Study
 
@@ -24,7 +26,11 @@ def part(study: Study, step: str, metric: str | None = None) -> dict[str, Any]:
     A change of the study reruns the steps whose part changes, and what reads their results.
     """
     whole = plain(study)
-    parts = {**_linking_parts(study, whole, metric), **_matching_parts(study, whole)}
+    parts = {
+        **_linking_parts(study, whole, metric),
+        **_matching_parts(study, whole),
+        "compare": _compared(study, whole),
+    }
     return parts.get(step, whole)  # `resolve` and `report` take everything
 
 
@@ -79,6 +85,12 @@ def _matching_parts(study: Study, whole: dict[str, Any]) -> dict[str, dict[str, 
         "prepare_matching": {"sources": sources, "targets": own["targets"], **typing},
         "match": {**own, "key": options.key()},
     }
+
+
+def _compared(study: Study, whole: dict[str, Any]) -> dict[str, Any]:
+    """What varies, and what the study itself says of it."""
+    keys = [key for varied in study.variants for key in varied.keys]
+    return {"variants": whole["variants"], "study": {key: value_at(whole, key) for key in keys}}
 
 
 def digest(part: Any) -> str:

@@ -1,0 +1,36 @@
+"""The comparison of a study's variants.
+
+Reads  results/{study}/rates.csv or matching/summary.csv, and those of results/{study}/variants/{variant}/
+Makes  comparison/{table}.csv: what each variant found for the whole study, beside what varies
+"""
+
+
+rule compare:
+    """Put what the variants of a study found beside each other, on chains of steps that close."""
+    input:
+        study=study_file,
+        tables=compared_tables,
+    output:
+        comparison=report(
+            "results/{study}/comparison/{table}.csv",
+            caption="../report/comparison.rst",
+            category="{study}",
+            labels={"result": "Comparison of variants: {table}", "format": "CSV"},
+        ),
+        ledger="results/{study}/ledger/compare.{table}.json",
+    log:
+        "results/{study}/logs/compare.{table}.log",
+    benchmark:
+        "results/{study}/benchmarks/compare.{table}.tsv"
+    wildcard_constraints:
+        table="|".join(comparison.TABLES),
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 1000 * attempt,
+    params:
+        study=study_digest("compare"),
+        library=library_digest("compare"),
+    script:
+        "../scripts/compare.py"
