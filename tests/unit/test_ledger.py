@@ -377,14 +377,14 @@ OLD = [
 @pytest.mark.parametrize(("sentence", "change", "names"), OLD, ids=[case[0] for case in OLD])
 def test_results_that_no_longer_hold_are_made_to_look_old(shop, sentence, change, names):
     change(shop)
-    assert ledger.mark_stale(shop.root, shop.study, shop.sources) == names
+    assert ledger.mark_stale(shop.root, {"": (shop.study, shop.sources)}) == names
     results = ["prepared/puf.txt", "binned/puf.txt", "scores/taxicab.txt", "rates.txt"]
     assert [name for name in results if (shop.root / name).stat().st_mtime == 1] == names
 
 
 def test_without_results_nothing_is_old(tmp_path):
     shop = Workshop(tmp_path)
-    assert ledger.mark_stale(shop.root, shop.study, shop.sources) == []
+    assert ledger.mark_stale(shop.root, {"": (shop.study, shop.sources)}) == []
 
 
 # The library's digest

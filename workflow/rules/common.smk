@@ -64,9 +64,7 @@ def study_file(wildcards):
 def mark_stale(study):
     """Once in a run: let steps run again whose results no longer hold, though Snakemake's own records be lost."""
     if workflow.is_main_process and not workflow.dryrun:
-        known = {
-            member.place: (member.study, declared(name)) for name, member in FAMILIES[study].items()
-        }
+        known = {member.place: (member.study, declared(name)) for name, member in FAMILIES[study].items()}
         ledger.mark_stale(Path("results", study), known)
 
 

@@ -196,7 +196,7 @@ def _variants(whole: dict[str, Any], field: Any) -> list[dict[str, Any]]:
     for variant in field.get("anyOf", field.get("oneOf", [field])):
         if "$ref" in variant:
             variants.append(whole["$defs"][variant["$ref"].rsplit("/", 1)[-1]])
-        elif "oneOf" in variant:
+        elif "oneOf" in variant or "anyOf" in variant:
             variants += _variants(whole, variant)
         elif variant.get("type") != "null":
             variants.append(variant)
@@ -215,7 +215,9 @@ def _inside(whole: dict[str, Any], field: dict[str, Any]) -> Iterator[tuple[str,
             yield from ((f".*{suffix}", section) for suffix, section in _inside(whole, values))
 
 
-def _type(whole: dict[str, Any], field: dict[str, Any]) -> str:
+def _type(whole: dict[str, Any], field: dict[str, Any] | bool) -> str:
+    if isinstance(field, bool) or not field:
+        return "anything"
     names = [_type_of(whole, variant) for variant in _variants(whole, field)]
     return _either(list(dict.fromkeys(names)))
 

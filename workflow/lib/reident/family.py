@@ -57,13 +57,17 @@ def load(path: Path) -> list[Member]:
     if not study.variants:
         return [Member(REFERENCE, {}, "", study)]
     whole = plain(study)
-    own, found, seen = _content(study), [], {}
+    own, found = _content(study), []
+    seen: dict[str, str] = {}
     for variant in variants.expand(study.variants):
         made = _variant(path, data, node, study, whole, variant)
         content = _content(made)
         if content in seen:
             raise _wrong(
-                path, node, variant, f"is the same study as the variant {seen[content]}; remove one of the two."
+                path,
+                node,
+                variant,
+                f"is the same study as the variant {seen[content]}; remove one of the two.",
             )
         seen[content] = variant.id
         found.append(
@@ -133,7 +137,12 @@ def _labels(study: Study, whole: dict[str, Any]) -> dict[str, str]:
 
 
 def _variant(
-    path: Path, data: dict[str, Any], node: yaml.Node, study: Study, whole: dict[str, Any], variant: variants.Variant
+    path: Path,
+    data: dict[str, Any],
+    node: yaml.Node,
+    study: Study,
+    whole: dict[str, Any],
+    variant: variants.Variant,
 ) -> Study:
     try:
         content = variants.with_settings(data, whole, variant.settings)
@@ -147,7 +156,10 @@ def _variant(
     for section in ("metrics", "matching"):
         if (getattr(made, section) is None) != (getattr(study, section) is None):
             raise _wrong(
-                path, node, variant, f"adds or removes `{section}`, so that there is nothing to compare; keep it."
+                path,
+                node,
+                variant,
+                f"adds or removes `{section}`, so that there is nothing to compare; keep it.",
             )
     return made
 

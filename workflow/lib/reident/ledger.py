@@ -84,8 +84,8 @@ def versions() -> dict[str, str]:
 def library_digest(rule: str, metric: str | None = None) -> str:
     """SHA-256 over the sources of a rule's library modules and all that these import from the library.
 
-    The study model is left out, and how variants are made: what a step takes of a study has a digest of its own. So are kernels of
-    steps that do not score. Imports for type checking only do not count.
+    The study model is left out, and how variants are made: what a step takes of a study has a digest of its
+    own. So are kernels of steps that do not score. Imports for type checking only do not count.
     """
     todo = [f"reident.{module.format(metric=metric)}" for module in (*MODULES[rule], "ledger")]
     seen: set[str] = set()
@@ -299,7 +299,9 @@ class Step:
             made = [path for paths in self.inputs.values() for path in paths if self.root in path.parents]
             found = chain.walk(self.study, made, sources)
             compared = [
-                [line["path"] for line in entry["inputs"]["tables"]] for entry in found if entry["rule"] == "compare"
+                [line["path"] for line in entry["inputs"]["tables"]]
+                for entry in found
+                if entry["rule"] == "compare"
             ]
         for tables in compared:
             for member, table in zip(self.members, tables, strict=True):
@@ -442,7 +444,7 @@ class Chain:
 
     def _read_entries(self, place: str) -> dict[str, tuple[dict[str, Any], str]]:
         """The maker of every result at a place, and its digest, by path."""
-        found = {}
+        found: dict[str, tuple[dict[str, Any], str]] = {}
         for file in sorted((self.root / place / "ledger").glob("*.json")):
             entry = _entry(file)
             found |= {line["path"]: (entry, line["sha256"]) for line in entry["outputs"].values()}
@@ -497,7 +499,9 @@ class Chain:
                 used[name] = entry
                 self._check_entry(study, entry, sources)
                 if entry["rule"] != "compare":
-                    todo += [line["path"] for line in _inputs(entry) if not line["path"].startswith("source:")]
+                    todo += [
+                        line["path"] for line in _inputs(entry) if not line["path"].startswith("source:")
+                    ]
         return sorted(used.values(), key=lambda entry: entry["step"])
 
     def _check_entry(self, study: Study, entry: dict[str, Any], sources: dict[str, Path]) -> None:

@@ -44,7 +44,7 @@ class Varied(Section):
         None,
         description="The key that varies, with a dot before each section that leads to it, as in "
         "`metrics.taxicab.alpha`; items of a list by their `name`, as in `linking_variables.age.missing`, or by "
-        "their number in quotes, as in `\"linking_variables[1].missing\"`. Several keys take the same value.",
+        'their number in quotes, as in `"linking_variables[1].missing"`. Several keys take the same value.',
     )
     values: Annotated[dict[_Word, Any] | list[Any], Field(min_length=1)] | None = Field(
         None,
@@ -85,7 +85,9 @@ class Varied(Section):
                 "an item of `variants` has either `set` and `values` or `combinations`; give one of the two."
             )
         if self.combinations is not None and self.name is None:
-            raise ValueError("`combinations` need a `name` for what varies; add one, such as `name: protection`.")
+            raise ValueError(
+                "`combinations` need a `name` for what varies; add one, such as `name: protection`."
+            )
         return self
 
     @model_validator(mode="after")
@@ -113,7 +115,9 @@ class Varied(Section):
         for key in self.keys:
             first = split(key)[0]
             if first in WITHOUT_RESULTS:
-                raise ValueError(f"`{first}` changes no result, so that its variants would be equal; remove `{key}`.")
+                raise ValueError(
+                    f"`{first}` changes no result, so that its variants would be equal; remove `{key}`."
+                )
         return self
 
 
@@ -157,7 +161,9 @@ def slug(label: str) -> str:
 
 def names(varied: Sequence[Varied]) -> list[str]:
     """The names of what varies: as given, or the last word of its key, with the word before it where two agree."""
-    words = [[slug(str(part)).replace("-", "_").replace(".", "_") for part in split(own.keys[0])] for own in varied]
+    words = [
+        [slug(str(part)).replace("-", "_").replace(".", "_") for part in split(own.keys[0])] for own in varied
+    ]
     for length in range(1, max(map(len, words), default=1) + 1):
         found = [own.name or "_".join(parts[-length:]) for own, parts in zip(varied, words, strict=True)]
         if len(set(found)) == len(found):
@@ -177,8 +183,14 @@ def check(varied: tuple[Varied, ...]) -> tuple[Varied, ...]:
     every = [(split(key), key) for own in varied for key in own.keys]
     for (one, first), (two, second) in itertools.combinations(every, 2):
         if one[: len(two)] == two[: len(one)]:
-            inside = "stands twice" if one == two else f"is part of `{min(first, second, key=len)}`, which varies too"
-            raise ValueError(f"`{max(first, second, key=len)}` {inside}; each key may vary in one place only.")
+            inside = (
+                "stands twice"
+                if one == two
+                else f"is part of `{min(first, second, key=len)}`, which varies too"
+            )
+            raise ValueError(
+                f"`{max(first, second, key=len)}` {inside}; each key may vary in one place only."
+            )
     number = math.prod(len(own.labelled) for own in varied)
     if number > MOST_VARIANTS:
         raise ValueError(
@@ -194,7 +206,8 @@ def expand(varied: Sequence[Varied]) -> list[Variant]:
         return []
     found, called = [], names(varied)
     for labels in itertools.product(*(own.labelled for own in varied)):
-        settings, places = {}, {}
+        settings: dict[str, Any] = {}
+        places: dict[str, Path] = {}
         for at, (own, label) in enumerate(zip(varied, labels, strict=True)):
             settings |= own.labelled[label]
             places |= dict.fromkeys(own.labelled[label], _place(own, at, label))
@@ -257,7 +270,9 @@ def _item(items: list[Any], part: str | int) -> int | None:
     return called[0] if len(called) == 1 else None
 
 
-def with_settings(content: dict[str, Any], whole: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+def with_settings(
+    content: dict[str, Any], whole: Mapping[str, Any], settings: Mapping[str, Any]
+) -> dict[str, Any]:
     """The content of a study file with other values and without `variants`.
 
     Parameters
@@ -279,7 +294,9 @@ def with_settings(content: dict[str, Any], whole: Mapping[str, Any], settings: M
         *way, last = split(key)
         inside, known, shown = made, whole, ""
         for part, after in zip(way, [*way[1:], last], strict=True):
-            shown += f"[{part + 1}]" if isinstance(part, int) else f".{part}".removeprefix("" if shown else ".")
+            shown += (
+                f"[{part + 1}]" if isinstance(part, int) else f".{part}".removeprefix("" if shown else ".")
+            )
             known = _inside(known, part)
             if known is None:
                 raise ValueError(f"`{key}`: the study has no `{shown}`; add it, or correct the key.")
