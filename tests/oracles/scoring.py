@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations
 
+from oracles import winkler as agreeing
 from oracles.preparing import code_of, is_numeric
 
 DEFAULT_BANDS = (("0.1", 5), ("0.25", 4), ("0.5", 3), ("1", 2), ("2", 1))  # in PUF standard deviations
@@ -177,3 +178,14 @@ def exact(number):
     """The number that a text shows; whole ones as int, which Python adds fast."""
     number = Fraction(str(number))
     return int(number) if number.denominator == 1 else number
+
+
+# §4.5
+
+
+def winkler(puf, eif, variables, scope, agreement, min_agree):
+    """`scope` holds the records of both files that masked values and their neighbours are taken from."""
+    numeric = [is_numeric(variable) for variable in variables]
+    rows, taken = ([[record.values for record in side] for side in sides] for sides in ((puf, eif), scope))
+    counts = agreeing.agreements(*rows, numeric, taken, agreement)
+    return {pair: count for pair, count in counts.items() if count >= min_agree}

@@ -274,6 +274,12 @@ def settings(draw, linking):
             "taxicab": draw(options(alpha=ALPHAS)),
             "euclidean": draw(options(alpha=ALPHAS, norm=["primer", "rms"])),
             "adhoc": {"scores": scores} if scores else None,
+            "winkler": draw(
+                options(
+                    agreement=["half_gap", "midpoint", {"nearest": "1"}, {"nearest": "4"}],
+                    min_agree=[str(n) for n in range(1, len(linking) + 1)],
+                )
+            ),
         },
         "binning": draw(
             options(

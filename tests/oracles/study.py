@@ -13,7 +13,8 @@ from oracles.binning import bin_records, variances
 from oracles.preparing import by_stratum, distinct_links, prepare
 from oracles.rating import ALL, Pair, keep_ranks, rank, rate_rows
 
-METRICS = ("unicity", "taxicab", "euclidean", "adhoc")
+METRICS = ("unicity", "taxicab", "euclidean", "adhoc", "winkler")
+HIGH_IS_BEST = ("adhoc", "winkler")
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def run(study, puf, eif, iuf):
             ambiguous = set()
         else:
             setting = study.get("rank_filter") or {}
-            pairs = rank(scored_pairs(name, study, options, puf, eif), high_is_best=name == "adhoc")
+            pairs = rank(scored_pairs(name, study, options, puf, eif), high_is_best=name in HIGH_IS_BEST)
             everything = keep_ranks(pairs, int(setting.get("keep", 20)))
             suspected = keep_ranks(pairs, int(setting.get("max_pairs", 5)))
             ambiguous = {pair.pufid for pair in pairs} - {pair.pufid for pair in suspected}
@@ -70,6 +71,10 @@ def scored_pairs(name, study, options, puf, eif):
         elif name == "euclidean":
             norm = options.get("norm", "primer")
             scores = scoring.euclidean(p, e, variables, variance[stratum], alpha, norm)
+        elif name == "winkler":
+            scope = (puf, eif) if study.get("binning", {}).get("scope") == "study" else (p, e)
+            rule, least = options.get("agreement", "half_gap"), int(options.get("min_agree", 1))
+            scores = scoring.winkler(p, e, variables, scope, rule, least)
         else:
             scores = scoring.adhoc(p, e, variables, variance[stratum], options.get("scores") or {})
         pairs += [Pair(p[i].key, e[k].key, stratum, score=score) for (i, k), score in scores.items()]

@@ -15,12 +15,13 @@ import numpy as np
 import pandas as pd
 from scipy.stats import beta
 
-RANKED = ("taxicab", "euclidean", "adhoc")
+RANKED = ("taxicab", "euclidean", "adhoc", "winkler")
 STRENGTH = {
     "unicity": (0.32, 0.07),
     "taxicab": (0.22, 0.16),
     "euclidean": (0.45, 0.045),
     "adhoc": (0.12, 0.24),
+    "winkler": (0.93, 0.9),
 }
 """The share of records that a metric suspects, and the share of those that is confirmed."""
 
@@ -103,6 +104,7 @@ def _study(shape: Shape) -> dict:
         "taxicab": {"alpha": "0.5"},
         "euclidean": {"alpha": "0.5", "norm": "primer"},
         "adhoc": {"scores": {}},
+        "winkler": {"agreement": "half_gap", "min_agree": 1},
     }
     chosen = {
         name: shape.options.get(name, metrics[name]) if name in shape.metrics else None for name in metrics

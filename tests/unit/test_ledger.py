@@ -415,7 +415,7 @@ def digests(monkeypatch, tmp_path, edit):
     return {name for name, digest in before.items() if after[name] != digest}
 
 
-METRICS = {"unicity", "taxicab", "euclidean", "adhoc"}
+METRICS = {"unicity", "taxicab", "euclidean", "adhoc", "winkler"}
 EDITS = [
     ("a kernel", "kernels/euclidean.py", {"euclidean"}),
     ("a metric", "metrics/unicity.py", {"unicity", "resolve"}),

@@ -240,6 +240,10 @@ def test_labels_are_text_and_never_missing_or_numbers(results):
     assert cells(tables.strata_table(found), 3)[0] == r"\(empty\)"
 
 
+def _winkler(agreement, min_agree):
+    return {"metrics": ("winkler",), "options": {"winkler": {"agreement": agreement, "min_agree": min_agree}}}
+
+
 @pytest.mark.parametrize(
     ("shape", "said"),
     [
@@ -287,6 +291,10 @@ def test_what_preparation_found_is_a_warning(results):
         ({"options": {"taxicab": {"alpha": "1/3"}}}, r"$\alpha = 1/3$"),
         ({"options": {"euclidean": {"alpha": "0.5", "norm": "rms"}}}, "(`rms`)"),
         ({"files": False}, "at most 0 tolerated"),
+        ({"metrics": ("winkler",)}, "next masked values below and above (`half_gap`)"),
+        (_winkler({"nearest": 360}, 7), "among the 360 nearest EIF values (`nearest`)"),
+        (_winkler({"nearest": 1}, 7), "at least 7 of 10 linking variables agree"),
+        (_winkler("midpoint", 1), "the most agreements win"),
     ],
 )
 def test_choices_name_the_option_in_force(results, shape, said):

@@ -13,7 +13,7 @@ import pytest
 from pypdf import PdfReader
 from reident.metrics import REGISTRY
 from reident.metrics.contract import Metric, Setting
-from reident.pairing import Pairing, Records
+from reident.pairing import Pairing, Records, Scope
 from workflow.commands import CHECKOUT
 
 README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
@@ -88,7 +88,8 @@ def test_the_metric_counts_agreements(agreements, at_least, n_eif):
     rng = np.random.default_rng(n_eif)
     puf, eif = (rng.integers(-1, 2, (n, 3), dtype=np.int32) for n in (6, n_eif))
     sides = [Records(codes, np.full(codes.shape, np.nan)) for codes in (puf, eif)]
-    pairing = Pairing((), *sides, (None,) * 3, np.full(3, np.nan))
+    scope = Scope(*(np.full((len(side.codes), 3), np.nan) for side in sides))
+    pairing = Pairing((), *sides, (None,) * 3, np.full(3, np.nan), scope)
     found = agreements.METRIC.score(pairing, agreements.Options(at_least=at_least), Setting(keep=50))
     count = {
         (p, e): sum(int(a == b >= 0) for a, b in zip(puf[p], eif[e], strict=True))

@@ -37,6 +37,16 @@ class Records(NamedTuple):
         return Records(np.ascontiguousarray(self.codes[rows]), np.ascontiguousarray(self.values[rows]))
 
 
+class Scope(NamedTuple):
+    """The values of all records of both files in the scope of the study: a stratum, or the whole files.
+
+    ``puf`` is float64 (n_puf, v), ``eif`` float64 (n_eif, v), as :attr:`Records.values`.
+    """
+
+    puf: np.ndarray
+    eif: np.ndarray
+
+
 class Pairing(NamedTuple):
     """The records of both files that are compared with each other.
 
@@ -50,6 +60,8 @@ class Pairing(NamedTuple):
     spread : float64 (v,)
         The sample standard deviation of each numeric variable in the PUF, in the scope of the
         study; NaN where undefined or not numeric.
+    scope : Scope
+        What measures that depend on other records than the two of a pair are taken from.
     """
 
     variables: tuple[LinkingVariable, ...]
@@ -57,6 +69,7 @@ class Pairing(NamedTuple):
     eif: Records
     labels: tuple[list[str] | None, ...]
     spread: np.ndarray
+    scope: Scope
 
 
 class Comparison:
@@ -82,7 +95,8 @@ class Comparison:
         self.any_missing = any(
             table[variable.name].null_count for table in (puf, eif) for variable in study.linking_variables
         )
-        self._whole_spread = spread(self.records["puf"].values) if study.binning.scope == "study" else None
+        whole = Scope(self.records["puf"].values, self.records["eif"].values)
+        self._whole = (spread(whole.puf), whole) if study.binning.scope == "study" else None
 
     def rows(self, side: str, stratum: str) -> np.ndarray:
         """The positions in the whole file of a stratum's records."""
@@ -92,9 +106,9 @@ class Comparison:
         """A stratum's records, of the PUF those from `start` to before `stop`."""
         puf = self.records["puf"].take(self.rows("puf", stratum))
         eif = self.records["eif"].take(self.rows("eif", stratum))
-        scale = spread(puf.values) if self._whole_spread is None else self._whole_spread
+        scale, scope = self._whole or (spread(puf.values), Scope(puf.values, eif.values))
         block = puf.take(slice(start, stop))
-        return Pairing(self.study.linking_variables, block, eif, self.labels, scale)
+        return Pairing(self.study.linking_variables, block, eif, self.labels, scale, scope)
 
 
 def _stratum(table: pa.Table, manifest: pd.DataFrame, study: Study) -> np.ndarray:

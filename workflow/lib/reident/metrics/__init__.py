@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reident.metrics import adhoc, euclidean, taxicab, unicity
+from reident.metrics import adhoc, euclidean, taxicab, unicity, winkler
 from reident.metrics.contract import Metric
 
 REGISTRY: dict[str, Metric[Any]] = {
@@ -10,4 +10,5 @@ REGISTRY: dict[str, Metric[Any]] = {
     "taxicab": taxicab.METRIC,
     "euclidean": euclidean.METRIC,
     "adhoc": adhoc.METRIC,
+    "winkler": winkler.METRIC,
 }

@@ -193,7 +193,42 @@ def _adhoc(results: Results) -> list[Choice]:
     ]
 
 
-_OF_METRIC = {"unicity": _unicity, "taxicab": _taxicab, "euclidean": _euclidean, "adhoc": _adhoc}
+_AGREEMENT = {
+    "half_gap": "within half the distance to the nearer of the next masked values below and above",
+    "midpoint": "where no masked value is nearer",
+    "nearest": "",
+}
+
+
+def _winkler(results: Results) -> list[Choice]:
+    options = results.options("winkler")
+    rule, least = options.get("agreement", "half_gap"), options.get("min_agree", 1)
+    name, said = rule, _AGREEMENT.get(str(rule), "")
+    if isinstance(rule, dict):
+        name, g = "nearest", rule["nearest"]
+        said = "the nearest EIF value" if g == 1 else f"among the {count(g)} nearest EIF values"
+    total = some(len(results.study["linking_variables"]), "linking variable")
+    what = "the most agreements win" if least == 1 else f"at least {count(least)} of {total} agree"
+    scope = results.study["binning"]["scope"]
+    return [
+        Choice("Winkler: a numeric value agrees", f"{said} (`{name}`)", _others(_AGREEMENT, name), "§4.5"),
+        Choice(
+            "Winkler: suspected",
+            what,
+            f"`min_agree` from 1 to {count(len(results.study['linking_variables']))}",
+            "§4.5",
+        ),
+        Choice("Winkler: neighbours", f"taken {_SCOPE[scope]}", _others(_SCOPE, scope), "§4.5"),
+    ]
+
+
+_OF_METRIC = {
+    "unicity": _unicity,
+    "taxicab": _taxicab,
+    "euclidean": _euclidean,
+    "adhoc": _adhoc,
+    "winkler": _winkler,
+}
 
 
 def _filter(results: Results) -> list[Choice]:

@@ -1,0 +1,138 @@
+"""Winkler gives what the definition gives: every rule, ties, missing values, blocks, scopes (METHODS §4.5, §5)."""
+
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import winkler as oracle
+from reident.linking import LinkingVariable
+from reident.metrics.contract import Setting
+from reident.metrics.winkler import METRIC, Nearest, Options
+from reident.pairing import Pairing, Records, Scope
+
+# Decimals without an exact binary form, whole numbers, few and many ties, all equal.
+POOLS = [
+    [Fraction(at, 10) for at in range(12)],
+    [Fraction(at, 10) for at in (-3, 1, 2, 3, 7, 1000001)],
+    [Fraction(at, 1000) + 12345 for at in range(40)],
+    [Fraction(at) for at in range(3)],
+    [Fraction(7)],
+]
+AGREEMENTS = ["half_gap", "midpoint", *({"nearest": g} for g in (1, 2, 3, 5, 9, 100))]
+
+
+@st.composite
+def comparisons(draw):
+    """(numeric?, PUF, EIF) as rows of fractions or None; the PUF's numbers may be means of groups."""
+    n_puf, n_eif = draw(st.integers(0, 12)), draw(st.sampled_from([0, 1, 2, 5, 12, 40]))
+    numeric = draw(st.lists(st.sampled_from([True, True, False]), min_size=1, max_size=6))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    missing = draw(st.sampled_from([0, 0, 0.1, 0.5, 1]))
+    columns = []
+    for is_number in numeric:
+        pool = draw(st.sampled_from(POOLS)) if is_number else list(range(draw(st.integers(1, 4))))
+        sides = [[pool[at] for at in rng.integers(0, len(pool), n)] for n in (n_puf, n_eif)]
+        if is_number and draw(st.booleans()):
+            sides[0] = [(x + y) / 2 for x, y in zip(sides[0], reversed(sides[0]), strict=True)]
+        columns.append([[None if rng.random() < missing else x for x in side] for side in sides])
+    return numeric, *([list(row) for row in zip(*side, strict=True)] for side in zip(*columns, strict=True))
+
+
+def as_pairing(numeric, puf, eif, block=slice(None), scope=None):
+    def records(rows):
+        values = [
+            [float(x) if n and x is not None else np.nan for n, x in zip(numeric, row, strict=True)]
+            for row in rows
+        ]
+        codes = [[-1 if n or x is None else x for n, x in zip(numeric, row, strict=True)] for row in rows]
+        shape = len(rows), len(numeric)
+        return Records(np.array(codes, np.int32).reshape(shape), np.array(values, float).reshape(shape))
+
+    variables = tuple(
+        LinkingVariable(name=f"x{j}", type="numeric" if n else "categorical") for j, n in enumerate(numeric)
+    )
+    labels = tuple(None if n else ["a", "b", "c", "d"] for n in numeric)
+    taken = scope or (puf, eif)
+    return Pairing(
+        variables,
+        records(puf).take(block),
+        records(eif),
+        labels,
+        np.full(len(numeric), np.nan),
+        Scope(*(records(rows).values for rows in taken)),
+    )
+
+
+def found(pairing, agreement, min_agree, keep, threads=1):
+    options = Options(agreement=agreement, min_agree=min_agree)
+    puf, eif, score, crowded, _ = METRIC.score(pairing, options, Setting(keep, threads))
+    return list(zip(puf.tolist(), eif.tolist(), score.tolist(), strict=True)), crowded.tolist()
+
+
+@given(comparisons(), st.sampled_from(AGREEMENTS), st.data())
+def test_the_metric_is_the_definition(drawn, agreement, data):
+    numeric, puf, eif = drawn
+    min_agree = data.draw(st.integers(1, len(numeric)))
+    keep, threads = data.draw(st.sampled_from([1, 2, 5, 20])), data.draw(st.integers(1, 2))
+    counts = oracle.agreements(puf, eif, numeric, (puf, eif), agreement)
+    asked = oracle.kept(counts, len(puf), min_agree, keep)
+    assert found(as_pairing(numeric, puf, eif), agreement, min_agree, keep, threads) == asked
+
+
+@given(comparisons(), comparisons(), st.sampled_from(AGREEMENTS), st.data())
+def test_a_block_in_a_wider_scope(drawn, other, agreement, data):
+    """Neighbours and nearest values are those of the scope, whichever records of it are compared."""
+    numeric, puf, eif = drawn
+    v = min(len(numeric), len(other[0]))
+    numeric, puf, eif = numeric[:v], [row[:v] for row in puf], [row[:v] for row in eif]
+    more = [[row[:v] for row in side] for side in other[1:]]
+    if numeric != other[0][:v]:
+        more = [[], []]
+    scope = puf + more[0], eif + more[1]
+    start = data.draw(st.integers(0, len(puf)))
+    stop = data.draw(st.integers(start, len(puf)))
+    counts = oracle.agreements(puf, eif, numeric, scope, agreement)
+    rows, crowded = oracle.kept(counts, len(puf), 1, 5)
+    asked = [(i - start, *rest) for i, *rest in rows if start <= i < stop], crowded[start:stop]
+    assert found(as_pairing(numeric, puf, eif, slice(start, stop), scope), agreement, 1, 5) == asked
+
+
+def large(g=None):
+    """Files in which every path of the scan is taken: many records, few and many ties, missing values."""
+    rng = np.random.default_rng(3)
+    eif = np.column_stack(
+        [rng.permutation(3000), rng.integers(0, 60, 3000), rng.integers(0, 3, 3000), rng.lognormal(size=3000)]
+    )
+    puf = np.column_stack([eif[:700, 0] // 3 * 3 + 1, eif[:700, 1:3], np.round(eif[:700, 3], 2)])
+    for own in (puf, eif):
+        own[rng.random(own.shape) < 0.03] = np.nan
+    empty = [np.full(own.shape, -1, np.int32) for own in (puf, eif)]
+    variables = tuple(LinkingVariable(name=f"x{j}", type="numeric") for j in range(4))
+    return Pairing(
+        variables,
+        Records(empty[0], puf),
+        Records(empty[1], eif),
+        (None,) * 4,
+        np.full(4, np.nan),
+        Scope(puf, eif),
+    )
+
+
+def test_threads_make_no_difference():
+    for agreement in ("half_gap", "midpoint", Nearest(nearest=40)):
+        for min_agree in (1, 2, 4):
+            one, two = (found(large(), agreement, min_agree, 20, threads) for threads in (1, 2))
+            assert one == two
+            assert one[0]
+
+
+def test_blocks_make_no_difference():
+    whole = large()
+    rows, crowded = found(whole, "half_gap", 1, 20)
+    parts = [slice(0, 256), slice(256, 257), slice(257, 700)]
+    pieces = [
+        (part.start, found(whole._replace(puf=whole.puf.take(part)), "half_gap", 1, 20)) for part in parts
+    ]
+    assert [(start + i, *rest) for start, (own, _) in pieces for i, *rest in own] == rows
+    assert [one for _, (_, own) in pieces for one in own] == crowded
