@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from work import KEEP, WORKS, answer, limit
+from work import BANDS, KEEP, WORKS, answer, limit
 
 
 def main(name: str, file: str, threads: str = "2") -> None:
@@ -24,6 +24,21 @@ def main(name: str, file: str, threads: str = "2") -> None:
 
         puf, eif, order, _ = unicity.shared_uniques(*codes, sets="all", max_order=None, threads=int(threads))
         answer(puf, eif, order)
+    elif work.metric == "adhoc":
+        from reident.kernels import adhoc
+
+        within, score = np.array(BANDS).T
+        bands = adhoc.Bands(within, np.full(len(BANDS), True), (score * adhoc.SCALE).astype(np.int64))
+        puf, eif, total, _ = adhoc.nearest(
+            *codes,
+            data["puf_values"],
+            data["eif_values"],
+            [adhoc.Exact()] * work.categorical + [bands] * work.numeric,
+            above=-(limit(work) + 1) * adhoc.SCALE,
+            keep=KEEP,
+            threads=int(threads),
+        )
+        answer(puf, eif, -total // adhoc.SCALE)
     else:
         from reident.kernels import euclidean
 

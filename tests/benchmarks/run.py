@@ -33,7 +33,8 @@ PEERS = {
         "pandas merge", "recordlinkage", "splink, all pairs", "splink, blocked", "scipy in blocks", "polars in blocks",
         "DuckDB in blocks",
     ],
-    "euclidean": ["numpy in blocks"],
+    "euclidean": ["numpy in blocks", "polars in blocks"],
+    "adhoc": ["numpy in blocks"],
     "unicity": ["polars group-by", "DuckDB group-by"],
 }  # fmt: skip
 PARTIAL = {"splink, blocked"}

@@ -24,13 +24,19 @@ WORKS = {
     "taxicab": Work("taxicab", 10, 0),
     "euclidean-rms": Work("euclidean", 5, 5, "rms"),
     "euclidean-primer": Work("euclidean", 5, 5, "primer"),
+    "adhoc": Work("adhoc", 5, 5),
     "unicity": Work("unicity", 13, 0),
 }
 
+BANDS = ((0.0, 5), (0.1, 4), (0.25, 2))
+"""Adhoc: within so much of the PUF value, in proportion to it, a numeric variable scores so much."""
+
 
 def limit(work: Work) -> int:
-    """The largest suspected level: half units of taxicab, 10^-12 of the euclidean score (α = ½)."""
+    """The largest suspected level: half units of taxicab, 10^-12 of the euclidean score (α = ½), adhoc's negative."""
     v = work.categorical + work.numeric
+    if work.metric == "adhoc":
+        return -(5 * v // 2) - 1
     if work.metric == "taxicab":
         return (v + 1) // 2 - 1
     return int(np.rint((0.25 if work.norm == "primer" else 0.5 / np.sqrt(2)) * 1e12)) - 1
