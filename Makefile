@@ -15,7 +15,7 @@ example: $(READY)
 	$(BIN)/snakemake --cores all
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

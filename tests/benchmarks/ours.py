@@ -18,12 +18,12 @@ def main(name: str, file: str, threads: str = "2") -> None:
         found = taxicab.nearest(
             *codes, different=2, missing=1, limit=limit(work), keep=KEEP, threads=int(threads)
         )
-        answer(*found[:3])
+        answer(work, *found[:3])
     elif work.metric == "unicity":
         from reident.kernels import unicity
 
         puf, eif, order, _ = unicity.shared_uniques(*codes, sets="all", max_order=None, threads=int(threads))
-        answer(puf, eif, order)
+        answer(work, puf, eif, order)
     elif work.metric == "adhoc":
         from reident.kernels import adhoc
 
@@ -38,7 +38,7 @@ def main(name: str, file: str, threads: str = "2") -> None:
             keep=KEEP,
             threads=int(threads),
         )
-        answer(puf, eif, -total // adhoc.SCALE)
+        answer(work, puf, eif, -total // adhoc.SCALE)
     else:
         from reident.kernels import euclidean
 
@@ -56,7 +56,7 @@ def main(name: str, file: str, threads: str = "2") -> None:
             keep=KEEP,
             threads=int(threads),
         )
-        answer(*found[:3])
+        answer(work, *found[:3])
 
 
 if __name__ == "__main__":

@@ -34,10 +34,10 @@ def frames(data: dict[str, np.ndarray]) -> tuple[pd.DataFrame, pd.DataFrame]:
     return out[0], out[1]
 
 
-def finish(found: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> None:
+def finish(work: Work, found: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> None:
     """The rank rule over all blocks, and the answer."""
     puf, eif, level = (np.concatenate(parts).astype(np.int64) for parts in zip(*found, strict=True))
-    answer(*rank_rule(puf, eif, level))
+    answer(work, *rank_rule(puf, eif, level))
 
 
 def euclidean_levels(data: dict[str, np.ndarray], work: Work, rows: slice) -> np.ndarray:
@@ -81,7 +81,7 @@ def numpy_blocks(data: dict[str, np.ndarray], work: Work) -> None:
             level = (adhoc_levels if work.metric == "adhoc" else euclidean_levels)(data, work, rows)
         p, e = np.nonzero(level <= limit(work))
         found.append((p + rows.start, e, level[p, e]))
-    finish(found)
+    finish(work, found)
 
 
 def taxicab_levels(data: dict[str, np.ndarray], rows: slice) -> np.ndarray:
@@ -103,7 +103,7 @@ def pandas_merge(data: dict[str, np.ndarray], work: Work) -> None:
     for at in range(work.categorical):
         level += (2 * (both[f"c{at}_p"] != both[f"c{at}_e"])).fillna(1).to_numpy(np.int64)
     kept = level <= limit(work)
-    finish([(both["i_p"].to_numpy()[kept], both["i_e"].to_numpy()[kept], level[kept])])
+    finish(work, [(both["i_p"].to_numpy()[kept], both["i_e"].to_numpy()[kept], level[kept])])
 
 
 def polars_cross(data: dict[str, np.ndarray], work: Work) -> None:
@@ -125,7 +125,7 @@ def polars_cross(data: dict[str, np.ndarray], work: Work) -> None:
             cross.select("i", "i_e", h=pl.sum_horizontal(parts)).filter(pl.col("h") <= limit(work)).collect()
         )
         found.append(tuple(left[name].to_numpy() for name in ("i", "i_e", "h")))
-    finish(found)
+    finish(work, found)
 
 
 def polars_euclidean(data: dict[str, np.ndarray], work: Work) -> None:
@@ -153,7 +153,7 @@ def polars_euclidean(data: dict[str, np.ndarray], work: Work) -> None:
         cross = sides[0][rows].lazy().join(sides[1].lazy(), how="cross", suffix="_e")
         left = cross.select("i", "i_e", level).filter(pl.col("h") <= limit(work)).collect()
         found.append(tuple(left[name].to_numpy() for name in ("i", "i_e", "h")))
-    finish(found)
+    finish(work, found)
 
 
 def duckdb_cross(data: dict[str, np.ndarray], work: Work) -> None:
@@ -176,7 +176,7 @@ def duckdb_cross(data: dict[str, np.ndarray], work: Work) -> None:
         )
         left = base.execute(f"from ({query}) where h <= {limit(work)}").fetchnumpy()
         found.append(tuple(np.asarray(column) for column in left.values()))
-    finish(found)
+    finish(work, found)
 
 
 def recordlinkage_full(data: dict[str, np.ndarray], work: Work) -> None:
@@ -192,13 +192,14 @@ def recordlinkage_full(data: dict[str, np.ndarray], work: Work) -> None:
     level = np.rint(2 * (work.categorical - agree.sum(axis=1))).to_numpy(np.int64)
     kept = level <= limit(work)
     finish(
+        work,
         [
             (
                 pairs.get_level_values(0).to_numpy()[kept],
                 pairs.get_level_values(1).to_numpy()[kept],
                 level[kept],
             )
-        ]
+        ],
     )
 
 
@@ -232,7 +233,7 @@ def splink_all(data: dict[str, np.ndarray], work: Work, blocked: bool = False) -
     ).fetchnumpy()
     swap = np.array([str(name).startswith("e") for name in left["source_dataset_l"]], bool)
     puf, eif = (np.where(swap, left[b], left[a]) for a, b in (("i_l", "i_r"), ("i_r", "i_l")))
-    finish([(puf, eif, left["h"])])
+    finish(work, [(puf, eif, left["h"])])
 
 
 def splink_blocked(data: dict[str, np.ndarray], work: Work) -> None:
@@ -245,7 +246,7 @@ def sets_of(v: int) -> list[tuple[int, ...]]:
     return [chosen for size in range(1, v + 1) for chosen in combinations(range(v), size)]
 
 
-def finish_unicity(found: list[tuple[np.ndarray, np.ndarray, int]]) -> None:
+def finish_unicity(work: Work, found: list[tuple[np.ndarray, np.ndarray, int]]) -> None:
     """Each pair once with its smallest order: sets come small ones first."""
     puf = np.concatenate([p for p, _, _ in found]).astype(np.int64)
     eif = np.concatenate([e for _, e, _ in found]).astype(np.int64)
@@ -255,7 +256,7 @@ def finish_unicity(found: list[tuple[np.ndarray, np.ndarray, int]]) -> None:
     first = np.append(True, (puf[1:] != puf[:-1]) | (eif[1:] != eif[:-1]))[: len(puf)]
     puf, eif, order = puf[first], eif[first], order[first]
     rank = np.lexsort((eif, order, puf))
-    answer(puf[rank], eif[rank], order[rank])
+    answer(work, puf[rank], eif[rank], order[rank])
 
 
 def polars_groups(data: dict[str, np.ndarray], work: Work) -> None:
@@ -276,7 +277,7 @@ def polars_groups(data: dict[str, np.ndarray], work: Work) -> None:
         ]
         both = alone[0].join(alone[1], on=names, suffix="_e").select("i", "i_e").collect()
         found.append((both["i"].to_numpy(), both["i_e"].to_numpy(), len(chosen)))
-    finish_unicity(found)
+    finish_unicity(work, found)
 
 
 def duckdb_groups(data: dict[str, np.ndarray], work: Work) -> None:
@@ -300,7 +301,7 @@ def duckdb_groups(data: dict[str, np.ndarray], work: Work) -> None:
             f"select puf_i, eif_i from ({alone[0]}) join ({alone[1]}) using ({names})"
         ).fetchnumpy()
         found.append((np.asarray(both["puf_i"]), np.asarray(both["eif_i"]), len(chosen)))
-    finish_unicity(found)
+    finish_unicity(work, found)
 
 
 PEERS = {
