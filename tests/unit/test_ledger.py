@@ -420,7 +420,7 @@ EDITS = [
     ("a kernel", "kernels/euclidean.py", {"euclidean"}),
     ("a metric", "metrics/unicity.py", {"unicity", "resolve"}),
     ("pairings", "pairing.py", {*METRICS, "describe"}),
-    ("the reader of sources", "reading.py", {"prepare"}),
+    ("the reader of sources", "reading/delimited.py", {"prepare"}),
     ("the typing of values", "values.py", {"prepare", "adhoc", "resolve"}),
     ("the study model", "study.py", {"resolve"}),
     ("confirmation", "confirmation.py", {"confirm"}),

@@ -112,13 +112,13 @@ CASES = [
         "undecodable",
         "a byte that is not of the declared encoding",
         change("eif.csv", "TRADE-b", b"TRADE-\xe9"),
-        ("eif.csv, row 3: a byte that is not utf-8", "declare the `encoding`"),
+        ("eif.csv, line 3: a byte that is not utf-8", "declare the `encoding`"),
     ),
     Case(
         "utf-16",
         "a file in UTF-16, undeclared",
         {"puf.csv": FILES["puf.csv"].encode("utf-16")},
-        ("puf.csv, row 1: a byte that is not utf-8", "declare the `encoding`"),
+        ("puf.csv, line 1: a byte that is not utf-8", "declare the `encoding`"),
     ),
     Case(
         "nul-byte",

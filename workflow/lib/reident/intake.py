@@ -20,7 +20,7 @@ from reident.errors import InputError
 from reident.values import Coding, Place, typed
 
 if TYPE_CHECKING:
-    from reident.linking import Column
+    from reident.linking import Column, RecordFile
     from reident.study import Study
 
 
@@ -96,12 +96,12 @@ def _records(study: Study, side: str, text: pa.Table, account: Account) -> pa.Ta
     file = source.path.rsplit("/", 1)[-1]
     if text.num_rows == 0:
         raise InputError(f"{file}: the file has a header but no record; check the export.")
-    code = keys.check(text, source.id, file)
+    code = keys.check(text, source.id, file, source.first_row)
     data = {name: text[part] for name, part in zip(names, source.id, strict=True)}
     for stratum in study.strata:
-        data[stratum.name] = _typed(stratum, "categorical", None, side, file, text)
+        data[stratum.name] = _typed(stratum, "categorical", None, side, source, text)
     for variable in study.linking_variables:
-        data[variable.name] = _typed(variable, variable.type, variable.order, side, file, text)
+        data[variable.name] = _typed(variable, variable.type, variable.order, side, source, text)
     account.open(side, text.num_rows).close(side)
     return pa.table(data).take(np.argsort(code, kind="stable"))
 
@@ -111,15 +111,21 @@ def _typed(
     kind: Literal["categorical", "numeric"],
     order: tuple[str, ...] | None,
     side: str,
-    file: str,
+    source: RecordFile,
     text: pa.Table,
 ) -> pa.Array:
     """One variable of one file, typed; null where missing."""
     name = getattr(column, side)
     coding = Coding(
-        kind, getattr(column.missing, side), getattr(column.recode, side), order, column.integer_coded
+        kind,
+        getattr(column.missing, side),
+        getattr(column.recode, side),
+        order,
+        column.integer_coded,
+        source.decimal,
     )
-    return typed(text[name], coding, Place(file, name, column.name))
+    place = Place(source.path.rsplit("/", 1)[-1], name, column.name, source.first_row)
+    return typed(text[name], coding, place)
 
 
 def _compare_codes(study: Study, puf: pa.Table, eif: pa.Table) -> list[str]:
@@ -168,8 +174,9 @@ def _links(study: Study, iuf: pa.Table, sides: dict[str, pa.Table], account: Acc
         unknown |= lost
     if first is not None and unknown.sum() > source.unknown_links_at_most:
         raise InputError(
-            f"{file}, row {first[0] + 2}: the link names a record that is not in {_file(study, first[1])} "
-            f"({unknown.sum():,} such links); correct the links, or declare `unknown_links_at_most`."
+            f"{file}, row {first[0] + source.first_row}: the link names a record that is not in "
+            f"{_file(study, first[1])} ({unknown.sum():,} such links); correct the links, or "
+            "declare `unknown_links_at_most`."
         )
     code = keys.codes([links], [names])[0]
     order = np.argsort(code, kind="stable")

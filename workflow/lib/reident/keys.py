@@ -80,8 +80,13 @@ def first_repeat(code: np.ndarray) -> int | None:
     return int(repeats.min()) if repeats.size else None
 
 
-def check(table: pa.Table, names: Sequence[str], file: str) -> np.ndarray:
+def check(table: pa.Table, names: Sequence[str], file: str, first_row: int = 2) -> np.ndarray:
     """The codes of a file's key.
+
+    Parameters
+    ----------
+    first_row : int
+        The number of the first record, for messages.
 
     Raises
     ------
@@ -92,12 +97,12 @@ def check(table: pa.Table, names: Sequence[str], file: str) -> np.ndarray:
         empty = pc.index(pc.equal(table[names[0]], ""), True).as_py()
         if empty >= 0:
             raise InputError(
-                f"{file}, row {empty + 2}, column `{names[0]}`: the key is empty; give every record a key."
+                f"{file}, row {empty + first_row}, column `{names[0]}`: the key is empty; give every record a key."
             )
     code = codes([table], [names])[0]
     if (repeat := first_repeat(code)) is not None:
         raise InputError(
-            f"{file}, row {repeat + 2}: the key ({', '.join(names)}) repeats that of an earlier row; "
+            f"{file}, row {repeat + first_row}: the key ({', '.join(names)}) repeats that of an earlier row; "
             "keep one record for each key, or name all columns of the key."
         )
     return code

@@ -59,7 +59,7 @@ MODULES = {
 COMPILED = ("score", "match")
 """The rules that run kernels."""
 
-PACKAGES = ("reident", "numpy", "scipy", "pandas", "pyarrow", "numba", "pydantic", "snakemake")
+PACKAGES = ("reident", "numpy", "scipy", "pandas", "pyarrow", "pyreadstat", "numba", "pydantic", "snakemake")
 
 TELL_EVERY = 10
 """Seconds between two words on the progress of a step."""

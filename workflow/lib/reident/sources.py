@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import codecs
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -18,32 +19,129 @@ def _one_or_many(value: Any) -> Any:
 _ManyNames = Annotated[tuple[Name, ...], Field(min_length=1)]
 Names = Annotated[_ManyNames, BeforeValidator(_one_or_many, json_schema_input_type=Name | _ManyNames)]
 
+Format = Literal["csv", "fixed-width", "parquet", "sas7bdat", "xport", "stata", "spss"]
+Positions = Annotated[str, Field(pattern=r"^[1-9]\d{0,5}(-[1-9]\d{0,5})?$")]
+
+ENDINGS: dict[str, Format] = {
+    ".parquet": "parquet",
+    ".sas7bdat": "sas7bdat",
+    ".xpt": "xport",
+    ".xport": "xport",
+    ".dta": "stata",
+    ".sav": "spss",
+    ".zsav": "spss",
+}
+"""What the ending of a file's name says; everything else is CSV."""
+
+SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
+_TEXT = ("csv", "fixed-width")
+_TAKEN_BY: dict[str, tuple[str, ...]] = {
+    "delimiter": ("csv",),
+    "quote": ("csv",),
+    "layout": ("fixed-width",),
+    "decimal": _TEXT,
+    "encoding": tuple(name for name in get_args(Format) if name != "parquet"),
+}
+
 
 class SourceFile(Section):
     """A file of records."""
 
     path: Name = Field(description="The file, relative to the study file.")
-    format: Literal["csv", "parquet"] | None = Field(
+    format: Format | None = Field(
         None,
-        description="`csv` or `parquet`; empty: by the ending (.parquet, otherwise csv; .gz is unpacked).",
+        description="Empty: by the ending of the file's name (.parquet, .sas7bdat, .xpt, .dta, .sav, .zsav), or "
+        "`fixed-width` where there is a `layout`, otherwise `csv`. CSV and fixed width may be packed by gzip, "
+        "whatever their name. `xport` is SAS transport (version 5 or 8), `stata` .dta, `spss` .sav and .zsav. "
+        "Spreadsheets are refused. Source: METHODS §1, on how stored values become text.",
     )
     delimiter: str = Field(
         ",", min_length=1, max_length=1, description="CSV: the character between two fields."
     )
-    encoding: str = Field("utf-8", description="CSV: the encoding of the text; a byte order mark is skipped.")
+    quote: str = Field(
+        '"',
+        max_length=1,
+        description='CSV: the character around fields that hold delimiters; `""` for none. Doubled, it stands for '
+        "itself.",
+    )
+    encoding: str | None = Field(
+        None,
+        description="The encoding of text. Empty: UTF-8, or what a SAS, Stata or SPSS file itself says. A byte "
+        "order mark is skipped.",
+    )
+    decimal: Literal[".", ","] = Field(
+        ".", description="CSV and fixed width: what stands before the decimals of numbers."
+    )
+    layout: dict[Name, Positions] = Field(
+        default_factory=dict,
+        description="Fixed width: the first and last position of each column that the study reads, counted in "
+        "characters from 1, for example `{pufid: 1-8, sex: 9, age: 10-12}`; blanks around a value are padding.",
+    )
+
+    @property
+    def kind(self) -> Format:
+        """The format, declared or by the ending of the name."""
+        if self.format is not None:
+            return self.format
+        if self.layout:
+            return "fixed-width"
+        ending = "." + self.path.lower().rsplit(".", 1)[-1]
+        return ENDINGS.get(ending, "csv")
+
+    @property
+    def first_row(self) -> int:
+        """The number of the first record: the header of a CSV file is row 1."""
+        return 2 if self.kind == "csv" else 1
+
+    @property
+    def codec(self) -> str:
+        """The encoding of a text file, by Python's name; UTF-8 with or without a byte order mark."""
+        name = codecs.lookup(self.encoding or "utf-8").name
+        return "utf-8-sig" if name == "utf-8" else name
+
+    @model_validator(mode="after")
+    def _no_spreadsheet(self) -> SourceFile:
+        if self.format is None and self.path.lower().endswith(SPREADSHEETS):
+            raise ValueError(
+                "a spreadsheet keeps numbers, dates and codes in forms from which their text is not certain (0012 "
+                "becomes 12); save the sheet as CSV and name that file."
+            )
+        return self
 
     @model_validator(mode="after")
     def _can_delimit(self) -> SourceFile:
-        if self.delimiter in '"\r\n':
+        if self.delimiter in "\r\n" or self.delimiter == self.quote:
             raise ValueError("`delimiter` is a quote or a line end; name the character between two fields.")
+        if self.quote in ("\r", "\n", " "):
+            raise ValueError('`quote` is a blank or a line end; name a character, or `""` for none.')
         return self
 
     @model_validator(mode="after")
     def _known_encoding(self) -> SourceFile:
         try:
-            "".encode(self.encoding)
+            "".encode(self.encoding or "utf-8")
         except (LookupError, UnicodeError):
             raise ValueError(
                 "`encoding` is not one that Python knows; use for example utf-8 or cp1252."
             ) from None
+        return self
+
+    @model_validator(mode="after")
+    def _layout_for_fixed_width(self) -> SourceFile:
+        if self.kind == "fixed-width" and not self.layout:
+            raise ValueError("a file of fixed width needs a `layout`: the positions of its columns.")
+        for name, positions in self.layout.items():
+            first, _, last = positions.partition("-")
+            if last and int(last) < int(first):
+                raise ValueError(f"`layout` of `{name}`: the last position is before the first; swap them.")
+        return self
+
+    @model_validator(mode="after")
+    def _options_of_the_format(self) -> SourceFile:
+        for name, kinds in _TAKEN_BY.items():
+            field = type(self).model_fields[name]
+            if self.kind not in kinds and getattr(self, name) != field.get_default(call_default_factory=True):
+                raise ValueError(
+                    f"`{name}` says nothing about a file of the format {self.kind}; remove it, or correct `format`."
+                )
         return self

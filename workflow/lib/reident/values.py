@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from reident.errors import InputError
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_SWAP = str.maketrans(",.", ".,")
 _INTEGER = re.compile(r"([+-]?)0*(\d+)(\.0*)?", re.ASCII)
 
 
@@ -31,6 +32,8 @@ class Coding(NamedTuple):
     recode : from the file's code to the study's
     order : every category, where the study declares them
     integer_coded : whether ``1``, ``01`` and ``1.0`` are the same code
+    decimal : {'.', ','}
+        What the file writes before the decimals of its numbers. Codes of the study may have either.
     """
 
     kind: Literal["categorical", "numeric"]
@@ -38,14 +41,16 @@ class Coding(NamedTuple):
     recode: Mapping[str, str] = {}
     order: tuple[str, ...] | None = None
     integer_coded: bool = False
+    decimal: str = "."
 
 
 class Place(NamedTuple):
-    """Where a column stands, for messages: the file, its column, and the variable of the study."""
+    """Where a column stands, for messages: file, column, variable of the study, number of the first record."""
 
     file: str
     column: str
     variable: str
+    first_row: int = 2
 
 
 def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.Array:
@@ -73,6 +78,7 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
     numeric, normal = coding.kind == "numeric", normaliser(coding)
+    stored = normaliser(coding, stored=True)
     missing = {normal(code) for code in coding.missing}
     recode = {normal(code): normal(target) for code, target in coding.recode.items()}
     if len(recode) < len(coding.recode):
@@ -83,7 +89,7 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
     known = None if coding.order is None else {normal(category) for category in coding.order}
     out: list[str | float | None] = []
     for position, raw in enumerate(encoded.dictionary.to_pylist()):
-        value = normal(raw)
+        value = stored(raw)
         if value in missing:
             out.append(None)
             continue
@@ -96,7 +102,9 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
             if known is not None and value not in known:
                 problem = "is not in the declared `order`; add it, recode it"
         if problem:
-            row = pc.index(encoded.indices, pa.scalar(position, encoded.indices.type)).as_py() + 2
+            row = (
+                pc.index(encoded.indices, pa.scalar(position, encoded.indices.type)).as_py() + place.first_row
+            )
             raise InputError(
                 f"{place.file}, row {row}, column `{place.column}`: the value of `{place.variable}` {problem}, "
                 "or correct the file."
@@ -109,16 +117,25 @@ def clean(text: str) -> str:
     return unicodedata.normalize("NFC", text.strip())
 
 
-def normaliser(coding: Coding) -> Callable[[str], str]:
-    """Trimming and NFC; for numbers and integer-coded variables also one spelling of each number."""
+def normaliser(coding: Coding, *, stored: bool = False) -> Callable[[str], str]:
+    """Trimming and NFC; for numbers and integer-coded variables also one spelling of each number.
+
+    Parameters
+    ----------
+    stored : bool
+        Whether the texts stand in a file, which writes decimals in one way only; codes that the study file
+        names may be written in either.
+    """
+    ways = [_as_it_stands] if coding.decimal == "." else [_swapped] if stored else [_as_it_stands, _swapped]
 
     def one_number(text: str) -> str:
-        value = number(text := clean(text))
-        return text if value is None else repr(value)
+        texts = [way(clean(text)) for way in ways]
+        values = [value for value in map(number, texts) if value is not None]
+        return repr(values[0]) if values else texts[-1]
 
     def integer(text: str) -> str:
         text = clean(text)
-        match = _INTEGER.fullmatch(text)
+        match = next(filter(None, (_INTEGER.fullmatch(way(text)) for way in ways)), None)
         if not match:
             return text
         digits = match[2]
@@ -127,6 +144,15 @@ def normaliser(coding: Coding) -> Callable[[str], str]:
     if coding.kind == "numeric":
         return one_number
     return integer if coding.integer_coded else clean
+
+
+def _as_it_stands(text: str) -> str:
+    return text
+
+
+def _swapped(text: str) -> str:
+    """A comma for each point and a point for each comma: 1,5 is a number then, and 1.500 is none."""
+    return text.translate(_SWAP)
 
 
 def number(text: str) -> float | None:

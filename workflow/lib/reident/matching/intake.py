@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from reident import keys, reading
 from reident.account import Account
 from reident.errors import InputError
 from reident.matching.options import MatchedVariable, Matching, Target
+from reident.sources import SourceFile
 from reident.values import Coding, Place, clean, normaliser, typed
 
 ROW, TARGET, FILE = ".row", ".target", ".file"
@@ -81,14 +82,14 @@ def prepare(options: Matching, confidential: pa.Table, synthetic: Sequence[pa.Ta
     if confidential.num_rows == 0:
         raise InputError(f"{file}: the file has a header but no record; check the export.")
     if options.key():
-        keys.check(confidential, options.key(), file)
+        keys.check(confidential, options.key(), file, options.file().first_row)
     account.open("confidential", confidential.num_rows).close("confidential")
     targets = _targets(options, confidential, file)
-    own = _typed(options, confidential, file)
+    own = _typed(options, confidential, options.file())
     copies = []
     for place, text in enumerate(synthetic):
         order = _order(options, place, confidential, text)
-        typed_text = _typed(options, text, _last(options.file(place).path))
+        typed_text = _typed(options, text, options.file(place))
         copies.append(typed_text if order is None else typed_text.take(order))
         account.open(f"synthetic {place + 1}", text.num_rows).close(f"synthetic {place + 1}")
     lines = account.open("targets", confidential.num_rows)
@@ -111,16 +112,20 @@ def _last(path: str) -> str:
     return path.rsplit("/", 1)[-1]
 
 
-def coding(options: Matching, variable: MatchedVariable) -> Coding:
+def coding(options: Matching, variable: MatchedVariable, decimal: str = ".") -> Coding:
     """How a matched variable is read: a number if it has a radius, otherwise a category."""
-    kind = "numeric" if variable.name in options.radius else "categorical"
-    return Coding(kind, variable.missing, integer_coded=variable.integer_coded)  # type: ignore[arg-type]
+    kind: Literal["numeric", "categorical"] = "numeric" if variable.name in options.radius else "categorical"
+    return Coding(kind, variable.missing, integer_coded=variable.integer_coded, decimal=decimal)
 
 
-def _typed(options: Matching, text: pa.Table, file: str) -> pa.Table:
+def _typed(options: Matching, text: pa.Table, source: SourceFile) -> pa.Table:
     return pa.table(
         {
-            name: typed(text[name], coding(options, variable), Place(file, name, name))
+            name: typed(
+                text[name],
+                coding(options, variable, source.decimal),
+                Place(_last(source.path), name, name, source.first_row),
+            )
             for name, variable in options.variables.items()
         }
     )
@@ -137,17 +142,18 @@ def _order(options: Matching, place: int, confidential: pa.Table, text: pa.Table
             )
         return None
     names = options.key(place)
-    keys.check(text, names, file)
+    keys.check(text, names, file, options.file(place).first_row)
     found = keys.positions(text, names, confidential, options.key())
     if (found < 0).any():
         raise InputError(
-            f"{wanted}, row {int((found < 0).argmax()) + 2}: the record's key is not in {file} "
+            f"{wanted}, row {int((found < 0).argmax()) + options.file().first_row}: the record's key is not in {file} "
             f"({int((found < 0).sum()):,} such records); every record needs its own synthetic record."
         )
     if text.num_rows != confidential.num_rows:
         back = keys.positions(confidential, options.key(), text, names)
+        row = int((back < 0).argmax()) + options.file(place).first_row
         raise InputError(
-            f"{file}, row {int((back < 0).argmax()) + 2}: the record's key is not in {wanted} "
+            f"{file}, row {row}: the record's key is not in {wanted} "
             f"({int((back < 0).sum()):,} such records); remove these records, or correct the keys."
         )
     return found
@@ -168,8 +174,9 @@ def _meets(options: Matching, target: Target, text: pa.Table, file: str) -> np.n
     declared = options.variables.get(name, MatchedVariable(name=name))
     integer_coded = declared.integer_coded and not target.numeric
     kind = coding(options, declared).kind if not target.numeric else "numeric"
-    how = Coding(kind, declared.missing, integer_coded=integer_coded)
-    values = typed(text[name], how, Place(file, name, name))
+    decimal, first_row = options.file().decimal, options.file().first_row
+    how = Coding(kind, declared.missing, integer_coded=integer_coded, decimal=decimal)
+    values = typed(text[name], how, Place(file, name, name, first_row))
     if target.equals is not None:
         normal = normaliser(how)
         codes = [normal(clean(code)) for code in target.equals]

@@ -1,0 +1,77 @@
+"""Files of fixed width: the study's layout says where each column stands (METHODS §1).
+
+All lines are equally long: a shift in one of them is seen by its length. Blanks around a value are padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from reident.errors import InputError
+from reident.reading.names import BATCH, TEXT
+from reident.reading.textfile import lines, opened
+
+if TYPE_CHECKING:
+    from reident.sources import SourceFile
+
+
+def batches(
+    path: Path,
+    source: SourceFile,
+    wanted: Sequence[str],
+    keys: Sequence[str],  # noqa: ARG001 - text is exact, whatever it is for
+) -> Iterator[pa.RecordBatch]:
+    """The wanted columns as text, without the blanks around them."""
+    for name in wanted:
+        if name not in source.layout:
+            raise InputError(f"{path.name}: the `layout` has no column `{name}`; add its positions.")
+    places = [_place(source.layout[name]) for name in wanted]
+    needed = max(_place(positions).stop for positions in source.layout.values())
+    width, row = 0, 0
+    with opened(path, source) as text:
+        records = lines(path, text)
+        while block := list(islice(records, BATCH)):
+            block = [_without_end(path, line, row + at) for at, line in enumerate(block, start=1)]
+            width = width or len(block[0])
+            _check_lengths(path, block, width, needed, row)
+            row += len(block)
+            columns = [[line[place].strip(" ") for line in block] for place in places]
+            yield pa.record_batch([pa.array(column, TEXT) for column in columns], names=list(wanted))
+    if not row:
+        raise InputError(f"{path.name}: the file is empty; it needs records.")
+
+
+def _place(positions: str) -> slice:
+    first, _, last = positions.partition("-")
+    return slice(int(first) - 1, int(last or first))
+
+
+def _without_end(path: Path, line: str, row: int) -> str:
+    text = line.removesuffix("\n").removesuffix("\r")
+    if "\r" in text or line.endswith("\r"):
+        raise InputError(
+            f"{path.name}, row {row}: a bare carriage return; save the file with line feeds as line ends."
+        )
+    return text
+
+
+def _check_lengths(path: Path, block: list[str], width: int, needed: int, before: int) -> None:
+    """Refuse a line that is shorter than the layout, or not as long as the first."""
+    if width >= needed and set(map(len, block)) == {width}:
+        return
+    for row, line in enumerate(block, start=before + 1):
+        if len(line) < needed:
+            raise InputError(
+                f"{path.name}, row {row}: {len(line)} characters where the layout goes to {needed}; pad every line "
+                "with blanks, or correct the `layout` or the `encoding`."
+            )
+        if len(line) != width:
+            raise InputError(
+                f"{path.name}, row {row}: {len(line)} characters where row 1 has {width}; give every line the same "
+                "length."
+            )

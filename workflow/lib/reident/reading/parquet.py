@@ -1,0 +1,77 @@
+"""Parquet: types whose text is certain, exactly (METHODS §1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from reident.errors import InputError
+from reident.reading.names import BATCH, TEXT, check_header
+from reident.reading.numbers import double_text
+
+if TYPE_CHECKING:
+    from reident.sources import SourceFile
+
+
+def batches(
+    path: Path,
+    source: SourceFile,  # noqa: ARG001 - the file describes itself
+    wanted: Sequence[str],
+    keys: Sequence[str],
+) -> Iterator[pa.RecordBatch]:
+    """The wanted columns as text."""
+    with path.open("rb") as stream:
+        try:
+            stored = pq.ParquetFile(stream)
+            check_header(path, stored.schema_arrow.names, wanted, row="")
+            types = {name: stored.schema_arrow.field(name).type for name in wanted}
+            for name, kind in types.items():
+                _check_type(path, name, _values(kind), key=name in keys)
+            for batch in stored.iter_batches(BATCH, columns=list(wanted)):
+                columns = [_text(batch.column(name)) for name in wanted]
+                yield pa.record_batch(columns, names=list(wanted))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
+            raise InputError(f"{path.name}: this is not a whole Parquet file; write it again.") from None
+
+
+def _values(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _check_type(path: Path, name: str, kind: pa.DataType, *, key: bool) -> None:
+    if key and pa.types.is_floating(kind):
+        raise InputError(
+            f"{path.name}, column `{name}`: a key stored as floating point numbers; store it as text or integers."
+        )
+    certain = (
+        pa.types.is_string,
+        pa.types.is_large_string,
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_decimal,
+        pa.types.is_boolean,
+        pa.types.is_date,
+        pa.types.is_null,
+    )
+    if not any(test(kind) for test in certain):
+        raise InputError(
+            f"{path.name}, column `{name}`: the type {kind} has no certain text form; store the column as text."
+        )
+
+
+def _text(column: pa.Array) -> pa.Array:
+    """Text: text, whole and decimal numbers digit by digit, dates as YYYY-MM-DD, floats shortest, null empty."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_floating(column.type):
+        return double_text(column.to_numpy(zero_copy_only=False))
+    if pa.types.is_decimal(column.type):
+        column = pa.array([None if x is None else f"{x:f}" for x in column.to_pylist()], TEXT)
+    if pa.types.is_date64(column.type):
+        column = column.cast(pa.date32())
+    return pc.fill_null(column.cast(TEXT), "")

@@ -1,0 +1,75 @@
+"""One column of numbers, as a statistical program stores it, becomes text (METHODS §1)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from reident.errors import InputError
+from reident.reading.displayed import CALENDARS, Shown
+from reident.reading.names import TEXT
+from reident.reading.numbers import date_text, double_text, first_inexact
+
+
+class Column(NamedTuple):
+    """A column of a file of SAS, Stata or SPSS: what messages name, and what its numbers are."""
+
+    path: Path
+    kind: str
+    name: str
+    shown: Shown
+    key: bool
+
+
+def check_shown(column: Column) -> None:
+    """Refuse a time, a point in time, or a part of a date, which have no certain text."""
+    if column.shown == "time":
+        raise InputError(
+            f"{column.path.name}, column `{column.name}`: a time, or a part of a date, has no certain text form; store "
+            "the column as text, or as a number without a date format."
+        )
+
+
+def number_text(column: Column, values: np.ndarray, specials: dict[int, str], before: int) -> pa.Array:
+    """The text of some numbers.
+
+    Parameters
+    ----------
+    values : float array (n,)
+        NaN where missing.
+    specials : dict
+        Special missing values by their position, as the program writes them: ``.A``, ``._``, ``.a``.
+    before : int
+        How many records precede these, for messages.
+    """
+    if column.key:
+        _check_key(column, values, specials, before)
+    if column.shown == "day":
+        calendar = CALENDARS[column.kind]
+        text, wrong = date_text(values / calendar.per_day, calendar.epoch)
+        if wrong is not None:
+            raise InputError(
+                f"{column.path.name}, row {before + wrong + 1}, column `{column.name}`: a date that is no whole day of "
+                "the calendar; correct it, or store the column as a number without a date format."
+            )
+    else:
+        text = double_text(values)
+    if specials:
+        cells = text.to_pylist()
+        for position, special in specials.items():
+            cells[position] = special
+        text = pa.array(cells, TEXT)
+    return text
+
+
+def _check_key(column: Column, values: np.ndarray, specials: dict[int, str], before: int) -> None:
+    wrong = [first_inexact(values), min(specials, default=None)]
+    places = [place for place in wrong if place is not None]
+    if places:
+        raise InputError(
+            f"{column.path.name}, row {before + min(places) + 1}, column `{column.name}`: a key that is missing, not "
+            "whole, or beyond what its number type holds exactly (2^53; 2^24 in single precision); store keys as text."
+        )

@@ -1,0 +1,91 @@
+"""Text files: decoding, gzip, line ends, and where the first byte stands that does not decode."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
+
+from reident.errors import InputError
+
+if TYPE_CHECKING:
+    from reident.sources import SourceFile
+
+_CHUNK = 1 << 20
+
+
+@contextlib.contextmanager
+def opened(path: Path, source: SourceFile) -> Iterator[io.TextIOBase]:
+    """The decoded text, line ends as they stand; what does not decode or unpack is an InputError."""
+    _check_mark(path, source)
+    try:
+        with io.TextIOWrapper(unpacked(path), source.codec, "strict", newline="") as text:
+            yield text
+    except UnicodeError:
+        _say_encoding(path, source)
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise InputError(
+            f"{path.name}: the archive is truncated or damaged; copy the file again and compare its size."
+        ) from None
+
+
+def unpacked(path: Path) -> BinaryIO:
+    """The bytes of a file, unpacked if gzip packed it, whatever its name."""
+    with path.open("rb") as stream:
+        packed = stream.read(2) == b"\x1f\x8b"
+    return cast("BinaryIO", gzip.open(path, "rb")) if packed else path.open("rb")
+
+
+def lines(path: Path, text: io.TextIOBase) -> Iterator[str]:
+    """The lines, each with its end; a NUL byte is an error."""
+    for number, line in enumerate(text, start=1):
+        if "\0" in line:
+            raise InputError(f"{path.name}, line {number}: a NUL byte; export the file again as plain text.")
+        yield line
+
+
+def _check_mark(path: Path, source: SourceFile) -> None:
+    """A byte order mark of UTF-8 in a file that is declared otherwise would make wrong letters, silently."""
+    if source.codec == "utf-8-sig":
+        return
+    with contextlib.suppress(EOFError, zlib.error, gzip.BadGzipFile), unpacked(path) as stream:
+        if stream.read(3) == codecs.BOM_UTF8:
+            raise InputError(
+                f"{path.name}: the file begins with the mark of UTF-8 and is declared as {source.encoding}; "
+                "correct the `encoding`."
+            )
+
+
+def _say_encoding(path: Path, source: SourceFile) -> NoReturn:
+    raise InputError(
+        f"{path.name}, line {_undecodable_line(path, source)}: a byte that is not {source.encoding or 'utf-8'}; "
+        "declare the `encoding` of the file."
+    ) from None
+
+
+def _undecodable_line(path: Path, source: SourceFile) -> int:
+    """The line of the first byte that does not decode."""
+    decoder = codecs.getincrementaldecoder(source.codec)("strict")
+    line = 1
+    with unpacked(path) as stream:
+        while True:
+            chunk = stream.read(_CHUNK)
+            state = decoder.getstate()
+            try:
+                line += decoder.decode(chunk, final=not chunk).count("\n")
+            except UnicodeDecodeError as error:
+                decoder.reset()
+                decoder.setstate(state)
+                good = max(error.start - len(state[0]), 0)
+                with contextlib.suppress(UnicodeError):
+                    line += decoder.decode(chunk[:good]).count("\n")
+                return line
+            except UnicodeError:  # UTF-16 without its mark
+                return line
+            if not chunk:
+                return line

@@ -1,0 +1,154 @@
+"""SAS transport files, version 5 and 8, after SAS's description of the format (TS-140 and its successor).
+
+Read here and not by a general library since special missing values must be kept apart (METHODS §1).
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from reident.errors import InputError
+from reident.reading.displayed import shown
+from reident.reading.names import BATCH, TEXT, check_header
+from reident.reading.stored import Column, check_shown, number_text
+
+if TYPE_CHECKING:
+    from reident.sources import SourceFile
+
+_CARD = 80
+_DAMAGED = "this is not a whole SAS transport file; write it again"
+
+
+class _Variable(NamedTuple):
+    name: str
+    display: str
+    is_text: bool
+    start: int
+    width: int
+
+
+def batches(
+    path: Path, source: SourceFile, wanted: Sequence[str], keys: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """The wanted columns as text."""
+    with path.open("rb") as stream:
+        if not stream.read(1):
+            raise InputError(f"{path.name}: {_DAMAGED}.")
+        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            variables, begin = _describe(path, content)
+            check_header(path, list(variables), wanted, row="")
+            columns = [
+                Column(path, "xport", name, shown("xport", variables[name].display), name in keys)
+                for name in wanted
+            ]
+            for column in columns:
+                if not variables[column.name].is_text:
+                    check_shown(column)
+            width = sum(variable.width for variable in variables.values())
+            n = _records(path, content, begin, width)
+            for first in range(0, n, BATCH):
+                size = min(BATCH, n - first)
+                start = begin + first * width
+                # A copy, since the map cannot close while an array looks into it.
+                block = np.frombuffer(content[start : start + size * width], np.uint8).reshape(size, width)
+                texts = [
+                    _text(column, variables[column.name], block, source.codec, first) for column in columns
+                ]
+                yield pa.record_batch(texts, names=list(wanted))
+
+
+def _describe(path: Path, content: mmap.mmap) -> tuple[dict[str, _Variable], int]:
+    """The variables by name, and where the records begin."""
+    try:
+        if not content[:_CARD].startswith(b"HEADER RECORD*******LIB"):
+            raise ValueError
+        member, names = _card(content, rb"MEMB(ER |V8)", 0), _card(content, rb"NAM(ESTR|STV8)", 0)
+        size, count = int(content[member + 74 : member + 78]), int(content[names + 53 : names + 58])
+        begin, start, described = names + _CARD, 0, list[_Variable]()
+        name_at = slice(88, 120) if b"V8" in content[names : names + 28] else slice(8, 16)
+        for at in range(count):
+            described.append(_variable(content[begin + at * size : begin + (at + 1) * size], name_at, start))
+            start += described[-1].width
+        records = _card(content, rb"OBS(V8)?", begin + count * size) + _CARD
+    except (ValueError, struct.error):
+        raise InputError(f"{path.name}: {_DAMAGED}.") from None
+    if re.compile(rb"HEADER RECORD\*{7}MEMB").search(content, records):
+        raise InputError(f"{path.name}: it holds several data sets; write the one that is meant on its own.")
+    check_header(path, [variable.name for variable in described], (), row="")
+    return {variable.name: variable for variable in described}, records
+
+
+def _card(content: mmap.mmap, name: bytes, start: int) -> int:
+    """Where the next header card of a name stands."""
+    found = re.compile(rb"HEADER RECORD\*{7}" + name + rb" *HEADER RECORD!{7}").search(content, start)
+    if found is None:
+        raise ValueError
+    return found.start()
+
+
+def _variable(described: bytes, name_at: slice, start: int) -> _Variable:
+    """One variable. Its values follow those of the variable before; the position that it names may be another's."""
+    kind, width = struct.unpack_from(">h2xh", described, 0)
+    name = described[name_at].rstrip(b" \0")
+    display = described[56:64].rstrip(b" \0")
+    if kind not in (1, 2) or width < 1 or (kind == 1 and width > 8):
+        raise ValueError
+    return _Variable(name.decode("utf-8"), display.decode("latin-1"), kind == 2, start, width)
+
+
+def _records(path: Path, content: mmap.mmap, begin: int, width: int) -> int:
+    """How many records follow; blanks fill the last card, and are no records."""
+    n, rest = divmod(len(content) - begin, width)
+    if len(content) % _CARD or rest >= _CARD or content[len(content) - rest :].strip(b" "):
+        raise InputError(f"{path.name}: {_DAMAGED}.")
+    said = content[begin - _CARD + 48 : begin - _CARD + 63].strip()  # version 8 says it, or 0
+    known = int(said) if said.isdigit() else 0
+    while (
+        n > known
+        and (len(content) - begin - n * width) + width < _CARD
+        and not content[begin + (n - 1) * width : begin + n * width].strip(b" ")
+    ):
+        n -= 1
+    if known and n != known:
+        raise InputError(f"{path.name}: {_DAMAGED}.")
+    return n
+
+
+def _text(column: Column, variable: _Variable, block: np.ndarray, codec: str, before: int) -> pa.Array:
+    cells = np.ascontiguousarray(block[:, variable.start : variable.start + variable.width])
+    if not variable.is_text:
+        numbers, specials = _doubles(cells)
+        return number_text(column, numbers, specials, before)
+    distinct, place = np.unique(cells.view(f"S{variable.width}")[:, 0], return_inverse=True)
+    texts: list[str] = []
+    for at, cell in enumerate(distinct.tolist()):
+        try:
+            texts.append(cell.decode(codec).rstrip(" "))
+        except UnicodeError:
+            raise InputError(
+                f"{column.path.name}, row {before + int(np.argmax(place == at)) + 1}, column `{column.name}`: a byte "
+                "that is not of the declared encoding; declare the `encoding` of the file."
+            ) from None
+    return pa.array(texts, TEXT).take(pa.array(place))
+
+
+def _doubles(cells: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
+    """Numbers of IBM mainframes, base 16, up to 8 bytes; NaN where missing, special missing values apart."""
+    whole = np.zeros((len(cells), 8), np.uint8)
+    whole[:, : cells.shape[1]] = cells
+    bits = whole.view(">u8")[:, 0].astype(np.uint64)
+    first, fraction = whole[:, 0], bits & np.uint64((1 << 56) - 1)
+    power = (first & 0x7F).astype(np.int32) * 4 - 256 - 56
+    numbers = np.ldexp(fraction.astype(np.float64), power) * np.where(first & 0x80, -1.0, 1.0)
+    letter = (first == ord("_")) | ((first >= ord("A")) & (first <= ord("Z")))
+    missing = (fraction == 0) & (letter | (first == ord(".")))
+    specials = np.flatnonzero(missing & letter)
+    return np.where(missing, np.nan, numbers), {int(at): f".{chr(first[at])}" for at in specials}
