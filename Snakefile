@@ -20,6 +20,7 @@ include: "workflow/rules/score.smk"
 include: "workflow/rules/rates.smk"
 include: "workflow/rules/matching.smk"
 include: "workflow/rules/compare.smk"
+include: "workflow/rules/filerisk.smk"
 include: "workflow/rules/report.smk"
 
 

@@ -50,9 +50,9 @@ def test_elliot_manning_adds_up_to_the_risk_of_the_file(codes, fraction, max_ord
     total = (
         found.n_unique * dis.general(found.n_unique, found.n_in_pairs, fraction) if found.n_unique else 0.0
     )
-    assert found.values.sum() == pytest.approx(total)
-    assert ((found.values >= 0) & (found.values <= 1)).all()
-    assert not found.values[sizes != 1].any()
+    assert found.risk.sum() == pytest.approx(total)
+    assert ((found.risk >= 0) & (found.risk <= 1)).all()
+    assert not found.risk[sizes != 1].any()
 
 
 @settings(max_examples=100)
@@ -65,7 +65,7 @@ def test_a_higher_score_never_has_less_risk(codes, fraction):
         dis_suda.elliot_manning(score, sizes, fraction),
         dis_suda.user_guide(score, sizes, fraction, codes.shape[1]),
     ):
-        assert (np.diff(found.values[ranked]) >= -1e-12).all()
+        assert (np.diff(found.risk[ranked]) >= -1e-12).all()
 
 
 @settings(max_examples=60)
@@ -78,7 +78,7 @@ def test_user_guide_is_its_formula(codes, fraction):
     pairs = int((sizes == 2).sum())
     expected = [1 / (1 + pairs * (1 - fraction) / (fraction * score[i] ** q * adjust)) for i in of]
     found = dis_suda.user_guide(score, sizes, fraction, codes.shape[1])
-    assert found.values[of] == pytest.approx(expected)
+    assert found.risk[of] == pytest.approx(expected)
 
 
 @settings(max_examples=60)

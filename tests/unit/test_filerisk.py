@@ -125,7 +125,7 @@ def test_elliot_manning_hands_on_what_is_above_one():
     sizes = np.array([1, 1, 1, 1, 1, 2, 2, 2, 2])
     found = dis_suda.elliot_manning(score, sizes, 0.5)
     rest = (25 / 9 - 1) / 4
-    assert found.values.tolist() == pytest.approx([1, rest, rest, rest, rest, 0, 0, 0, 0])
+    assert found.risk.tolist() == pytest.approx([1, rest, rest, rest, rest, 0, 0, 0, 0])
     assert (found.n_unique, found.n_in_pairs, found.fraction, found.hazards) == (5, 4, 0.5, ())
 
 
@@ -143,20 +143,20 @@ def test_elliot_manning_equals_the_rounds_of_the_paper():
         values = np.minimum(values, 1)
         if left < 1e-13:
             break
-    assert dis_suda.elliot_manning(score, sizes, 0.5).values[:40] == pytest.approx(values, abs=1e-9)
+    assert dis_suda.elliot_manning(score, sizes, 0.5).risk[:40] == pytest.approx(values, abs=1e-9)
     assert (values == 1).sum() > 5
 
 
 def test_every_log_zero_is_shared_equally():
     found = dis_suda.elliot_manning(np.ones(4), np.array([1, 1, 2, 2]), 0.5)
-    assert found.values.tolist() == pytest.approx([0.5, 0.5, 0, 0])
+    assert found.risk.tolist() == pytest.approx([0.5, 0.5, 0, 0])
     assert "equal shares" in found.hazards[0]
 
 
 def test_uniques_without_a_share_take_what_the_others_cannot():
     found = dis_suda.elliot_manning(np.array([9.0, 1, 1, 0, 0]), np.array([1, 1, 1, 2, 2]), 0.9)
     total = 3 * dis.general(3, 2, 0.9)
-    assert found.values.tolist() == pytest.approx([1, (total - 1) / 2, (total - 1) / 2, 0, 0])
+    assert found.risk.tolist() == pytest.approx([1, (total - 1) / 2, (total - 1) / 2, 0, 0])
     assert "no share" in found.hazards[0]
 
 
@@ -166,27 +166,27 @@ def test_user_guide_by_hand():
     found = dis_suda.user_guide(score, sizes, 0.1, 4)
     adjust = 6**-1.2 + 2**-1.2
     expected = [1 / (1 + 2 * 0.9 / 0.1 / (s**1.2 * adjust)) for s in (6, 2)]
-    assert found.values.tolist() == pytest.approx([*expected, 0, 0])
+    assert found.risk.tolist() == pytest.approx([*expected, 0, 0])
     assert found.q == pytest.approx(1.2)
     assert found.hazards == ()
 
 
 def test_hazards_are_flagged_where_they_occur():
     no_pair = dis_suda.user_guide(np.array([6.0, 2]), np.array([1, 1]), 0.1, 4)
-    assert no_pair.values.tolist() == [1, 1]
+    assert no_pair.risk.tolist() == [1, 1]
     assert "No record is in a pair" in no_pair.hazards[0]
     inverted = dis_suda.user_guide(np.array([6.0, 2, 0, 0]), np.array([1, 1, 2, 2]), 0.1, 29)
-    assert inverted.values[0] < inverted.values[1]
+    assert inverted.risk[0] < inverted.risk[1]
     assert "ranks higher scores lower" in inverted.hazards[0]
     assert dis_suda.user_guide(np.array([6.0, 2, 0, 0]), np.array([1, 1, 2, 2]), 0.1, 28).hazards == ()
     for undefined in (
         dis_suda.elliot_manning(np.zeros(3), np.array([3, 3, 3]), 0.1),
         dis_suda.user_guide(np.zeros(3), np.array([3, 3, 3]), 0.1, 4),
     ):
-        assert undefined.values.tolist() == [0, 0, 0]
+        assert undefined.risk.tolist() == [0, 0, 0]
         assert "undefined" in undefined.hazards[0]
     outside = dis_suda.elliot_manning(np.array([6.0, 4, 0, 0]), np.array([1, 0, 2, 2]), 0.1)
-    assert outside.values[1] == 0
+    assert outside.risk[1] == 0
     assert "miss a value" in outside.hazards[0]
 
 

@@ -111,6 +111,13 @@ def matched_sources(prefix=""):
     }
 
 
+def risk_sources(prefix=""):
+    """The file whose risk is measured, and its population, by side."""
+    return lambda wildcards: {
+        prefix + side: source(side)(wildcards) for side in MODELS[wildcards.study].risk_sources
+    }
+
+
 def reviewed(wildcards):
     """What the report shows, and the sources that it rests on: by what the study asks for."""
     model, folder = MODELS[wildcards.study], f"results/{wildcards.study}"
@@ -133,6 +140,12 @@ def reviewed(wildcards):
         found["matching"] = [f"{folder}/matching/{table}.csv" for table in tables]
     if model.variants:
         found["comparison"] = [f"{folder}/comparison/{table}.csv" for table in comparison.tables(model)]
+    if model.file_risk is not None:
+        tables = ["categories", "account", "warnings", "summary", "definitions", "hazards", "cells", "sizes"]
+        tables += ["variables", "levels", "scores", "classes"]
+        if model.file_risk.population is not None and model.file_risk.population.numerical_study is not None:
+            tables += ["by_sample", "by_class", "by_tenth"]
+        found["filerisk"] = [f"{folder}/filerisk/{table}.csv" for table in tables]
     return found
 
 

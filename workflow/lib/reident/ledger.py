@@ -52,11 +52,15 @@ MODULES = {
     "prepare_matching": ["matching.intake"],
     "match": ["matching.summary"],
     "compare": ["comparison"],
+    "populate": ["simulation.authorities"],
+    "prepare_filerisk": ["filerisk.intake"],
+    "assess_file": ["filerisk.assessment"],
+    "sample_population": ["filerisk.numerical_study"],
     "report": ["report", "figures", "tables", "rates"],
 }
 """The library modules of each rule."""
 
-COMPILED = ("score", "match")
+COMPILED = ("score", "match", "assess_file", "sample_population")
 """The rules that run kernels."""
 
 PACKAGES = ("reident", "numpy", "scipy", "pandas", "pyarrow", "pyreadstat", "numba", "pydantic", "snakemake")

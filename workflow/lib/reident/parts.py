@@ -30,6 +30,7 @@ def part(study: Study, step: str, metric: str | None = None) -> dict[str, Any]:
         **_linking_parts(study, whole, metric),
         **_matching_parts(study, whole),
         "compare": _compared(study, whole),
+        **_risk_parts(study, whole),
     }
     return parts.get(step, whole)  # `resolve` and `report` take everything
 
@@ -91,6 +92,41 @@ def _compared(study: Study, whole: dict[str, Any]) -> dict[str, Any]:
     """What varies, and what the study itself says of it."""
     keys = [key for varied in study.variants for key in varied.keys]
     return {"variants": whole["variants"], "study": {key: value_at(whole, key) for key in keys}}
+
+
+def _risk_parts(study: Study, whole: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The parts of the steps of the risk of one file; empty in a study that has none."""
+    if study.file_risk is None:
+        return {step: {} for step in ("populate", "prepare_filerisk", "assess_file", "sample_population")}
+    options, own = study.risk, whole["file_risk"]
+    key = [variable.model_dump(mode="json") for variable in study.risk_key]
+    sampling = (own["population"] or {}).get("numerical_study")
+    search = {name: own[name] for name in ("max_order", "weighting")}
+    files = {"side": options.side, "id": study.risk_id}
+    return {
+        "populate": {"simulate": whole["simulate"]},
+        "prepare_filerisk": {
+            **files,
+            "sources": {side: source.model_dump(mode="json") for side, source in study.risk_sources.items()},
+            "key": key,
+            "bins": study.binning.bins,
+            "missing": own["missing"],
+            "weight": own["weight"],
+            "strata": (sampling or {}).get("strata"),
+        },
+        "assess_file": {
+            **files,
+            **search,
+            "key": [variable["name"] for variable in key],
+            **{name: own[name] for name in ("sampling_fraction", "weight", "dis_suda", "special")},
+        },
+        "sample_population": {
+            **search,
+            "key": [variable["name"] for variable in key],
+            "sampling": sampling,
+            "fraction": options.study_fraction,
+        },
+    }
 
 
 def digest(part: Any) -> str:

@@ -24,7 +24,9 @@ from pydantic import (
 
 from reident import studyfile
 from reident.columns import RESERVED
+from reident.decision import Decision
 from reident.errors import InputError
+from reident.filerisk.options import POPULATION, SURVEY, FileRisk, KeyVariable
 from reident.linking import (
     MAX_LINKING_VARIABLES,
     Binning,
@@ -40,48 +42,10 @@ from reident.matching.options import ConfidentialFile, Matching, SyntheticFile
 from reident.metrics import REGISTRY, adhoc
 from reident.parts import digest, part, plain
 from reident.section import Section
-from reident.simulation import HouseholdSurvey, Simulation, SyntheticSurvey
+from reident.simulation import HouseholdSurvey, LocalAuthorities, Simulation, SyntheticSurvey
 from reident.sources import SourceFile
 from reident.variants import MOST_VARIANTS, Varied
 from reident.variants import check as check_variants
-
-
-class Decision(Section):
-    """What the verdict of the report compares with."""
-
-    conditional_rate_at_most: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="The largest conditional rate, as a fraction, with which a metric passes.",
-    )
-    expected_match_risk_at_most: float | None = Field(
-        None,
-        ge=0,
-        description="Matching: the largest expected match risk, a number of records, with which a scenario passes. "
-        "Source: METHODS §8.",
-    )
-    true_match_rate_at_most: float | None = Field(
-        None, ge=0, le=1, description="Matching: the largest true match rate, as a fraction."
-    )
-    false_match_rate_at_least: float | None = Field(
-        None,
-        ge=0,
-        le=1,
-        description="Matching: the smallest false match rate, as a fraction; without a unique match it is met.",
-    )
-
-    @property
-    def of_matching(self) -> dict[str, float]:
-        """The limits of matching that are given."""
-        limits = self.model_dump(exclude={"conditional_rate_at_most"})
-        return {name: limit for name, limit in limits.items() if limit is not None}
-
-    @model_validator(mode="after")
-    def _some_limit(self) -> Decision:
-        if self.conditional_rate_at_most is None and not self.of_matching:
-            raise ValueError("`decision` names no limit; give one, or remove `decision`.")
-        return self
 
 
 def _defaults_where_empty(value: Any) -> Any:
@@ -120,7 +84,7 @@ class Study(Section):
         None, description="The three files that `metrics` compare. This or `simulate`."
     )
     simulate: Simulation | None = Field(
-        None, description="Simulated files, in place of `files` or of those of `matching`."
+        None, description="Simulated files, in place of `files`, or of those of `matching` or `file_risk`."
     )
     strata: Strata = Field(
         (),
@@ -144,6 +108,10 @@ class Study(Section):
     rates: Rates = Field(default_factory=Rates, description="The intervals of the rates.")
     matching: Matching | None = Field(
         None, description="Matching-based risk of synthetic data; absent: not computed. Source: METHODS §8."
+    )
+    file_risk: FileRisk | None = Field(
+        None,
+        description="Risk of one file: sample uniques, DIS, SUDA, DIS-SUDA; absent: not computed. Source: METHODS §7.",
     )
     decision: Decision | None = Field(
         None, description="What the verdict of the report compares with. Absent: no verdict."
@@ -213,15 +181,46 @@ class Study(Section):
         return {"confidential": self.matched.file(), **copies}
 
     @property
+    def risk(self) -> FileRisk:
+        """The section `file_risk`, which must be there."""
+        if self.file_risk is None:
+            raise ValueError("the study has no section `file_risk`")
+        return self.file_risk
+
+    @property
+    def risk_key(self) -> tuple[KeyVariable, ...]:
+        """The key variables of `file_risk`, linking variables as these are declared."""
+        return self.risk.key(self.linking_variables)
+
+    @property
+    def risk_id(self) -> tuple[str, ...]:
+        """The columns that name a record of the file of `file_risk`; empty: its row does."""
+        side = self.risk.side
+        if side in ("puf", "eif"):
+            return self.record_files[side].id
+        if side == SURVEY:
+            return self.risk.own_file.id or ()
+        return self.matched.key(None if side == "confidential" else int(side.removeprefix("synthetic_")) - 1)
+
+    @property
+    def risk_sources(self) -> dict[str, SourceFile]:
+        """The descriptions of the file of `file_risk`, by its side, and of ``population``; empty without it."""
+        if self.file_risk is None:
+            return {}
+        return self.file_risk.sources({**self.linked_sources, **self.matched_sources})
+
+    @property
     def sources(self) -> dict[str, SourceFile]:
         """The descriptions of all files that the study reads, by side."""
-        return {**self.linked_sources, **self.matched_sources}
+        return {**self.linked_sources, **self.matched_sources, **self.risk_sources}
 
     @property
     def simulated(self) -> frozenset[str]:
         """The sides that `simulate` draws."""
         if isinstance(self.simulate, HouseholdSurvey):
             return frozenset(self.linked_sources)
+        if isinstance(self.simulate, LocalAuthorities):
+            return frozenset({SURVEY, POPULATION} & set(self.risk_sources))
         return frozenset(self.matched_sources if isinstance(self.simulate, SyntheticSurvey) else ())
 
     @model_validator(mode="after")
@@ -233,9 +232,10 @@ class Study(Section):
                         f"`{name}` belong to `metrics`, which the study does not have; add for example "
                         f"`metrics: {{taxicab: {{}}}}`, or remove `{name}`."
                     )
-        if self.metrics is None and self.matching is None:
+        if self.metrics is None and self.matching is None and self.file_risk is None:
             raise ValueError(
-                "the study asks for nothing: add `metrics` (with `files` and `linking_variables`) or `matching`."
+                "the study asks for nothing: add `metrics` (with `files` and `linking_variables`), `matching` or "
+                "`file_risk`."
             )
         if self.metrics is not None and not self.linking_variables:
             raise ValueError("`metrics` compare `linking_variables`; list what the intruder compares.")
@@ -259,6 +259,17 @@ class Study(Section):
                 "`matching` takes its files from its own `confidential` and `synthetic` or from a simulated "
                 "synthetic-survey: give exactly one of them."
             )
+        return self
+
+    @model_validator(mode="after")
+    def _risk_fits(self) -> Study:
+        authorities = isinstance(self.simulate, LocalAuthorities)
+        if self.file_risk is None:
+            if authorities:
+                raise ValueError("`simulate` draws the files of `file_risk`, which the study does not have.")
+            return self
+        self.file_risk.check_files({**self.linked_sources, **self.matched_sources}, simulated=authorities)
+        self.file_risk.check_key(self.risk_key, self.risk_id)
         return self
 
     @model_validator(mode="after")
@@ -319,7 +330,7 @@ SIMULATED = Files(
     eif=RecordFile(path="eif.csv", id=("broker", "serial")),
     iuf=LinkFile(path="iuf.csv", puf_id=("pufid",), eif_id=("broker", "serial")),
 )
-"""The files that the simulation writes."""
+"""The files that the simulation of a household survey writes."""
 
 
 def load(path: Path) -> Study:
@@ -352,6 +363,8 @@ def check_files(study: Study, path: Path) -> None:
         named["matching", "confidential", "path"] = study.matching.confidential.path
         for at, copy in enumerate(study.matching.synthetic):
             named["matching", "synthetic", at, "path"] = copy.path
+    if study.file_risk is not None:
+        named |= study.file_risk.named_files
     options = study.chosen.get("adhoc")
     if isinstance(options, adhoc.Options):
         for name, rule in options.scores.items():

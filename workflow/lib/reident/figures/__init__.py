@@ -1,5 +1,12 @@
 """What the notebooks draw."""
 
+from reident.figures.filerisk import (
+    risk_calibration,
+    risk_cells,
+    risk_classes,
+    risk_contributions,
+    risk_samples,
+)
 from reident.figures.matching import matching_distribution, matching_subsets, matching_summaries
 from reident.figures.pairs import overlap, ranks
 from reident.figures.rates import rank_limit, rates_by_metric
@@ -19,5 +26,10 @@ __all__ = [
     "ranks",
     "rates_by_metric",
     "rates_by_stratum",
+    "risk_calibration",
+    "risk_cells",
+    "risk_classes",
+    "risk_contributions",
+    "risk_samples",
     "strata",
 ]

@@ -17,6 +17,8 @@ from reident.filerisk.uniques import cell_numbers
 Definition = Literal["elliot-manning", "user-guide"]
 INVERTED_ABOVE = 28
 """Key variables from which Q of `user-guide` is negative."""
+DIGITS = 12
+"""Decimals of values: processors differ in the last bits of a logarithm."""
 
 
 class DisSuda(NamedTuple):
@@ -25,8 +27,8 @@ class DisSuda(NamedTuple):
     Attributes
     ----------
     definition : str
-    values : float64 (n,)
-        In [0, 1]; 0 for records that are not sample uniques of the whole key.
+    risk : float64 (n,)
+        In [0, 1], to 12 decimals; 0 for records that are not sample uniques of the whole key.
     n_unique, n_in_pairs : int
         U and P.
     fraction, q : float
@@ -36,7 +38,7 @@ class DisSuda(NamedTuple):
     """
 
     definition: Definition
-    values: np.ndarray
+    risk: np.ndarray
     n_unique: int
     n_in_pairs: int
     fraction: float
@@ -78,7 +80,15 @@ def elliot_manning(score: np.ndarray, sizes: np.ndarray, fraction: float) -> Dis
                 f"{int((share == 0).sum())} sample uniques have a score of 1 or less, and so no share."
             )
         values[unique] = _filled(share, dis.general(n_unique, n_in_pairs, fraction) * n_unique)
-    return DisSuda("elliot-manning", values, n_unique, n_in_pairs, fraction, float("nan"), tuple(hazards))
+    return DisSuda(
+        "elliot-manning",
+        np.round(values, DIGITS),
+        n_unique,
+        n_in_pairs,
+        fraction,
+        float("nan"),
+        tuple(hazards),
+    )
 
 
 def user_guide(score: np.ndarray, sizes: np.ndarray, fraction: float, n_keys: int) -> DisSuda:
@@ -103,7 +113,7 @@ def user_guide(score: np.ndarray, sizes: np.ndarray, fraction: float, n_keys: in
         logarithm = q * np.log(score[scored])
         odds = np.exp(logarithm) * np.exp(-logarithm).sum()
         values[scored] = 1 / (1 + n_in_pairs * (1 - fraction) / (fraction * odds))
-    return DisSuda("user-guide", values, n_unique, n_in_pairs, fraction, q, tuple(hazards))
+    return DisSuda("user-guide", np.round(values, DIGITS), n_unique, n_in_pairs, fraction, q, tuple(hazards))
 
 
 def _counts(sizes: np.ndarray) -> tuple[np.ndarray, int, int]:
@@ -165,13 +175,34 @@ def population_reciprocal(codes: np.ndarray, population: np.ndarray) -> np.ndarr
     return np.divide(1.0, sizes, out=np.full(len(codes), np.nan), where=sizes > 0)
 
 
+def match_probability(reciprocal: np.ndarray) -> float:
+    """Of some records n / Σ (size of their population cells): pr(cm|um) if each matches uniquely, no divergence.
+
+    A unique match with a population of F equal persons is as likely with each of them, so that among the unique
+    matches of n records those of large cells are many, and mostly false. DIS estimates this (Skinner and Elliot
+    2002), not the mean of the reciprocals, which is never lower.
+
+    Parameters
+    ----------
+    reciprocal : float64 (n,)
+        As `population_reciprocal` gives it; NaN is left out.
+
+    Returns
+    -------
+    float
+        In (0, 1]; NaN without a record.
+    """
+    known = reciprocal[np.isfinite(reciprocal)]
+    return float(len(known) / np.rint(1 / known).sum()) if len(known) else float("nan")
+
+
 def correlation(values: np.ndarray, reciprocal: np.ndarray) -> float:
     """Pearson's, over records with a known reciprocal; NaN with fewer than two or if either does not vary."""
     known = np.isfinite(reciprocal)
     a, b = values[known], reciprocal[known]
     if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return float("nan")
-    return float(np.corrcoef(a, b)[0, 1])
+    return round(float(np.corrcoef(a, b)[0, 1]), DIGITS)
 
 
 def calibration(values: np.ndarray, reciprocal: np.ndarray, classes: int = 10) -> pd.DataFrame:
@@ -180,24 +211,47 @@ def calibration(values: np.ndarray, reciprocal: np.ndarray, classes: int = 10) -
     Returns
     -------
     DataFrame
-        ``above``, ``up_to``, ``n``, ``mean_dis_suda``, ``mean_reciprocal`` (NaN without a record); the first row
-        is exactly 0, the last exactly 1. Records without a known reciprocal are left out.
+        ``above``, ``up_to``, ``n``, ``mean_dis_suda``, ``mean_reciprocal`` and ``match_probability`` (NaN without
+        a record); the first row is exactly 0, the last exactly 1. Records without a known reciprocal are left out.
     """
     known = np.isfinite(reciprocal)
     values, reciprocal = values[known], reciprocal[known]
     edges = np.arange(classes + 1) / classes
     place = np.where(values >= 1, classes + 1, np.searchsorted(edges, values, side="left"))
-    n = np.bincount(place, minlength=classes + 2)
-    means = [
-        np.divide(np.bincount(place, x, classes + 2), n, out=np.full(classes + 2, np.nan), where=n > 0)
-        for x in (values, reciprocal)
-    ]
-    return pd.DataFrame(
-        {
-            "above": np.concatenate([[0.0], edges[:-1], [1.0]]),
-            "up_to": np.concatenate([[0.0], edges[1:], [1.0]]),
-            "n": n,
-            "mean_dis_suda": means[0],
-            "mean_reciprocal": means[1],
-        }
-    )
+    ends = {
+        "above": np.concatenate([[0.0], edges[:-1], [1.0]]),
+        "up_to": np.concatenate([[0.0], edges[1:], [1.0]]),
+    }
+    return pd.DataFrame({**ends, **_by_group(place, classes + 2, values, reciprocal)})
+
+
+def tenths(values: np.ndarray, reciprocal: np.ndarray, groups: int = 10) -> pd.DataFrame:
+    """The same by groups of about equally many records, those with the lowest values first; equal values together.
+
+    Returns
+    -------
+    DataFrame
+        ``tenth`` (1, 2, …), ``n``, ``mean_dis_suda``, ``mean_reciprocal``, ``match_probability``.
+    """
+    known = np.isfinite(reciprocal)
+    values, reciprocal = values[known], reciprocal[known]
+    below = np.searchsorted(np.sort(values), values, side="left")
+    place = below * groups // max(len(values), 1)
+    return pd.DataFrame({"tenth": np.arange(1, groups + 1), **_by_group(place, groups, values, reciprocal)})
+
+
+def _by_group(
+    place: np.ndarray, groups: int, values: np.ndarray, reciprocal: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Counts, means and pooled probability of records by group."""
+    n = np.bincount(place, minlength=groups)
+    persons = np.bincount(place, np.rint(1 / reciprocal), groups)
+    empty = np.full(groups, np.nan)
+    return {
+        "n": n,
+        "mean_dis_suda": np.divide(np.bincount(place, values, groups), n, out=empty.copy(), where=n > 0),
+        "mean_reciprocal": np.divide(
+            np.bincount(place, reciprocal, groups), n, out=empty.copy(), where=n > 0
+        ),
+        "match_probability": np.divide(n, persons, out=empty.copy(), where=n > 0),
+    }

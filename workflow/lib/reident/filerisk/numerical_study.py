@@ -6,11 +6,22 @@ shown for both definitions.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, NamedTuple
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from reident.filerisk import dis, dis_suda, suda
+from reident.filerisk.intake import STRATUM, codes_of
 from reident.filerisk.uniques import cell_sizes, n_in_pairs, n_unique
+
+if TYPE_CHECKING:
+    from reident.study import Study
+
+DEFINITIONS = ("elliot-manning", "user-guide")
 
 
 def stratified_sample(strata: np.ndarray, fraction: float, rng: np.random.Generator) -> np.ndarray:
@@ -29,6 +40,33 @@ def stratified_sample(strata: np.ndarray, fraction: float, rng: np.random.Genera
     return np.sort(np.concatenate([np.zeros(0, np.int64), *taken]))
 
 
+class Repeated(NamedTuple):
+    """What the samples show.
+
+    Attributes
+    ----------
+    by_sample : DataFrame
+        ``sample`` (1, 2, …), ``n``, ``uniques``, ``in_pairs``, ``dis``; of the uniques ``match_probability``, which
+        DIS estimates, and ``mean_reciprocal``; for each definition ``correlation`` with the reciprocal over all
+        records.
+    by_class : DataFrame
+        ``definition``, then as `dis_suda.calibration`, over the records of all samples.
+    by_tenth : DataFrame
+        ``definition``, then as `dis_suda.tenths`, over the sample uniques of all samples.
+    """
+
+    by_sample: pd.DataFrame
+    by_class: pd.DataFrame
+    by_tenth: pd.DataFrame
+
+
+class _Sample(NamedTuple):
+    line: dict[str, float]
+    risk: dict[str, np.ndarray]
+    reciprocal: np.ndarray
+    unique: np.ndarray
+
+
 def repeated_samples(
     population: np.ndarray,
     strata: np.ndarray,
@@ -37,8 +75,10 @@ def repeated_samples(
     samples: int,
     rng: np.random.Generator,
     max_order: int | None = None,
+    weighting: suda.Weighting = "elliot",
     threads: int = 1,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+    progress: Callable[[float], None] | None = None,
+) -> Repeated:
     """DIS and DIS-SUDA of many samples, beside the reciprocal of the population cell.
 
     Parameters
@@ -48,49 +88,99 @@ def repeated_samples(
     strata : array (N,)
     fraction : float
     samples : int
+        At least 1.
     rng : Generator
+        Every sample has a generator of its own, spawned from it.
     max_order : int, optional
         Largest MSU searched.
+    weighting : {'elliot', 'normalised'}
     threads : int
+        Samples at a time; the result does not depend on it.
+    progress : callable, optional
 
     Returns
     -------
-    by_sample : DataFrame
-        ``sample`` (1, 2, …), ``n``, ``uniques``, ``in_pairs``, ``dis``, ``mean_reciprocal`` (of the uniques, which
-        ``dis`` estimates) and, for each definition, ``correlation`` with the reciprocal over all records.
-    by_class : DataFrame
-        ``definition``, then as `dis_suda.calibration`, over the records of all samples.
+    Repeated
     """
-    definitions = ("elliot-manning", "user-guide")
     of_population = dis_suda.population_reciprocal(population, population)
-    rows: list[dict[str, float]] = []
-    values: dict[str, list[np.ndarray]] = {name: [np.zeros(0)] for name in definitions}
-    reciprocals = [np.zeros(0)]
-    for sample in range(1, samples + 1):
-        taken = stratified_sample(strata, fraction, rng)
-        codes, reciprocal = population[taken], of_population[taken]
-        sizes = cell_sizes(codes)
-        score = suda.scores(codes, max_order=max_order, threads=threads).score
-        n_alone, n_paired = n_unique(sizes), n_in_pairs(sizes)
-        row: dict[str, float] = {"sample": sample, "n": len(taken), "uniques": n_alone, "in_pairs": n_paired}
-        row["dis"] = dis.general(n_alone, n_paired, fraction)
-        unique = reciprocal[sizes == 1]
-        row["mean_reciprocal"] = float(unique.mean()) if len(unique) else np.nan
-        reciprocals.append(reciprocal)
-        for name, result in zip(
-            definitions,
-            (
-                dis_suda.elliot_manning(score, sizes, fraction),
-                dis_suda.user_guide(score, sizes, fraction, codes.shape[1]),
-            ),
-            strict=True,
+
+    def one(own: np.random.Generator) -> _Sample:
+        taken = stratified_sample(strata, fraction, own)
+        return _sample(population[taken], of_population[taken], fraction, max_order, weighting)
+
+    found = []
+    with ThreadPoolExecutor(threads) as pool:
+        for sample in pool.map(one, rng.spawn(samples)):
+            found.append(sample)
+            if progress is not None:
+                progress(len(found) / samples)
+    lines = [{"sample": at, **sample.line} for at, sample in enumerate(found, start=1)]
+    reciprocal = np.concatenate([sample.reciprocal for sample in found])
+    unique = np.concatenate([sample.unique for sample in found])
+    classes: list[pd.DataFrame] = []
+    tenths: list[pd.DataFrame] = []
+    for name in DEFINITIONS:
+        values = np.concatenate([sample.risk[name] for sample in found])
+        for tables, table in (
+            (classes, dis_suda.calibration(values, reciprocal)),
+            (tenths, dis_suda.tenths(values[unique], reciprocal[unique])),
         ):
-            row[f"correlation {name}"] = dis_suda.correlation(result.values, reciprocal)
-            values[name].append(result.values)
-        rows.append(row)
-    classes = []
-    for name in definitions:
-        table = dis_suda.calibration(np.concatenate(values[name]), np.concatenate(reciprocals))
-        table.insert(0, "definition", name)
-        classes.append(table)
-    return pd.DataFrame(rows), pd.concat(classes, ignore_index=True)
+            table.insert(0, "definition", name)
+            tables.append(table.round(dis_suda.DIGITS))
+    by_sample = pd.DataFrame(lines).round(dis_suda.DIGITS)
+    return Repeated(by_sample, pd.concat(classes, ignore_index=True), pd.concat(tenths, ignore_index=True))
+
+
+def _sample(
+    codes: np.ndarray,
+    reciprocal: np.ndarray,
+    fraction: float,
+    max_order: int | None,
+    weighting: suda.Weighting,
+) -> _Sample:
+    """One sample."""
+    sizes = cell_sizes(codes)
+    score = suda.scores(codes, max_order=max_order, weighting=weighting).score
+    n_alone, n_paired, unique = n_unique(sizes), n_in_pairs(sizes), sizes == 1
+    results = {
+        "elliot-manning": dis_suda.elliot_manning(score, sizes, fraction),
+        "user-guide": dis_suda.user_guide(score, sizes, fraction, codes.shape[1]),
+    }
+    line: dict[str, float] = {
+        "n": len(codes),
+        "uniques": n_alone,
+        "in_pairs": n_paired,
+        "dis": dis.general(n_alone, n_paired, fraction),
+        "match_probability": dis_suda.match_probability(reciprocal[unique]),
+        "mean_reciprocal": float(reciprocal[unique].mean()) if n_alone else np.nan,
+    }
+    for name in DEFINITIONS:
+        line[f"correlation {name}"] = dis_suda.correlation(results[name].risk, reciprocal)
+    return _Sample(line, {name: results[name].risk for name in DEFINITIONS}, reciprocal, unique)
+
+
+def run(
+    study: Study, population: pa.Table, *, threads: int = 1, progress: Callable[[float], None] | None = None
+) -> Repeated:
+    """The numerical study that a study file asks for, on its prepared population.
+
+    Raises
+    ------
+    ValueError
+        If it asks for none.
+    """
+    options = study.risk
+    own = options.population.numerical_study if options.population else None
+    if own is None or options.study_fraction is None:
+        raise ValueError("the study has no section `numerical_study`")
+    return repeated_samples(
+        codes_of(population, [variable.name for variable in study.risk_key]),
+        population[STRATUM].to_numpy(),
+        fraction=options.study_fraction,
+        samples=own.samples,
+        rng=np.random.default_rng(own.seed),
+        max_order=options.max_order,
+        weighting=options.weighting,
+        threads=threads,
+        progress=progress,
+    )

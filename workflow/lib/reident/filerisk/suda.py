@@ -87,13 +87,26 @@ def scores(
     largest = codes.shape[1] if max_order is None else min(max_order, codes.shape[1])
     weights = size_weights(codes.shape[1], largest, weighting)
     msus = minimal_uniques(codes, max_order=max_order, threads=threads, progress=progress)
-    return Suda(msus.counts @ weights, msus, weights, weighting)
+    return Suda(_weighed(msus.counts, weights), msus, weights, weighting)
+
+
+def _weighed(counts: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Σ over sizes, from the smallest: always in this order, which a product of matrices would not promise."""
+    score = np.zeros(len(counts))
+    for size in range(1, len(weights)):
+        score += counts[:, size] * weights[size]
+    return score
+
+
+def total_score(suda: Suda) -> float:
+    """The sum of all scores, whatever the order of records."""
+    return float(_weighed(suda.msus.counts.sum(axis=0, dtype=np.int64)[None, :], suda.weights)[0])
 
 
 def reweighted(suda: Suda, n_keys: int, weighting: Weighting) -> Suda:
     """The same MSUs under the other weighting, without a new search."""
     weights = size_weights(n_keys, len(suda.weights) - 1, weighting)
-    return Suda(suda.msus.counts @ weights, suda.msus, weights, weighting)
+    return Suda(_weighed(suda.msus.counts, weights), suda.msus, weights, weighting)
 
 
 def by_size(suda: Suda) -> pd.DataFrame:
@@ -118,11 +131,17 @@ def by_variable(suda: Suda, names: list[str]) -> pd.DataFrame:
         ``variable``, ``n_msu``, ``contribution`` in [0, 1], NaN if the total score is 0. Shares add up to more
         than 1, since an MSU counts for each of its variables.
     """
-    total = float(suda.score.sum())
+    total = total_score(suda)
     rows = []
     for name, levels in zip(names, suda.msus.by_level, strict=True):
         held = levels.sum(axis=0)
-        rows.append((name, int(held.sum()), float(held @ suda.weights) / total if total > 0 else np.nan))
+        rows.append(
+            (
+                name,
+                int(held.sum()),
+                float(_weighed(held[None, :], suda.weights)[0]) / total if total > 0 else np.nan,
+            )
+        )
     return pd.DataFrame(rows, columns=["variable", "n_msu", "contribution"])
 
 
@@ -141,11 +160,11 @@ def by_level(suda: Suda, names: list[str], labels: list[list[str]]) -> pd.DataFr
     DataFrame
         ``variable``, ``level``, ``n_msu``, ``contribution``; a variable's levels add up to its own.
     """
-    total = float(suda.score.sum())
+    total = total_score(suda)
     rows = []
     for name, of_variable, levels in zip(names, labels, suda.msus.by_level, strict=True):
         for label, held in zip(of_variable, levels, strict=False):
-            share = float(held @ suda.weights) / total if total > 0 else np.nan
+            share = float(_weighed(held[None, :], suda.weights)[0]) / total if total > 0 else np.nan
             rows.append((name, label, int(held.sum()), share))
     return pd.DataFrame(rows, columns=["variable", "level", "n_msu", "contribution"])
 

@@ -132,17 +132,36 @@ class SyntheticSurvey(Section):
     missing: Share = Field(0.03, description="Share of incomes that are not stated, in all files alike.")
 
 
+class LocalAuthorities(Section):
+    """The census of two local authorities, twelve variables of every person, and a survey of them."""
+
+    kind: Literal["local-authorities"] = Field(description="What is simulated.")
+    seed: int = Field(1991, ge=0, description="The seed; every draw follows from it and from these keys.")
+    households: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        (70_000, 50_000),
+        min_length=2,
+        max_length=2,
+        description="Households of each of the two authorities; about 2.2 persons in each.",
+    )
+    fraction: float = Field(
+        0.02, gt=0, le=1, description="Share of each authority's persons who are in the survey."
+    )
+
+
 def _kind(value: Any) -> Any:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
     return kind or "household-survey"
 
 
 Simulation = Annotated[
-    Annotated[HouseholdSurvey, Tag("household-survey")] | Annotated[SyntheticSurvey, Tag("synthetic-survey")],
+    Annotated[HouseholdSurvey, Tag("household-survey")]
+    | Annotated[SyntheticSurvey, Tag("synthetic-survey")]
+    | Annotated[LocalAuthorities, Tag("local-authorities")],
     Discriminator(
         _kind,
         custom_error_type="kind",
-        custom_error_message="there is no such `kind`; `household-survey` and `synthetic-survey` are simulated",
+        custom_error_message="there is no such `kind`; `household-survey`, `synthetic-survey` and "
+        "`local-authorities` are simulated",
     ),
 ]
 """What `simulate` of a study takes: one section for each `kind`, told apart by it."""

@@ -3,6 +3,28 @@
 from reident.tables.annex import account, command, cut_points, provenance, sign_off, versions
 from reident.tables.attack import files, premise, strata, strata_table, variables
 from reident.tables.choices import choices, choices_text, warnings
+from reident.tables.filerisk import (
+    risk_cells,
+    risk_classes,
+    risk_definitions,
+    risk_dis,
+    risk_findings,
+    risk_hazards,
+    risk_levels,
+    risk_premise,
+    risk_suda,
+    risk_variables,
+)
+from reident.tables.filerisk_population import (
+    risk_account,
+    risk_bins,
+    risk_by_class,
+    risk_choices,
+    risk_claims,
+    risk_population,
+    risk_samples,
+    risk_warnings,
+)
 from reident.tables.front import findings, overall, verdicts
 from reident.tables.layout import Column, Part, Text, block, part, section, table
 from reident.tables.matching import (
@@ -66,6 +88,24 @@ __all__ = [
     "ranks",
     "rates_by_metric",
     "rates_by_stratum",
+    "risk_account",
+    "risk_bins",
+    "risk_by_class",
+    "risk_cells",
+    "risk_choices",
+    "risk_claims",
+    "risk_classes",
+    "risk_definitions",
+    "risk_dis",
+    "risk_findings",
+    "risk_hazards",
+    "risk_levels",
+    "risk_population",
+    "risk_premise",
+    "risk_samples",
+    "risk_suda",
+    "risk_variables",
+    "risk_warnings",
     "section",
     "sign_off",
     "strata",

@@ -204,7 +204,7 @@ def command(results: Results) -> str:
 def sign_off(results: Results) -> str:
     """The block in which the board signs."""
     released = {"metrics": "public use file", "matching": "synthetic data"}
-    what = listed([words for section, words in released.items() if results.study.get(section)])
+    what = listed([words for section, words in released.items() if results.study.get(section)]) or "file"
     return block(
         "decision",
         f"The board has read this report and decides on the release of the {what}:",

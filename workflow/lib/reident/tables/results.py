@@ -29,8 +29,23 @@ _TEXT = {
     "matching/scenarios.csv": {"scenario", "listed", "known", "file"},
     "matching/distribution.csv": {"scenario", "file"},
     "matching/variables.csv": {"variable", "role", "type", "radius", "file"},
+    "filerisk/account.csv": {"step", "file", "cause"},
+    "filerisk/warnings.csv": {"warning"},
+    "filerisk/categories.csv": {"variable", "label"},
+    "filerisk/summary.csv": {"quantity", "value"},
+    "filerisk/definitions.csv": {"definition", "chosen"},
+    "filerisk/hazards.csv": {"definition", "hazard"},
+    "filerisk/cells.csv": set(),
+    "filerisk/sizes.csv": set(),
+    "filerisk/variables.csv": {"variable"},
+    "filerisk/levels.csv": {"variable", "level"},
+    "filerisk/scores.csv": set(),
+    "filerisk/classes.csv": {"definition"},
+    "filerisk/by_sample.csv": set(),
+    "filerisk/by_class.csv": {"definition"},
+    "filerisk/by_tenth.csv": {"definition"},
 }
-_ENDS = ("study.json", "rates.csv", "description/", "binned/cutpoints.csv", "matching/")
+_ENDS = ("study.json", "rates.csv", "description/", "binned/cutpoints.csv", "matching/", "filerisk/")
 _MANIFEST_NUMBERS = {"n_puf", "n_eif", "n_links", "pairs"}
 
 

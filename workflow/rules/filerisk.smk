@@ -1,0 +1,131 @@
+"""Risk of one file: sample uniques, DIS, SUDA, DIS-SUDA (METHODS §7).
+
+Reads  the file, and its population where there is one, declared or simulated
+Makes  results/{study}/simulated/{survey,population}.csv where the study simulates them;
+       filerisk/prepared/{file,population}.parquet: the key as codes; filerisk/{categories,account,warnings}.csv;
+       filerisk/records.parquet: uniqueness, SUDA and DIS-SUDA of every record;
+       filerisk/{summary,definitions,hazards,cells,sizes,variables,levels,scores,classes}.csv: aggregates;
+       filerisk/{by_sample,by_class,by_tenth}.csv: samples of the population beside it
+"""
+
+
+rule populate:
+    """Draw the census of two local authorities and a survey of it."""
+    input:
+        study=study_file,
+    output:
+        survey="results/{study}/simulated/survey.csv",
+        population="results/{study}/simulated/population.csv",
+        ledger="results/{study}/ledger/populate.json",
+    log:
+        "results/{study}/logs/populate.log",
+    benchmark:
+        "results/{study}/benchmarks/populate.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+    params:
+        study=study_digest("populate"),
+        library=library_digest("populate"),
+    script:
+        "../scripts/populate.py"
+
+
+rule prepare_filerisk:
+    """Read and type the file and its population, and give every value of the key a code."""
+    input:
+        unpack(risk_sources()),
+        study=study_file,
+    output:
+        file="results/{study}/filerisk/prepared/file.parquet",
+        population="results/{study}/filerisk/prepared/population.parquet",
+        categories="results/{study}/filerisk/categories.csv",
+        account="results/{study}/filerisk/account.csv",
+        warnings="results/{study}/filerisk/warnings.csv",
+        ledger="results/{study}/ledger/prepare_filerisk.json",
+    log:
+        "results/{study}/logs/prepare_filerisk.log",
+    benchmark:
+        "results/{study}/benchmarks/prepare_filerisk.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 12 * input.size_mb) * attempt,
+    params:
+        study=study_digest("prepare_filerisk"),
+        library=library_digest("prepare_filerisk"),
+        sources=source_digests,
+    script:
+        "../scripts/prepare_filerisk.py"
+
+
+rule assess_file:
+    """Find the minimal sample uniques of every record and what they come to, on a chain of steps that closes."""
+    input:
+        unpack(risk_sources("source_")),
+        study=study_file,
+        file="results/{study}/filerisk/prepared/file.parquet",
+        population="results/{study}/filerisk/prepared/population.parquet",
+        categories="results/{study}/filerisk/categories.csv",
+    output:
+        records="results/{study}/filerisk/records.parquet",
+        summary=report(
+            "results/{study}/filerisk/summary.csv",
+            caption="../report/filerisk.rst",
+            category="{study}",
+            labels={"result": "Risk of one file", "format": "CSV"},
+        ),
+        definitions="results/{study}/filerisk/definitions.csv",
+        hazards="results/{study}/filerisk/hazards.csv",
+        cells="results/{study}/filerisk/cells.csv",
+        sizes="results/{study}/filerisk/sizes.csv",
+        variables="results/{study}/filerisk/variables.csv",
+        levels="results/{study}/filerisk/levels.csv",
+        scores="results/{study}/filerisk/scores.csv",
+        classes="results/{study}/filerisk/classes.csv",
+        ledger="results/{study}/ledger/assess_file.json",
+    log:
+        "results/{study}/logs/assess_file.log",
+    benchmark:
+        "results/{study}/benchmarks/assess_file.tsv"
+    conda:
+        "../../environment.yml"
+    # A small file is done before a second thread has started.
+    threads: lambda wildcards, input: workflow.cores if input.size_mb > 0.1 else 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1500 + 100 * input.size_mb) * attempt,
+    params:
+        study=study_digest("assess_file"),
+        library=library_digest("assess_file"),
+    script:
+        "../scripts/assess_file.py"
+
+
+rule sample_population:
+    """Draw samples of the population and set their DIS and DIS-SUDA beside it."""
+    input:
+        unpack(risk_sources("source_")),
+        study=study_file,
+        population="results/{study}/filerisk/prepared/population.parquet",
+    output:
+        by_sample="results/{study}/filerisk/by_sample.csv",
+        by_class="results/{study}/filerisk/by_class.csv",
+        by_tenth="results/{study}/filerisk/by_tenth.csv",
+        ledger="results/{study}/ledger/sample_population.json",
+    log:
+        "results/{study}/logs/sample_population.log",
+    benchmark:
+        "results/{study}/benchmarks/sample_population.tsv"
+    conda:
+        "../../environment.yml"
+    threads: workflow.cores
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1500 + 100 * input.size_mb) * attempt,
+    params:
+        study=study_digest("sample_population"),
+        library=library_digest("sample_population"),
+    script:
+        "../scripts/sample_population.py"
