@@ -12,6 +12,7 @@ from reident import figures
 from reident.figures import style
 from reident.tables.results import Results
 from reident.tables.wording import percent
+from unit.filerisk_fixture import POPULATION, write_filerisk
 from unit.matching_fixture import SUBSETS, write_matching
 from unit.report_fixture import Shape, write_results
 
@@ -40,9 +41,15 @@ def synthetic(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def source_of(usual, synthetic):
+def of_one_file(tmp_path_factory):
+    return Results(write_filerisk(tmp_path_factory.mktemp("risk") / "results", POPULATION))
+
+
+@pytest.fixture(scope="module")
+def source_of(usual, synthetic, of_one_file):
     """The results that a figure is drawn of."""
-    return lambda name: synthetic if name.startswith("matching_") else usual
+    others = {"matching": synthetic, "risk": of_one_file}
+    return lambda name: others.get(name.split("_")[0], usual)
 
 
 @pytest.fixture(scope="module")

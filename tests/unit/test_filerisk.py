@@ -208,6 +208,20 @@ def test_calibration_classes():
     assert table["mean_reciprocal"].tolist()[-1] == 0.75
 
 
+def test_match_probability_counts_persons_and_not_cells():
+    """Two uniques of the file, one alone in the population and one of nine alike: two right of ten matches."""
+    assert dis_suda.match_probability(np.array([1, 1 / 9, math.nan])) == pytest.approx(0.2)
+    assert math.isnan(dis_suda.match_probability(np.array([math.nan])))
+
+
+def test_tenths_hold_equal_values_together():
+    values = np.array([0.1] * 15 + [0.2, 0.3, 0.4, 0.5, 0.6])
+    table = dis_suda.tenths(values, np.full(20, 0.5))
+    assert table["n"].tolist() == [15, 0, 0, 0, 0, 0, 0, 1, 2, 2]
+    assert table["mean_dis_suda"].iloc[-1] == pytest.approx(0.55)
+    assert table["match_probability"].iloc[0] == 0.5
+
+
 def test_correlation_of_too_few_or_of_a_constant_is_undefined():
     assert math.isnan(dis_suda.correlation(np.array([0.5]), np.array([1.0])))
     assert math.isnan(dis_suda.correlation(np.array([0.5, 0.5]), np.array([1.0, 0.5])))
@@ -226,11 +240,16 @@ def test_numerical_study_on_a_small_population():
     population = (rng.random((3000, 5)) ** 2 * [3, 5, 8, 4, 6]).astype(np.int32)
     strata = np.repeat([0, 1], 1500)
     run = {"fraction": 0.1, "samples": 4}
-    by_sample, by_class = numerical_study.repeated_samples(
-        population, strata, rng=np.random.default_rng(3), **run
+    found = numerical_study.repeated_samples(population, strata, rng=np.random.default_rng(3), **run)
+    assert found.by_sample["n"].tolist() == [300] * 4
+    assert found.by_class.groupby("definition")["n"].sum().tolist() == [1200, 1200]
+    assert found.by_tenth.groupby("definition")["n"].sum().tolist() == [found.by_sample["uniques"].sum()] * 2
+    # DIS estimates the uniques divided by the persons in their cells, and no mean of reciprocals is below that.
+    assert found.by_sample["dis"].mean() == pytest.approx(
+        found.by_sample["match_probability"].mean(), abs=0.05
     )
-    assert by_sample["n"].tolist() == [300] * 4
-    assert by_class.groupby("definition")["n"].sum().tolist() == [1200, 1200]
-    again = numerical_study.repeated_samples(population, strata, rng=np.random.default_rng(3), **run)
-    assert by_sample.equals(again[0])
-    assert by_class.equals(again[1])
+    assert (found.by_sample["mean_reciprocal"] >= found.by_sample["match_probability"]).all()
+    again = numerical_study.repeated_samples(
+        population, strata, rng=np.random.default_rng(3), threads=2, **run
+    )
+    assert all(one.equals(other) for one, other in zip(found, again, strict=True))
