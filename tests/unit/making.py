@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -55,3 +56,10 @@ def manifest(*lines: tuple, names: tuple[str, ...] = ()) -> pd.DataFrame:
     """Strata as the step hands them on: stratum, its key values, n_puf, n_eif, n_links."""
     frame = pd.DataFrame(lines, columns=["stratum", *names, "n_puf", "n_eif", "n_links"])
     return frame.assign(pairs=frame["n_puf"] * frame["n_eif"])
+
+
+def gathered(function: Callable[..., Any], *arguments: Any) -> tuple[pa.Table, Any]:
+    """What a step hands on batch by batch, as one table, and what it returns."""
+    parts: list[pa.Table] = []
+    returned = function(*arguments, parts.append)
+    return pa.concat_tables(parts), returned

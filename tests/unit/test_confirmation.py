@@ -1,11 +1,10 @@
 """A suspected pair is confirmed where it is a true link; and what every rank limit would have found."""
 
-import pandas as pd
 import pyarrow as pa
 import pytest
 from reident import confirmation
 from reident.metrics import REGISTRY
-from unit.making import keyed, study, table
+from unit.making import gathered, keyed, study, table
 
 LINKS = [
     ("a link", ["1 1"], ["1 1"], [True]),
@@ -19,12 +18,12 @@ LINKS = [
 
 @pytest.mark.parametrize(("sentence", "pairs", "links", "found"), LINKS, ids=[case[0] for case in LINKS])
 def test_a_pair_is_a_link_where_both_keys_are(sentence, pairs, links, found):
-    assert confirmation.is_link(study(), table("p e", *pairs), table("p e", *links)).tolist() == found
+    assert confirmation.Links(study(), table("p e", *links)).hold(table("p e", *pairs)).tolist() == found
 
 
 def test_composite_keys_are_compared_as_tuples():
     pairs, links = table("p1 p2 e1 e2", "1 23 4 5", "12 3 4 5", "1 2 34 5"), table("p1 p2 e1 e2", "12 3 4 5")
-    assert confirmation.is_link(keyed(2), pairs, links).tolist() == [False, True, False]
+    assert confirmation.Links(keyed(2), links).hold(pairs).tolist() == [False, True, False]
 
 
 def kept(*rows):
@@ -44,7 +43,8 @@ CROWDED = [table("p stratum", "d s1"), table("p stratum")]
 
 def limits_at(most, links, keep=3):
     model = study(rank_filter={"max_pairs": 1, "keep": keep})
-    found = confirmation.confirm(
+    _, found = gathered(
+        confirmation.confirm,
         model,
         REGISTRY["taxicab"],
         SCORES[0].slice(0, 1),
@@ -52,7 +52,7 @@ def limits_at(most, links, keep=3):
         CROWDED,
         table("p e", *links),
         ["s1", "s2", "s3"],
-    ).limits
+    )
     assert list(found.columns) == confirmation.LIMITS
     rows = found[found["max_pairs"] == most].set_index("stratum").drop(columns="max_pairs")
     return {stratum: tuple(int(value) for value in row) for stratum, row in rows.iterrows()}
@@ -88,14 +88,9 @@ def test_a_link_at_a_later_rank_confirms_from_the_limit_on_that_lets_it_in():
 
 
 def test_the_limits_tell_whole_study_first_and_each_limit_in_turn():
-    found = confirmation.limits(
-        pd.DataFrame({"stratum": [], "record": [], "rank": [], "needs": [], "link": []}).astype(
-            {"record": int, "rank": int, "needs": int, "link": bool}
-        ),
-        pd.Series([], dtype=str),
-        ["s1"],
-        2,
-    )
+    model = study(rank_filter={"max_pairs": 1, "keep": 2})
+    nothing = kept(), [kept()], [table("p stratum")], table("p e")
+    _, found = gathered(confirmation.confirm, model, REGISTRY["taxicab"], *nothing, ["s1"])
     assert found[["stratum", "max_pairs"]].to_numpy().tolist() == [
         ["ALL", 1],
         ["ALL", 2],
@@ -106,19 +101,33 @@ def test_the_limits_tell_whole_study_first_and_each_limit_in_turn():
 
 
 def test_without_pairs_and_without_links_the_tables_keep_their_columns():
-    found = confirmation.confirm(
-        study(), REGISTRY["taxicab"], kept(), [kept()], [table("p stratum")], table("p e"), ["s1"]
+    confirmed, limits = gathered(
+        confirmation.confirm,
+        study(),
+        REGISTRY["taxicab"],
+        kept(),
+        [kept()],
+        [table("p stratum")],
+        table("p e"),
+        ["s1"],
     )
-    assert found.confirmed.column_names == ["p", "e", "stratum", "score", "confirmed"]
-    assert found.confirmed.schema.field("confirmed").type == pa.bool_()
-    assert set(found.limits["n_pairs"]) == {0}
+    assert confirmed.column_names == ["p", "e", "stratum", "score", "confirmed"]
+    assert confirmed.schema.field("confirmed").type == pa.bool_()
+    assert set(limits["n_pairs"]) == {0}
 
 
 def test_unicity_has_no_rank_limits():
     pairs = table("p e stratum", "1 1 s1").append_column("order", pa.array([2]))
-    found = confirmation.confirm(
-        study(), REGISTRY["unicity"], pairs, [pairs], [pairs], table("p e", "1 1"), ["s1"]
+    confirmed, limits = gathered(
+        confirmation.confirm,
+        study(),
+        REGISTRY["unicity"],
+        pairs,
+        [pairs],
+        [pairs],
+        table("p e", "1 1"),
+        ["s1"],
     )
-    assert found.confirmed["confirmed"].to_pylist() == [True]
-    assert found.limits.empty
-    assert list(found.limits.columns) == confirmation.LIMITS
+    assert confirmed["confirmed"].to_pylist() == [True]
+    assert limits.empty
+    assert list(limits.columns) == confirmation.LIMITS

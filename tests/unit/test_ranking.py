@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from reident import ranking
 from reident.metrics import REGISTRY
-from unit.making import keyed, study
+from unit.making import gathered, study
 
 
 def scored(*groups, stratum="s0001"):
@@ -48,15 +48,16 @@ FILTERED = [
 )
 def test_ranks_are_kept_while_their_pairs_together_are_within_the_limit(sentence, groups, limit, kept):
     model = study(rank_filter={"max_pairs": limit})
-    found = ranking.rank(model, REGISTRY["taxicab"], [scored(*groups)]).suspected.to_pandas()
+    found = gathered(ranking.rank, model, REGISTRY["taxicab"], [scored(*groups)])[0].to_pandas()
     counts = found.groupby(["p", "rank"]).size()
     assert [(key, rank, n) for (key, rank), n in counts.items()] == kept
 
 
 def test_best_is_high_where_the_table_says_so():
     """Scoring hands on best first, whichever end that is."""
-    found = ranking.rank(study(), REGISTRY["adhoc"], [scored(("a", 9, 1), ("a", 8, 2), ("a", 7, 3))])
-    assert found.suspected["rank"].to_pylist() == [1, 2, 2]
+    shards = [scored(("a", 9, 1), ("a", 8, 2), ("a", 7, 3))]
+    suspected, _ = gathered(ranking.rank, study(), REGISTRY["adhoc"], shards)
+    assert suspected["rank"].to_pylist() == [1, 2, 2]
 
 
 def test_ranks_and_what_limit_they_need():
@@ -69,45 +70,30 @@ def test_ranks_and_what_limit_they_need():
     assert [part.tolist() for part in ranking.ranks(np.array([], int), np.array([]))] == [[], [], []]
 
 
-def test_shards_are_merged_in_the_order_of_keys_and_the_packing_does_not_show():
-    one, two, none = scored(("b", 0.1, 2), ("d", 0.2, 1)), scored(("a", 0.3, 1), ("c", 0.1, 1)), scored()
-    merged = ranking.merge([one, none, two], ("p",))
-    assert merged["p"].to_pylist() == ["a", "b", "b", "c", "d"]
-    assert merged.equals(ranking.merge([two, one, none], ("p",)))
-    assert merged["e"].to_pylist()[1:3] == ["0", "1"], "the order within a record stays"
-
-
-def test_composite_keys_are_sorted_by_their_parts():
-    table = pa.table({"p1": ["2", "10", "10"], "p2": ["1", "2", "1"], "score": [0.0, 0.0, 0.0]})
-    found = ranking.merge([table], keyed(2).keys["puf"])
-    assert found.select(["p1", "p2"]).to_pylist() == [
-        {"p1": "10", "p2": "1"}, {"p1": "10", "p2": "2"}, {"p1": "2", "p2": "1"},
-    ]  # fmt: skip
-
-
 def test_the_distribution_counts_all_that_scoring_kept_whole_study_first():
     shards = [scored(("a", 0.1, 1), ("a", 0.2, 6)), scored(("b", 0.1, 6), stratum="s0002")]
-    found = ranking.rank(study(), REGISTRY["taxicab"], shards)
+    suspected, distribution = gathered(ranking.rank, study(), REGISTRY["taxicab"], shards)
     expected = pd.DataFrame(
         [("ALL", 1, 2, 7), ("ALL", 2, 1, 6), ("s0001", 1, 1, 1), ("s0001", 2, 1, 6), ("s0002", 1, 1, 6)],
         columns=["stratum", "rank", "n_pufids", "n_pairs"],
     )
-    pd.testing.assert_frame_equal(found.distribution, expected, check_dtype=False)
-    assert found.suspected["rank"].to_pylist() == [1]
+    pd.testing.assert_frame_equal(distribution, expected, check_dtype=False)
+    assert suspected["rank"].to_pylist() == [1]
 
 
 def test_without_a_pair_the_tables_keep_their_columns():
-    found = ranking.rank(study(), REGISTRY["taxicab"], [scored(), scored()])
-    assert found.suspected.column_names == ["p", "e", "stratum", "score", "rank"]
-    assert found.suspected.schema.field("rank").type == pa.int64()
-    assert list(found.distribution.columns) == ["stratum", "rank", "n_pufids", "n_pairs"]
-    assert found.distribution.empty
+    suspected, distribution = gathered(ranking.rank, study(), REGISTRY["taxicab"], [scored(), scored()])
+    assert suspected.column_names == ["p", "e", "stratum", "score", "rank"]
+    assert suspected.schema.field("rank").type == pa.int64()
+    assert list(distribution.columns) == ["stratum", "rank", "n_pufids", "n_pairs"]
+    assert distribution.empty
 
 
 def test_unicity_has_no_rank_filter():
     pairs = scored(("a", 2, 9)).rename_columns(["p", "e", "stratum", "order"])
     pairs = pairs.set_column(3, "order", pairs["order"].cast(pa.int64()))
-    found = ranking.rank(study(rank_filter={"max_pairs": 1}), REGISTRY["unicity"], [pairs])
-    assert found.suspected.num_rows == 9
-    assert found.suspected.column_names == ["p", "e", "stratum", "order"]
-    assert found.distribution.to_numpy().tolist() == [["ALL", 2, 1, 9], ["s0001", 2, 1, 9]]
+    model = study(rank_filter={"max_pairs": 1})
+    suspected, distribution = gathered(ranking.rank, model, REGISTRY["unicity"], [pairs])
+    assert suspected.num_rows == 9
+    assert suspected.column_names == ["p", "e", "stratum", "order"]
+    assert distribution.to_numpy().tolist() == [["ALL", 2, 1, 9], ["s0001", 2, 1, 9]]

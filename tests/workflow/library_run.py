@@ -6,13 +6,14 @@ and read again.
 
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
 from reident import bins, confirmation, intake, ledger, ranking, rates, scoring, strata
 from reident.metrics import REGISTRY
 from reident.study import Study, load
+from unit.making import gathered
 
 
 class MetricTables(NamedTuple):
@@ -63,20 +64,33 @@ def run(
     for name in model.chosen:
         metric = REGISTRY[name]
         compared = (binned if metric.reads == "binned" else prepared)[:2]
-        works = [scoring.Work(shard) for shard in sorted(set(shards["shard"]))]
-        scores = [scoring.score_shard(model, metric, *compared, manifest, shards, work) for work in works]
-        pairs, aside = [one.pairs for one in scores], [one.aside for one in scores]
-        ranked = ranking.rank(model, metric, pairs)
-        checked = confirmation.confirm(
-            model, metric, ranked.suspected, pairs, aside, prepared.iuf, list(manifest["stratum"])
+        scores = [
+            _scored(model, metric, *compared, manifest, shards, scoring.Work(shard))
+            for shard in sorted(set(shards["shard"]))
+        ]
+        pairs, aside = [one[0] for one in scores], [one[1] for one in scores]
+        suspected, distribution = gathered(ranking.rank, model, metric, pairs)
+        truth = prepared.iuf, list(manifest["stratum"])
+        checked, limits = gathered(confirmation.confirm, model, metric, suspected, pairs, aside, *truth)
+        metrics[name] = MetricTables(
+            pa.concat_tables(pairs),
+            pa.concat_tables(aside),
+            suspected,
+            through_csv(distribution),
+            checked,
+            through_csv(limits),
         )
-        ranked = ranked._replace(distribution=through_csv(ranked.distribution))
-        checked = checked._replace(limits=through_csv(checked.limits))
-        metrics[name] = MetricTables(pa.concat_tables(pairs), pa.concat_tables(aside), *ranked, *checked)
     confirmed = {name: tables.confirmed for name, tables in metrics.items()}
     limits = {name: tables.limits for name, tables in metrics.items()}
     rows = rates.rate(model, *files, manifest, confirmed, limits)
     return Tables(model, manifest, shards, metrics, through_csv(rows))
+
+
+def _scored(*arguments: Any) -> tuple[pa.Table, pa.Table]:
+    """The pairs of a shard and what stands aside."""
+    pairs: list[pa.Table] = []
+    aside, _ = gathered(scoring.score_shard, *arguments, pairs.append)
+    return pa.concat_tables(pairs), aside
 
 
 def read(study: Path, folder: Path) -> Tables:

@@ -5,6 +5,6 @@ from reident import ledger, rates
 with ledger.step(snakemake) as step:
     step.check_chain()
     files = [step.read(name) for name in ("puf", "eif", "iuf", "manifest")]
-    confirmed = dict(zip(step.study.chosen, step.read_all("confirmed"), strict=True))
+    confirmed = dict(zip(step.study.chosen, step.open_all("confirmed"), strict=True))
     limits = dict(zip(step.study.chosen, step.read_all("limits"), strict=True))
     step.write("rates", rates.rate(step.study, *files, confirmed, limits))

@@ -6,6 +6,5 @@ from reident.metrics import REGISTRY
 with ledger.step(snakemake) as step:
     tables = [step.read(name) for name in ("puf", "eif", "manifest", "shards")]
     work = scoring.Work(step.wildcards["shard"], step.threads, step.inputs["functions"], step.progress)
-    scores = scoring.score_shard(step.study, REGISTRY[step.metric], *tables, work)
-    for name, table in scores._asdict().items():
-        step.write(name, table)
+    sinks = step.sink("pairs"), step.sink("aside")
+    scoring.score_shard(step.study, REGISTRY[step.metric], *tables, work, *sinks)

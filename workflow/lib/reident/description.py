@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,10 +11,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reident import keys
+from reident import batches, keys
 from reident.pairing import Comparison
 
 if TYPE_CHECKING:
+    from reident.batches import Source
     from reident.study import Study
 
 
@@ -31,7 +32,7 @@ def describe(
     prepared: dict[str, pa.Table],
     binned: dict[str, pa.Table],
     manifest: pd.DataFrame,
-    confirmed: dict[str, pa.Table],
+    confirmed: Mapping[str, Source],
 ) -> Description:
     """Describe the files and the pairs of a study.
 
@@ -41,7 +42,7 @@ def describe(
         ``puf``, ``eif``, ``iuf``.
     binned : dict of pyarrow.Table
         ``puf``, ``eif``: agreement is that of categories.
-    confirmed : dict by metric
+    confirmed : mapping by metric
 
     Returns
     -------
@@ -54,21 +55,23 @@ def describe(
         by ``+``: exactly these), n_pufids.
     """
     comparison = Comparison(study, binned["puf"], binned["eif"], manifest)
-    kinds = [("", "true", *_true_pairs(study, prepared, binned))]
-    for metric, pairs in confirmed.items():
-        places = [
-            keys.positions(prepared[side], study.keys[side], pairs, study.keys[side])
-            for side in ("puf", "eif")
-        ]
-        link = pairs["confirmed"].to_numpy()
-        kinds += [
-            (metric, kind, places[0][chosen], places[1][chosen])
-            for kind, chosen in (("confirmed", link), ("false", ~link))
-        ]
-    agreement = pd.concat([_agreement(study, comparison, *kind) for kind in kinds], ignore_index=True)
-    return Description(
-        _variables(study, prepared, agreement), agreement, _overlap(study, prepared["puf"], confirmed)
-    )
+    truth = _Agreement(comparison)
+    truth.add(*_true_pairs(study, prepared, binned))
+    tables = [truth.table(study, "", "true")]
+    suspected, hit = (np.zeros((prepared["puf"].num_rows, len(confirmed)), bool) for _ in range(2))
+    found = {side: keys.Index(prepared[side], study.keys[side]) for side in ("puf", "eif")}
+    for column, (metric, source) in enumerate(confirmed.items()):
+        kinds = {"confirmed": _Agreement(comparison), "false": _Agreement(comparison)}
+        for pairs in batches.of(source):
+            puf, eif = (found[side].positions(pairs, study.keys[side]) for side in ("puf", "eif"))
+            link = pairs["confirmed"].to_numpy()
+            for kind, chosen in (("confirmed", link), ("false", ~link)):
+                kinds[kind].add(puf[chosen], eif[chosen])
+            suspected[puf, column] = hit[puf[link], column] = True
+        tables += [own.table(study, metric, kind) for kind, own in kinds.items()]
+    agreement = pd.concat(tables, ignore_index=True)
+    overlap = _overlap({"suspected": suspected, "confirmed": hit}, list(confirmed))
+    return Description(_variables(study, prepared, agreement), agreement, overlap)
 
 
 def _true_pairs(
@@ -85,23 +88,35 @@ def _true_pairs(
     return puf[inside], eif[inside]
 
 
-def _agreement(
-    study: Study, comparison: Comparison, metric: str, kind: str, puf: np.ndarray, eif: np.ndarray
-) -> pd.DataFrame:
-    ours, theirs = comparison.records["puf"].codes[puf], comparison.records["eif"].codes[eif]
-    missing = (ours < 0) | (theirs < 0)
-    agree = (ours == theirs) & ~missing
-    return pd.DataFrame(
-        {
-            "metric": metric,
-            "pairs": kind,
-            "variable": [variable.name for variable in study.linking_variables],
-            "n": len(puf),
-            "agree": agree.sum(axis=0),
-            "differ": (~agree & ~missing).sum(axis=0),
-            "missing": missing.sum(axis=0),
-        }
-    )
+class _Agreement:
+    """How many of some pairs agree, differ and lack a value on each variable; they come batch by batch."""
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.codes = {side: comparison.records[side].codes for side in ("puf", "eif")}
+        self.n = 0
+        self.agree, self.missing = (np.zeros(self.codes["puf"].shape[1], np.int64) for _ in range(2))
+
+    def add(self, puf: np.ndarray, eif: np.ndarray) -> None:
+        """Count the pairs of these records."""
+        ours, theirs = self.codes["puf"][puf], self.codes["eif"][eif]
+        missing = (ours < 0) | (theirs < 0)
+        self.n += len(puf)
+        self.missing += missing.sum(axis=0)
+        self.agree += ((ours == theirs) & ~missing).sum(axis=0)
+
+    def table(self, study: Study, metric: str, kind: str) -> pd.DataFrame:
+        """The counts, one line per variable."""
+        return pd.DataFrame(
+            {
+                "metric": metric,
+                "pairs": kind,
+                "variable": [variable.name for variable in study.linking_variables],
+                "n": self.n,
+                "agree": self.agree,
+                "differ": self.n - self.agree - self.missing,
+                "missing": self.missing,
+            }
+        )
 
 
 def _variables(study: Study, prepared: dict[str, pa.Table], agreement: pd.DataFrame) -> pd.DataFrame:
@@ -132,19 +147,15 @@ def _variables(study: Study, prepared: dict[str, pa.Table], agreement: pd.DataFr
     return frame
 
 
-def _overlap(study: Study, puf: pa.Table, confirmed: dict[str, pa.Table]) -> pd.DataFrame:
+def _overlap(members: dict[str, np.ndarray], metrics: list[str]) -> pd.DataFrame:
     """Records that exactly the named metrics suspect (or confirm), for every set of metrics that occurs."""
     lines = []
-    for name in ("suspected", "confirmed"):
-        member = np.zeros((puf.num_rows, len(confirmed)), bool)
-        for at, pairs in enumerate(confirmed.values()):
-            chosen = pairs if name == "suspected" else pairs.filter(pairs["confirmed"])
-            member[keys.positions(puf, study.keys["puf"], chosen, study.keys["puf"]), at] = True
-        for metrics in _sets(list(confirmed)):
-            inside = np.array([metric in metrics for metric in confirmed])
+    for name, member in members.items():
+        for chosen in _sets(metrics):
+            inside = np.array([metric in chosen for metric in metrics])
             count = int((member == inside).all(axis=1).sum())
             if count:
-                lines.append((name, "+".join(metrics), count))
+                lines.append((name, "+".join(chosen), count))
     return pd.DataFrame(lines, columns=["set", "metrics", "n_pufids"])
 
 

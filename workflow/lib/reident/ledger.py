@@ -12,18 +12,17 @@ import ast
 import contextlib
 import csv
 import hashlib
-import io
 import json
 import os
 import platform
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pandas as pd
 import pyarrow as pa
@@ -179,6 +178,7 @@ class Step:
         self.name = self.entry.stem
         self.log = Path(job.log[0])
         self._written: dict[str, tuple[Path, int | None]] = {}
+        self._sinks: dict[str, _Sink] = {}
         self._before: dict[Path, str] = {}
         self._began = self._told = time.monotonic()
 
@@ -228,11 +228,26 @@ class Step:
         """All files of a named input, in the order of the rule."""
         return [_read(path) for path in self.inputs[name]]
 
+    def open(self, name: str) -> pq.ParquetFile:
+        """A named Parquet input that is read batch by batch."""
+        return pq.ParquetFile(self.path(name))
+
+    def open_all(self, name: str) -> list[pq.ParquetFile]:
+        """All files of a named Parquet input, in the order of the rule."""
+        return [pq.ParquetFile(path) for path in self.inputs[name]]
+
+    def sink(self, name: str) -> Callable[[pa.Table], None]:
+        """Takes the rows of a named Parquet output, batch by batch, at least one, which may be empty."""
+        self._sinks[name] = _Sink(self.outputs[name])
+        return self._sinks[name]
+
     def write(self, name: str, content: pa.Table | pd.DataFrame | str | bytes) -> None:
         """Write a named output under a temporary name; it takes its own name when the step has ended well."""
-        path = self.outputs[name]
-        rows = len(content) if isinstance(content, pa.Table | pd.DataFrame) else None
-        self._written[name] = (_write_aside(path, _encoded(content)), rows)
+        if isinstance(content, pa.Table):
+            self.sink(name)(content)
+            return
+        rows = len(content) if isinstance(content, pd.DataFrame) else None
+        self._written[name] = (_write_aside(self.outputs[name], _encoded(content)), rows)
 
     def say(self, message: str) -> None:
         """A line for the log file: never a key or a value of the data."""
@@ -257,6 +272,8 @@ class Step:
                 raise InputError(
                     f"{path.name} changed while step `{self.name}` read it; run the same command again."
                 )
+        for name, sink in self._sinks.items():
+            self._written[name] = sink.close()
         if missing := sorted(set(self.outputs) - set(self._written)):
             raise RuntimeError(f"step {self.name} did not write {', '.join(missing)}")
         record = {
@@ -283,6 +300,8 @@ class Step:
 
     def abandon(self) -> None:
         """Remove what was written aside."""
+        for sink in self._sinks.values():
+            sink.abandon()
         for aside, _ in self._written.values():
             aside.unlink(missing_ok=True)
 
@@ -393,11 +412,64 @@ def _read(path: Path) -> pa.Table | pd.DataFrame | str:
     return path.read_text(encoding="utf-8")
 
 
-def _encoded(content: pa.Table | pd.DataFrame | str | bytes) -> bytes:
-    if isinstance(content, pa.Table):
-        sink = io.BytesIO()
-        pq.write_table(content.replace_schema_metadata(None), sink, compression="zstd")
-        return sink.getvalue()
+ROW_GROUP = 2**20
+"""Rows of a row group: the bytes of a file do not depend on the batches in which it was written."""
+
+
+class _Sink:
+    """A Parquet file that is written batch by batch under a temporary name."""
+
+    def __init__(self, path: Path) -> None:
+        self.aside = _aside(path)
+        self._stream = _opened(self.aside)
+        self._writer: Any = None  # once the columns are known
+        self._waiting: list[pa.Table] = []
+        self._rows = self._written = 0
+
+    def __call__(self, table: pa.Table) -> None:
+        """Append rows."""
+        table = table.replace_schema_metadata(None)
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._stream, table.schema, compression="zstd")
+        self._waiting.append(table)
+        self._rows += table.num_rows
+        if self._rows - self._written >= ROW_GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Write what fills row groups."""
+        rows = pa.concat_tables(self._waiting)
+        while rows.num_rows >= ROW_GROUP:
+            self._write(rows.slice(0, ROW_GROUP))
+            rows = rows.slice(ROW_GROUP)
+        self._waiting = [rows]
+
+    def _write(self, rows: pa.Table) -> None:
+        # In one chunk: where chunks end shows in the pages.
+        self._writer.write_table(rows.combine_chunks(), row_group_size=ROW_GROUP)
+        self._written += rows.num_rows
+
+    def close(self) -> tuple[Path, int]:
+        """Write the rest and sync; the file under its temporary name, and its number of rows."""
+        if self._writer is None:
+            raise RuntimeError("no rows came, not even none of them")
+        self._flush()
+        if self._waiting[0].num_rows or not self._written:
+            self._write(self._waiting[0])
+        self._writer.close()
+        _sync(self._stream)
+        return self.aside, self._rows
+
+    def abandon(self) -> None:
+        """Remove what was written."""
+        if self._writer is not None:
+            with contextlib.suppress(Exception):  # it may have failed on the disk that is full
+                self._writer.close()
+        self._stream.close()
+        self.aside.unlink(missing_ok=True)
+
+
+def _encoded(content: pd.DataFrame | str | bytes) -> bytes:
     if isinstance(content, pd.DataFrame):
         text = content.to_csv(index=False, lineterminator="\n")
         if "\r" in text:  # a category's label may hold one, and would end the line unless it is quoted
@@ -408,13 +480,26 @@ def _encoded(content: pa.Table | pd.DataFrame | str | bytes) -> bytes:
 
 def _write_aside(path: Path, content: bytes) -> Path:
     """Write and sync a file, readable by its owner alone, under a temporary name beside `path`."""
+    aside = _aside(path)
+    stream = _opened(aside)
+    stream.write(content)
+    _sync(stream)
+    return aside
+
+
+def _aside(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
-        stream.write(content)
+    return path.with_name(f".{path.name}.{os.getpid()}.part")
+
+
+def _opened(aside: Path) -> BinaryIO:
+    return os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+
+
+def _sync(stream: BinaryIO) -> None:
+    with stream:
         stream.flush()
         os.fsync(stream.fileno())
-    return aside
 
 
 def root_of(folder: Path) -> Path:

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident import keys
+from reident.batches import merged
 
 if TYPE_CHECKING:
+    from reident.batches import Sink, Source
     from reident.metrics.contract import Metric
     from reident.study import Study
 
 WHOLE = "ALL"
 """The stratum of lines about the whole study."""
-
-
-class Ranked(NamedTuple):
-    """The suspected pairs, and how scores distribute over ranks (unicity: over orders)."""
-
-    suspected: pa.Table
-    distribution: pd.DataFrame
 
 
 class Ranks(NamedTuple):
@@ -70,43 +65,52 @@ def ranks(record_code: np.ndarray, score: np.ndarray) -> Ranks:
     )
 
 
-def merge(shards: list[pa.Table], names: tuple[str, ...]) -> pa.Table:
-    """All shards of a metric in the order of PUF keys; each record's pairs lie in one shard, in order."""
-    table = pa.concat_tables(shards)
-    order = np.argsort(keys.codes([table], [names])[0], kind="stable")
-    return table.take(pa.array(order))
-
-
-def rank(study: Study, metric: Metric, shards: list[pa.Table]) -> Ranked:
+def rank(study: Study, metric: Metric, shards: Sequence[Source], suspected: Sink) -> pd.DataFrame:
     """Filter the kept scores of a metric by rank.
 
     Parameters
     ----------
-    shards : list of pyarrow.Table
+    shards : sequence of pyarrow.Table or pyarrow.parquet.ParquetFile
         The pairs of every shard, at least one.
+    suspected
+        Takes the pairs of ranks whose cumulative number of pairs is at most `max_pairs`, with their
+        rank (unicity: every pair, unranked), in the order of PUF keys.
 
     Returns
     -------
-    Ranked
-        ``suspected``: the pairs of ranks whose cumulative number of pairs is at most `max_pairs`,
-        with their rank (unicity: every pair, unranked). ``distribution``: stratum (``ALL`` first),
-        rank (or order), n_pufids, n_pairs over everything that scoring kept.
+    pandas.DataFrame
+        stratum (``ALL`` first), rank (or order), n_pufids, n_pairs over everything that scoring kept.
     """
-    pairs = merge(shards, study.keys["puf"])
-    record_code = keys.codes([pairs], [study.keys["puf"]])[0]
-    if not metric.ranked:
-        return Ranked(pairs, _distribution(pairs, record_code, pairs["order"].to_numpy(), "order"))
-    found = ranks(record_code, pairs["score"].to_numpy())
-    distribution = _distribution(pairs, record_code, found.rank, "rank")
-    pairs = pairs.append_column("rank", pa.array(found.rank))
-    return Ranked(
-        pairs.take(pa.array(np.flatnonzero(found.needs <= study.rank_filter.max_pairs))), distribution
+    name = "rank" if metric.ranked else "order"
+    parts = []
+    for pairs, record in merged(shards, study.keys["puf"]):
+        if metric.ranked:
+            found = ranks(record, pairs["score"].to_numpy())
+            level, kept = found.rank, found.needs <= study.rank_filter.max_pairs
+            suspected(pairs.append_column(name, pa.array(level)).filter(pa.array(kept)))
+        else:
+            level = pairs[name].to_numpy()
+            suspected(pairs)
+        parts.append(_counts(pairs, record, level, name))
+    counts = _added(parts, ["stratum", name])
+    whole = _added([counts], [name]).assign(stratum=WHOLE)
+    return pd.concat([whole[counts.columns], counts], ignore_index=True)
+
+
+def _counts(pairs: pa.Table, record: np.ndarray, level: np.ndarray, name: str) -> pd.DataFrame:
+    """Records and pairs by stratum and level; the pairs of a record lie in one stratum, best level first."""
+    first = np.ones(len(level), bool)
+    first[1:] = (record[1:] != record[:-1]) | (level[1:] != level[:-1])
+    frame = pd.DataFrame(
+        {
+            "stratum": pairs["stratum"].to_pandas(),
+            name: level,
+            "n_pufids": first.astype(np.int64),
+            "n_pairs": 1,
+        }
     )
+    return _added([frame], ["stratum", name])
 
 
-def _distribution(pairs: pa.Table, record_code: np.ndarray, level: np.ndarray, name: str) -> pd.DataFrame:
-    frame = pd.DataFrame({"stratum": pairs["stratum"].to_pandas(), name: level, "record": record_code})
-    both = pd.concat([frame.assign(stratum=WHOLE), frame])
-    counts = both.groupby(["stratum", name])["record"].agg(n_pufids="nunique", n_pairs="size").reset_index()
-    first = counts["stratum"] == WHOLE
-    return pd.concat([counts[first], counts[~first]], ignore_index=True)
+def _added(parts: list[pd.DataFrame], by: list[str]) -> pd.DataFrame:
+    return pd.concat(parts).groupby(by, as_index=False)[["n_pufids", "n_pairs"]].sum()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,11 +12,12 @@ import pandas as pd
 import pyarrow as pa
 from scipy.stats import binomtest
 
-from reident import keys
+from reident import batches, keys
 from reident.ranking import WHOLE
 from reident.strata import members
 
 if TYPE_CHECKING:
+    from reident.batches import Source
     from reident.study import Study
 
 COLUMNS = [
@@ -93,8 +95,8 @@ def rate(
     eif: pa.Table,
     iuf: pa.Table,
     manifest: pd.DataFrame,
-    confirmed: dict[str, pa.Table],
-    limits: dict[str, pd.DataFrame],
+    confirmed: Mapping[str, Source],
+    limits: Mapping[str, pd.DataFrame],
 ) -> pd.DataFrame:
     """The rates of every metric, for the whole study (``ALL``) and each stratum.
 
@@ -102,7 +104,7 @@ def rate(
     ----------
     puf, eif, iuf : pyarrow.Table
         The prepared tables.
-    confirmed, limits : dict by metric
+    confirmed, limits : mapping by metric
         What confirmation made.
 
     Returns
@@ -112,10 +114,10 @@ def rate(
         fractions, missing where undefined. Records in no stratum are in the n_puf of ``ALL`` only.
     """
     truth = linked(study, puf, eif, iuf, manifest)
+    index = keys.Index(puf, study.keys["puf"])
     lines = []
-    for metric, pairs in confirmed.items():
-        at = keys.positions(puf, study.keys["puf"], pairs, study.keys["puf"])
-        records = _by_record(at, pairs["confirmed"].to_numpy(), truth, manifest)
+    for metric, source in confirmed.items():
+        records = _by_record(study, source, index, truth, manifest)
         for line, stratum in enumerate([WHOLE, *manifest["stratum"]], start=-1):
             own = records if stratum == WHOLE else records[records["stratum"] == line]
             mine = truth.stratum >= -1 if stratum == WHOLE else truth.stratum == line
@@ -131,11 +133,17 @@ def rate(
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
-def _by_record(at: np.ndarray, link: np.ndarray, truth: Linked, manifest: pd.DataFrame) -> pd.DataFrame:
+def _by_record(
+    study: Study, source: Source, index: keys.Index, truth: Linked, manifest: pd.DataFrame
+) -> pd.DataFrame:
     """One line per suspected PUF record: stratum, pairs, confirmed pairs, its chance under random drawing."""
-    record, place = np.unique(at, return_inverse=True)
-    pairs = np.bincount(place, minlength=len(record))
-    confirmed = np.bincount(place, weights=link, minlength=len(record)).astype(np.int64)
+    n_pairs, n_confirmed = (np.zeros(len(truth.stratum), np.int64) for _ in range(2))
+    for batch in batches.of(source):
+        at = index.positions(batch, study.keys["puf"])
+        np.add.at(n_pairs, at, 1)
+        np.add.at(n_confirmed, at, batch["confirmed"].to_numpy())
+    record = np.flatnonzero(n_pairs)
+    pairs, confirmed = n_pairs[record], n_confirmed[record]
     stratum = truth.stratum[record]
     cases = np.stack([manifest["n_eif"].to_numpy(np.int64)[stratum], truth.inside[record], pairs], axis=1)
     distinct, case = np.unique(cases.reshape(-1, 3), axis=0, return_inverse=True)

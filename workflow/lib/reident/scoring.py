@@ -10,24 +10,14 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from reident.batches import ROWS
 from reident.metrics.contract import Metric, Scored, Setting
 from reident.pairing import Comparison
 
 if TYPE_CHECKING:
+    from reident.batches import Sink
     from reident.strata import Block
     from reident.study import Study
-
-
-class ShardScores(NamedTuple):
-    """The pairs of a shard, and what stands beside them.
-
-    ``aside``: for ranked metrics the key and stratum of each crowded PUF record (its best score
-    alone is shared by more than `keep` pairs, so that no pair of it is kept); for unicity each
-    pair with the first smallest interaction, as variable names joined by `` × ``.
-    """
-
-    pairs: pa.Table
-    aside: pa.Table
 
 
 class Work(NamedTuple):
@@ -47,7 +37,9 @@ def score_shard(
     manifest: pd.DataFrame,
     shards: pd.DataFrame,
     work: Work,
-) -> ShardScores:
+    pairs: Sink,
+    aside: Sink,
+) -> None:
     """Score the blocks of one shard.
 
     Parameters
@@ -57,12 +49,13 @@ def score_shard(
     manifest, shards : pandas.DataFrame
         The strata, and the blocks of every shard.
     work : Work
-
-    Returns
-    -------
-    ShardScores
-        ``pairs``: PUF key, EIF key, stratum, score (unicity: order), sorted by PUF key, best
-        first, then EIF key.
+    pairs
+        Takes PUF key, EIF key, stratum, score (unicity: order), sorted by PUF key, best first, then
+        EIF key.
+    aside
+        Takes for ranked metrics the key and stratum of each crowded PUF record (its best score alone is
+        shared by more than `keep` pairs, so that no pair of it is kept); for unicity each pair with the
+        first smallest interaction, as variable names joined by `` × ``.
     """
     comparison = Comparison(study, puf, eif, manifest)
     options, blocks = study.chosen[metric.name], shards[shards["shard"] == work.shard]
@@ -75,15 +68,15 @@ def score_shard(
         )
         rows = comparison.rows("puf", block.stratum)[start:stop], comparison.rows("eif", block.stratum)
         if len(rows[0]):
-            parts.append(
-                (
-                    block.stratum,
-                    *rows,
-                    metric.score(comparison.pairing(block.stratum, start, stop), options, setting),
-                )
-            )
+            scored = metric.score(comparison.pairing(block.stratum, start, stop), options, setting)
+            parts.append(_part(block.stratum, *rows, scored))
         done += block.pairs
-    return _tables(study, metric, puf, eif, parts)
+    files = _Files(study, {"puf": puf, "eif": eif})
+    if metric.ranked:
+        _hand_on(files, parts, "score", pairs)
+        _hand_on_crowded(files, parts, aside)
+    else:
+        _hand_on(files, parts, "order", pairs, aside)
 
 
 def _share(
@@ -98,43 +91,68 @@ def _whole(block: Block, manifest: pd.DataFrame) -> tuple[int, int]:
     return (0, int(manifest.set_index("stratum").at[block.stratum, "n_puf"])) if block.start == 0 else (0, 0)
 
 
-def _tables(
-    study: Study,
-    metric: Metric,
-    puf: pa.Table,
-    eif: pa.Table,
-    parts: list[tuple[str, np.ndarray, np.ndarray, Scored]],
-) -> ShardScores:
-    def joined(arrays: list[np.ndarray], dtype: type) -> np.ndarray:
-        return np.concatenate([np.empty(0, dtype), *arrays])
+class _Part(NamedTuple):
+    """What a block gave, as positions in the whole files: four times smaller than with keys."""
 
-    at_puf = joined([rows[scored.puf] for _, rows, _, scored in parts], np.int64)
-    at_eif = joined([rows[scored.eif] for _, _, rows, scored in parts], np.int64)
-    value = joined([scored.score for *_, scored in parts], np.float64)
-    counts = [len(scored.puf) for *_, scored in parts]
-    order = np.argsort(at_puf, kind="stable")
-    stratum = _repeated([part[0] for part in parts], counts).take(pa.array(order))
-    both = _key_columns(study, "puf", puf, at_puf[order]) | _key_columns(study, "eif", eif, at_eif[order])
-    if metric.ranked:
-        pairs = pa.table(both | {"stratum": stratum, "score": pa.array(value[order])})
-        crowded = joined([rows[scored.crowded] for _, rows, _, scored in parts], np.int64)
-        place = np.argsort(crowded, kind="stable")
-        lone = _repeated([part[0] for part in parts], [int(scored.crowded.sum()) for *_, scored in parts])
-        aside = _key_columns(study, "puf", puf, crowded[place]) | {"stratum": lone.take(pa.array(place))}
-        return ShardScores(pairs, pa.table(aside))
-    pairs = pa.table(both | {"stratum": stratum, "order": pa.array(value[order].astype(np.int64))})
-    sets = [scored.variables for *_, scored in parts if scored.variables is not None]
-    masks = joined(sets, np.uint64)[order]
-    names = [variable.name for variable in study.linking_variables]
-    return ShardScores(pairs, pa.table(both | {"variables": _set_names(masks, names)}))
+    stratum: str
+    puf: np.ndarray  # int32 (m,)
+    eif: np.ndarray  # int32 (m,)
+    value: np.ndarray  # float64 (m,)
+    variables: np.ndarray | None  # uint64 (m,), of unicity
+    crowded: np.ndarray  # int32
 
 
-def _key_columns(study: Study, side: str, table: pa.Table, rows: np.ndarray) -> dict[str, pa.ChunkedArray]:
-    return {name: table[name].take(pa.array(rows)) for name in study.keys[side]}
+def _part(stratum: str, puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Part:
+    puf, eif = puf.astype(np.int32), eif.astype(np.int32)
+    crowded = puf[scored.crowded]
+    return _Part(stratum, puf[scored.puf], eif[scored.eif], scored.score, scored.variables, crowded)
 
 
-def _repeated(labels: list[str], counts: list[int]) -> pa.Array:
-    return pa.array(labels, pa.string()).take(pa.array(np.repeat(np.arange(len(labels)), counts)))
+class _Files:
+    """The keys of both files, by position."""
+
+    def __init__(self, study: Study, tables: dict[str, pa.Table]) -> None:
+        self.variables = [variable.name for variable in study.linking_variables]
+        self._keys = {side: tables[side].select(list(study.keys[side])).combine_chunks() for side in tables}
+
+    def keys(self, side: str, rows: np.ndarray) -> dict[str, pa.ChunkedArray]:
+        found = self._keys[side].take(pa.array(rows))
+        return {name: found[name] for name in found.column_names}
+
+
+def _hand_on(
+    files: _Files, parts: list[_Part], name: str, pairs: Sink, interactions: Sink | None = None
+) -> None:
+    """Hand on the pairs in the order of PUF keys, which is that of positions; not all of them at a time."""
+    puf, eif, value = (
+        _joined([getattr(part, column) for part in parts], dtype)
+        for column, dtype in (("puf", np.int32), ("eif", np.int32), ("value", np.float64))
+    )
+    sets = _joined([part.variables for part in parts if part.variables is not None], np.uint64)
+    ends = np.cumsum([len(part.puf) for part in parts])
+    strata = pa.array([part.stratum for part in parts], pa.string())
+    order = np.argsort(puf, kind="stable")
+    for start in range(0, max(len(order), 1), ROWS):
+        rows = order[start : start + ROWS]
+        stratum = strata.take(pa.array(np.searchsorted(ends, rows, side="right")))
+        both = files.keys("puf", puf[rows]) | files.keys("eif", eif[rows])
+        level = value[rows] if name == "score" else value[rows].astype(np.int64)
+        pairs(pa.table(both | {"stratum": stratum, name: pa.array(level)}))
+        if interactions is not None:
+            interactions(pa.table(both | {"variables": _set_names(sets[rows], files.variables)}))
+
+
+def _hand_on_crowded(files: _Files, parts: list[_Part], aside: Sink) -> None:
+    crowded = _joined([part.crowded for part in parts], np.int32)
+    strata = pa.array([part.stratum for part in parts], pa.string())
+    place = np.repeat(np.arange(len(parts)), [len(part.crowded) for part in parts])
+    order = np.argsort(crowded, kind="stable")
+    stratum = strata.take(pa.array(place[order]))
+    aside(pa.table(files.keys("puf", crowded[order]) | {"stratum": stratum}))
+
+
+def _joined(arrays: list[np.ndarray], dtype: type) -> np.ndarray:
+    return np.concatenate([np.empty(0, dtype), *arrays])
 
 
 def _set_names(masks: np.ndarray, names: list[str]) -> pa.Array:
