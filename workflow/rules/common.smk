@@ -86,11 +86,11 @@ def declared(study):
 
 
 def source(side):
-    """The path of a source file: declared, or simulated."""
+    """The path of a source file: declared, or made by the study."""
 
     def path(wildcards):
-        if side in MODELS[wildcards.study].simulated:
-            return f"results/{wildcards.study}/simulated/{side}.csv"
+        if folder := MODELS[wildcards.study].made.get(side):
+            return f"results/{wildcards.study}/{folder}/{side}.csv"
         return str(declared(wildcards.study)[side])
 
     return path
@@ -102,6 +102,13 @@ def source_digests(wildcards):
     A function of `input` would not do: what params derive from it, Snakemake does not compare.
     """
     return [ledger.sha256(path) for path in declared(wildcards.study).values()]
+
+
+def linked_sources(wildcards):
+    """The sources that the rates rest on: of the three files, and what they were made from."""
+    model = MODELS[wildcards.study]
+    sides = [*model.linked_sources, *(["original"] if model.microaggregate is not None else [])]
+    return {f"source_{side}": source(side)(wildcards) for side in sides}
 
 
 def matched_sources(prefix=""):
@@ -135,6 +142,11 @@ def reviewed(wildcards):
                 f"{folder}/description/{table}.csv" for table in ("variables", "agreement", "overlap")
             ],
         }
+    if model.microaggregate is not None:
+        tables = ("account", "variables")
+        found["microaggregation"] = [f"{folder}/microaggregation/{table}.csv" for table in tables]
+    if "winkler" in model.chosen:
+        found["agreements"] = f"{folder}/agreements.csv"
     if model.matching is not None:
         tables = ("account", "warnings", "summary", "scenarios", "distribution", "variables")
         found["matching"] = [f"{folder}/matching/{table}.csv" for table in tables]

@@ -9,6 +9,7 @@ Makes  rates.csv: one line per metric and stratum, and for the whole study;
 rule rate:
     """Compute the rates, on a chain of steps that closes."""
     input:
+        unpack(linked_sources),
         study=study_file,
         puf="results/{study}/prepared/puf.parquet",
         eif="results/{study}/prepared/eif.parquet",
@@ -17,9 +18,6 @@ rule rate:
         accounts=["results/{study}/prepared/account.csv", "results/{study}/strata/account.csv"],
         confirmed=confirmed_of("parquet"),
         limits=confirmed_of("limits.csv"),
-        source_puf=source("puf"),
-        source_eif=source("eif"),
-        source_iuf=source("iuf"),
     output:
         rates=report(
             "results/{study}/rates.csv",

@@ -25,6 +25,7 @@ class Compared(NamedTuple):
 
 TABLES = {
     "rates": Compared("rates.csv", "stratum", WHOLE),
+    "agreements": Compared("agreements.csv", "stratum", WHOLE),
     "matching": Compared("matching/summary.csv", "file", MEAN),
 }
 """The tables that are compared, by name."""
@@ -32,7 +33,11 @@ TABLES = {
 
 def tables(study: Study) -> list[str]:
     """The names of the tables that a study and its variants have in common; none without variants."""
-    made = {"rates": study.metrics is not None, "matching": study.matching is not None}
+    made = {
+        "rates": study.metrics is not None,
+        "agreements": "winkler" in study.chosen,
+        "matching": study.matching is not None,
+    }
     return [name for name in TABLES if study.variants and made[name]]
 
 

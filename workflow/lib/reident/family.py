@@ -114,10 +114,8 @@ def check_files(members: list[Member], path: Path) -> None:
 
 
 def sources(study: Study, path: Path) -> dict[str, Path]:
-    """The declared source files of a study, by side; simulated ones are results like others."""
-    return {
-        side: path.parent / file.path for side, file in study.sources.items() if side not in study.simulated
-    }
+    """The declared source files of a study, by side; those that it makes are results like others."""
+    return {side: path.parent / file.path for side, file in study.sources.items() if side not in study.made}
 
 
 def _content(study: Study) -> str:

@@ -46,6 +46,7 @@ def _linking_parts(study: Study, whole: dict[str, Any], metric: str | None) -> d
     sources = {side: source.model_dump(mode="json") for side, source in study.linked_sources.items()}
     return {
         "simulate": {"simulate": whole["simulate"]},
+        **_microaggregation_parts(study, whole),
         "prepare": {"sources": sources, "strata": whole["strata"], "linking": whole["linking_variables"]},
         "stratify": names,
         "bin": {**names, "binning": whole["binning"]},
@@ -64,6 +65,18 @@ def _linking_parts(study: Study, whole: dict[str, Any], metric: str | None) -> d
             "rank_filter": whole["rank_filter"],
             "metrics": list(study.chosen),
         },
+    }
+
+
+def _microaggregation_parts(study: Study, whole: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The parts of the steps that make the files of a study of micro-aggregation."""
+    columns = [
+        [variable["puf"], variable["eif"]] for variable in (*whole["strata"], *whole["linking_variables"])
+    ]
+    return {
+        "simulate_amounts": {"simulate": whole["simulate"]},
+        "microaggregate": {"microaggregate": whole["microaggregate"], "columns": columns},
+        "agreements": {"metrics": list(study.chosen), "linking": len(columns) - len(whole["strata"])},
     }
 
 

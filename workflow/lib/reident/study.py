@@ -40,9 +40,16 @@ from reident.linking import (
 )
 from reident.matching.options import ConfidentialFile, Matching, SyntheticFile
 from reident.metrics import REGISTRY, adhoc
+from reident.microaggregation.options import ORIGINAL, Microaggregate
 from reident.parts import digest, part, plain
 from reident.section import Section
-from reident.simulation import HouseholdSurvey, LocalAuthorities, Simulation, SyntheticSurvey
+from reident.simulation import (
+    HouseholdSurvey,
+    LocalAuthorities,
+    Simulation,
+    SkewedAmounts,
+    SyntheticSurvey,
+)
 from reident.sources import SourceFile
 from reident.variants import MOST_VARIANTS, Varied
 from reident.variants import check as check_variants
@@ -81,10 +88,15 @@ class Study(Section):
     agency: str = Field("", description="Who releases the file; shown on the front page.")
     date: Date | None = Field(None, description="The date of the report, YYYY-MM-DD; nothing else dates it.")
     files: Files | None = Field(
-        None, description="The three files that `metrics` compare. This or `simulate`."
+        None, description="The three files that `metrics` compare. This, `microaggregate` or `simulate`."
+    )
+    microaggregate: Microaggregate | None = Field(
+        None,
+        description="In place of `files`: a file that is micro-aggregated and attacked by itself. Source: METHODS §9.",
     )
     simulate: Simulation | None = Field(
-        None, description="Simulated files, in place of `files`, or of those of `matching` or `file_risk`."
+        None,
+        description="Simulated files, in place of `files`, or of those of `matching`, `file_risk` or `microaggregate`.",
     )
     strata: Strata = Field(
         (),
@@ -144,14 +156,26 @@ class Study(Section):
 
     @property
     def record_files(self) -> dict[str, RecordFile]:
-        """The descriptions of ``puf`` and ``eif``, declared or simulated."""
-        files = self.files or SIMULATED
-        return {"puf": files.puf, "eif": files.eif}
+        """The descriptions of ``puf`` and ``eif``, declared or made."""
+        return {"puf": self._files.puf, "eif": self._files.eif}
 
     @property
     def link_file(self) -> LinkFile:
-        """The description of ``iuf``, declared or simulated."""
-        return (self.files or SIMULATED).iuf
+        """The description of ``iuf``, declared or made."""
+        return self._files.iuf
+
+    @property
+    def _files(self) -> Files:
+        if self.microaggregate is not None:
+            return self.microaggregate.files
+        return self.files or SIMULATED
+
+    @property
+    def microaggregated(self) -> Microaggregate:
+        """The section `microaggregate`."""
+        if self.microaggregate is None:
+            raise ValueError("the study has no section `microaggregate`")
+        return self.microaggregate
 
     @property
     def matched(self) -> Matching:
@@ -212,7 +236,8 @@ class Study(Section):
     @property
     def sources(self) -> dict[str, SourceFile]:
         """The descriptions of all files that the study reads, by side."""
-        return {**self.linked_sources, **self.matched_sources, **self.risk_sources}
+        own = {} if self.microaggregate is None else {ORIGINAL: self.microaggregate.source}
+        return {**self.linked_sources, **self.matched_sources, **self.risk_sources, **own}
 
     @property
     def simulated(self) -> frozenset[str]:
@@ -221,12 +246,20 @@ class Study(Section):
             return frozenset(self.linked_sources)
         if isinstance(self.simulate, LocalAuthorities):
             return frozenset({SURVEY, POPULATION} & set(self.risk_sources))
+        if isinstance(self.simulate, SkewedAmounts):
+            return frozenset({ORIGINAL})
         return frozenset(self.matched_sources if isinstance(self.simulate, SyntheticSurvey) else ())
+
+    @property
+    def made(self) -> dict[str, str]:
+        """The sides that the study makes itself, and the folder of its results in which each of them lies."""
+        masked = {} if self.microaggregate is None else dict.fromkeys(self.linked_sources, "microaggregation")
+        return masked | dict.fromkeys(self.simulated, "simulated")
 
     @model_validator(mode="after")
     def _something_to_do(self) -> Study:
         if self.metrics is None:
-            for name in ("files", "linking_variables", "strata"):
+            for name in ("files", "microaggregate", "linking_variables", "strata"):
                 if getattr(self, name):
                     raise ValueError(
                         f"`{name}` belong to `metrics`, which the study does not have; add for example "
@@ -246,10 +279,16 @@ class Study(Section):
         households = isinstance(self.simulate, HouseholdSurvey)
         if self.metrics is None and households:
             raise ValueError("`simulate` draws the files of `metrics`, which the study does not have.")
-        if self.metrics is not None and (self.files is None) != households:
+        if self.metrics is not None and sum([bool(self.files), bool(self.microaggregate), households]) != 1:
             raise ValueError(
-                "`metrics` take their records from `files` or from a simulated household survey: give exactly one "
-                "of them."
+                "`metrics` take their records from `files`, from `microaggregate` or from a simulated household "
+                "survey: give exactly one of them."
+            )
+        amounts = isinstance(self.simulate, SkewedAmounts)
+        if amounts != (self.microaggregate is not None and not self.microaggregate.path):
+            raise ValueError(
+                "`microaggregate` takes its file from its own `path` or from simulated `skewed-amounts`: give exactly "
+                "one of them."
             )
         survey = isinstance(self.simulate, SyntheticSurvey)
         if self.matching is None and survey:
@@ -359,6 +398,8 @@ def check_files(study: Study, path: Path) -> None:
     named: dict[tuple[str | int, ...], str] = {}
     if study.files is not None:
         named = {("files", side, "path"): source.path for side, source in study.linked_sources.items()}
+    if study.microaggregate is not None and study.microaggregate.path:
+        named["microaggregate", "path"] = study.microaggregate.path
     if study.matching is not None and study.matching.confidential is not None:
         named["matching", "confidential", "path"] = study.matching.confidential.path
         for at, copy in enumerate(study.matching.synthetic):

@@ -30,6 +30,11 @@ class Treatment(Section):
         description="Standard deviation of the logarithm of a factor that multiplies each value; 0 stays 0. "
         "Variables not named get none.",
     )
+    microaggregation: dict[Numeric, Annotated[int, Field(ge=1)]] = Field(
+        {},
+        description="Values are micro-aggregated in groups of this size, one variable at a time, means rounded to "
+        "whole numbers. Variables not named are not. Source: METHODS §9.",
+    )
     rounding: dict[Numeric, Annotated[int, Field(ge=1)]] = Field(
         {"hours": 5, "income": 500, "housing_cost": 50},
         description="Values are rounded to the nearest multiple. Variables not named are not rounded.",
@@ -148,6 +153,23 @@ class LocalAuthorities(Section):
     )
 
 
+class SkewedAmounts(Section):
+    """One file of skewed positive amounts, for `microaggregate`: lognormal variables x1, x2 … of numbered persons."""
+
+    kind: Literal["skewed-amounts"] = Field(description="What is simulated.")
+    seed: int = Field(2026, ge=0, description="The seed; every draw follows from it and from these keys.")
+    records: int = Field(1_000, ge=1, description="Records of the file.")
+    variables: int = Field(3, ge=1, le=64, description="Variables x1, x2 …")
+    sigma: float = Field(1.0, gt=0, le=3, description="Standard deviation of their logarithms.")
+    correlation: float = Field(
+        0.3,
+        ge=0,
+        lt=1,
+        description="Correlation of the logarithms of two variables; its square, here 0.09, is at most 0.2 in METHODS "
+        "§9.",
+    )
+
+
 def _kind(value: Any) -> Any:
     kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
     return kind or "household-survey"
@@ -156,12 +178,13 @@ def _kind(value: Any) -> Any:
 Simulation = Annotated[
     Annotated[HouseholdSurvey, Tag("household-survey")]
     | Annotated[SyntheticSurvey, Tag("synthetic-survey")]
-    | Annotated[LocalAuthorities, Tag("local-authorities")],
+    | Annotated[LocalAuthorities, Tag("local-authorities")]
+    | Annotated[SkewedAmounts, Tag("skewed-amounts")],
     Discriminator(
         _kind,
         custom_error_type="kind",
-        custom_error_message="there is no such `kind`; `household-survey`, `synthetic-survey` and "
-        "`local-authorities` are simulated",
+        custom_error_message="there is no such `kind`; `household-survey`, `synthetic-survey`, `local-authorities` and "
+        "`skewed-amounts` are simulated",
     ),
 ]
 """What `simulate` of a study takes: one section for each `kind`, told apart by it."""

@@ -155,6 +155,8 @@ def _puf(persons: Table, options: Treatment, streams: Streams) -> Mapping[str, n
     )
     for name, deviation in options.noise.items():
         treated[name] = treatments.multiply_noise(treated[name], deviation, streams(f"noise/{name}"))
+    for name, k in options.microaggregation.items():
+        treated[name] = treatments.microaggregate(treated[name], k)
     for name, base in options.rounding.items():
         treated[name] = treatments.round_to(treated[name], base)
     for name, quantile in options.top_coding.items():

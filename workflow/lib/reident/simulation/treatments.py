@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from reident.microaggregation import groups
 from reident.simulation.population import Table
 
 
@@ -55,6 +56,11 @@ def swap(
 def multiply_noise(values: np.ndarray, deviation: float, rng: np.random.Generator) -> np.ndarray:
     """Multiply by exp(`deviation` · z), z standard normal, in whole numbers; 0 stays 0."""
     return np.rint(values * np.exp(deviation * rng.standard_normal(len(values)))).astype(np.int64)
+
+
+def microaggregate(values: np.ndarray, k: int) -> np.ndarray:
+    """The mean of each value's group of k in whole numbers; equal values are dealt out in the order of records."""
+    return np.rint(groups.microaggregate(values.astype(np.float64), k)).astype(np.int64)
 
 
 def round_to(values: np.ndarray, base: int) -> np.ndarray:

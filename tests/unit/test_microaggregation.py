@@ -1,0 +1,265 @@
+"""The files of a study of micro-aggregation, its options, and what is refused (METHODS §9)."""
+
+from __future__ import annotations
+
+import copy
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pydantic import ValidationError
+from reident import agreements
+from reident.errors import InputError
+from reident.microaggregation import files, groups
+from reident.simulation import SkewedAmounts, draw_skewed, treatments
+from reident.study import Study, part
+
+BASE = {
+    "id": "firms",
+    "microaggregate": {
+        "path": "firms.csv",
+        "id": ["firm"],
+        "variables": ["a", "b"],
+        "k": 2,
+        "missing": ["NA"],
+    },
+    "strata": ["area"],
+    "linking_variables": [
+        {"name": "a", "type": "numeric", "missing": ["NA"]},
+        {"name": "b", "type": "numeric"},
+        {"name": "trade", "type": "categorical"},
+    ],
+    "metrics": {"winkler": {}},
+}
+HEADER = ("firm", "area", "trade", "a", "b")
+ROWS = [
+    ("f5", "N", "x", "1", "10"), ("f1", "N", "y", "NA", "10"), ("f2", "S", "x", "2", "30"),
+    ("f4", "S", "y", "4", "30"), ("f3", "N", "x", "09", "20.5"),
+]  # fmt: skip
+
+
+def study(simulated=False, **options) -> Study:
+    content = copy.deepcopy(BASE)
+    content["microaggregate"] |= options
+    if simulated:
+        del content["microaggregate"]["path"], content["microaggregate"]["id"]
+    return Study.model_validate(content)
+
+
+def table(rows=ROWS, header=HEADER) -> pa.Table:
+    columns = zip(*rows, strict=True) if rows else [()] * len(header)
+    return pa.table(dict(zip(header, (pa.array(column, pa.string()) for column in columns), strict=True)))
+
+
+def by_firm(made: files.Made) -> dict[str, tuple]:
+    """The masked records by the firm that they truly are."""
+    return {
+        row.firm: row[4:]
+        for row in made.iuf.merge(made.puf, on="pufid")[
+            ["pufid", "firm", "area", "trade", "a", "b"]
+        ].itertuples()
+    }
+
+
+def test_the_three_files_by_hand():
+    """a: 1 2 | 4 9, means 1.5 and 6.5; b: equal values are dealt out by key: f1 f5 | f3 f2 f4."""
+    made = files.make(study(), table())
+    assert list(made.puf) == ["pufid", "a", "b", "area", "trade"]
+    assert by_firm(made) == {
+        "f1": ("y", "NA", "10.0"),
+        "f2": ("x", "1.5", repr(80.5 / 3)),
+        "f3": ("x", "6.5", repr(80.5 / 3)),
+        "f4": ("y", "6.5", repr(80.5 / 3)),
+        "f5": ("x", "1.5", "10.0"),
+    }
+    held = {row.firm: (row.area, row.trade, row.a, row.b) for row in made.eif.itertuples()}
+    assert held == {firm: tuple(rest) for firm, *rest in ROWS}
+    assert list(made.eif["firm"]) == ["f1", "f2", "f3", "f4", "f5"]
+    assert list(made.puf["pufid"]) == sorted(made.puf["pufid"])
+    assert list(made.iuf["pufid"]) == list(made.puf["pufid"])
+    assert made.account["rows"].tolist() == [5, 0, 5]
+    first = made.variables.iloc[0]
+    counts = ["n_records", "n_missing", "n_distinct", "n_masked", "n_groups", "n_smallest", "n_largest"]
+    assert first[counts].tolist() == [5, 1, 4, 2, 2, 2, 2]
+    # variances of 1.5 1.5 6.5 6.5 and of 1 2 4 9
+    assert first["variance_kept"] == f"{6.25 / 9.5:.6f}"
+    # f2 f3 f4 f5: a 2 9 4 1, b 30 20.5 30 10
+    assert first["largest_r2"] == f"{np.corrcoef([2, 9, 4, 1], [30, 20.5, 30, 10])[0, 1] ** 2:.6f}"
+
+
+def test_the_order_of_rows_does_not_matter():
+    one, other = files.make(study(), table()), files.make(study(), table(ROWS[::-1]))
+    for ours, theirs in zip(one, other, strict=True):
+        pd.testing.assert_frame_equal(ours, theirs)
+
+
+def test_another_seed_draws_other_keys():
+    assert set(files.make(study(), table()).puf["pufid"]) != set(
+        files.make(study(seed=1), table()).puf["pufid"]
+    )
+
+
+def test_a_sample_of_the_masked_file():
+    """The whole file is masked, and then sampled; the intruder holds all of it."""
+    whole, made = files.make(study(), table()), files.make(study(sampling_fraction="0.4"), table())
+    assert len(made.puf) == len(made.iuf) == 2
+    assert by_firm(made).items() <= by_firm(whole).items()
+    pd.testing.assert_frame_equal(made.eif, whole.eif)
+    assert made.account["rows"].tolist() == [5, 3, 2]
+
+
+@pytest.mark.parametrize(
+    ("n", "fraction", "size"),
+    [(5, "0.5", 3), (5, "0.49", 2), (5, "0.01", 1), (5, "1", 5), (100_000, "0.01", 1000), (3, "1/3", 1)],
+)
+def test_the_size_of_a_sample(n, fraction, size):
+    assert files.sample_size(n, Fraction(fraction)) == size
+
+
+def test_a_file_without_a_key_is_numbered():
+    model = study(id=[])
+    text = table([row[1:] for row in ROWS], HEADER[1:])
+    made = files.make(model, text)
+    assert list(made.eif["row"]) == ["1", "2", "3", "4", "5"]
+    assert model.keys == {"puf": ("pufid",), "eif": ("row",)}
+
+
+def test_medians():
+    assert (
+        groups.microaggregate(np.array([1.0, 2, 9, 10, 30, 31, 32]), 3, "median").tolist()
+        == [2] * 3 + [30.5] * 4
+    )
+
+
+def test_deviations_of_the_intruders_file():
+    rows = [(f"f{at:04d}", "N", "x", "100", "200") for at in range(3000)]
+    made = files.make(study(corresponding={"deviating": "1", "by": "0.3"}), table(rows))
+    shares = made.eif[["a", "b"]].astype(float).to_numpy() / [100, 200] - 1
+    far = np.abs(shares) > 0.03
+    assert far.sum(axis=1).max() == 1
+    assert 0.4 < far.any(axis=1).mean() < 0.5  # half of them, less those that deviate by up to 3 % by chance
+    assert np.abs(shares).max() <= 0.3
+    assert (np.abs(shares[~far.any(axis=1)]).max(axis=1) >= 0.01).all()
+    assert (shares > 0).mean() == pytest.approx(0.5, abs=0.03)
+    assert set(made.puf["a"]) == {"100.0"}
+
+
+REFUSED = [
+    ("a repeated key", {}, [*ROWS, ROWS[0]], "firms.csv, row 7: the key (firm) repeats"),
+    ("no record", {}, [], "firms.csv: the file has a header but no record"),
+    (
+        "a word",
+        {},
+        [("f9", "N", "x", "much", "1"), *ROWS],
+        "firms.csv, row 2, column `a`: the value of `a` is not a",
+    ),
+    (
+        "fewer than k values",
+        {"k": "5"},
+        ROWS,
+        "firms.csv, column `a`: only 4 values are not missing, fewer than k = 5",
+    ),
+]
+
+
+@pytest.mark.parametrize(("options", "rows", "said"), [c[1:] for c in REFUSED], ids=[c[0] for c in REFUSED])
+def test_refused_files(options, rows, said):
+    with pytest.raises(InputError) as caught:
+        files.make(study(**options), table(rows))
+    assert said in str(caught.value)
+    assert "much" not in str(caught.value)
+
+
+OPTIONS = [
+    ("a variable twice", {"variables": ["a", "a"]}, "`a` stands twice in `variables`"),
+    ("a key", {"variables": ["firm"]}, "`firm` is a key column"),
+    ("the new key", {"id": ["pufid"]}, "`pufid` will be the key of the masked file"),
+    ("no group", {"k": "0"}, "greater than or equal to 1"),
+    ("no sample", {"sampling_fraction": "0"}, "greater than 0"),
+    ("a key without a file", {"path": ""}, "a simulated file has a key of its own"),
+    ("no file", {"path": "", "id": []}, "give exactly one of them"),
+    ("ends", {"corresponding": {"others_from": "0.5"}}, "`others_from` is above `others_to`"),
+]
+
+
+@pytest.mark.parametrize(("options", "said"), [c[1:] for c in OPTIONS], ids=[c[0] for c in OPTIONS])
+def test_refused_options(options, said):
+    with pytest.raises(ValidationError) as caught:
+        study(**options)
+    assert said in str(caught.value)
+
+
+def test_records_have_one_source():
+    for more in (
+        {"files": {}},
+        {"simulate": {"kind": "household-survey"}},
+        {"simulate": {"kind": "skewed-amounts"}},
+    ):
+        with pytest.raises(ValidationError):
+            Study.model_validate(BASE | more)
+    simulated = copy.deepcopy(BASE) | {"simulate": {"kind": "skewed-amounts"}}
+    del simulated["microaggregate"]["path"], simulated["microaggregate"]["id"]
+    model = Study.model_validate(simulated)
+    assert model.made == dict.fromkeys(["puf", "eif", "iuf"], "microaggregation") | {"original": "simulated"}
+    assert model.keys["eif"] == ("person",)
+
+
+def test_only_the_columns_that_the_study_names_are_read():
+    assert files.columns_of(study()) == ["a", "b", "area", "trade"]
+
+
+def test_a_change_touches_the_steps_that_take_it():
+    steps = ["simulate_amounts", "microaggregate", "prepare", "score", "agreements", "rate"]
+    changed = [step for step in steps if part(study(), step, "winkler") != part(study(k=3), step, "winkler")]
+    assert changed == ["microaggregate"]
+
+
+def test_skewed_amounts():
+    drawn = draw_skewed(SkewedAmounts(kind="skewed-amounts", records=4000, variables=4))
+    assert list(drawn) == ["person", "x1", "x2", "x3", "x4"]
+    assert drawn["person"].is_unique
+    values = drawn.drop(columns="person").astype(float).to_numpy()
+    assert values.min() >= 1
+    assert ((values.mean(axis=0) - np.median(values, axis=0)) / values.std(axis=0) > 0.2).all()  # skewed
+    r2 = np.corrcoef(values.T) ** 2
+    assert 0 < r2[~np.eye(4, dtype=bool)].min() <= r2[~np.eye(4, dtype=bool)].max() <= 0.2
+    again = draw_skewed(SkewedAmounts(kind="skewed-amounts", records=4000, variables=2))
+    pd.testing.assert_frame_equal(again, drawn[["person", "x1", "x2"]])  # a variable more changes no other
+
+
+def test_as_a_treatment_of_a_simulated_survey():
+    assert treatments.microaggregate(np.array([5, 1, 2, 91, 40, 2, 3]), 3).tolist() == [
+        35,
+        2,
+        2,
+        35,
+        35,
+        2,
+        35,
+    ]
+
+
+def test_the_range_of_min_agree():
+    model = study()
+    pairs = [("1", 3.0, True), ("1", 1.0, False), ("2", 2.0, False), ("2", 2.0, True), ("3", 1.0, False)]
+    pufid, score, right = zip(*pairs, strict=True)
+    confirmed = pa.table({"pufid": list(pufid), "score": list(score), "confirmed": list(right)})
+    rates = pd.DataFrame({"metric": ["winkler"], "stratum": ["ALL"], "n_puf": [10]})
+    found = agreements.agreements(model, confirmed, rates)
+    assert found["min_agree"].tolist() == [1, 2, 3]
+    assert found["n_pairs"].tolist() == [5, 3, 1]
+    assert found["n_suspected"].tolist() == [3, 2, 1]
+    assert found["n_confirmed"].tolist() == [2, 2, 1]
+    assert found["confirmed_rate"].tolist() == [0.2, 0.2, 0.1]
+
+
+def test_every_bundled_study_is_valid():
+    from reident import family
+
+    folder = Path(__file__).parents[2] / "config" / "studies"
+    for file in sorted(folder.glob("winkler-*.yaml")):
+        members = family.load(file)
+        assert members[0].study.microaggregate is not None

@@ -1,0 +1,85 @@
+"""Micro-aggregation of a file and its attack by itself (METHODS §9).
+
+Reads  the file of the section `microaggregate`, declared or simulated; results/{study}/confirmed/winkler.parquet
+Makes  results/{study}/simulated/original.csv where the study simulates it;
+       microaggregation/{puf,eif,iuf}.csv: the masked sample, what the intruder holds, the links between them;
+       microaggregation/{variables,account}.csv: what was done to each variable, and the row account;
+       agreements.csv: the rates by the smallest number of variables that agree
+"""
+
+
+rule simulate_amounts:
+    """Draw a file of skewed positive amounts."""
+    input:
+        study=study_file,
+    output:
+        original="results/{study}/simulated/original.csv",
+        ledger="results/{study}/ledger/simulate_amounts.json",
+    log:
+        "results/{study}/logs/simulate_amounts.log",
+    benchmark:
+        "results/{study}/benchmarks/simulate_amounts.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+    params:
+        study=study_digest("simulate_amounts"),
+        library=library_digest("simulate_amounts"),
+    script:
+        "../scripts/simulate_amounts.py"
+
+
+rule microaggregate:
+    """Mask a file by micro-aggregation, sample it, and keep what the intruder holds and the truth."""
+    input:
+        study=study_file,
+        original=source("original"),
+    output:
+        puf="results/{study}/microaggregation/puf.csv",
+        eif="results/{study}/microaggregation/eif.csv",
+        iuf="results/{study}/microaggregation/iuf.csv",
+        variables="results/{study}/microaggregation/variables.csv",
+        account="results/{study}/microaggregation/account.csv",
+        ledger="results/{study}/ledger/microaggregate.json",
+    log:
+        "results/{study}/logs/microaggregate.log",
+    benchmark:
+        "results/{study}/benchmarks/microaggregate.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 40 * input.size_mb) * attempt,
+    params:
+        study=study_digest("microaggregate"),
+        library=library_digest("microaggregate"),
+        sources=source_digests,
+    script:
+        "../scripts/microaggregate.py"
+
+
+rule agreements:
+    """Count what is found if more variables must agree."""
+    input:
+        study=study_file,
+        confirmed="results/{study}/confirmed/winkler.parquet",
+        rates="results/{study}/rates.csv",
+    output:
+        agreements="results/{study}/agreements.csv",
+        ledger="results/{study}/ledger/agreements.json",
+    log:
+        "results/{study}/logs/agreements.log",
+    benchmark:
+        "results/{study}/benchmarks/agreements.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
+    params:
+        study=study_digest("agreements"),
+        library=library_digest("agreements"),
+    script:
+        "../scripts/agreements.py"

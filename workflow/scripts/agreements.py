@@ -1,0 +1,7 @@
+"""Adapter of the rule `agreements`."""
+
+from reident import agreements, ledger
+
+with ledger.step(snakemake) as step:
+    found = agreements.agreements(step.study, step.read("confirmed"), step.read("rates"))
+    step.write("agreements", found)

@@ -1,0 +1,9 @@
+"""Adapter of the rule `microaggregate`."""
+
+from reident import ledger
+from reident.microaggregation import files
+
+with ledger.step(snakemake) as step:
+    original = files.read_original(step.study, step.path("original"))
+    for name, table in files.make(step.study, original)._asdict().items():
+        step.write(name, table)
