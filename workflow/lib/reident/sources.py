@@ -12,12 +12,13 @@ from reident.section import Section
 Name = Annotated[str, Field(min_length=1)]
 
 
-def _one_or_many(value: Any) -> Any:
+def one_or_many(value: Any) -> Any:
+    """A single name stands for a list of it."""
     return [value] if isinstance(value, str) else value
 
 
 _ManyNames = Annotated[tuple[Name, ...], Field(min_length=1)]
-Names = Annotated[_ManyNames, BeforeValidator(_one_or_many, json_schema_input_type=Name | _ManyNames)]
+Names = Annotated[_ManyNames, BeforeValidator(one_or_many, json_schema_input_type=Name | _ManyNames)]
 
 Format = Literal["csv", "fixed-width", "parquet", "sas7bdat", "xport", "stata", "spss"]
 Positions = Annotated[str, Field(pattern=r"^[1-9]\d{0,5}(-[1-9]\d{0,5})?$")]

@@ -7,7 +7,6 @@ refused, and :func:`canonical_json` writes it in one way only, so that its SHA-2
 from __future__ import annotations
 
 import json
-import os
 import re
 from datetime import date as Date
 from pathlib import Path
@@ -39,8 +38,9 @@ from reident.linking import (
     Strata,
 )
 from reident.matching.options import ConfidentialFile, Matching, SyntheticFile
-from reident.metrics import REGISTRY, adhoc
+from reident.metrics import REGISTRY
 from reident.microaggregation.options import ORIGINAL, Microaggregate
+from reident.named_files import check_files
 from reident.parts import digest, part, plain
 from reident.section import Section
 from reident.simulation import (
@@ -385,45 +385,6 @@ def load(path: Path) -> Study:
         return Study.model_validate(data)
     except ValidationError as error:
         raise studyfile.explain(error, path, data, node, known_keys()) from None
-
-
-def check_files(study: Study, path: Path) -> None:
-    """See that every file that a study names is there, beside the study file at `path`.
-
-    Raises
-    ------
-    InputError
-        With the line and key of the first that is not.
-    """
-    named: dict[tuple[str | int, ...], str] = {}
-    if study.files is not None:
-        named = {("files", side, "path"): source.path for side, source in study.linked_sources.items()}
-    if study.microaggregate is not None and study.microaggregate.path:
-        named["microaggregate", "path"] = study.microaggregate.path
-    if study.matching is not None and study.matching.confidential is not None:
-        named["matching", "confidential", "path"] = study.matching.confidential.path
-        for at, copy in enumerate(study.matching.synthetic):
-            named["matching", "synthetic", at, "path"] = copy.path
-    if study.file_risk is not None:
-        named |= study.file_risk.named_files
-    options = study.chosen.get("adhoc")
-    if isinstance(options, adhoc.Options):
-        for name, rule in options.scores.items():
-            if rule.function is not None:
-                named["metrics", "adhoc", "scores", name, "function"] = f"{rule.function.split(':')[0]}.py"
-    for location, name in named.items():
-        file = path.parent / name
-        if file.is_dir():
-            problem, remedy = "is a folder", "name the file in it"
-        elif not file.exists():
-            problem, remedy = "does not exist", "correct it; a path is relative to the study file"
-        elif not os.access(file, os.R_OK):
-            problem, remedy = "may not be read", "change its permissions"
-        else:
-            continue
-        line = studyfile.line_of(studyfile.read(path)[1], location)
-        shown = "".join(f"[{key + 1}]" if isinstance(key, int) else f".{key}" for key in location)[1:]
-        raise InputError(f"{path}, line {line}: `{shown}`: {name} {problem}; {remedy}.")
 
 
 def known_keys() -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -172,10 +173,11 @@ def _about(
     options: Microaggregate, values: dict[str, np.ndarray], masked: dict[str, np.ndarray]
 ) -> pd.DataFrame:
     lines = []
+    between = {pair: r2(*(values[name] for name in pair)) for pair in combinations(values, 2)}
     for name, own in values.items():
         known = own[~np.isnan(own)]
         groups = sizes(len(known), options.k)
-        others = [r2(own, other) for another, other in values.items() if another != name]
+        others = [share for pair, share in between.items() if name in pair]
         spread = _variance(known)
         lines.append(
             {
@@ -201,7 +203,7 @@ def _rounded(value: float | None) -> str:
 
 
 def _variance(values: np.ndarray) -> float:
-    return _products(values, values) / len(values)
+    return float(np.square(values - values.mean()).mean())
 
 
 def r2(one: np.ndarray, other: np.ndarray) -> float | None:
@@ -209,12 +211,6 @@ def r2(one: np.ndarray, other: np.ndarray) -> float | None:
     both = ~(np.isnan(one) | np.isnan(other))
     if not both.any():
         return None
-    x, y = one[both], other[both]
-    spread = _products(x, x) * _products(y, y)
-    return _products(x, y) ** 2 / spread if spread else None
-
-
-def _products(x: np.ndarray, y: np.ndarray) -> float:
-    """The sum of products of deviations from the means; sums are correctly rounded."""
-    mean_x, mean_y = math.fsum(x) / len(x), math.fsum(y) / len(y)
-    return math.fsum((x - mean_x) * (y - mean_y))
+    x, y = (own[both] - own[both].mean() for own in (one, other))
+    spread = float(np.square(x).sum()) * float(np.square(y).sum())
+    return float((x * y).sum()) ** 2 / spread if spread else None

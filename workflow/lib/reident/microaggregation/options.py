@@ -5,13 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from reident.exact import Rational
 from reident.linking import Files, LinkFile, RecordFile
 from reident.microaggregation.groups import Aggregate
 from reident.section import Section
-from reident.sources import Name, Names, SourceFile
+from reident.sources import Name, SourceFile, one_or_many
 
 ORIGINAL = "original"
 """The side of the file that is micro-aggregated."""
@@ -57,7 +57,9 @@ class Microaggregate(SourceFile):
         "",
         description="The file, relative to the study file; empty: the simulated `skewed-amounts`.",
     )
-    id: Names | tuple[()] = Field(
+    id: Annotated[
+        tuple[Name, ...], BeforeValidator(one_or_many, json_schema_input_type=Name | tuple[Name, ...])
+    ] = Field(
         (), description="The column, or columns, of its key, compared as text; empty: records are numbered."
     )
     variables: tuple[Name, ...] = Field(

@@ -159,7 +159,7 @@ class SkewedAmounts(Section):
     kind: Literal["skewed-amounts"] = Field(description="What is simulated.")
     seed: int = Field(2026, ge=0, description="The seed; every draw follows from it and from these keys.")
     records: int = Field(1_000, ge=1, description="Records of the file.")
-    variables: int = Field(3, ge=1, le=64, description="Variables x1, x2 …")
+    variables: int = Field(3, ge=1, le=64, description="The number of variables, x1, x2 and so on.")
     sigma: float = Field(1.0, gt=0, le=3, description="Standard deviation of their logarithms.")
     correlation: float = Field(
         0.3,
