@@ -53,6 +53,14 @@ class Files(Section):
         return self
 
 
+SIMULATED = Files(
+    puf=RecordFile(path="puf.csv", id=("pufid",)),
+    eif=RecordFile(path="eif.csv", id=("broker", "serial")),
+    iuf=LinkFile(path="iuf.csv", puf_id=("pufid",), eif_id=("broker", "serial")),
+)
+"""The files that the simulation of a household survey writes."""
+
+
 class PerFile(Section):
     """Missing codes of each file."""
 

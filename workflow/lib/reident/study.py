@@ -28,6 +28,7 @@ from reident.errors import InputError
 from reident.filerisk.options import POPULATION, SURVEY, FileRisk, KeyVariable
 from reident.linking import (
     MAX_LINKING_VARIABLES,
+    SIMULATED,
     Binning,
     Files,
     LinkFile,
@@ -362,14 +363,6 @@ class Study(Section):
         for name, options in self.chosen.items():
             REGISTRY[name].check(options, self.linking_variables)
         return self
-
-
-SIMULATED = Files(
-    puf=RecordFile(path="puf.csv", id=("pufid",)),
-    eif=RecordFile(path="eif.csv", id=("broker", "serial")),
-    iuf=LinkFile(path="iuf.csv", puf_id=("pufid",), eif_id=("broker", "serial")),
-)
-"""The files that the simulation of a household survey writes."""
 
 
 def load(path: Path) -> Study:
