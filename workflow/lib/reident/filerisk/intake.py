@@ -18,7 +18,7 @@ from reident.bins import bin_values, cut_points
 from reident.errors import InputError
 from reident.filerisk.options import POPULATION, FileRisk, KeyVariable
 from reident.sources import SourceFile
-from reident.values import Coding, Place, clean, typed
+from reident.values import Coding, Place, normaliser, typed
 
 if TYPE_CHECKING:
     from reident.study import Study
@@ -87,23 +87,26 @@ def prepare(study: Study, text: pa.Table, population: pa.Table | None) -> Prepar
         A file without a record, a repeated key, a value that is not a number where it must be one, weights that
         cannot be, a variable without a code in common with the population.
     """
-    source = study.risk_sources
-    file = _last(source[study.risk.side])
+    source = study.risk_sources[study.risk.side]
+    file = _last(source)
     if text.num_rows == 0:
         raise InputError(f"{file}: the file has a header but no record; check the export.")
-    code = keys.check(text, study.risk_id, file) if study.risk_id else np.arange(text.num_rows)
+    code = (
+        keys.check(text, study.risk_id, file, source.first_row) if study.risk_id else np.arange(text.num_rows)
+    )
     front = {name: text[name] for name in study.risk_id}
     if not front:
-        front[ROW] = pa.array(np.arange(2, text.num_rows + 2, dtype=np.int32))
+        first = source.first_row
+        front[ROW] = pa.array(np.arange(first, first + text.num_rows, dtype=np.int32))
     if study.risk.weight:
-        front[WEIGHT] = _weights(text, study.risk.weight, file)
-    files = [(file, text)]
+        front[WEIGHT] = _weights(text, study.risk.weight, source)
+    files = [(source, text)]
     if population is not None:
         if population.num_rows == 0:
             raise InputError(
-                f"{_last(source[POPULATION])}: the file has a header but no record; check the export."
+                f"{_last(study.risk_sources[POPULATION])}: the file has a header but no record; check the export."
             )
-        files.append((_last(source[POPULATION]), population))
+        files.append((study.risk_sources[POPULATION], population))
     categories, warnings = [], []
     columns: list[dict[str, pa.Array]] = [{} for _ in files]
     for variable in study.risk_key:
@@ -126,12 +129,15 @@ def _last(source: SourceFile) -> str:
     return source.path.rsplit("/", 1)[-1]
 
 
-def _weights(text: pa.Table, column: str, file: str) -> pa.Array:
+def _weights(text: pa.Table, column: str, source: SourceFile) -> pa.Array:
     """The weights; every one a number that is not negative, together at least as many as records."""
-    values = typed(text[column], Coding("numeric"), Place(file, column, column))
+    file, first = _last(source), source.first_row
+    values = typed(
+        text[column], Coding("numeric", decimal=source.decimal), Place(file, column, column, first)
+    )
     numbers = values.to_numpy(zero_copy_only=False)
     if (numbers < 0).any():
-        row = int((numbers < 0).argmax()) + 2
+        row = int((numbers < 0).argmax()) + first
         raise InputError(f"{file}, row {row}, column `{column}`: the weight is negative; correct the file.")
     if numbers.mean() < 1:
         raise InputError(
@@ -141,15 +147,26 @@ def _weights(text: pa.Table, column: str, file: str) -> pa.Array:
     return values
 
 
+def _coding(variable: KeyVariable, source: SourceFile) -> Coding:
+    return Coding(
+        variable.type,
+        variable.missing,
+        variable.recode,
+        variable.order,
+        variable.integer_coded,
+        source.decimal,
+    )
+
+
 def _coded(
-    variable: KeyVariable, study: Study, files: Sequence[tuple[str, pa.Table]]
+    variable: KeyVariable, study: Study, files: Sequence[tuple[SourceFile, pa.Table]]
 ) -> tuple[list[np.ndarray], list[str]]:
     """The codes of one variable in each file, int32, -1 where missing, and what they stand for."""
-    coding = Coding(variable.type, variable.missing, variable.recode, variable.order, variable.integer_coded)
-    columns = [
-        typed(text[variable.column], coding, Place(file, variable.column, variable.name))
-        for file, text in files
-    ]
+    columns = []
+    for source, text in files:
+        coding = _coding(variable, source)
+        place = Place(_last(source), variable.column, variable.name, source.first_row)
+        columns.append(typed(text[variable.column], coding, place))
     if variable.type == "numeric":
         values = [column.to_numpy(zero_copy_only=False).astype(np.float64) for column in columns]
         cuts = cut_points(values[0], study.binning.bins)
@@ -160,7 +177,8 @@ def _coded(
         codes, sorted_labels = keys.text_codes([pa.chunked_array([column]) for column in columns])
         labels = [str(label) for label in sorted_labels.to_pylist()]
         if variable.order is not None:
-            codes, labels = _in_order(codes, labels, [clean(one) for one in variable.order])
+            normal = normaliser(_coding(variable, files[0][0]))
+            codes, labels = _in_order(codes, labels, [normal(one) for one in variable.order])
     if study.risk.missing == "category" and any((own < 0).any() for own in codes):
         codes = [np.where(own < 0, len(labels), own) for own in codes]
         labels = [*labels, MISSING_LABEL]
@@ -181,11 +199,8 @@ def _in_order(
 ) -> tuple[list[np.ndarray], list[str]]:
     """Codes in the declared order, which holds every label."""
     place = {label: at for at, label in enumerate(order)}
-    # A category may be written otherwise where it is a coded integer; those stand behind, in their own order.
-    behind = [label for label in labels if label not in place]
-    place |= {label: len(order) + at for at, label in enumerate(behind)}
     new = np.append(np.array([place[label] for label in labels], np.int64), -1)
-    return [new[own] for own in codes], [*order, *behind]
+    return [new[own] for own in codes], order
 
 
 def _lines(name: str, labels: list[str], codes: list[np.ndarray]) -> pd.DataFrame:
@@ -195,22 +210,23 @@ def _lines(name: str, labels: list[str], codes: list[np.ndarray]) -> pd.DataFram
 
 
 def _unknown_codes(
-    variable: KeyVariable, files: Sequence[tuple[str, pa.Table]], codes: list[np.ndarray]
+    variable: KeyVariable, files: Sequence[tuple[SourceFile, pa.Table]], codes: list[np.ndarray]
 ) -> list[str]:
     """Refuse a category without a code in common with the population; warn of codes that it does not have."""
     if len(files) < 2 or variable.type == "numeric":
         return []
     ours, theirs = (np.unique(own[own >= 0]) for own in codes)
+    file, population = (_last(source) for source, _ in files)
     if len(ours) and len(theirs) and not np.isin(ours, theirs).any():
         raise InputError(
-            f"{files[0][0]} and {files[1][0]}, column `{variable.column}`: no code of `{variable.name}` is in both "
+            f"{file} and {population}, column `{variable.column}`: no code of `{variable.name}` is in both "
             "files; code both alike (`recode`)."
         )
     unknown = int((~np.isin(ours, theirs)).sum())
     if not unknown:
         return []
     return [
-        f"{files[1][0]}: {unknown} of {len(ours)} codes of {variable.name} in {files[0][0]} are not in the population."
+        f"{population}: {unknown} of {len(ours)} codes of {variable.name} in {file} are not in the population."
     ]
 
 
