@@ -13,6 +13,7 @@ import numpy as np
 CATEGORIES = {
     10: (2, 5, 7, 3, 18, 50, 9, 4, 25, 12),
     13: (2, 5, 7, 3, 18, 50, 9, 4, 25, 12, 6, 2, 30),
+    8: (2, 5, 7, 3, 18, 9, 25, 30),
     5: (2, 5, 7, 18, 50),
 }
 """The numbers of categories, by the number of categorical variables."""

@@ -24,6 +24,12 @@ def main(name: str, file: str, threads: str = "2") -> None:
 
         puf, eif, order, _ = unicity.shared_uniques(*codes, sets="all", max_order=None, threads=int(threads))
         answer(work, puf, eif, order)
+    elif work.metric == "suda":
+        from reident.filerisk import suda
+
+        found = suda.scores(data["puf_codes"], threads=int(threads))
+        records = np.flatnonzero(found.msus.order)
+        answer(work, records, found.msus.order[records], found.msus.counts[records].sum(axis=1))
     elif work.metric == "adhoc":
         from reident.kernels import adhoc
 

@@ -36,6 +36,7 @@ PEERS = {
     "euclidean": ["numpy in blocks", "polars in blocks"],
     "adhoc": ["numpy in blocks"],
     "unicity": ["polars group-by", "DuckDB group-by"],
+    "suda": [],
 }  # fmt: skip
 PARTIAL = {"splink, blocked"}
 """Peers that do not look at all pairs, whose answers need not agree."""

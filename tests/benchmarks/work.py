@@ -12,7 +12,7 @@ KEEP = 20
 
 
 class Work(NamedTuple):
-    """One metric on one kind of file: categorical and numeric variables, and the norm."""
+    """One metric, or the risk of one file (`suda`): categorical and numeric variables of the file, and the norm."""
 
     metric: str
     categorical: int
@@ -26,6 +26,8 @@ WORKS = {
     "euclidean-primer": Work("euclidean", 5, 5, "primer"),
     "adhoc": Work("adhoc", 5, 5),
     "unicity": Work("unicity", 13, 0),
+    "suda-8": Work("suda", 8, 0),
+    "suda-13": Work("suda", 13, 0),
 }
 
 BANDS = ((0.0, 5), (0.1, 4), (0.25, 2))
@@ -57,6 +59,8 @@ def rank_rule(
 
 def answer(work: Work, puf: np.ndarray, eif: np.ndarray, level: np.ndarray) -> None:
     """Print the number of pairs and the digest of an answer sorted by record, for the comparison.
+
+    Of SUDA the records with a minimal sample unique, the size of the smallest, and their number.
 
     Of euclidean only the pairs: tools add squares up in whatever order, which may move the last decimal.
     """

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 from reident import study
 from reident.filerisk import assessment, intake, numerical_study
 
@@ -70,6 +71,7 @@ def write_filerisk(folder: Path, section: dict[str, Any] = FILE_RISK, **keys: An
     if spec.risk.population and spec.risk.population.numerical_study:
         tables |= numerical_study.run(spec, found.population)._asdict()
     (folder / "filerisk").mkdir(parents=True)
+    pq.write_table(assessed.records, folder / "filerisk" / "records.parquet")
     (folder / "study.json").write_text(study.canonical_json(spec), encoding="utf-8")
     for name, table in tables.items():
         if isinstance(table, pd.DataFrame):

@@ -25,12 +25,9 @@ def shown(language, words):
     return block
 
 
-@pytest.fixture(scope="module")
-def own(tmp_path_factory):
-    """A folder in which the commands for a study of one's own have run, but for where Snakemake lies."""
-    folder = tmp_path_factory.mktemp("own")
+def run(folder, text):
+    """Commands of the README in a folder, but for where Snakemake lies."""
     command = f"{sys.executable} -m snakemake --snakefile {CHECKOUT}/Snakefile --cores 2"
-    text = shown("sh", "mkdir my-study")
     assert text.count(".venv/bin/snakemake") == 1
     ended = subprocess.run(
         ["sh", "-eu", "-c", text.replace(".venv/bin/snakemake", command)],
@@ -43,6 +40,13 @@ def own(tmp_path_factory):
         timeout=600,
     )
     assert ended.returncode == 0, ended.stdout
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    """A folder in which the commands for a study of one's own have run."""
+    folder = tmp_path_factory.mktemp("own")
+    run(folder, shown("sh", "mkdir my-study"))
     return folder
 
 
@@ -71,6 +75,16 @@ def test_results_are_readable_by_their_owner_alone(own):
     ]
     assert len(made) > 30
     assert {oct(file.stat().st_mode & 0o777) for file in made} == {"0o600"}
+
+
+@pytest.mark.slow
+def test_a_file_by_itself(own):
+    run(own, shown("sh", "my-study/alone.yaml"))
+    summary = pd.read_csv(own / "results" / "my-study-alone" / "filerisk" / "summary.csv").set_index(
+        "quantity"
+    )
+    assert summary.at["records", "value"] == "12"
+    assert (own / "results" / "my-study-alone" / "filerisk" / "records.parquet").is_file()
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 """The comparison of a study's variants.
 
-Reads  results/{study}/rates.csv or matching/summary.csv, and those of results/{study}/variants/{variant}/
+Reads  results/{study}/rates.csv, matching/summary.csv or filerisk/definitions.csv, and those of results/{study}/variants/{variant}/
 Makes  comparison/{table}.csv: what each variant found for the whole study, beside what varies
 """
 

@@ -27,6 +27,7 @@ TABLES = {
     "rates": Compared("rates.csv", "stratum", WHOLE),
     "agreements": Compared("agreements.csv", "stratum", WHOLE),
     "matching": Compared("matching/summary.csv", "file", MEAN),
+    "filerisk": Compared("filerisk/definitions.csv", "chosen", "True"),
 }
 """The tables that are compared, by name."""
 
@@ -37,6 +38,7 @@ def tables(study: Study) -> list[str]:
         "rates": study.metrics is not None,
         "agreements": "winkler" in study.chosen,
         "matching": study.matching is not None,
+        "filerisk": study.file_risk is not None,
     }
     return [name for name in TABLES if study.variants and made[name]]
 

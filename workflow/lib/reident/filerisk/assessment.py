@@ -36,7 +36,7 @@ class Assessed(NamedTuple):
     summary : pandas.DataFrame
         quantity, value: one line per quantity; an empty value is not defined.
     definitions : pandas.DataFrame
-        definition, chosen, U, P, f, Q, sum, mean (of the uniques), largest, n_one (records with 1), correlation
+        definition, chosen, U, P, f, Q, dis, sum, mean (of the uniques), largest, n_one (records with 1), correlation
         with the reciprocal.
     hazards : pandas.DataFrame
         definition, hazard.
@@ -243,6 +243,7 @@ def _definitions(chosen: str, both: dict[str, DisSuda], reciprocal: np.ndarray |
             "P": own.n_in_pairs,
             "f": shown(own.fraction),
             "Q": shown(own.q),
+            "dis": shown(dis.general(own.n_unique, own.n_in_pairs, own.fraction)),
             "sum": shown(total),
             "mean": shown(total / own.n_unique if own.n_unique else None),
             "largest": shown(float(own.risk.max(initial=0.0))),

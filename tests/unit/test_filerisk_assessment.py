@@ -1,0 +1,158 @@
+"""The tables of one file's risk, against the oracle and against each other."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from oracles import minimal_uniques as oracle
+from reident.filerisk import assessment, dis, intake
+from unit.filerisk_fixture import FILE_RISK, POPULATION, drawn, prepared
+
+
+def assess(section=FILE_RISK, *, threads=1, **keys):
+    spec, found = prepared(section, **keys)
+    return (
+        spec,
+        found,
+        assessment.assess(spec, found.file, found.population, found.categories, threads=threads),
+    )
+
+
+@pytest.fixture(scope="module")
+def usual():
+    return assess(POPULATION)
+
+
+def summary(found):
+    return dict(zip(found.summary["quantity"], found.summary["value"], strict=True))
+
+
+@pytest.mark.parametrize("missing", ["excluded", "category"])
+def test_records_are_those_of_the_oracle(missing):
+    """Codes are made here from the text, by themselves; sets of variables by enumeration."""
+    people = drawn(120, seed=9).drop(columns="age")
+    section = {**FILE_RISK, "missing": missing, "key_variables": FILE_RISK["key_variables"][1:]}
+    _, _, found = assess(section, file=people)
+    records = found.records.to_pandas().set_index("pid").loc[people["pid"]]
+    names = ["sex", "job", "region", "tenure"]
+    rows = [
+        [-1 if missing == "excluded" and cell == "-9" else int(cell) + 10 for cell in row]
+        for row in people[names].to_numpy().tolist()
+    ]
+    sets = oracle.minimal_uniques(np.array(rows, np.int32), None)
+    for row, own, record in zip(rows, sets, records.itertuples(), strict=True):
+        size = 0 if -1 in row else rows.count(row)
+        assert (record.cell_size, record.unique, record.n_msu) == (size, size == 1, len(own))
+        assert record.suda == sum(math.factorial(4 - len(one)) for one in own)
+        assert record.special_unique == (size == 1 and any(len(one) < 4 for one in own))
+        if own:
+            assert record.min_msu == len(own[0])
+            assert record.smallest_msu == " × ".join(names[j] for j in own[0])
+        else:
+            assert (math.isnan(record.min_msu), record.smallest_msu) == (True, "")
+
+
+def test_the_summary_counts_what_the_records_say(usual):
+    _, _, found = usual
+    records, lines = found.records.to_pandas(), summary(found)
+    assert int(lines["records"]) == len(records) == 300
+    assert int(lines["U"]) == records["unique"].sum() > 0
+    assert int(lines["P"]) == (records["cell_size"] == 2).sum() > 0
+    for k in (2, 3, 5):
+        assert int(lines[f"violations_{k}_anonymity"]) == records["cell_size"].between(1, k - 1).sum()
+    assert int(lines["n_special"]) + int(lines["n_random"]) == int(lines["U"])
+    assert float(lines["sum_suda"]) == records["suda"].sum()
+    assert float(lines["max_suda"]) == records["suda"].max()
+    assert float(lines["dis"]) == pytest.approx(dis.general(int(lines["U"]), int(lines["P"]), 0.1))
+    assert float(lines["dis_special_se"]) <= 0.05
+    assert lines["f_from"] == "declared"
+
+
+def test_tables_add_up(usual):
+    _, prepared_files, found = usual
+    lines = summary(found)
+    assert found.cells["n_records"].sum() == int(lines["records_in_cells"])
+    assert found.sizes["n_msu"].sum() == int(lines["n_msu"])
+    assert found.scores["n_records"].sum() == 300
+    assert found.levels.groupby("variable")["contribution"].sum().to_dict() == pytest.approx(
+        found.variables.set_index("variable")["contribution"].to_dict()
+    )
+    assert found.levels["n_records"].sum() == sum(
+        300 - prepared_files.file[name].null_count for name in found.variables["variable"]
+    )
+    for _, own in found.classes.groupby("definition"):
+        assert own["n"].sum() == 300
+    definitions = found.definitions.set_index("definition")
+    manning = definitions.loc["elliot-manning"]
+    assert float(manning["sum"]) == pytest.approx(float(lines["dis"]) * int(lines["U"]))
+    assert definitions["chosen"].tolist() == [True, False]
+    assert (definitions["U"].nunique(), definitions["P"].nunique()) == (1, 1)
+    assert (manning["Q"], float(definitions.at["user-guide", "Q"])) == ("", pytest.approx(1.15))
+
+
+def test_the_chosen_definition_is_the_records_own():
+    manning, guide = (assess({**FILE_RISK, "dis_suda": one})[2].records for one in assessment.DEFINITIONS)
+    assert manning["dis_suda"].equals(manning["dis_suda_elliot_manning"])
+    assert guide["dis_suda"].equals(guide["dis_suda_user_guide"])
+    assert not manning["dis_suda"].equals(guide["dis_suda"])
+    assert manning["dis_suda_user_guide"].equals(guide["dis_suda_user_guide"])
+
+
+def test_the_truth_about_the_uniques_is_that_of_the_population(usual):
+    spec, files, found = usual
+    names = [variable.name for variable in spec.risk_key]
+    people = [tuple(row) for row in intake.codes_of(files.population, names).tolist()]
+    counts = pd.Series(people).value_counts().to_dict()
+    own = [tuple(row) for row in intake.codes_of(files.file, names).tolist()]
+    expected = [1 / counts[row] if -1 not in row else None for row in own]
+    records = found.records.to_pandas()
+    assert found.records["population_reciprocal"].to_pylist() == expected
+    cells = [counts[row] for row, unique in zip(own, records["unique"], strict=True) if unique]
+    lines = summary(found)
+    assert float(lines["true_match_probability"]) == pytest.approx(len(cells) / sum(cells))
+    assert float(lines["mean_reciprocal"]) == pytest.approx(np.mean([1 / size for size in cells]))
+    assert int(lines["population_uniques"]) == cells.count(1)
+
+
+def test_threads_and_the_order_of_rows_change_nothing():
+    people = drawn(400)
+    first = assess(FILE_RISK, file=people)[2]
+    for other in (
+        assess(FILE_RISK, file=people, threads=2)[2],
+        assess(FILE_RISK, file=people.sample(frac=1, random_state=5))[2],
+    ):
+        assert first.records.equals(other.records)
+        for one, same in zip(first[1:], other[1:], strict=True):
+            assert one.equals(same)
+
+
+def test_f_from_weights():
+    people = drawn(300).assign(w="20")
+    section = {key: value for key, value in FILE_RISK.items() if key != "sampling_fraction"}
+    lines = summary(assess({**section, "weight": "w"}, file=people)[2])
+    assert (float(lines["f"]), lines["f_from"]) == (0.05, "mean weight 20.0")
+
+
+@pytest.mark.parametrize(
+    ("rows", "hazard"),
+    [
+        (["1 a", "2 b", "3 c"], "No record is in a pair"),
+        (["1 a", "2 a", "3 a"], "pr(cm|um) is undefined"),
+        (["1 a", "2 b", "3 c", "4 c"], ""),
+    ],
+)
+def test_hazards_are_named(rows, hazard):
+    people = pd.DataFrame([row.split() for row in rows], columns=["pid", "x"])
+    found = assess({**FILE_RISK, "key_variables": ["x", {"name": "y", "column": "x"}]}, file=people)[2]
+    said = list(found.hazards["hazard"])
+    assert any(hazard in line for line in said) if hazard else said == []
+
+
+def test_a_file_in_which_nothing_is_unique():
+    people = pd.DataFrame({"pid": ["1", "2", "3"], "x": ["a"] * 3})
+    found = assess({**FILE_RISK, "key_variables": ["x"]}, file=people)[2]
+    lines = summary(found)
+    assert (lines["U"], lines["dis"], lines["dis_special"], lines["share_special"]) == ("0", "", "", "")
+    assert found.definitions["mean"].tolist() == ["", ""]
+    assert found.records["dis_suda"].to_pylist() == [0, 0, 0]

@@ -1,0 +1,134 @@
+"""Coding a file and its population: missing values, bins, orders, weights, what does not fit."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from reident.errors import InputError
+from reident.filerisk import intake
+from reident.study import Study
+from unit.filerisk_fixture import FILE_RISK, POPULATION, drawn, prepared, text
+from unit.making import table
+
+SEX = {**FILE_RISK, "key_variables": ["sex", {"name": "job", "missing": ["-9"]}]}
+
+
+def coded(section, file, population=None, **keys):
+    spec = Study.model_validate({"id": "risk", "file_risk": section, **keys})
+    return intake.prepare(spec, file, population)
+
+
+FILE = table("pid sex job", "03 m 2", "1 f 10", "2 m -9")
+
+
+def test_codes_stand_for_sorted_labels_and_records_for_sorted_keys():
+    found = coded(SEX, FILE)
+    assert found.file["pid"].to_pylist() == ["03", "1", "2"]
+    assert found.file["sex"].to_pylist() == [1, 0, 1]
+    assert found.file["job"].to_pylist() == [1, 0, None]
+    assert found.categories[["variable", "label", "n_file"]].to_numpy().tolist() == [
+        ["sex", "f", 1], ["sex", "m", 2], ["job", "10", 1], ["job", "2", 1],
+    ]  # fmt: skip
+    assert intake.codes_of(found.file, ["sex", "job"]).tolist() == [[1, 1], [0, 0], [1, -1]]
+
+
+def test_missing_may_be_a_category_of_its_own():
+    found = coded({**SEX, "missing": "category"}, FILE)
+    assert found.file["job"].to_pylist() == [1, 0, 2]
+    assert found.categories["label"].tolist() == ["f", "m", "10", "2", "(missing)"]
+
+
+def test_a_declared_order_is_the_order_of_codes_and_every_category_has_one():
+    job = {"name": "job", "missing": ["-9"], "order": ["2", "7", "10.0"], "integer_coded": True}
+    found = coded({**SEX, "key_variables": [job]}, FILE)
+    assert found.file["job"].to_pylist() == [0, 2, None]
+    assert found.categories["n_file"].tolist() == [1, 0, 1]
+
+
+def test_numbers_are_cut_at_the_quantiles_of_the_whole_file_and_the_population_by_the_same():
+    age = {**FILE_RISK, "key_variables": [{"name": "age", "type": "numeric", "missing": ["-9"]}]}
+    file = text(pd.DataFrame({"pid": range(10), "age": range(10, 110, 10)}))
+    population = text(pd.DataFrame({"age": [1, 10, 30, 31, 1000, -9]}))
+    own = {**age, "population": {"file": {"path": "census.csv"}}}
+    found = coded(own, file, population, binning={"bins": 4})
+    assert found.file["age"].to_pylist() == [0, 0, 0, 1, 1, 2, 2, 2, 3, 3]
+    assert found.categories["label"].tolist() == ["up to 30", "above 30 to 55", "above 55 to 80", "above 80"]
+    assert sorted(found.population["age"].to_pylist(), key=str) == [0, 0, 0, 1, 3, None]
+
+
+def test_without_an_id_records_are_named_by_their_row():
+    section = {**SEX, "file": {"path": "survey.csv"}}
+    assert coded(section, FILE).file["row"].to_pylist() == [2, 3, 4]
+
+
+def test_the_account_closes_and_counts_who_misses_a_value():
+    found = prepared(POPULATION)[1]
+    lines = found.account.set_index(["file", "cause"])["rows"]
+    for file, n in (("file", 300), ("population", 3000)):
+        assert lines[file, "in"] == lines[file, "used"] == n
+        cells = lines[f"{file}: cells of the whole key"]
+        assert cells["in"] == cells["used"] + cells["misses a value of the key"]
+        assert cells["misses a value of the key"] > 0
+
+
+def test_the_order_of_rows_changes_nothing():
+    people = drawn(500)
+    both = [prepared(POPULATION, file=own)[1] for own in (people, people.sample(frac=1, random_state=2))]
+    assert both[0].file.equals(both[1].file)
+    assert both[0].categories.equals(both[1].categories)
+    spec = Study.model_validate({"id": "risk", "file_risk": POPULATION})
+    shuffled = people.sample(frac=1, random_state=3)
+    tables = [intake.prepare(spec, text(people), text(own)).population for own in (people, shuffled)]
+    assert tables[0].equals(tables[1])
+
+
+@pytest.mark.parametrize(
+    ("file", "sentence"),
+    [
+        (table("pid sex job"), "survey.csv: the file has a header but no record"),
+        (table("pid sex job", "1 m 2", "1 f 2"), "survey.csv, row 3: the key (pid) repeats"),
+        (table("pid sex job", "_ m 2"), "survey.csv, row 2, column `pid`: the key is empty"),
+    ],
+)
+def test_files_that_cannot_be(file, sentence):
+    with pytest.raises(InputError) as error:
+        coded(SEX, file)
+    assert sentence in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("weights", "sentence"),
+    [
+        (("4", "x"), "row 3, column `w`: the value of `w` is not a number"),
+        (("4", "-1"), "row 3, column `w`: the weight is negative"),
+        (("0.4", "1.2"), "the mean weight is below 1"),
+    ],
+)
+def test_weights_that_cannot_be(weights, sentence):
+    section = {"file": FILE_RISK["file"], "key_variables": ["sex"], "weight": "w"}
+    file = table("pid sex w", *(f"{at} m {weight}" for at, weight in enumerate(weights)))
+    with pytest.raises(InputError) as error:
+        coded(section, file)
+    assert f"survey.csv, {sentence}" in str(error.value) or sentence in str(error.value)
+
+
+def test_weights_stay_beside_their_records():
+    section = {"file": FILE_RISK["file"], "key_variables": ["sex"], "weight": "w"}
+    found = coded(section, table("pid sex w", "2 m 10", "1 f 30.5"))
+    assert found.file[intake.WEIGHT].to_pylist() == [30.5, 10.0]
+
+
+def test_codes_that_the_population_does_not_have():
+    section = {**SEX, "key_variables": ["sex"], "population": {"file": {"path": "census.csv"}}}
+    found = coded(section, FILE, table("sex", "m"))
+    assert found.warnings["warning"].tolist() == [
+        "census.csv: 1 of 2 codes of sex in survey.csv are not in the population."
+    ]
+    with pytest.raises(InputError, match="no code of `sex` is in both files"):
+        coded(section, FILE, table("sex", "1", "2"))
+    with pytest.raises(InputError, match=r"census\.csv: the file has a header but no record"):
+        coded(section, FILE, table("sex"))
+
+
+def test_strata_of_the_population_are_its_own_columns():
+    found = prepared(POPULATION)[1]
+    assert np.unique(found.population[intake.STRATUM].to_numpy()).tolist() == [0, 1, 2, 3, 4]

@@ -1,0 +1,159 @@
+"""The section on one file's risk: numbers of the tables, both definitions by name, nothing where nothing is to say."""
+
+import re
+
+import pyarrow.parquet as pq
+import pytest
+from reident import figures, tables
+from reident.tables.filerisk import NAMES
+from reident.tables.results import Results
+from unit.filerisk_fixture import FILE_RISK, POPULATION, drawn, write_filerisk
+from unit.report_fixture import write_results
+from unit.test_report_matching import cells
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A function from the section to its results."""
+    return lambda section=FILE_RISK, **keys: Results(write_filerisk(tmp_path / "results", section, **keys))
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory):
+    return Results(write_filerisk(tmp_path_factory.mktemp("risk") / "results"))
+
+
+@pytest.fixture(scope="module")
+def against(tmp_path_factory):
+    return Results(write_filerisk(tmp_path_factory.mktemp("against") / "results", POPULATION))
+
+
+def value(results, name):
+    lines = results.table("filerisk/summary.csv").set_index("quantity")["value"]
+    return lines[name]
+
+
+def test_three_sentences(usual):
+    text = tables.risk_findings(usual)
+    assert text.count("- **") == 3
+    assert f"{value(usual, 'U')} of 300 records of the file" in text
+    assert f"{100 * float(value(usual, 'dis')):.1f}\u00a0% of the cases (DIS)" in text
+    assert NAMES["elliot-manning"] in text
+
+
+def test_both_forms_of_dis_and_their_agreement(usual):
+    text = tables.risk_dis(usual)
+    for name in ("U", "P", "dis_special_rounds", "dis_special_unique_matches"):
+        assert f"| {int(value(usual, name)):,} |" in text
+    assert f"{100 * float(value(usual, 'dis_special')):.1f}\u00a0%" in text
+    away = float(value(usual, "dis_special_difference_in_se"))
+    assert f"{abs(away):.1f} standard errors {'above' if away >= 0 else 'below'}" in text
+
+
+def test_each_definition_is_stamped_with_what_it_depends_on(usual):
+    text = tables.risk_definitions(usual)
+    rows = [line for line in text.splitlines() if line.startswith("| **DIS-SUDA")]
+    assert [name for name in NAMES.values() if any(name in row for row in rows)] == list(NAMES.values())
+    assert "chosen" in rows[0]
+    assert "chosen" not in rows[1]
+    for row in rows:
+        assert f"| {value(usual, 'U')} | {value(usual, 'P')} | 10.0" in row
+    assert rows[0].split("|")[5].strip() == "–"
+    assert rows[1].split("|")[5].strip() == "1.15"
+
+
+def test_the_other_definition_may_be_chosen(results):
+    found = results({**FILE_RISK, "dis_suda": "user-guide"})
+    assert NAMES["user-guide"] in tables.risk_findings(found)
+    assert "`user-guide` is `dis\\_suda`".replace("\\", "") in tables.risk_choices(found).replace("\\", "")
+
+
+def test_hazards_stand_only_where_they_occur(results, usual):
+    people = drawn(40).assign(x=range(40))
+    found = results({**FILE_RISK, "key_variables": ["x", "sex"]}, file=people)
+    text = tables.risk_hazards(found)
+    assert text.startswith("::: {.warning}")
+    assert "user guide" in text
+    assert "No record is in a pair" in text
+    assert "No record is in a pair" not in (tables.risk_hazards(usual) or "")
+
+
+def test_cells_and_anonymity(usual):
+    text = tables.risk_cells(usual)
+    for k in (2, 3, 5):
+        assert f"{value(usual, f'violations_{k}_anonymity')} records break {k}-anonymity" in text
+
+
+def test_contributions_are_sorted(usual):
+    text = tables.risk_variables(usual)
+    shares = [float(share) for share in re.findall(r"\| ([\d.]+)\u00a0% \|$", text, re.MULTILINE)]
+    assert len(shares) == 5
+    assert shares == sorted(shares, reverse=True)
+    assert tables.risk_levels(usual).count("\n| ") >= 5
+
+
+def test_levels_cannot_steer_the_page(results):
+    people = drawn(300).replace({"sex": {"1": "<script>|$x$"}})
+    found = results(FILE_RISK, file=people)
+    text = tables.risk_levels(found)
+    assert "<script>" not in text
+    assert "\\<script\\>" in text
+
+
+def test_the_population_is_told_where_it_is_known(against, usual):
+    text = tables.risk_population(against)
+    assert "The population of 3,000 records" in text
+    assert f"{100 * float(value(against, 'true_match_probability')):.1f}\u00a0%" in text
+    assert tables.risk_population(usual) is None
+    for part in (tables.risk_samples, tables.risk_by_class, tables.risk_claims, figures.risk_calibration):
+        assert part(usual) is None
+        assert part(against)
+
+
+def test_the_claims_stand_beside_what_came_out(against):
+    text = tables.risk_claims(against)
+    lines = against.table("filerisk/by_sample.csv")
+    assert f"{100 * lines['dis'].mean():.1f}\u00a0% on average" in text
+    assert f"correlation {lines['correlation elliot-manning'].mean():.3f}" in text
+
+
+def test_where_nothing_is_unique(results):
+    people = drawn(60).assign(sex="1")
+    found = results({**FILE_RISK, "key_variables": ["sex"]}, file=people)
+    assert "No record of the file is alone" in tables.risk_findings(found)
+    assert "not defined" in tables.risk_dis(found)
+    assert "undefined" in tables.risk_hazards(found)
+    assert figures.risk_contributions(found) is None
+    assert figures.risk_classes(found) is None
+    assert tables.risk_levels(found) is None
+    assert tables.risk_suda(found)
+
+
+def test_the_account_and_the_bins(against):
+    text = tables.risk_account(against)
+    assert "misses a value of the key" in text
+    assert text.count("**rows used**") == 4
+    assert "up to" in tables.risk_bins(against)
+
+
+def test_the_notebook_of_one_file_alone(against):
+    shown = cells(against)
+    for name in ("front", "file-risk", "choices", "account", "provenance", "sign-off"):
+        assert shown[name], name
+    for name in ("attack", "rates", "suspicions", "agreement", "matching"):
+        assert shown[name] == [], name
+
+
+def test_the_notebook_without_the_section(tmp_path):
+    shown = cells(Results(write_results(tmp_path / "results")))
+    assert shown["file-risk"] == []
+
+
+def test_no_key_stands_in_the_report(results):
+    """Every key has a mark of its own."""
+    people = drawn(300)
+    found = results(FILE_RISK, file=people.assign(pid="qz" + people["pid"]))
+    records = pq.read_table(found.folder / "filerisk" / "records.parquet")
+    assert records["pid"].to_pylist()[0].startswith("qz")
+    said = [getattr(one, "svg", str(one)) for parts in cells(found).values() for one in parts]
+    assert not any("qz" in one for one in said)

@@ -1,0 +1,176 @@
+"""The section on one file's risk: what a study must have for it, and which steps a change touches."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from reident import study
+from reident.errors import InputError
+from reident.ledger import MODULES
+from unit.filerisk_fixture import FILE_RISK, POPULATION
+from unit.matching_fixture import MATCHING
+
+ROOT = Path(__file__).parents[2]
+LINKAGE = {
+    "files": {
+        "puf": {"path": "puf.csv", "id": "p"},
+        "eif": {"path": "eif.csv", "id": "e"},
+        "iuf": {"path": "iuf.csv", "puf_id": "p", "eif_id": "e"},
+    },
+    "linking_variables": [
+        {"name": "age", "type": "numeric", "puf": "AGE", "missing": {"puf": ["-9"], "eif": ["x"]}},
+        {"name": "sex", "type": "categorical", "recode": {"eif": {"M": "1"}}},
+    ],
+    "metrics": {"taxicab": {}},
+}
+OF_PUF = {"sampling_fraction": 0.1}
+AUTHORITIES = {"kind": "local-authorities"}
+SIMULATED = {**OF_PUF, "file": "survey", "key_variables": ["SEX"], "population": {}}
+STEPS = {"populate", "prepare_filerisk", "assess_file", "sample_population"}
+
+
+def load(folder, **keys):
+    file = folder / "study.yaml"
+    file.write_text(yaml.safe_dump({"id": "s", **keys}, sort_keys=False), encoding="utf-8")
+    return study.load(file)
+
+
+def model(**keys):
+    return study.Study.model_validate({"id": "s", **keys})
+
+
+def without(section, *names):
+    return {name: value for name, value in section.items() if name not in names}
+
+
+def test_the_key_of_the_public_use_file_is_the_linking_variables_as_they_are_in_it():
+    age, sex = model(**LINKAGE, file_risk=OF_PUF).risk_key
+    assert (age.column, age.type, age.missing) == ("AGE", "numeric", ("-9",))
+    assert (sex.column, sex.recode) == ("sex", {})
+    age, sex = model(**LINKAGE, file_risk={**OF_PUF, "file": "eif"}).risk_key
+    assert (age.column, age.missing, sex.recode) == ("age", ("x",), {"M": "1"})
+
+
+def test_a_key_may_name_linking_variables_and_others():
+    key = ["age", {"name": "sex", "column": "SEX2"}, "job"]
+    age, sex, job = model(**LINKAGE, file_risk={**OF_PUF, "key_variables": key}).risk_key
+    assert (age.column, age.type) == ("AGE", "numeric")
+    assert (sex.column, job.column) == ("SEX2", "job")
+
+
+@pytest.mark.parametrize(
+    ("keys", "sides", "names"),
+    [
+        ({"file_risk": FILE_RISK}, ["survey"], ("pid",)),
+        ({"file_risk": POPULATION}, ["survey", "population"], ("pid",)),
+        ({**LINKAGE, "file_risk": OF_PUF}, ["puf", "eif", "iuf"], ("p",)),
+        ({**LINKAGE, "file_risk": {**OF_PUF, "file": "eif"}}, ["puf", "eif", "iuf"], ("e",)),
+        (
+            {"matching": MATCHING, "file_risk": {**OF_PUF, "file": "synthetic_2", "key_variables": ["sex"]}},
+            ["confidential", "synthetic_1", "synthetic_2", "synthetic_3"],
+            (),
+        ),
+        (
+            {"simulate": AUTHORITIES, "file_risk": SIMULATED},
+            ["survey", "population"],
+            ("SERIAL",),
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_study_reads(tmp_path, keys, sides, names):
+    found = load(tmp_path, **keys)
+    assert list(found.sources) == sides
+    assert found.risk_id == names
+    assert found.simulated == (set(sides) if "simulate" in keys else set())
+    assert study.parse(study.canonical_json(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        ({}, "`matching` or `file_risk`"),
+        ({"file_risk": OF_PUF}, "`file_risk` is that of `puf`, which the study does not have"),
+        ({"file_risk": {**FILE_RISK, "file": "survey"}}, "`file: survey` and `simulate` of the kind"),
+        ({"file_risk": {**FILE_RISK, "file": "release"}}, "`release` is none of `puf`"),
+        ({"file_risk": {**FILE_RISK, "file": {"id": "pid"}}}, "`file_risk.file.path`: this key is missing"),
+        ({"file_risk": without(FILE_RISK, "key_variables")}, "takes 1 to 57 variables; list its `key_variables`"),
+        ({"file_risk": without(FILE_RISK, "sampling_fraction")}, "takes f from `sampling_fraction` or from `weight`"),
+        ({"file_risk": {**FILE_RISK, "weight": "w"}}, "give exactly one of them"),
+        ({"file_risk": {**FILE_RISK, "sampling_fraction": 0}}, "line 6: `file_risk.sampling_fraction`"),
+        ({"file_risk": {**FILE_RISK, "key_variables": ["sex", "sex"]}}, "`sex` stands twice in `key_variables`"),
+        ({"file_risk": {**FILE_RISK, "key_variables": [f"x{j}" for j in range(58)]}}, "key_variables`"),
+        ({"file_risk": {**FILE_RISK, "key_variables": ["pid"]}}, "`pid` names a record of `file_risk` and is also"),
+        ({"file_risk": {**FILE_RISK, "file": {"path": "a.csv", "id": "suda"}}}, "`suda` names a record"),
+        ({"file_risk": {**FILE_RISK, "max_order": 0}}, "`file_risk.max_order`"),
+        ({"file_risk": {**FILE_RISK, "weighting": "suda2"}}, "`file_risk.weighting`"),
+        ({"file_risk": {**FILE_RISK, "dis_suda": "sdcmicro"}}, "`file_risk.dis_suda`"),
+        ({"file_risk": {**FILE_RISK, "population": {}}}, "`population` of `file_risk` has its own `file`, or"),
+        (
+            {"file_risk": {**without(POPULATION, "sampling_fraction"), "weight": "w"}},
+            "`numerical_study` needs the share of a sample; add its `fraction`",
+        ),
+        ({"simulate": AUTHORITIES, "matching": MATCHING}, "`simulate` draws the files of `file_risk`, which"),
+        ({"simulate": {"kind": "census"}, "file_risk": FILE_RISK}, "there is no such `kind`"),
+        (
+            {"file_risk": {**FILE_RISK, "key_variables": [{"name": "a", "type": "numeric", "order": ["1", "2"]}]}},
+            "go with `type: categorical`",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_refused(tmp_path, keys, sentence):
+    with pytest.raises(InputError) as error:
+        load(tmp_path, **keys)
+    assert sentence in str(error.value)
+    assert "study.yaml, line " in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("there", "place"),
+    [((), "file_risk.file.path"), (("survey.csv",), "file_risk.population.file.path")],
+)
+def test_a_file_that_is_not_there_is_named_with_its_place(tmp_path, there, place):
+    found = load(tmp_path, file_risk=POPULATION)
+    for name in there:
+        (tmp_path / name).write_text("a\n")
+    with pytest.raises(InputError, match=f"`{place}`: .* does not exist"):
+        study.check_files(found, tmp_path / "study.yaml")
+
+
+SEARCH = {"assess_file", "sample_population"}
+CHANGES = [
+    ({"title": "x"}, {}, set()),
+    ({}, {"max_order": 2}, SEARCH),
+    ({}, {"weighting": "normalised"}, SEARCH),
+    ({}, {"dis_suda": "user-guide"}, {"assess_file"}),
+    ({}, {"special": {"seed": 2}}, {"assess_file"}),
+    ({}, {"sampling_fraction": 0.2}, SEARCH),
+    ({}, {"missing": "category"}, {"prepare_filerisk"}),
+    ({}, {"key_variables": ["sex", "job"]}, {"prepare_filerisk", *SEARCH}),
+    ({"binning": {"bins": 4}}, {}, {"prepare_filerisk"}),
+    ({}, {"file": {"path": "other.csv", "id": "pid"}}, {"prepare_filerisk"}),
+    (
+        {},
+        {"population": {**POPULATION["population"], "numerical_study": {"samples": 4, "strata": "region"}}},
+        {"sample_population"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("keys", "section", "touched"), CHANGES)
+def test_a_change_touches_the_steps_that_take_it(keys, section, touched):
+    before, after = model(file_risk=POPULATION), model(file_risk={**POPULATION, **section}, **keys)
+    assert {step for step in STEPS if study.part(before, step) != study.part(after, step)} == touched
+
+
+def test_the_section_does_not_touch_the_steps_of_others():
+    alone, both = model(**LINKAGE, matching=MATCHING), model(**LINKAGE, matching=MATCHING, file_risk=OF_PUF)
+    for step in set(MODULES) - STEPS - {"resolve", "report", "simulate"}:
+        assert study.part(alone, step, "taxicab") == study.part(both, step, "taxicab"), step
+
+
+def test_the_bundled_study_is_the_paper_s():
+    bundled = study.load(ROOT / "config" / "studies" / "dis-suda-2003.yaml")
+    assert len(bundled.risk_key) == 12
+    assert bundled.risk.study_fraction == 0.02
+    assert bundled.risk.population.numerical_study.samples == 50
+    assert len(bundled.simulate.households) == 2

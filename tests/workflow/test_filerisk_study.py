@@ -1,0 +1,140 @@
+"""A study of one file's risk through the real command: alone, with a population, and beside everything else."""
+
+from __future__ import annotations
+
+import csv
+import re
+import stat
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from oracles import minimal_uniques as oracle
+from unit.filerisk_fixture import POPULATION, drawn
+from workflow.commands import snakemake
+
+from workflow import small
+
+pytestmark = pytest.mark.slow
+
+SECTION = {**POPULATION, "key_variables": POPULATION["key_variables"][1:]}
+NAMES = ["sex", "job", "region", "tenure"]
+
+
+def write(folder: Path, section: dict = SECTION, name: str = "alone", **keys) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    people = drawn(900)
+    people.to_csv(folder / "census.csv", index=False)
+    people.sample(90, random_state=1).assign(weight="10").to_csv(folder / "survey.csv", index=False)
+    file = folder / f"{name}.yaml"
+    file.write_text(
+        yaml.safe_dump({"id": name, "file_risk": section, **keys}, sort_keys=False), encoding="utf-8"
+    )
+    return file
+
+
+def lines_of(results: Path) -> dict[str, str]:
+    with (results / "filerisk" / "summary.csv").open(encoding="utf-8") as stream:
+        return {line["quantity"]: line["value"] for line in csv.DictReader(stream)}
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """A study with `file_risk` only, taken to its report."""
+    folder = tmp_path_factory.mktemp("alone")
+    ended = snakemake(studies=[write(folder)], folder=folder / "run")
+    assert ended.code == 0, ended.shown
+    return folder
+
+
+def test_a_study_with_file_risk_alone(alone):
+    results = alone / "run" / "results" / "alone"
+    people = pd.read_csv(alone / "survey.csv", dtype=str)
+    rows = [[-1 if cell == "-9" else int(cell) for cell in row] for row in people[NAMES].to_numpy().tolist()]
+    sets = oracle.minimal_uniques(np.array(rows, np.int32), None)
+    records = pq.read_table(results / "filerisk" / "records.parquet").to_pandas().set_index("pid")
+    assert records.index.tolist() == sorted(people["pid"])
+    found = records.loc[people["pid"]]
+    assert found["n_msu"].tolist() == [len(own) for own in sets]
+    assert found["unique"].tolist() == [-1 not in row and rows.count(row) == 1 for row in rows]
+    assert int(lines_of(results)["U"]) == found["unique"].sum()
+    made = {path.name for path in results.iterdir()}
+    assert not made & {"prepared", "strata", "binned", "scores", "rates.csv", "matching"}
+
+
+def test_results_are_readable_by_their_owner_alone(alone):
+    for path in (alone / "run" / "results" / "alone" / "filerisk").rglob("*"):
+        if path.is_file():
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
+
+
+def test_the_report_has_the_section_and_no_key(alone):
+    reports = alone / "run" / "reports" / "alone"
+    page = (reports / "disclosure-review.html").read_text(encoding="utf-8")
+    for heading in ("Risk of the file by itself", "Samples of the population", "What makes records unique"):
+        assert heading in page
+    assert "The attack" not in page
+    assert (reports / "disclosure-review.pdf").read_bytes().startswith(b"%PDF")
+    assert not re.search(r"\bpid\b", page)
+
+
+def test_running_again_does_nothing_and_a_change_reruns_what_takes_it(alone):
+    file = alone / "alone.yaml"
+    again = snakemake("--dry-run", studies=[file], folder=alone / "run")
+    assert again.planned == {}
+    write(alone, {**SECTION, "dis_suda": "user-guide"})
+    changed = snakemake("--dry-run", studies=[file], folder=alone / "run")
+    assert set(changed.planned) == {"all", "resolve", "assess_file", "report"}
+    write(alone)
+
+
+def test_a_changed_source_reruns_what_rests_on_it(alone):
+    source = alone / "census.csv"
+    before = source.read_text(encoding="utf-8")
+    source.write_text(before.replace(",1,", ",2,", 1), encoding="utf-8")
+    changed = snakemake("--dry-run", studies=[alone / "alone.yaml"], folder=alone / "run")
+    assert {"prepare_filerisk", "assess_file", "sample_population", "report"} <= set(changed.planned)
+    source.write_text(before, encoding="utf-8")
+
+
+def test_cores_and_the_order_of_rows_change_no_byte(alone, tmp_path):
+    file = write(tmp_path)
+    for name in ("survey", "census"):
+        table = pd.read_csv(tmp_path / f"{name}.csv", dtype=str)
+        table.sample(frac=1, random_state=3).to_csv(tmp_path / f"{name}.csv", index=False)
+    ended = snakemake(studies=[file], folder=tmp_path / "run", cores=1, environment={"PYTHONHASHSEED": "7"})
+    assert ended.code == 0, ended.shown
+    results = (folder / "run" / "results" / "alone" / "filerisk" for folder in (alone, tmp_path))
+    first, second = results
+    for path in sorted(first.rglob("*")):
+        if path.is_file():
+            assert path.read_bytes() == (second / path.relative_to(first)).read_bytes(), path.name
+
+
+def test_a_study_with_every_section(tmp_path):
+    file = small.write(tmp_path)
+    study = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506 - makes text alone
+    both = {**study, "id": "both", "file_risk": {"sampling_fraction": 0.25, "missing": "category"}}
+    file.write_text(yaml.safe_dump(both, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    ended = snakemake(studies=[file], folder=tmp_path / "run")
+    assert ended.code == 0, ended.shown
+    lines = lines_of(tmp_path / "run" / "results" / "both")
+    assert (lines["records"], lines["key_variables"], lines["records_missing_a_value"]) == ("300", "6", "0")
+    records = pq.read_table(tmp_path / "run" / "results" / "both" / "filerisk" / "records.parquet")
+    assert records.column_names[:2] == ["house", "person"]
+    page = (tmp_path / "run" / "reports" / "both" / "disclosure-review.html").read_text(encoding="utf-8")
+    for heading in ("The attack", "Rates", "Risk of the file by itself"):
+        assert heading in page
+
+
+def test_f_from_weights_that_cannot_be_is_one_sentence(tmp_path):
+    section = {key: value for key, value in SECTION.items() if key not in ("sampling_fraction", "population")}
+    file = write(tmp_path, {**section, "weight": "weight"})
+    source = tmp_path / "survey.csv"
+    source.write_text(re.sub(r",10\n", ",0.1\n", source.read_text(encoding="utf-8")), encoding="utf-8")
+    ended = snakemake(studies=[file], folder=tmp_path / "run")
+    assert ended.code != 0
+    assert any("the mean weight is below 1" in one for one in ended.errors), ended.shown
