@@ -123,8 +123,7 @@ class Study(Section):
         None, description="Matching-based risk of synthetic data; absent: not computed. Source: METHODS §8."
     )
     file_risk: FileRisk | None = Field(
-        None,
-        description="Risk of one file: sample uniques, DIS, SUDA, DIS-SUDA; absent: not computed. Source: METHODS §7.",
+        None, description="Risk of one file: uniques, DIS, SUDA; absent: not computed. Source: METHODS §7."
     )
     decision: Decision | None = Field(
         None, description="What the verdict of the report compares with. Absent: no verdict."
@@ -207,7 +206,7 @@ class Study(Section):
 
     @property
     def risk(self) -> FileRisk:
-        """The section `file_risk`, which must be there."""
+        """The section `file_risk`."""
         if self.file_risk is None:
             raise ValueError("the study has no section `file_risk`")
         return self.file_risk
@@ -230,9 +229,8 @@ class Study(Section):
     @property
     def risk_sources(self) -> dict[str, SourceFile]:
         """The descriptions of the file of `file_risk`, by its side, and of ``population``; empty without it."""
-        if self.file_risk is None:
-            return {}
-        return self.file_risk.sources({**self.linked_sources, **self.matched_sources})
+        others = {**self.linked_sources, **self.matched_sources}
+        return {} if self.file_risk is None else self.file_risk.sources(others)
 
     @property
     def sources(self) -> dict[str, SourceFile]:
@@ -266,10 +264,9 @@ class Study(Section):
                         f"`{name}` belong to `metrics`, which the study does not have; add for example "
                         f"`metrics: {{taxicab: {{}}}}`, or remove `{name}`."
                     )
-        if self.metrics is None and self.matching is None and self.file_risk is None:
+        if not (self.metrics or self.matching or self.file_risk):
             raise ValueError(
-                "the study asks for nothing: add `metrics` (with `files` and `linking_variables`), `matching` or "
-                "`file_risk`."
+                "the study asks for nothing: add `metrics` with `files`, `matching` or `file_risk`."
             )
         if self.metrics is not None and not self.linking_variables:
             raise ValueError("`metrics` compare `linking_variables`; list what the intruder compares.")
@@ -304,12 +301,11 @@ class Study(Section):
     @model_validator(mode="after")
     def _risk_fits(self) -> Study:
         authorities = isinstance(self.simulate, LocalAuthorities)
-        if self.file_risk is None:
-            if authorities:
-                raise ValueError("`simulate` draws the files of `file_risk`, which the study does not have.")
-            return self
-        self.file_risk.check_files({**self.linked_sources, **self.matched_sources}, simulated=authorities)
-        self.file_risk.check_key(self.risk_key, self.risk_id)
+        if self.file_risk is not None:
+            self.file_risk.check_files({**self.linked_sources, **self.matched_sources}, simulated=authorities)
+            self.file_risk.check_key(self.risk_key, self.risk_id)
+        elif authorities:
+            raise ValueError("`simulate` draws the files of `file_risk`, which the study does not have.")
         return self
 
     @model_validator(mode="after")
