@@ -86,10 +86,16 @@ CHECKED = [
     ("a key that repeats", ["a"], ("1 x", "2 y", "1 z"), "f.csv, row 4: the key (a) repeats"),
     ("an empty key", ["a"], ("1 x", "_ y"), "f.csv, row 3, column `a`: the key is empty"),
     (
-        "two empty parts of a composite key, twice",
+        "a composite key with one empty part, twice",
         ["a", "b"],
-        ("_ _", "1 x", "_ _"),
+        ("_ x", "1 x", "_ x"),
         "f.csv, row 4: the key (a, b)",
+    ),
+    (
+        "a composite key whose parts are all empty",
+        ["a", "b"],
+        ("1 x", "_ x", "_ _"),
+        "f.csv, row 4, columns a, b: the key is empty",
     ),
 ]
 

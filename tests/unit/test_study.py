@@ -1,6 +1,7 @@
 """The study model: what a study file may say, what it means, what is refused, and what a digest covers."""
 
 import copy
+import os
 from fractions import Fraction
 
 import pytest
@@ -416,9 +417,10 @@ PLACES = [
     (
         "a link to itself",
         lambda folder: (folder / "eif.csv").symlink_to("eif.csv"),
-        "does not exist",
-        "correct it",
+        "is a link that leads to no file",
+        "correct the link",
     ),
+    ("a pipe", lambda folder: os.mkfifo(folder / "eif.csv"), "is a pipe or a device", "write it to a file"),
 ]
 
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from reident import keys, reading
+from reident import doubts, keys, reading
 from reident.account import Account
 from reident.errors import InputError
 from reident.values import Coding, Place, typed
@@ -80,7 +79,9 @@ def prepare(study: Study, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Prepar
     """
     account = Account("prepare")
     sides = {side: _records(study, side, table, account) for side, table in (("puf", puf), ("eif", eif))}
-    warnings = _compare_codes(study, sides["puf"], sides["eif"])
+    warnings = doubts.of_keys(study, puf, eif, iuf)
+    warnings += doubts.of_missing_codes(study, puf, eif)
+    warnings += doubts.of_values(study, sides["puf"], sides["eif"])
     links = _links(study, iuf, sides, account)
     if not links.num_rows:
         warnings.append(
@@ -126,30 +127,6 @@ def _typed(
     )
     place = Place(source.path.rsplit("/", 1)[-1], name, column.name, source.first_row)
     return typed(text[name], coding, place)
-
-
-def _compare_codes(study: Study, puf: pa.Table, eif: pa.Table) -> list[str]:
-    """Refuse a categorical variable without a code in common; warn below half (METHODS §1)."""
-    warnings = []
-    strata = [(column, "strata variable") for column in study.strata]
-    linking = [
-        (column, "linking variable") for column in study.linking_variables if column.type == "categorical"
-    ]
-    for column, role in strata + linking:
-        ours, theirs = (set(pc.unique(table[column.name]).drop_null().to_pylist()) for table in (puf, eif))
-        if not ours or not theirs:
-            warnings.append(f"The {role} {column.name} has no value at all in one of the two files.")
-        elif not ours & theirs:
-            raise InputError(
-                f"{_file(study, 'puf')} and {_file(study, 'eif')}, columns `{column.puf}` and `{column.eif}`: no code "
-                f"of `{column.name}` is in both files; recode one of them (`recode`)."
-            )
-        elif 2 * len(ours & theirs) < len(ours | theirs):
-            warnings.append(
-                f"Fewer than half of the codes of the {role} {column.name} occur in both files "
-                f"({len(ours & theirs)} of {len(ours | theirs)}): check the recodes."
-            )
-    return warnings
 
 
 def _file(study: Study, side: str) -> str:

@@ -91,14 +91,16 @@ def check(table: pa.Table, names: Sequence[str], file: str, first_row: int = 2) 
     Raises
     ------
     InputError
-        If a key repeats, or one of a single column is empty; with the file and row.
+        If a key repeats or is empty, in all its columns; with the file and row.
     """
-    if len(names) == 1:
-        empty = pc.index(pc.equal(table[names[0]], ""), True).as_py()
-        if empty >= 0:
-            raise InputError(
-                f"{file}, row {empty + first_row}, column `{names[0]}`: the key is empty; give every record a key."
-            )
+    empty = pc.equal(table[names[0]], "")
+    for name in names[1:]:
+        empty = pc.and_(empty, pc.equal(table[name], ""))
+    if (place := pc.index(empty, True).as_py()) >= 0:
+        listed = f"columns {', '.join(names)}" if len(names) > 1 else f"column `{names[0]}`"
+        raise InputError(
+            f"{file}, row {place + first_row}, {listed}: the key is empty; give every record a key."
+        )
     code = codes([table], [names])[0]
     if (repeat := first_repeat(code)) is not None:
         raise InputError(

@@ -48,14 +48,26 @@ def check_files(study: Study, path: Path) -> None:
     """
     for location, name in named_files(study).items():
         file = path.parent / name
-        if file.is_dir():
-            problem, remedy = "is a folder", "name the file in it"
-        elif not file.exists():
-            problem, remedy = "does not exist", "correct it; a path is relative to the study file"
-        elif not os.access(file, os.R_OK):
-            problem, remedy = "may not be read", "change its permissions"
-        else:
+        if (found := _unreadable(file)) is None:
             continue
+        problem, remedy = found
         line = studyfile.line_of(studyfile.read(path)[1], location)
         shown = "".join(f"[{key + 1}]" if isinstance(key, int) else f".{key}" for key in location)[1:]
         raise InputError(f"{path}, line {line}: `{shown}`: {name} {problem}; {remedy}.")
+
+
+def _unreadable(file: Path) -> tuple[str, str] | None:
+    """Why a file cannot be read, and what to do; None where it can."""
+    try:
+        if file.is_dir():
+            return "is a folder", "name the file in it"
+        if file.is_symlink() and not file.exists():
+            return "is a link that leads to no file", "correct the link"
+        if not file.exists():
+            return "does not exist", "correct it; a path is relative to the study file"
+        if not file.is_file():
+            return "is a pipe or a device", "write it to a file"
+    except PermissionError:  # of a folder on the way
+        return "may not be reached", "change the permissions of its folder"
+    readable = os.access(file, os.R_OK, effective_ids=os.access in os.supports_effective_ids)
+    return None if readable else ("may not be read", "change its permissions")

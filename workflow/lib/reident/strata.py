@@ -74,9 +74,10 @@ def stratify(study: Study, puf: pa.Table, eif: pa.Table, iuf: pa.Table, pairs_pe
     n_puf = np.bincount(code_puf[code_puf >= 0], minlength=n_strata)
     n_eif = np.bincount(code_eif[code_eif >= 0], minlength=n_strata)
     if not (n_puf * n_eif).any():
+        files = [source.path.rsplit("/", 1)[-1] for source in study.record_files.values()]
         raise InputError(
-            "The public use file and the external intruder file have no stratum in common "
-            f"({', '.join(names) or 'no strata variables'}); recode the strata variables or remove one from `strata`."
+            f"{' and '.join(files)} have no stratum in common ({', '.join(names) or 'no strata variables'}); recode "
+            "the strata variables or remove one from `strata`."
         )
     at_puf = code_puf[keys.positions(puf, study.keys["puf"], iuf, study.keys["puf"])]
     at_eif = code_eif[keys.positions(eif, study.keys["eif"], iuf, study.keys["eif"])]

@@ -65,10 +65,12 @@ def batches(
     path: Path, source: SourceFile, columns: Sequence[str], keys: Sequence[str] = ()
 ) -> Iterator[pa.RecordBatch]:
     """As :func:`read`, some records at a time."""
-    if path.is_dir():
-        raise InputError(f"{path.name}: this is a folder, not a file; name the file in it.")
     wanted = list(dict.fromkeys(columns))
     try:
+        if path.is_dir():
+            raise InputError(f"{path.name}: this is a folder, not a file; name the file in it.")
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path.name}: this is a pipe or a device, not a file; write it to a file.")
         refuse_foreign(path, source)
         yield from _READERS[source.kind](path, source, wanted, keys)
     except OSError as error:
