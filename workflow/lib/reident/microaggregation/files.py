@@ -122,14 +122,18 @@ def _with_key(options: Microaggregate, original: pa.Table) -> tuple[pa.Table, np
         raise InputError(f"{_file(options)}: the file has a header but no record; check the export.")
     key = list(options.key)
     if set(key) <= set(original.column_names):
-        return original, np.argsort(keys.check(original, key, _file(options)), kind="stable")
+        return original, np.argsort(
+            keys.check(original, key, _file(options), options.source.first_row), kind="stable"
+        )
     numbers = [str(row) for row in range(1, original.num_rows + 1)]
     return original.append_column(key[0], pa.array(numbers)), np.arange(original.num_rows)
 
 
 def _numbers(options: Microaggregate, original: pa.Table, name: str) -> np.ndarray:
     file = _file(options)
-    column = typed(original[name], Coding("numeric", options.missing), Place(file, name, name))
+    column = typed(
+        original[name], Coding("numeric", options.missing), Place(file, name, name, options.source.first_row)
+    )
     values = column.to_numpy(zero_copy_only=False).astype(np.float64)
     known = int((~np.isnan(values)).sum())
     if known < options.k:

@@ -120,6 +120,10 @@ class Microaggregate(SourceFile):
                 raise ValueError(f"`{name}` is a key column; remove it from `variables` or from `id`.")
         if PUFID in (*self.key, *self.variables):
             raise ValueError(f"`{PUFID}` will be the key of the masked file; give the column another name.")
+        if self.decimal != ".":
+            raise ValueError(
+                "masked files are written with decimal points; write the original with them, too."
+            )
         if self.id and not self.path:
             raise ValueError("a simulated file has a key of its own; remove `id`, or name a file as `path`.")
         return self
