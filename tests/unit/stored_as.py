@@ -35,9 +35,7 @@ def write(rows: pd.DataFrame, kind: str, path: Path) -> dict[str, object]:
         return {"layout": _fixed_width(rows, path)}
     typed = {name: _stored(cells.tolist()) for name, cells in rows.items()}
     if kind == "parquet":
-        pq.write_table(
-            pa.table({name: pa.array(cells, from_pandas=True) for name, cells in typed.items()}), path
-        )
+        pq.write_table(pa.table({name: _arrow(cells) for name, cells in typed.items()}), path)
         return {}
     frame = pd.DataFrame(typed)
     if kind == "xport":
@@ -53,6 +51,13 @@ def _stored(cells: list[str]) -> np.ndarray | list[str]:
     if not all(PLAIN_NUMBER.fullmatch(cell) for cell in cells if cell) or not any(cells):
         return cells
     return np.array([float(cell) if cell else np.nan for cell in cells])
+
+
+def _arrow(cells: np.ndarray | list[str]) -> pa.Array:
+    """Numbers that are all whole are integers here."""
+    array = pa.array(cells, from_pandas=True)
+    whole = not isinstance(cells, list) and bool((np.isnan(cells) | (cells == np.floor(cells))).all())
+    return array.cast(pa.int64()) if whole else array
 
 
 def _fixed_width(rows: pd.DataFrame, path: Path) -> dict[str, str]:

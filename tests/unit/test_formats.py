@@ -1,5 +1,6 @@
 """The same records in every kind give the same bytes after `prepare`; what a kind cannot say for certain is refused."""
 
+import io
 import struct
 from datetime import date
 from pathlib import Path
@@ -7,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pyreadstat
 import pytest
-from reident import intake, ledger, reading, simulation, study
+from reident import intake, reading, simulation, study
 from reident.errors import InputError
 from reident.reading import statistical, xport
 from reident.reading.displayed import shown
@@ -51,9 +53,15 @@ def prepared_bytes(example, kind, folder):
         files[side]["id"] = list(model.record_files[side].id)
     stored = study.Study.model_validate({**described, "files": files})
     sources = {side: intake.read_source(stored, side, folder / stored.sources[side].path) for side in files}
-    return {
-        name: ledger._encoded(table) for name, table in intake.prepare(stored, **sources)._asdict().items()
-    }
+    return {name: _bytes(table) for name, table in intake.prepare(stored, **sources)._asdict().items()}
+
+
+def _bytes(table):
+    if isinstance(table, pd.DataFrame):
+        return table.to_csv(index=False).encode()
+    sink = io.BytesIO()
+    pq.write_table(table, sink)
+    return sink.getvalue()
 
 
 @pytest.mark.parametrize("kind", [name for name in ENDINGS if name != "csv"])
