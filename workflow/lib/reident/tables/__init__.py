@@ -43,6 +43,13 @@ from reident.tables.matching_sets import (
     matching_subsets,
     matching_warnings,
 )
+from reident.tables.microaggregation import (
+    claim,
+    claim_table,
+    masked_account,
+    masked_premise,
+    masked_variables,
+)
 from reident.tables.patterns import agreement_table, agreement_text, ambiguous, overlap, rank_limit, ranks
 from reident.tables.rates import pairs_by_metric, rates_by_metric, rates_by_stratum, strata_sentence
 from reident.tables.results import Results, open_results
@@ -60,11 +67,16 @@ __all__ = [
     "block",
     "choices",
     "choices_text",
+    "claim",
+    "claim_table",
     "command",
     "cut_points",
     "escape",
     "files",
     "findings",
+    "masked_account",
+    "masked_premise",
+    "masked_variables",
     "matching_account",
     "matching_choices",
     "matching_distribution",

@@ -24,6 +24,8 @@ _TEXT = {
     "description/agreement.csv": {"metric", "pairs", "variable"},
     "description/overlap.csv": {"set", "metrics"},
     "agreements.csv": {"stratum"},
+    "comparison/rates.csv": {"variant", "reference", "metric"},
+    "comparison/agreements.csv": {"variant", "reference"},
     "microaggregation/account.csv": {"step", "file", "cause"},
     "microaggregation/variables.csv": {"variable"},
     "matching/account.csv": {"step", "file", "cause"},
@@ -48,7 +50,10 @@ _TEXT = {
     "filerisk/by_class.csv": {"definition"},
     "filerisk/by_tenth.csv": {"definition"},
 }
-_ENDS = ("study.json", "rates.csv", "description/", "binned/cutpoints.csv", "matching/", "filerisk/")
+_ENDS = (
+    "study.json", "rates.csv", "description/", "binned/cutpoints.csv", "matching/", "filerisk/", "agreements.csv",
+    "microaggregation/", "comparison/",
+)  # fmt: skip
 _MANIFEST_NUMBERS = {"n_puf", "n_eif", "n_links", "pairs"}
 
 
@@ -161,7 +166,7 @@ def _is_number(table: str, column: str) -> bool:
     if table == "strata/manifest.csv":
         return column in _MANIFEST_NUMBERS
     if table in _TEXT:
-        return column not in _TEXT[table]
+        return column not in _TEXT[table] and not column.startswith("set_")
     return column in {"rank", "order", "max_pairs", "rows"} or column.startswith("n_")
 
 
