@@ -14,6 +14,7 @@ from reident.tables.results import Results
 from reident.tables.wording import percent
 from unit.filerisk_fixture import POPULATION, write_filerisk
 from unit.matching_fixture import SUBSETS, write_matching
+from unit.microaggregation_fixture import write_masked
 from unit.report_fixture import Shape, write_results
 
 HOSTILE = ("$x$", "$", r"\input{e}", "</svg><script>", "-->", "漢字 😀", "\u202eevil", "a" * 300)
@@ -46,9 +47,14 @@ def of_one_file(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def source_of(usual, synthetic, of_one_file):
+def masked(tmp_path_factory):
+    return write_masked(tmp_path_factory.mktemp("masked"))
+
+
+@pytest.fixture(scope="module")
+def source_of(usual, synthetic, of_one_file, masked):
     """The results that a figure is drawn of."""
-    others = {"matching": synthetic, "risk": of_one_file}
+    others = {"matching": synthetic, "risk": of_one_file, "masked": masked}
     return lambda name: others.get(name.split("_")[0], usual)
 
 

@@ -8,7 +8,7 @@ from reident.figures.filerisk import (
     risk_samples,
 )
 from reident.figures.matching import matching_distribution, matching_subsets, matching_summaries
-from reident.figures.microaggregation import agreements
+from reident.figures.microaggregation import masked_agreements
 from reident.figures.pairs import overlap, ranks
 from reident.figures.rates import rank_limit, rates_by_metric
 from reident.figures.strata import rates_by_stratum, strata
@@ -18,8 +18,8 @@ from reident.figures.variables import agreement, links
 __all__ = [
     "Figure",
     "agreement",
-    "agreements",
     "links",
+    "masked_agreements",
     "matching_distribution",
     "matching_subsets",
     "matching_summaries",

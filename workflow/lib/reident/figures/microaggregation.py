@@ -17,7 +17,7 @@ DASHES = ((), (4, 1.5), (1.2, 1.2))
 
 
 @part(AGREEMENTS)
-def agreements(results: Results) -> Figure | None:
+def masked_agreements(results: Results) -> Figure | None:
     """The share of released records that are re-identified, for every `min_agree`: a panel for each value of k."""
     found = ranges(results)
     if found["min_agree"].nunique() < 2:
