@@ -41,6 +41,15 @@ def test_three_sentences(usual):
     assert NAMES["elliot-manning"] in text
 
 
+def test_one_sentence_beside_an_attack(usual):
+    beside = Results(usual.folder)
+    beside.study = {**usual.study, "matching": {}, "metrics": {"taxicab": {}}}
+    text = tables.risk_findings(beside)
+    assert text.count("- **") == 1
+    assert f"{value(usual, 'U')} of 300 records" in text
+    assert f"{100 * float(value(usual, 'dis')):.1f}" in text
+
+
 def test_both_forms_of_dis_and_their_agreement(usual):
     text = tables.risk_dis(usual)
     for name in ("U", "P", "dis_special_rounds", "dis_special_unique_matches"):

@@ -52,7 +52,7 @@ def file_words(results: Results) -> str:
 
 @part(SUMMARY, DEFINITIONS)
 def risk_findings(results: Results) -> str:
-    """Three sentences: how many records stand alone, what a unique match is worth, whom it concerns."""
+    """How many records stand alone, what a unique match is worth, whom it concerns; short beside an attack."""
     n, alone = quantity(results, "records"), quantity(results, "U")
     key = some(round(quantity(results, "key_variables")), "key variable")
     file = file_words(results)
@@ -64,7 +64,18 @@ def risk_findings(results: Results) -> str:
         f"are alone with their combination of {key}; {count(quantity(results, 'n_special'))} of them on fewer "
         "variables already."
     )
+    if results.study["metrics"] or results.study["matching"]:
+        return block("findings", items([_beside(results)]))
     return block("findings", items([unique, _worth(results), _whom(results)]))
+
+
+def _beside(results: Results) -> str:
+    """One sentence, where the front page has the findings of an attack too."""
+    n, alone = quantity(results, "records"), quantity(results, "U")
+    return (
+        f"**The {file_words(results)} by itself.** {count(alone)} of {count(n)} records ({percent(alone / n)}) are alone "
+        f"with their key; a unique match would be right in {percent(quantity(results, 'dis'))} of the cases (DIS)."
+    )
 
 
 def _worth(results: Results) -> str:
