@@ -235,7 +235,7 @@ def _records(
 def _definitions(chosen: str, both: dict[str, DisSuda], reciprocal: np.ndarray | None) -> pd.DataFrame:
     lines = []
     for name, own in both.items():
-        total = math.fsum(own.risk.tolist())
+        total = round(math.fsum(own.risk.tolist()), 9)  # of values to 12 decimals
         line = {
             "definition": name,
             "chosen": name == chosen,
@@ -245,7 +245,7 @@ def _definitions(chosen: str, both: dict[str, DisSuda], reciprocal: np.ndarray |
             "Q": shown(own.q),
             "dis": shown(dis.general(own.n_unique, own.n_in_pairs, own.fraction)),
             "sum": shown(total),
-            "mean": shown(total / own.n_unique if own.n_unique else None),
+            "mean": shown(round(total / own.n_unique, 9) if own.n_unique else None),
             "largest": shown(float(own.risk.max(initial=0.0))),
             "n_one": int((own.risk >= 1).sum()),
             "correlation": "",

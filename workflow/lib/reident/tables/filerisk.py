@@ -73,8 +73,8 @@ def _beside(results: Results) -> str:
     """One sentence, where the front page has the findings of an attack too."""
     n, alone = quantity(results, "records"), quantity(results, "U")
     return (
-        f"**The {file_words(results)} by itself.** {count(alone)} of {count(n)} records ({percent(alone / n)}) are alone "
-        f"with their key; a unique match would be right in {percent(quantity(results, 'dis'))} of the cases (DIS)."
+        f"**The {file_words(results)} by itself.** {count(alone)} of {count(n)} records ({percent(alone / n)}) are "
+        f"alone with their key; a unique match is right in {percent(quantity(results, 'dis'))} of the cases (DIS)."
     )
 
 
