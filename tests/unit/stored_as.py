@@ -1,4 +1,4 @@
-"""The same rows of text in every kind that a study may name, written by libraries where there are any."""
+"""The same rows of text in every format that a study may name, written by libraries where there are any."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyreadstat
+from unit import sas7bdat
 
 PLAIN_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 ENDINGS = {
     "csv": "csv",
     "parquet": "parquet",
+    "sas7bdat": "sas7bdat",
     "xport": "xpt",
     "stata": "dta",
     "spss": "sav",
@@ -23,9 +25,9 @@ ENDINGS = {
 
 
 def write(rows: pd.DataFrame, kind: str, path: Path) -> dict[str, object]:
-    """Write rows of text as a file of a kind, and give what its description says beside its path.
+    """Write rows of text as a file of a format, and give what its description says beside its path.
 
-    A column whose cells are all plain numbers or empty is stored as numbers where the kind has them; zeros in
+    A column whose cells are all plain numbers or empty is stored as numbers where the format has them; zeros in
     front, as keys may have, are not plain.
     """
     if kind == "csv":
@@ -36,6 +38,9 @@ def write(rows: pd.DataFrame, kind: str, path: Path) -> dict[str, object]:
     typed = {name: _stored(cells.tolist()) for name, cells in rows.items()}
     if kind == "parquet":
         pq.write_table(pa.table({name: _arrow(cells) for name, cells in typed.items()}), path)
+        return {}
+    if kind == "sas7bdat":
+        path.write_bytes(sas7bdat.content({name: list(cells) for name, cells in typed.items()}))
         return {}
     frame = pd.DataFrame(typed)
     if kind == "xport":

@@ -16,6 +16,7 @@ from reident.errors import InputError
 from reident.reading import statistical, xport
 from reident.reading.displayed import shown
 from reident.sources import SourceFile
+from unit import sas7bdat
 from unit.making import study as plain_study
 from unit.stored_as import ENDINGS, write
 
@@ -76,6 +77,7 @@ def test_the_example_in_every_format_gives_the_same_bytes_after_prepare(example,
 # Numbers of SAS, Stata and SPSS
 
 STATISTICAL = ["xport", "stata", "spss"]
+DESCRIBED = [*STATISTICAL, "sas7bdat"]
 NUMBERS = {
     1.0: "1",
     -9.0: "-9",
@@ -194,6 +196,32 @@ def test_a_study_declares_special_missing_values_like_other_codes(tmp_path):
     assert found.puf["v"].to_pylist() == [None, None, 1.0]
 
 
+# SAS data sets
+
+
+def test_sas_data_sets_have_numbers_text_days_and_special_missing_values(tmp_path):
+    path = tmp_path / "f.sas7bdat"
+    columns = {
+        "number": [*NUMBERS, *map(sas7bdat.special, "_AZ")],
+        "text": [" 01", "é ", *[""] * (len(NUMBERS) + 1)],
+        "day": [0.0, 24196.0, *[float("nan")] * (len(NUMBERS) + 1)],
+        "key": [float(at) for at in range(len(NUMBERS) + 3)],
+        "time": [0.5] * (len(NUMBERS) + 3),
+    }
+    path.write_bytes(sas7bdat.content(columns, {"day": "YYMMDD", "time": "TIME"}))
+    found = read(path, ["text", "number", "day", "key"], keys=["key"])
+    assert found["number"].to_pylist() == [*NUMBERS.values(), "._", ".A", ".Z"]
+    assert found["text"].to_pylist()[:3] == [" 01", "é", ""]
+    assert found["day"].to_pylist()[:3] == ["1960-01-01", "2026-03-31", ""]
+    assert found["key"].to_pylist()[:2] == ["0", "1"]
+    with pytest.raises(InputError, match=r"^f\.sas7bdat, column `time`: a time, or a part of a date"):
+        read(path, ["time"])
+    with pytest.raises(
+        InputError, match=r"^f\.sas7bdat, row 4, column `number`: a key that is missing, not whole"
+    ):
+        read(path, ["number"], keys=["number"])
+
+
 # Dates
 
 
@@ -247,25 +275,27 @@ def stored(folder, kind):
     return path
 
 
-@pytest.mark.parametrize("kind", STATISTICAL)
+@pytest.mark.parametrize("kind", DESCRIBED)
 @pytest.mark.parametrize("keep", [0.0, 0.01, 0.5, 0.97])
 def test_a_file_that_is_cut_or_no_such_file_is_one_sentence(tmp_path, kind, keep):
     path = stored(tmp_path, kind)
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * keep)])
     with pytest.raises(
-        InputError, match=r"^f\.\w+: this is not a whole (SAS|Stata|SPSS) [a-z ]*file; write it again\.$"
+        InputError,
+        match=r"^f\.\w+: this is not a whole (SAS|Stata|SPSS) [a-z ]*(file|data set); write it again\.$",
     ):
         read(path, ["a"])
     for spoilt in (b"a,b\n1,x\n", bytes(5000)):
         path.write_bytes(spoilt)
         with pytest.raises(
-            InputError, match=r"^f\.\w+: this is not a whole (SAS|Stata|SPSS) [a-z ]*file; write it again\.$"
+            InputError,
+            match=r"^f\.\w+: this is not a whole (SAS|Stata|SPSS) [a-z ]*(file|data set); write it again\.$",
         ):
             read(path, ["a"])
 
 
-@pytest.mark.parametrize("kind", STATISTICAL)
+@pytest.mark.parametrize("kind", DESCRIBED)
 def test_a_column_that_is_not_there(tmp_path, kind):
     with pytest.raises(
         InputError, match=r"^f\.\w+: there is no column `c`; correct the name in the study file\.$"
@@ -273,7 +303,7 @@ def test_a_column_that_is_not_there(tmp_path, kind):
         read(stored(tmp_path, kind), ["a", "c"])
 
 
-@pytest.mark.parametrize("kind", [*STATISTICAL, "parquet"])
+@pytest.mark.parametrize("kind", [*DESCRIBED, "parquet"])
 def test_a_file_under_the_name_of_another_format_is_recognised(tmp_path, kind):
     path = stored(tmp_path, kind)
     named = path.rename(tmp_path / "f.csv")
@@ -284,7 +314,7 @@ def test_a_file_under_the_name_of_another_format_is_recognised(tmp_path, kind):
     assert read(named, ["a"], format=kind).num_rows == 500
 
 
-@pytest.mark.parametrize("kind", [*STATISTICAL, "parquet"])
+@pytest.mark.parametrize("kind", [*DESCRIBED, "parquet"])
 def test_a_file_without_a_record_has_no_rows(tmp_path, kind):
     path = tmp_path / f"f.{ENDINGS[kind]}"
     write(pd.DataFrame({"a": ["x"], "b": ["1"]}).iloc[:0], kind, path)
@@ -294,7 +324,7 @@ def test_a_file_without_a_record_has_no_rows(tmp_path, kind):
 def test_many_records_come_in_batches_and_in_order(tmp_path, monkeypatch):
     monkeypatch.setattr(statistical, "_BATCH", 200)
     monkeypatch.setattr(xport, "BATCH", 200)
-    for kind in STATISTICAL:
+    for kind in DESCRIBED:
         assert read(stored(tmp_path, kind), ["a"])["a"].to_pylist() == [f"{at:05d}" for at in range(500)]
 
 
