@@ -617,7 +617,7 @@ class Chain:
             raise _broken(result, f"was made from another version of {name}")
 
 
-def _entry_files(root: Path) -> list[Path]:
+def entry_files(root: Path) -> list[Path]:
     """The ledger of a study and of its variants, file by file."""
     return sorted([*root.glob("ledger/*.json"), *root.glob("variants/*/ledger/*.json")])
 
@@ -666,7 +666,7 @@ def mark_stale(root: Path, studies: dict[str, tuple[Study, dict[str, Path]]]) ->
         The results, by their path from `root`.
     """
     entries: list[tuple[str, dict[str, Any]]] = []
-    for path in _entry_files(root):
+    for path in entry_files(root):
         try:
             entries.append((place_of(path.parents[1]), _entry(path)))
         except InputError:

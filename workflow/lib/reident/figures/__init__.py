@@ -14,6 +14,7 @@ from reident.figures.rates import rank_limit, rates_by_metric
 from reident.figures.strata import rates_by_stratum, strata
 from reident.figures.style import Figure
 from reident.figures.variables import agreement, links
+from reident.figures.variants import variants_matching, variants_rates
 
 __all__ = [
     "Figure",
@@ -34,4 +35,6 @@ __all__ = [
     "risk_contributions",
     "risk_samples",
     "strata",
+    "variants_matching",
+    "variants_rates",
 ]

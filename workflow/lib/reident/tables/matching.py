@@ -337,7 +337,7 @@ def matching_verdicts(results: Results) -> str | None:
     ]
     for name, limit in given.items():
         heading, rate = LIMITS[name], _summary_of(name)
-        cells = [_judged(value, limit, name) for value in lines[rate]]
+        cells = [judged(value, limit, name) for value in lines[rate]]
         sign = "≤" if name.endswith("_at_most") else "≥"
         shown = decimals(limit) if rate == "expected_match_risk" else declared(limit)
         columns.append(Column(f"{heading} ({sign}{NO_BREAK}{shown})", cells, "l", "1fr"))
@@ -346,7 +346,7 @@ def matching_verdicts(results: Results) -> str | None:
     )
 
 
-def _judged(value: float, limit: float, name: str) -> str:
+def judged(value: float, limit: float, name: str) -> str:
     """A value with the mark of its verdict."""
     if not defined(value):
         return f"[✓ {UNDEFINED} nothing unique]{{.nothing}}"

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from reident.errors import InputError
+from reident.ledger import entry_files, place_of, root_of
 from reident.metrics import REGISTRY
 
 WHOLE = "ALL"
@@ -28,6 +29,8 @@ _TEXT = {
     "comparison/agreements.csv": {"variant", "reference"},
     "microaggregation/account.csv": {"step", "file", "cause"},
     "microaggregation/variables.csv": {"variable"},
+    "comparison/matching.csv": {"variant", "reference"},
+    "comparison/filerisk.csv": {"variant", "reference", "definition"},
     "matching/account.csv": {"step", "file", "cause"},
     "matching/warnings.csv": {"warning"},
     "matching/summary.csv": {"file"},
@@ -143,16 +146,19 @@ class Results:
 
         Entries of other steps, such as an earlier report's, say nothing of these results.
         """
-        files = sorted((self.folder / "ledger").glob("*.json"))
+        root, place = root_of(self.folder), place_of(self.folder)
+        files = entry_files(root)
         entries = [json.loads(file.read_text(encoding="utf-8")) for file in files]
         maker = {line["path"]: entry for entry in entries for line in listed_files(entry, "outputs")}
-        todo, used = [path for path in maker if path.startswith(_ENDS)], {}
+        ends = tuple(f"{place}/{end}" if place else end for end in _ENDS)
+        todo, used = [path for path in maker if path.startswith(ends)], {}
         while todo:
-            entry = maker.get(todo.pop())
-            if entry is not None and entry["step"] not in used:
-                used[entry["step"]] = entry
+            path = todo.pop()
+            entry = maker.get(path)
+            if entry is not None and (first := listed_files(entry, "outputs")[0]["path"]) not in used:
+                used[first] = entry
                 todo += [line["path"] for line in listed_files(entry, "inputs")]
-        return [used[step] for step in sorted(used)]
+        return sorted(used.values(), key=lambda entry: str(entry["step"]))
 
     def account(self, step: str, file: str) -> dict[str, int]:
         """Rows by cause of one file in one step: ``in``, ``used`` and what was left out."""
