@@ -1,11 +1,10 @@
 """What the rules share: the studies of this run, their files, and the digests that rerun what they touch.
 
 Reads  config/config.yaml, the study files
-Makes  STUDIES (id -> study file), MODELS (id -> study), FAMILIES (id -> the study and its variants), the functions that rules call in `params` and `input`
+Makes  FAMILIES (id -> a study and its variants), STUDIES (id -> study file), MODELS (id -> study), the functions that rules call in `params` and `input`
 """
 
 import os
-import re
 import sys
 from functools import cache
 from pathlib import Path
@@ -21,31 +20,48 @@ from reident.errors import InputError
 from reident.metrics import REGISTRY
 
 
-def load_studies():
-    """The study files of this run, and their models, by study id; those of variants by `{id}/variants/{variant}`."""
+def load_families():
+    """The studies of this run with their variants, by study id."""
     named = config.get("study")
     listed = str(named).split(",") if named else [os.path.relpath(HOME / path) for path in config["studies"]]
-    files, families = {}, {}
+    found = {}
     for path in map(Path, listed):
         try:
-            members = family.load(path)
-            family.check_files(members, path)
+            own = family.Family(path)
+            family.check_files(own.members, path)
         except InputError as error:
             sys.exit(f"Error: {error}")
-        study = members[0].study.id
-        if study in families:
-            sys.exit(f"Error: {path} and {files[study]} have the same id; change the `id` of one of them.")
-        families[study] = {str(Path(study, member.place)): member for member in members}
-        files |= dict.fromkeys(families[study], path)
-    return files, families
+        if own.study.id in found:
+            other = found[own.study.id].path
+            sys.exit(f"Error: {path} and {other} have the same id; change the `id` of one of them.")
+        found[own.study.id] = own
+    return found
 
 
-STUDIES, FAMILIES = load_studies()
-MODELS = {study: member.study for members in FAMILIES.values() for study, member in members.items()}
+FAMILIES = load_families()
+
+
+class ByStudy(dict):
+    """What belongs to a study, by the study's id, or to a variant, by `{id}/variants/{variant}`."""
+
+    def __init__(self, find):
+        self.find = find
+
+    def __missing__(self, study):
+        name, _, place = study.partition("/")
+        try:
+            self[study] = self.find(FAMILIES[name], place)
+        except InputError as error:
+            sys.exit(f"Error: {error}")
+        return self[study]
+
+
+STUDIES = ByStudy(lambda own, place: own.path)
+MODELS = ByStudy(lambda own, place: own.at(place))
 
 
 wildcard_constraints:
-    study="|".join(map(re.escape, STUDIES)),
+    study=f"(?:{'|'.join(FAMILIES)})(?:/variants/[a-z0-9][a-z0-9._-]*)?",
     metric="|".join(REGISTRY),
     shard=r"\d+",
 
@@ -64,8 +80,10 @@ def study_file(wildcards):
 def mark_stale(study):
     """Once in a run: let steps run again whose results no longer hold, though Snakemake's own records be lost."""
     if workflow.is_main_process and not workflow.dryrun:
-        known = {member.place: (member.study, declared(name)) for name, member in FAMILIES[study].items()}
-        ledger.mark_stale(Path("results", study), known)
+        root = Path("results", study)
+        places = ["", *sorted(f"variants/{folder.name}" for folder in root.glob("variants/*"))]
+        known = {place: str(Path(study, place)) for place in places if FAMILIES[study].has(place)}
+        ledger.mark_stale(root, {place: (MODELS[name], declared(name)) for place, name in known.items()})
 
 
 def study_digest(step):
@@ -85,12 +103,37 @@ def declared(study):
     return family.sources(MODELS[study], STUDIES[study])
 
 
+def home(wildcards, step, metric=None):
+    """Where the results of a step lie: with the study, or with that of which a variant shares them."""
+    name, _, place = wildcards.study.partition("/")
+    found = FAMILIES[name].home(place, step, metric or wildcards.get("metric"))
+    return str(Path("results", name, found))
+
+
+def made(step, path, metric=None):
+    """A result of a step, wherever it lies."""
+    return lambda wildcards: f"{home(wildcards, step, metric)}/{path}".format(**wildcards)
+
+
+def accounts(wildcards):
+    """The row accounts of a study."""
+    own = {"prepare": "prepared/account.csv", "stratify": "strata/account.csv"}
+    return [made(step, path)(wildcards) for step, path in own.items()]
+
+
+def making(model, side):
+    """The step that makes a source file which the study does not declare."""
+    steps = {"synthesize": model.matched_sources, "populate": model.risk_sources, "simulate_amounts": ["original"]}
+    other = "microaggregate" if model.made[side] == "microaggregation" else "simulate"
+    return next((step for step, sides in steps.items() if side in sides), other)
+
+
 def source(side):
     """The path of a source file: declared, or made by the study."""
 
     def path(wildcards):
         if folder := MODELS[wildcards.study].made.get(side):
-            return f"results/{wildcards.study}/{folder}/{side}.csv"
+            return f"{home(wildcards, making(MODELS[wildcards.study], side))}/{folder}/{side}.csv"
         return str(declared(wildcards.study)[side])
 
     return path
@@ -164,7 +207,9 @@ def reviewed(wildcards):
 def compared_tables(wildcards):
     """A table of the study and of each of its variants, in their order."""
     path = comparison.TABLES[wildcards.table].path
-    return [f"results/{study}/{path}" for study in FAMILIES[wildcards.study]]
+    return [
+        str(Path("results", wildcards.study, own.place, path)) for own in FAMILIES[wildcards.study].members
+    ]
 
 
 def metrics_of(wildcards):
@@ -174,7 +219,8 @@ def metrics_of(wildcards):
 
 def shard_table(wildcards):
     """The lines of the study's shard table, once its strata are known."""
-    with checkpoints.stratify.get(study=wildcards.study).output.shards.open() as table:
+    study = home(wildcards, "stratify").removeprefix("results/")
+    with checkpoints.stratify.get(study=study).output.shards.open() as table:
         names, *lines = (line.rstrip("\n").split(",") for line in table)
     return [dict(zip(names, line)) for line in lines]
 
@@ -191,7 +237,12 @@ def shard_pairs(wildcards):
 
 def compared(side):
     """The table that a metric compares."""
-    return lambda wildcards: f"results/{wildcards.study}/{REGISTRY[wildcards.metric].reads}/{side}.parquet"
+
+    def path(wildcards):
+        reads = REGISTRY[wildcards.metric].reads
+        return f"{home(wildcards, 'bin' if reads == 'binned' else 'prepare')}/{reads}/{side}.parquet"
+
+    return path
 
 
 def own_functions(wildcards):
@@ -205,7 +256,7 @@ def own_functions(wildcards):
 def all_shards(kind):
     """A file of every shard of a metric, enumerated from the shard table."""
     return lambda wildcards: [
-        f"results/{wildcards.study}/scores/{wildcards.metric}/{shard}.{kind}"
+        f"{home(wildcards, 'score')}/scores/{wildcards.metric}/{shard}.{kind}"
         for shard in shards_of(wildcards)
     ]
 
@@ -213,5 +264,5 @@ def all_shards(kind):
 def confirmed_of(kind):
     """A file of every metric of the study."""
     return lambda wildcards: [
-        f"results/{wildcards.study}/confirmed/{metric}.{kind}" for metric in metrics_of(wildcards)
+        f"{home(wildcards, 'confirm', metric)}/confirmed/{metric}.{kind}" for metric in metrics_of(wildcards)
     ]

@@ -66,8 +66,8 @@ rule match:
     input:
         unpack(matched_sources("source_")),
         study=study_file,
-        confidential="results/{study}/matching/prepared/confidential.parquet",
-        synthetic="results/{study}/matching/prepared/synthetic.parquet",
+        confidential=made("prepare_matching", "matching/prepared/confidential.parquet"),
+        synthetic=made("prepare_matching", "matching/prepared/synthetic.parquet"),
     output:
         records="results/{study}/matching/records.parquet",
         summary=report(

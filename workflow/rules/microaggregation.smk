@@ -64,7 +64,7 @@ rule agreements:
     """Count what is found if more variables must agree."""
     input:
         study=study_file,
-        confirmed="results/{study}/confirmed/winkler.parquet",
+        confirmed=made("confirm", "confirmed/winkler.parquet", "winkler"),
         rates="results/{study}/rates.csv",
     output:
         agreements="results/{study}/agreements.csv",

@@ -11,11 +11,11 @@ rule rate:
     input:
         unpack(linked_sources),
         study=study_file,
-        puf="results/{study}/prepared/puf.parquet",
-        eif="results/{study}/prepared/eif.parquet",
-        iuf="results/{study}/prepared/iuf.parquet",
-        manifest="results/{study}/strata/manifest.csv",
-        accounts=["results/{study}/prepared/account.csv", "results/{study}/strata/account.csv"],
+        puf=made("prepare", "prepared/puf.parquet"),
+        eif=made("prepare", "prepared/eif.parquet"),
+        iuf=made("prepare", "prepared/iuf.parquet"),
+        manifest=made("stratify", "strata/manifest.csv"),
+        accounts=accounts,
         confirmed=confirmed_of("parquet"),
         limits=confirmed_of("limits.csv"),
     output:
@@ -46,12 +46,12 @@ rule describe:
     """Count what the report shows of linking variables, agreement and overlap."""
     input:
         study=study_file,
-        puf="results/{study}/prepared/puf.parquet",
-        eif="results/{study}/prepared/eif.parquet",
-        iuf="results/{study}/prepared/iuf.parquet",
-        binned_puf="results/{study}/binned/puf.parquet",
-        binned_eif="results/{study}/binned/eif.parquet",
-        manifest="results/{study}/strata/manifest.csv",
+        puf=made("prepare", "prepared/puf.parquet"),
+        eif=made("prepare", "prepared/eif.parquet"),
+        iuf=made("prepare", "prepared/iuf.parquet"),
+        binned_puf=made("bin", "binned/puf.parquet"),
+        binned_eif=made("bin", "binned/eif.parquet"),
+        manifest=made("stratify", "strata/manifest.csv"),
         confirmed=confirmed_of("parquet"),
     output:
         variables="results/{study}/description/variables.csv",

@@ -13,8 +13,8 @@ rule score:
         study=study_file,
         puf=compared("puf"),
         eif=compared("eif"),
-        manifest="results/{study}/strata/manifest.csv",
-        shards="results/{study}/strata/shards.csv",
+        manifest=made("stratify", "strata/manifest.csv"),
+        shards=made("stratify", "strata/shards.csv"),
         functions=own_functions,
     output:
         pairs="results/{study}/scores/{metric}/{shard}.parquet",
@@ -67,11 +67,11 @@ rule confirm:
     """Check the suspected pairs against the true links."""
     input:
         study=study_file,
-        suspected="results/{study}/suspected/{metric}.parquet",
+        suspected=made("rank", "suspected/{metric}.parquet"),
         pairs=all_shards("parquet"),
         aside=all_shards("aside.parquet"),
-        iuf="results/{study}/prepared/iuf.parquet",
-        manifest="results/{study}/strata/manifest.csv",
+        iuf=made("prepare", "prepared/iuf.parquet"),
+        manifest=made("stratify", "strata/manifest.csv"),
     output:
         confirmed="results/{study}/confirmed/{metric}.parquet",
         limits="results/{study}/confirmed/{metric}.limits.csv",

@@ -11,9 +11,9 @@ checkpoint stratify:
     """List the strata and pack them into shards of at most so many pairs."""
     input:
         study=study_file,
-        puf="results/{study}/prepared/puf.parquet",
-        eif="results/{study}/prepared/eif.parquet",
-        iuf="results/{study}/prepared/iuf.parquet",
+        puf=made("prepare", "prepared/puf.parquet"),
+        eif=made("prepare", "prepared/eif.parquet"),
+        iuf=made("prepare", "prepared/iuf.parquet"),
     output:
         manifest=report(
             "results/{study}/strata/manifest.csv",
@@ -45,9 +45,9 @@ rule bin:
     """Cut numeric linking variables at quantiles."""
     input:
         study=study_file,
-        puf="results/{study}/prepared/puf.parquet",
-        eif="results/{study}/prepared/eif.parquet",
-        manifest="results/{study}/strata/manifest.csv",
+        puf=made("prepare", "prepared/puf.parquet"),
+        eif=made("prepare", "prepared/eif.parquet"),
+        manifest=made("stratify", "strata/manifest.csv"),
     output:
         puf="results/{study}/binned/puf.parquet",
         eif="results/{study}/binned/eif.parquet",

@@ -6,6 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from reident.metrics import REGISTRY
 from reident.variants import value_at
 
 if TYPE_CHECKING:
@@ -99,6 +100,48 @@ def _matching_parts(study: Study, whole: dict[str, Any]) -> dict[str, dict[str, 
         "prepare_matching": {"sources": sources, "targets": own["targets"], **typing},
         "match": {**own, "key": options.key()},
     }
+
+
+BEFORE: dict[str, tuple[str, ...]] = {
+    "simulate": (),
+    "simulate_amounts": (),
+    "microaggregate": ("simulate_amounts",),
+    "prepare": ("simulate", "microaggregate"),
+    "stratify": ("prepare",),
+    "bin": ("stratify",),
+    "score": ("stratify",),
+    "rank": ("score",),
+    "confirm": ("rank",),
+    "synthesize": (),
+    "prepare_matching": ("synthesize",),
+}
+"""The steps that each step rests on, whose results variants may share; binned tables come before a score too."""
+
+DESCRIBED = frozenset(
+    {
+        "id", "title", "agency", "date", "files", "microaggregate", "simulate", "strata", "linking_variables", "binning",
+        "metrics", "rank_filter", "rates", "matching", "decision", "variants",
+    }
+)  # fmt: skip
+"""The sections of a study that the parts of :data:`BEFORE` take, or that none of its steps takes.
+
+A variant of any other section shares nothing: a new section belongs here once its steps are in `BEFORE`.
+"""
+
+
+def chain(study: Study, step: str, metric: str | None = None) -> str | None:
+    """The digest of what a step, and every step before it, takes from a study; None for a step that is not shared."""
+    if step not in BEFORE:
+        return None
+    taken, todo = {}, [step]
+    while todo:
+        name = todo.pop()
+        taken[name] = part(study, name, metric)
+        todo += BEFORE[name]
+        if name == "score" and metric is not None and REGISTRY[metric].reads == "binned":
+            todo.append("bin")
+    other = {name: own for name, own in plain(study).items() if name not in DESCRIBED}
+    return digest({"parts": taken, "other": other})
 
 
 def _compared(study: Study, whole: dict[str, Any]) -> dict[str, Any]:

@@ -200,19 +200,28 @@ def check(varied: tuple[Varied, ...]) -> tuple[Varied, ...]:
     return varied
 
 
-def expand(varied: Sequence[Varied]) -> list[Variant]:
-    """Every combination, the last item of `variants` changing fastest."""
+def expand(varied: Sequence[Varied], *, partly: bool = False) -> list[Variant]:
+    """Every combination, the last item of `variants` changing fastest.
+
+    Parameters
+    ----------
+    varied : sequence of Varied
+    partly : bool
+        Whether combinations that set only some of what varies are wanted too.
+    """
     if not varied:
         return []
     found, called = [], names(varied)
-    for labels in itertools.product(*(own.labelled for own in varied)):
+    for labels in itertools.product(*([*own.labelled, *([None] if partly else [])] for own in varied)):
         settings: dict[str, Any] = {}
         places: dict[str, Path] = {}
         for at, (own, label) in enumerate(zip(varied, labels, strict=True)):
-            settings |= own.labelled[label]
-            places |= dict.fromkeys(own.labelled[label], _place(own, at, label))
-        by_name = dict(zip(called, labels, strict=True))
-        found.append(Variant(_id(by_name), by_name, settings, places))
+            if label is not None:
+                settings |= own.labelled[label]
+                places |= dict.fromkeys(own.labelled[label], _place(own, at, label))
+        by_name = {name: label for name, label in zip(called, labels, strict=True) if label is not None}
+        if by_name:
+            found.append(Variant(id_of(by_name), by_name, settings, places))
     return found
 
 
@@ -223,7 +232,8 @@ def _place(varied: Varied, at: int, label: str) -> Path:
     return ("variants", at, "values", own)
 
 
-def _id(labels: Mapping[str, str]) -> str:
+def id_of(labels: Mapping[str, str]) -> str:
+    """The name of the variant that has these labels, by the name of what varies."""
     text = "_".join(f"{name.replace('_', '-')}-{slug(label)}" for name, label in labels.items())
     if len(text) <= LONGEST_ID:
         return text
@@ -292,20 +302,23 @@ def with_settings(
     made = copy.deepcopy({name: own for name, own in content.items() if name != "variants"})
     for key, value in settings.items():
         *way, last = split(key)
-        inside, known, shown = made, whole, ""
-        for part, after in zip(way, [*way[1:], last], strict=True):
-            shown += (
-                f"[{part + 1}]" if isinstance(part, int) else f".{part}".removeprefix("" if shown else ".")
-            )
+        inside, known = made, whole
+        for at, part in enumerate(way):
             known = _inside(known, part)
             if known is None:
-                raise ValueError(f"`{key}`: the study has no `{shown}`; add it, or correct the key.")
-            inside = _enter(inside, part, after, f"`{key}`: `{shown}`")
+                raise ValueError(f"`{key}`: the study has no `{_shown(way[: at + 1])}`; add it, or correct the key.")
+        for at, part in enumerate(way):
+            inside = _enter(inside, part, [*way, last][at + 1], f"`{key}`", _shown(way[: at + 1]))
         _put(inside, last, value, f"`{key}`")
     return made
 
 
-def _enter(inside: Any, part: str | int, after: str | int, shown: str) -> Any:
+def _shown(way: Sequence[str | int]) -> str:
+    """A key as it is written."""
+    return "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in way).removeprefix(".")
+
+
+def _enter(inside: Any, part: str | int, after: str | int, key: str, shown: str) -> Any:
     """The section of a name inside another; one that stands for its defaults is written out."""
     if isinstance(inside, list):
         place = _item(inside, part)
@@ -315,10 +328,9 @@ def _enter(inside: Any, part: str | int, after: str | int, shown: str) -> Any:
         if inside.get(name) is None and not isinstance(after, int):
             inside[name] = {}
         found = inside.get(name)
-    if not isinstance(found, dict | list) or (isinstance(found, list) and _item(found, after) is None):
+    if not isinstance(found, dict | list):
         raise ValueError(
-            f"{shown} has no `{after + 1 if isinstance(after, int) else after}` where the study file writes it short; "
-            "write it out, or correct the key."
+            f"{key}: the study file writes `{shown}` short; write it out as a section, or set it as a whole."
         )
     return found
 

@@ -1,0 +1,279 @@
+"""Variants: which studies come of what a file lists, what they are called, what is refused, and what they share."""
+
+import copy
+
+import pytest
+import yaml
+from pydantic import ValidationError
+from reident import family, variants
+from reident.errors import InputError
+from reident.family import Family, Member
+from reident.parts import BEFORE, chain, part, plain
+from reident.study import Study
+from unit.making import PLAIN
+
+ALPHA = {"set": "metrics.taxicab.alpha", "values": [0.25, 0.5, 0.75]}
+BINS = {"set": "binning.bins", "values": [3, 5]}
+PROTECTION = {
+    "name": "protection",
+    "combinations": {"weak": {"binning.bins": 9, "metrics.taxicab.alpha": "0.1"}, "own": {}},
+}
+TWO_STRATA = {**PLAIN, "strata": [{"name": "region"}, "sex"]}
+
+
+def saved(folder, *varied, base=PLAIN):
+    file = folder / "study.yaml"
+    content = {**copy.deepcopy(base), "variants": list(varied)}
+    file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    return file
+
+
+def loaded(folder, *varied, base=PLAIN):
+    return family.load(saved(folder, *varied, base=base))
+
+
+def places(members):
+    return [(member.variant, member.place) for member in members]
+
+
+# Which studies come of it
+
+
+def test_without_variants_there_is_the_study_alone(tmp_path):
+    members = loaded(tmp_path)
+    assert places(members) == [("study", "")]
+
+
+def test_one_thing_gives_a_variant_for_each_value_and_the_studys_own_value_is_the_study(tmp_path):
+    members = loaded(tmp_path, ALPHA)
+    assert places(members) == [
+        ("alpha-0.25", "variants/alpha-0.25"),
+        ("alpha-0.5", ""),
+        ("alpha-0.75", "variants/alpha-0.75"),
+    ]
+    assert [str(member.study.chosen["taxicab"].alpha) for member in members] == ["1/4", "1/2", "3/4"]
+    assert [member.labels for member in members] == [{"alpha": "0.25"}, {"alpha": "0.5"}, {"alpha": "0.75"}]
+
+
+def test_a_study_that_is_none_of_its_variants_comes_first_with_its_own_values(tmp_path):
+    members = loaded(tmp_path, {**ALPHA, "values": ["0.25"]}, {**BINS, "values": [3]})
+    assert members[0][:3] == ("study", {"alpha": "0.5", "bins": "5"}, "")
+    assert places(members[1:]) == [("alpha-0.25_bins-3", "variants/alpha-0.25_bins-3")]
+
+
+def test_several_things_combine_and_the_last_one_changes_fastest(tmp_path):
+    names = [member.variant for member in loaded(tmp_path, {**ALPHA, "values": [1, 0.5]}, BINS)]
+    assert names == ["alpha-1_bins-3", "alpha-1_bins-5", "alpha-0.5_bins-3", "alpha-0.5_bins-5"]
+
+
+def test_combinations_set_several_keys_and_leave_others_as_the_study_says(tmp_path):
+    weak, own = loaded(tmp_path, PROTECTION)
+    assert (weak.variant, weak.study.binning.bins, str(weak.study.chosen["taxicab"].alpha)) == (
+        "protection-weak", 9, "1/10",
+    )  # fmt: skip
+    assert (own.variant, own.place) == ("protection-own", "")
+
+
+def test_several_keys_may_take_the_same_value(tmp_path):
+    base = {**PLAIN, "metrics": {"taxicab": {}, "euclidean": {}}}
+    both = {"set": ["metrics.taxicab.alpha", "metrics.euclidean.alpha"], "values": ["0.25"]}
+    member = loaded(tmp_path, both, base=base)[1]
+    assert {str(options.alpha) for options in member.study.chosen.values()} == {"1/4"}
+
+
+WRITTEN = [
+    ("a default that the file does not name", "rank_filter.max_pairs", "3", {"rank_filter": {"max_pairs": "3"}}),
+    ("an item of a list by its name", "linking_variables.x.missing", ["-9"], None),
+    ("an item of a list by its number", "linking_variables[1].missing", ["-9"], None),
+    ("a whole section", "binning", {"bins": "3"}, {"binning": {"bins": "3"}}),
+    ("a metric that the study does not have", "metrics.unicity", {}, {"metrics": {"taxicab": {}, "unicity": {}}}),
+    ("a key that may be written with a hyphen", "linking_variables.c.integer_coded", "true", None),
+    ("a file", "files.puf.path", "other.csv", None),
+    ("nothing, which is the default", "binning.bins", None, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sentence", "key", "value", "sections"), WRITTEN, ids=[case[0] for case in WRITTEN])
+def test_a_variant_is_the_study_with_the_value_written_in(tmp_path, sentence, key, value, sections):
+    if value is None:
+        with pytest.raises(InputError, match=r"bins-none is no valid study"):
+            loaded(tmp_path, {"set": key, "values": [value]})
+        return
+    base = copy.deepcopy(PLAIN)
+    base["linking_variables"][1]["integer-coded"] = False
+    written = copy.deepcopy(base) | copy.deepcopy(sections or {})
+    if key.startswith("linking_variables"):
+        at, name = (1, "integer-coded") if "integer" in key else (0, "missing")
+        written["linking_variables"][at][name] = value
+    if key.startswith("files"):
+        written["files"]["puf"]["path"] = value
+    member = loaded(tmp_path, {"set": key, "values": {"other": value}}, base=base)[-1]
+    assert plain(member.study) == plain(Study.model_validate(written))
+
+
+# What they are called
+
+IDS = [
+    ("a number", ["0.5"], ["v-0.5"]),
+    ("a negative number", ["-1", "1"], ["v-minus-1", "v-1"]),
+    ("a fraction", ["1/3"], ["v-1-3"]),
+    ("a word with an underscore", ["half_gap"], ["v-half-gap"]),
+    ("capitals", ["PUF"], ["v-puf"]),
+    ("dots and slashes lead nowhere", ["../../x"], ["v-x"]),
+    ("an empty text", [""], ["v-empty"]),
+    ("an absent value", [None], ["v-none"]),
+]
+
+
+@pytest.mark.parametrize(("sentence", "values", "ids"), IDS, ids=[case[0] for case in IDS])
+def test_a_variant_is_called_by_what_it_sets(sentence, values, ids):
+    varied = variants.Varied.model_validate({"set": "rates.v", "values": values})
+    assert [variant.id for variant in variants.expand([varied])] == ids
+
+
+def test_a_label_without_a_letter_is_called_by_its_digest():
+    assert variants.slug("漢字") == variants.slug("漢字") != variants.slug("字")
+    assert variants.slug("漢字").isalnum()
+
+
+def test_a_long_name_is_cut_and_stays_apart_from_others():
+    varied = [
+        variants.Varied.model_validate({"set": f"rates.{'n' * 30}{at}", "values": ["a" * 50, "b" * 50]})
+        for at in range(3)
+    ]
+    ids = [variant.id for variant in variants.expand(varied)]
+    assert max(map(len, ids)) == variants.LONGEST_ID
+    assert len(set(ids)) == 8
+
+
+def test_what_varies_is_named_by_its_last_word_and_by_more_where_two_agree():
+    def named(*keys):
+        return variants.names([variants.Varied.model_validate({"set": key, "values": ["1"]}) for key in keys])
+
+    assert named("metrics.taxicab.alpha") == ["alpha"]
+    assert named("metrics.taxicab.alpha", "metrics.euclidean.alpha") == ["taxicab_alpha", "euclidean_alpha"]
+
+
+def test_a_value_more_renames_none_of_the_others(tmp_path):
+    few = {member.variant for member in loaded(tmp_path, {**ALPHA, "values": [0.25, 0.75]}, BINS)}
+    more = {member.variant for member in loaded(tmp_path, {**ALPHA, "values": [0.1, 0.25, 0.75]}, BINS)}
+    assert few < more
+
+
+# What is refused
+
+REFUSED = [
+    ("an unknown key", [{**ALPHA, "set": "metrics.taxicab.alpa"}], "the variant alpa-0.25 is no valid study: `metrics.taxicab.alpa`: unknown key; did you mean `alpha`?"),
+    ("an unknown section", [{**ALPHA, "set": "metrics.taxcab.alpha"}], "the study has no `metrics.taxcab`; add it, or correct the key"),
+    ("a metric that the study does not compute", [{**ALPHA, "set": "metrics.adhoc.scores"}], "the study has no `metrics.adhoc`"),
+    ("an unknown item", [{"set": "linking_variables.y.missing", "values": ["a"]}], "the study has no `linking_variables.y`"),
+    ("a number beyond the list", [{"set": "linking_variables[3].missing", "values": ["a"]}], "the study has no `linking_variables[3]`"),
+    ("an item that is written short", [{"set": "strata.sex.missing", "values": ["a"]}], "the study file writes `strata.sex` short; write it out as a section"),
+    ("a wrong type", [{**BINS, "values": ["many"]}], "bins-many is no valid study: `binning.bins`: input should be a valid integer"),
+    ("a value out of range", [{**ALPHA, "values": [0.25, 2]}, BINS], "alpha-2_bins-3 is no valid study: `metrics.taxicab.alpha`: input should be less than or equal to 1"),
+    ("a combination that contradicts itself", [{"set": "rank_filter.max_pairs", "values": [5, 25]}], "max-pairs-25 is no valid study: `rank_filter`: `keep` (20) is below `max_pairs` (25)"),
+    ("the same value twice", [{**ALPHA, "values": [0.25, "0.25"]}], "`variants[1]`: the value or label `0.25` stands twice"),
+    ("the same folder twice", [{**ALPHA, "values": ["1/4", "1-4"]}], "`1-4` stands twice or differs from another in signs alone"),
+    ("two ways to write one value", [{**ALPHA, "values": ["1/4", "0.25"]}], "alpha-0.25 is the same study as the variant alpha-1-4"),
+    ("one key twice", [ALPHA, {**ALPHA, "name": "other"}], "`variants`: `metrics.taxicab.alpha` stands twice"),
+    ("a key inside another", [BINS, {"set": "binning", "values": {"a": {}}}], "`binning.bins` is part of `binning`, which varies too"),
+    ("one name twice", [{**ALPHA, "name": "a"}, {**BINS, "name": "a"}], "two items of `variants` have the same name"),
+    ("a list without a label", [{"set": "strata", "values": [["a"], ["b"]]}], "a value that is a list or a section needs a label"),
+    ("a key that changes no result", [{"set": "title", "values": ["a"]}], "`title` changes no result"),
+    ("variants of variants", [{"set": "variants", "values": ["a"]}], "`variants` changes no result"),
+    ("neither form", [{"name": "a"}], "either `set` and `values` or `combinations`"),
+    ("both forms", [{**PROTECTION, **ALPHA}], "either `set` and `values` or `combinations`"),
+    ("combinations without a name", [{"combinations": {"a": {}}}], "`combinations` need a `name`"),
+    ("too many", [{**BINS, "values": list(range(2, 103))}, {**ALPHA, "values": [0.5, 1]}], "combine to 202 variants and at most 200"),
+    ("a section less", [{"set": "metrics", "values": [None]}], "metrics-none"),
+    ("no value", [{**ALPHA, "values": []}], "`variants[1].values`"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sentence", "varied", "says"), REFUSED, ids=[case[0] for case in REFUSED])
+def test_what_is_refused_names_key_place_and_remedy(tmp_path, sentence, varied, says):
+    file = saved(tmp_path, *varied, base=TWO_STRATA)
+    with pytest.raises(InputError) as caught:
+        family.load(file)
+    assert says in str(caught.value)
+    assert str(caught.value).startswith(f"{file}, line ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_mistake_is_at_the_line_of_the_value_that_makes_it(tmp_path):
+    file = saved(tmp_path, BINS, {**ALPHA, "values": [0.25, 2]})
+    with pytest.raises(InputError) as caught:
+        family.load(file)
+    line = int(str(caught.value).split("line ")[1].split(":")[0])
+    assert file.read_text(encoding="utf-8").splitlines()[line - 1].strip() == "- 2"
+
+
+def test_a_file_that_only_a_variant_names_must_be_there_too(tmp_path):
+    for side in ("puf", "eif", "iuf"):
+        (tmp_path / f"{side}.csv").write_text("", encoding="utf-8")
+    file = saved(tmp_path, {"set": "files.puf.path", "values": {"released": "puf.csv", "other": "lost.csv"}})
+    with pytest.raises(InputError, match=r"lost\.csv does not exist.*\(variant path-other\)"):
+        family.check_files(family.load(file), file)
+
+
+def test_a_place_that_is_no_variants_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"has no variant alpha-9; correct its name, or add it"):
+        family.one(saved(tmp_path, ALPHA), "variants/alpha-9")
+
+
+def test_an_unknown_key_of_an_item_is_an_error():
+    with pytest.raises(ValidationError):
+        variants.Varied.model_validate({**ALPHA, "label": "a"})
+
+
+# What they share
+
+BOTH = {**PLAIN, "metrics": {"unicity": {}, "taxicab": {}, "euclidean": {}}}
+HOMES = [
+    ("nothing before the first step that it touches", "prepare", None, ""),
+    ("strata rest on files alone", "stratify", None, ""),
+    ("bins take the number of bins alone", "bin", None, "variants/bins-3"),
+    ("a metric on bins takes them alone", "score", "unicity", "variants/bins-3"),
+    ("a metric with both takes both", "confirm", "taxicab", "variants/alpha-0.25_bins-3"),
+    ("a metric on prepared records takes neither", "confirm", "euclidean", ""),
+    ("a step that is not shared", "rate", None, "variants/alpha-0.25_bins-3"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "step", "metric", "home"), HOMES, ids=[case[0] for case in HOMES])
+def test_a_steps_results_lie_with_the_study_that_sets_only_what_they_depend_on(
+    tmp_path, sentence, step, metric, home
+):
+    found = Family(saved(tmp_path, ALPHA, BINS, base=BOTH))
+    assert found.home("variants/alpha-0.25_bins-3", step, metric) == home
+
+
+def test_the_study_itself_shares_with_nobody(tmp_path):
+    found = Family(saved(tmp_path, ALPHA, BINS))
+    assert {found.home("", step, "taxicab") for step in BEFORE} == {""}
+
+
+def test_a_value_that_is_the_studys_own_is_shared(tmp_path):
+    found = Family(saved(tmp_path, ALPHA, BINS))
+    assert found.home("variants/alpha-0.25_bins-5", "score", "taxicab") == "variants/alpha-0.25"
+
+
+@pytest.mark.parametrize("step", BEFORE)
+def test_what_a_step_shares_takes_the_same_of_both_studies_and_so_does_all_before_it(tmp_path, step):
+    found = Family(saved(tmp_path, ALPHA, BINS, base=BOTH))
+    for member in found.members:
+        for metric in ("unicity", "taxicab", "euclidean"):
+            home = found.at(found.home(member.place, step, metric))
+            for name in {step, *BEFORE[step]}:
+                assert part(home, name, metric) == part(member.study, name, metric)
+
+
+def test_a_section_that_nobody_has_described_is_shared_by_nobody(monkeypatch):
+    study = Study.model_validate(PLAIN)
+    before = chain(study, "prepare")
+    monkeypatch.setattr("reident.parts.DESCRIBED", frozenset({"id", "files"}))
+    assert chain(study, "prepare") != before
+
+
+def test_a_member_is_what_the_comparison_reads(tmp_path):
+    assert all(isinstance(member, Member) for member in loaded(tmp_path, ALPHA))
