@@ -16,6 +16,7 @@ from unit.filerisk_fixture import POPULATION, write_filerisk
 from unit.matching_fixture import SUBSETS, write_matching
 from unit.microaggregation_fixture import write_masked
 from unit.report_fixture import Shape, write_results
+from unit.variants_fixture import ALPHA, add_variants
 
 HOSTILE = ("$x$", "$", r"\input{e}", "</svg><script>", "-->", "漢字 😀", "\u202eevil", "a" * 300)
 EVERY = [getattr(figures, name) for name in figures.__all__ if name != "Figure"]
@@ -31,14 +32,18 @@ def results(tmp_path):
     return lambda **shape: Results(write_results(tmp_path / "results", Shape(**shape)))
 
 
+def with_variants(folder):
+    return Results(add_variants(folder, [ALPHA], [{"alpha": alpha} for alpha in ALPHA["values"]]))
+
+
 @pytest.fixture(scope="module")
 def usual(tmp_path_factory):
-    return Results(write_results(tmp_path_factory.mktemp("usual") / "results"))
+    return with_variants(write_results(tmp_path_factory.mktemp("usual") / "results"))
 
 
 @pytest.fixture(scope="module")
 def synthetic(tmp_path_factory):
-    return Results(write_matching(tmp_path_factory.mktemp("synthetic") / "results", SUBSETS))
+    return with_variants(write_matching(tmp_path_factory.mktemp("synthetic") / "results", SUBSETS))
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +59,8 @@ def masked(tmp_path_factory):
 @pytest.fixture(scope="module")
 def source_of(usual, synthetic, of_one_file, masked):
     """The results that a figure is drawn of."""
-    others = {"matching": synthetic, "risk": of_one_file, "masked": masked}
-    return lambda name: others.get(name.split("_")[0], usual)
+    others = {"matching": synthetic, "variants_matching": synthetic, "risk": of_one_file, "masked": masked}
+    return lambda name: next((own for start, own in others.items() if name.startswith(start)), usual)
 
 
 @pytest.fixture(scope="module")

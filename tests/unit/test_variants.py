@@ -163,31 +163,99 @@ def test_a_value_more_renames_none_of_the_others(tmp_path):
 # What is refused
 
 REFUSED = [
-    ("an unknown key", [{**ALPHA, "set": "metrics.taxicab.alpa"}], "the variant alpa-0.25 is no valid study: `metrics.taxicab.alpa`: unknown key; did you mean `alpha`?"),
-    ("an unknown section", [{**ALPHA, "set": "metrics.taxcab.alpha"}], "the study has no `metrics.taxcab`; add it, or correct the key"),
-    ("a metric that the study does not compute", [{**ALPHA, "set": "metrics.adhoc.scores"}], "the study has no `metrics.adhoc`"),
-    ("an unknown item", [{"set": "linking_variables.y.missing", "values": ["a"]}], "the study has no `linking_variables.y`"),
-    ("a number beyond the list", [{"set": "linking_variables[3].missing", "values": ["a"]}], "the study has no `linking_variables[3]`"),
-    ("an item that is written short", [{"set": "strata.sex.missing", "values": ["a"]}], "the study file writes `strata.sex` short; write it out as a section"),
-    ("a wrong type", [{**BINS, "values": ["many"]}], "bins-many is no valid study: `binning.bins`: input should be a valid integer"),
-    ("a value out of range", [{**ALPHA, "values": [0.25, 2]}, BINS], "alpha-2_bins-3 is no valid study: `metrics.taxicab.alpha`: input should be less than or equal to 1"),
-    ("a combination that contradicts itself", [{"set": "rank_filter.max_pairs", "values": [5, 25]}], "max-pairs-25 is no valid study: `rank_filter`: `keep` (20) is below `max_pairs` (25)"),
-    ("the same value twice", [{**ALPHA, "values": [0.25, "0.25"]}], "`variants[1]`: the value or label `0.25` stands twice"),
-    ("the same folder twice", [{**ALPHA, "values": ["1/4", "1-4"]}], "`1-4` stands twice or differs from another in signs alone"),
-    ("two ways to write one value", [{**ALPHA, "values": ["1/4", "0.25"]}], "alpha-0.25 is the same study as the variant alpha-1-4"),
-    ("one key twice", [ALPHA, {**ALPHA, "name": "other"}], "`variants`: `metrics.taxicab.alpha` stands twice"),
-    ("a key inside another", [BINS, {"set": "binning", "values": {"a": {}}}], "`binning.bins` is part of `binning`, which varies too"),
-    ("one name twice", [{**ALPHA, "name": "a"}, {**BINS, "name": "a"}], "two items of `variants` have the same name"),
-    ("a list without a label", [{"set": "strata", "values": [["a"], ["b"]]}], "a value that is a list or a section needs a label"),
+    (
+        "an unknown key",
+        [{**ALPHA, "set": "metrics.taxicab.alpa"}],
+        "alpa-0.25 is no valid study: `metrics.taxicab.alpa`: unknown key; did you mean `alpha`?",
+    ),
+    (
+        "an unknown section",
+        [{**ALPHA, "set": "metrics.taxcab.alpha"}],
+        "the study has no `metrics.taxcab`; add it, or correct the key",
+    ),
+    (
+        "a metric that the study does not compute",
+        [{**ALPHA, "set": "metrics.adhoc.scores"}],
+        "the study has no `metrics.adhoc`",
+    ),
+    (
+        "an unknown item",
+        [{"set": "linking_variables.y.missing", "values": ["a"]}],
+        "the study has no `linking_variables.y`",
+    ),
+    (
+        "a number beyond the list",
+        [{"set": "linking_variables[3].missing", "values": ["a"]}],
+        "the study has no `linking_variables[3]`",
+    ),
+    (
+        "an item that is written short",
+        [{"set": "strata.sex.missing", "values": ["a"]}],
+        "the study file writes `strata.sex` short; write it out as a section",
+    ),
+    (
+        "a wrong type",
+        [{**BINS, "values": ["many"]}],
+        "is no valid study: `binning.bins`: input should be a valid integer",
+    ),
+    (
+        "a value out of range",
+        [{**ALPHA, "values": [0.25, 2]}, BINS],
+        "the variant alpha-2_bins-3 is no valid study: `metrics.taxicab.alpha`: input should be",
+    ),
+    (
+        "a combination that contradicts itself",
+        [{"set": "rank_filter.max_pairs", "values": [5, 25]}],
+        "max-pairs-25 is no valid study: `rank_filter`: `keep` (20) is below `max_pairs` (25)",
+    ),
+    (
+        "the same value twice",
+        [{**ALPHA, "values": [0.25, "0.25"]}],
+        "`variants[1]`: the value or label `0.25` stands twice",
+    ),
+    (
+        "the same folder twice",
+        [{**ALPHA, "values": ["1/4", "1-4"]}],
+        "`1-4` stands twice or differs from another in signs alone",
+    ),
+    (
+        "two ways to write one value",
+        [{**ALPHA, "values": ["1/4", "0.25"]}],
+        "alpha-0.25 is the same study as the variant alpha-1-4",
+    ),
+    (
+        "one key twice",
+        [ALPHA, {**ALPHA, "name": "other"}],
+        "`variants`: `metrics.taxicab.alpha` stands twice",
+    ),
+    (
+        "a key inside another",
+        [BINS, {"set": "binning", "values": {"a": {}}}],
+        "`binning.bins` is part of `binning`, which varies too",
+    ),
+    (
+        "one name twice",
+        [{**ALPHA, "name": "a"}, {**BINS, "name": "a"}],
+        "two items of `variants` have the same name",
+    ),
+    (
+        "a list without a label",
+        [{"set": "strata", "values": [["a"], ["b"]]}],
+        "a value that is a list or a section needs a label",
+    ),
     ("a key that changes no result", [{"set": "title", "values": ["a"]}], "`title` changes no result"),
     ("variants of variants", [{"set": "variants", "values": ["a"]}], "`variants` changes no result"),
     ("neither form", [{"name": "a"}], "either `set` and `values` or `combinations`"),
     ("both forms", [{**PROTECTION, **ALPHA}], "either `set` and `values` or `combinations`"),
     ("combinations without a name", [{"combinations": {"a": {}}}], "`combinations` need a `name`"),
-    ("too many", [{**BINS, "values": list(range(2, 103))}, {**ALPHA, "values": [0.5, 1]}], "combine to 202 variants and at most 200"),
+    (
+        "too many",
+        [{**BINS, "values": list(range(2, 103))}, {**ALPHA, "values": [0.5, 1]}],
+        "combine to 202 variants and at most 200",
+    ),
     ("a section less", [{"set": "metrics", "values": [None]}], "metrics-none"),
     ("no value", [{**ALPHA, "values": []}], "`variants[1].values`"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("sentence", "varied", "says"), REFUSED, ids=[case[0] for case in REFUSED])

@@ -94,7 +94,7 @@ class Varied(Section):
     def _labels(self) -> Varied:
         if isinstance(self.values, list):
             for value in self.values:
-                if not (value is None or isinstance(value, str)):
+                if isinstance(value, dict | list):
                     raise ValueError(
                         "a value that is a list or a section needs a label; write `values` as a mapping: "
                         "`values: {label: value}`."

@@ -1,0 +1,152 @@
+"""The section on variants: what varies, which metrics it touches, their rates and verdicts, figures of every kind."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from reident import figures, tables
+from reident.tables.results import Results
+from reident.tables.variants import MOST_LINES, touched
+from unit.matching_fixture import write_matching
+from unit.report_fixture import Shape, write_results
+from unit.variants_fixture import ALPHA, PROTECTION, add_variants
+
+NOTEBOOK = Path(__file__).parents[2] / "workflow" / "notebooks" / "disclosure-review.ipynb"
+ALPHAS = [{"alpha": alpha} for alpha in ALPHA["values"]]
+PROTECTIONS = [{"protection": label} for label in PROTECTION["combinations"]]
+BOTH = [{"protection": label, "alpha": alpha} for label in ("weak", "strong") for alpha in ALPHA["values"]]
+
+
+@pytest.fixture
+def results(tmp_path):
+    """A function from what varies to results with its comparison."""
+
+    def make(varied, labels, shape=None, **keys):
+        return Results(
+            add_variants(write_results(tmp_path / "results", shape or Shape()), varied, labels, **keys)
+        )
+
+    return make
+
+
+def test_what_varies_and_what_it_does_not_change_is_said(results):
+    found = results([PROTECTION, ALPHA], BOTH, same=("unicity", "adhoc"))
+    text = tables.variants_text(found)
+    assert "*protection* (`binning.bins`) and *alpha* (`metrics.taxicab.alpha`) and every combination" in text
+    assert "6 studies" in text
+    assert "Unicity and Adhoc find the same in every one and are left out here." in text
+    assert touched(found) == ["taxicab", "euclidean"]
+
+
+def test_where_nothing_differs_every_metric_is_shown(results):
+    found = results([ALPHA], ALPHAS, same=("unicity", "taxicab", "euclidean", "adhoc"))
+    assert touched(found) == ["unicity", "taxicab", "euclidean", "adhoc"]
+    assert "left out" not in tables.variants_text(found)
+
+
+def test_every_variant_of_every_metric_has_its_rates_and_the_study_itself_is_bold(results):
+    found = results([ALPHA], ALPHAS, reference=1)
+    text = tables.variants_rates(found)
+    lines = found.table("comparison/rates.csv")
+    rows = [
+        line
+        for line in text.splitlines()
+        if line.startswith("| ") and "alpha" not in line and ":--" not in line
+    ]
+    assert len(rows) == len(lines) == 12
+    assert [row.split("|")[1].strip() for row in rows[:3]] == [r"0\.25", r"**0\.5**", r"0\.75"]
+    for row, n in zip(
+        rows, lines.sort_values("metric", key=_order, kind="stable")["n_confirmed"], strict=True
+    ):
+        assert f"| {round(n):,} |" in row
+
+
+def _order(names):
+    return names.map(["unicity", "taxicab", "euclidean", "adhoc"].index)
+
+
+def test_a_rate_above_the_limit_is_marked_and_counted(results):
+    found = results([ALPHA], ALPHAS, Shape(metrics=("taxicab",), limit=0.1))
+    rates = found.table("comparison/rates.csv")["conditional_rate"]
+    above = int((rates > 0.1).sum())
+    assert above > 0
+    assert tables.variants_rates(found).count("▲ ") == above + 1  # and once in the caption
+    assert f"of 3 studies {'is' if above < 2 else 'are'} above the limit" in tables.variants_findings(found)
+
+
+def test_without_a_limit_nothing_is_marked(results):
+    found = results([ALPHA], ALPHAS, Shape(limit=None))
+    assert "▲" not in tables.variants_rates(found)
+    assert "limit" not in tables.variants_findings(found)
+
+
+def test_the_findings_name_the_variants_of_the_lowest_and_the_highest_rate(results):
+    found = results([ALPHA], ALPHAS, Shape(metrics=("taxicab",)))
+    lines = found.table("comparison/rates.csv").set_index("set_alpha")
+    low, high = lines["conditional_rate"].idxmin(), lines["conditional_rate"].idxmax()
+    said = tables.variants_findings(found).replace("\\", "")
+    assert said.index(f"(alpha {low})") < said.index(f"(alpha {high})")
+
+
+def test_many_variants_are_shown_by_their_highest_rates_and_the_study(results):
+    many = [{"alpha": f"{at / 1000}"} for at in range(1, 151)]
+    found = results([ALPHA], many, Shape(metrics=("taxicab",)), reference=149)
+    text = tables.variants_rates(found)
+    assert f"The {MOST_LINES} highest of 150" in text
+    assert text.count("**") == 2
+
+
+def test_lines_over_a_number_and_rows_over_words(results):
+    assert "over *alpha*" in figures.variants_rates(results([ALPHA], ALPHAS)).caption
+
+
+@pytest.mark.parametrize(
+    ("varied", "labels"),
+    [
+        ([PROTECTION], PROTECTIONS),
+        ([ALPHA], ALPHAS[:2]),
+        ([PROTECTION, ALPHA], [{"protection": "", "alpha": "as ever"}, *BOTH]),
+    ],
+    ids=["words", "two numbers", "a study without a label"],
+)
+def test_rows_where_nothing_is_a_number_of_three(results, varied, labels):
+    figure = figures.variants_rates(results(varied, labels))
+    assert "by variant" in figure.caption
+    assert "▲" not in figure.alt
+
+
+def test_lines_of_words_and_numbers_are_told_apart_by_words(results):
+    found = results([PROTECTION, ALPHA], BOTH, Shape(metrics=("taxicab",)))
+    figure = figures.variants_rates(found)
+    assert "over *alpha*" in figure.caption
+    assert "protection weak, alpha 0.25: suspected rate" in figure.alt
+
+
+def test_nothing_suspected_anywhere_draws_nothing(results):
+    shape = Shape(metrics=("taxicab",), nothing_suspected=("taxicab",))
+    found = results([ALPHA], ALPHAS, shape)
+    assert figures.variants_rates(found) is None
+    assert "No variant suspects a record" in tables.variants_findings(found)
+
+
+def test_variants_of_matching_have_their_summaries_and_limits(tmp_path):
+    folder = write_matching(tmp_path / "results", decision={"expected_match_risk_at_most": 1})
+    found = Results(add_variants(folder, [ALPHA], ALPHAS))
+    text = tables.variants_matching(found)
+    assert "expected match risk at most 1" in text
+    for value in found.table("comparison/matching.csv")["expected_match_risk"]:
+        assert ("▲ " if value > 1 else "✓ ") in text
+    assert "over *alpha*" in figures.variants_matching(found).caption
+
+
+def test_without_variants_the_report_has_no_such_section(tmp_path):
+    found = Results(write_results(tmp_path / "results"))
+    pieces = (tables.variants_text, tables.variants_rates, figures.variants_rates, tables.variants_matching)
+    assert tables.section(found, "Variants", *pieces) == []
+
+
+def test_the_notebook_shows_every_part():
+    cells = [cell.source for cell in nbformat.read(NOTEBOOK, 4).cells if cell.id == "variants"]
+    parts = [f"tables.{name}" for name in tables.__all__ if name.startswith("variants_")]
+    parts += [f"figures.{name}" for name in figures.__all__ if name.startswith("variants_")]
+    assert [name for name in parts if name not in cells[0]] == []
