@@ -104,6 +104,42 @@ strata are packed into jobs up to it, and a stratum of more than twice as many p
 """
 
 
+VARIANTS = """\
+## Variants
+
+A study may list values to be compared: of one setting, of several that take the same value, or of several that
+vary together. Every combination is a *variant*, the study that one would get by writing those values into the file.
+
+```yaml
+variants:
+  - {set: metrics.taxicab.alpha, values: [0.25, 0.5, 0.75]}   # any key of the study, dots between its sections
+  - name: protection                                          # several keys at a time, under labels
+    combinations:
+      released: {}                                            # as the study says
+      swapped: {simulate.treatment.swapping: 0.25, binning.bins: 3}
+```
+
+- The study as it stands, without `variants`, is always computed; its report is in full, with a section that compares
+  it with the variants. A combination that is the study itself is not computed twice. To compare nothing but what is
+  listed, let the study say one of the listed values.
+- A variant is called by what it sets, here `alpha-0.25_protection-swapped`; its `rates.csv` lies in
+  `results/{id}/variants/{variant}`, the comparison in `results/{id}/comparison/`, with one line per variant and metric.
+  `variant` is its name there, `reference` says `yes` of the study as it stands, and `set_…` is the value or label of
+  each thing that varies.
+- What a value does not touch is computed once: results that several variants share lie with the study, or with a
+  variant that sets only what they depend on, such as `results/{id}/variants/alpha-0.25`. A new or changed value
+  computes what it touches and nothing else.
+- A value of more than one word needs a label: `values: {label: value}`. An empty value stands for the default.
+- Whatever a value makes wrong is reported with its line before anything is computed: an unknown key, a wrong type,
+  two combinations that are the same study, a combination that contradicts itself.
+- A variant has a report of its own where it is asked for, all of its steps in its own folder:
+  `snakemake --config study=… -- reports/{id}/variants/{variant}/disclosure-review.html`.
+
+[studies/example-variants.yaml](studies/example-variants.yaml) compares three protections and three weights of a
+missing value.
+"""
+
+
 class _EditorSchema(GenerateJsonSchema):
     """JSON Schema of what a study file may hold, as editors see it."""
 
@@ -159,7 +195,7 @@ def readme() -> str:
     for name, keys in sections.items():
         if len(keys) > 1:
             parts += [f"### `{name}`\n", _table(keys[1:])]
-    return "\n".join([*parts, RUNS])
+    return "\n".join([*parts, VARIANTS, RUNS])
 
 
 def _table(keys: list[Key]) -> str:

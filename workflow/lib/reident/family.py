@@ -167,7 +167,7 @@ class Family:
             known = studies.known_keys()
             location, reason = studyfile.first_mistake(error, content, self._node, known)
             raise self._wrong(variant, f"is no valid study: {reason}", location) from None
-        for section in ("metrics", "matching"):
+        for section in ("metrics", "matching", "file_risk"):
             if (getattr(made, section) is None) != (getattr(self.study, section) is None):
                 raise self._wrong(
                     variant, f"adds or removes `{section}`, so that there is nothing to compare; keep it."

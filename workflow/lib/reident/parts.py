@@ -114,13 +114,15 @@ BEFORE: dict[str, tuple[str, ...]] = {
     "confirm": ("rank",),
     "synthesize": (),
     "prepare_matching": ("synthesize",),
+    "populate": (),
+    "prepare_filerisk": ("populate",),
 }
 """The steps that each step rests on, whose results variants may share; binned tables come before a score too."""
 
 DESCRIBED = frozenset(
     {
         "id", "title", "agency", "date", "files", "microaggregate", "simulate", "strata", "linking_variables", "binning",
-        "metrics", "rank_filter", "rates", "matching", "decision", "variants",
+        "metrics", "rank_filter", "rates", "matching", "file_risk", "decision", "variants",
     }
 )  # fmt: skip
 """The sections of a study that the parts of :data:`BEFORE` take, or that none of its steps takes.

@@ -306,7 +306,9 @@ def with_settings(
         for at, part in enumerate(way):
             known = _inside(known, part)
             if known is None:
-                raise ValueError(f"`{key}`: the study has no `{_shown(way[: at + 1])}`; add it, or correct the key.")
+                raise ValueError(
+                    f"`{key}`: the study has no `{_shown(way[: at + 1])}`; add it, or correct the key."
+                )
         for at, part in enumerate(way):
             inside = _enter(inside, part, [*way, last][at + 1], f"`{key}`", _shown(way[: at + 1]))
         _put(inside, last, value, f"`{key}`")
