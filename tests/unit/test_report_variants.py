@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from reident import figures, tables
 from reident.tables.results import Results
-from reident.tables.variants import MOST_LINES, touched
+from reident.tables.variants import MOST_LINES, distinct, relevant, touched
 from unit.matching_fixture import write_matching
 from unit.report_fixture import Shape, write_results
 from unit.variants_fixture import ALPHA, PROTECTION, add_variants
@@ -55,14 +55,38 @@ def test_every_variant_of_every_metric_has_its_rates_and_the_study_itself_is_bol
     ]
     assert len(rows) == len(lines) == 12
     assert [row.split("|")[1].strip() for row in rows[:3]] == [r"0\.25", r"**0\.5**", r"0\.75"]
-    for row, n in zip(
-        rows, lines.sort_values("metric", key=_order, kind="stable")["n_confirmed"], strict=True
+    for row, own in zip(
+        rows, lines.sort_values("metric", key=_order, kind="stable").itertuples(), strict=True
     ):
-        assert f"| {round(n):,} |" in row
+        assert f"| {round(own.n_confirmed):,} of {round(own.n_suspected):,} |" in row
 
 
 def _order(names):
     return names.map(["unicity", "taxicab", "euclidean", "adhoc"].index)
+
+
+def test_a_metric_is_told_by_what_changes_it_alone(results):
+    """Taxicab follows alpha and protection; the others follow protection, whatever alpha is."""
+    found = results([PROTECTION, ALPHA], BOTH, reference=4)
+    lines = found.table("comparison/rates.csv")
+    others = lines["metric"] != "taxicab"
+    alike = lines[others].sort_values("n_suspected").drop_duplicates(["metric", "set_protection"])
+    for column in set(lines.columns) - {"variant", "reference", "set_protection", "set_alpha", "metric"}:
+        known = alike.set_index(["metric", "set_protection"])[column]
+        lines.loc[others, column] = (
+            lines.loc[others, ["metric", "set_protection"]].apply(tuple, axis=1).map(known)
+        )
+    found.table = {"comparison/rates.csv": lines}.__getitem__
+    assert [relevant(found, metric) for metric in ("unicity", "taxicab")] == [
+        ["protection"],
+        ["protection", "alpha"],
+    ]
+    one, two = (distinct(found, metric) for metric in ("unicity", "taxicab"))
+    assert list(zip(one["set_protection"], one["reference"], strict=True)) == [
+        ("weak", "no"),
+        ("strong", "yes"),
+    ]
+    assert len(two) == 6
 
 
 def test_a_rate_above_the_limit_is_marked_and_counted(results):

@@ -67,6 +67,28 @@ def touched(results: Results) -> list[str]:
     return names or metrics_of(results)
 
 
+def relevant(results: Results, metric: str) -> list[str]:
+    """The names of what varies that changes what a metric finds; all of them where none does."""
+    lines, names = lines_of(results, metric), varied(results)
+    kept = list(names)
+    for name in names:
+        others = [f"set_{other}" for other in kept if other != name]
+        found = lines.groupby(others, sort=False)[[*FOUND]] if others else lines[[*FOUND]]
+        if (found.max() == found.min()).all(axis=None):
+            kept.remove(name)
+    return kept or names
+
+
+def distinct(results: Results, metric: str) -> pd.DataFrame:
+    """One line for each value of what changes what a metric finds; the study's where it is among those alike."""
+    lines = lines_of(results, metric)
+    names = [f"set_{name}" for name in relevant(results, metric)]
+    own = lines[is_reference(lines)]
+    alike = lines.merge(own[names], on=names).set_index(names).index if len(own) else []
+    lines = lines[is_reference(lines) | ~lines.set_index(names).index.isin(alike)]
+    return lines.drop_duplicates(names).reset_index(drop=True)
+
+
 def is_reference(lines: pd.DataFrame) -> pd.Series:
     """Which lines are of the study as it stands."""
     return lines["reference"] == "yes"
@@ -116,14 +138,14 @@ def variants_findings(results: Results) -> str | None:
 
 
 def _range(results: Results, metric: str) -> str | None:
-    lines = lines_of(results, metric)
+    lines, names = distinct(results, metric), relevant(results, metric)
     known = lines[lines["n_suspected"] > 0]
     if known.empty:
         return f"**{title(metric)}.** No variant suspects a record."
     rates = known["conditional_rate"]
     low, high = known.loc[rates.idxmin()], known.loc[rates.idxmax()]
     ends = [percent(rate) for rate in (rates.min(), rates.max())]
-    between = f"between {ends[0]} ({_named(low)}) and {ends[1]} ({_named(high)})"
+    between = f"between {ends[0]} ({_named(low, names)}) and {ends[1]} ({_named(high, names)})"
     least, most = (round(n) for n in (lines["n_confirmed"].min(), lines["n_confirmed"].max()))
     found = some(most, "record") if least == most else f"{count(least)} to {some(most, 'record')}"
     text = (
@@ -131,16 +153,16 @@ def _range(results: Results, metric: str) -> str | None:
         f"{'is' if most == 1 else 'are'} truly re-identified"
     )
     if results.limit is not None:
-        above = int((rates > results.limit).sum())
-        text += f". {sentence(word(above) if above else 'none')} of {some(len(lines), 'study', 'studies')} "
+        every = lines_of(results, metric)
+        above = int((every["conditional_rate"] > results.limit).sum())
+        text += f". {sentence(word(above) if above else 'none')} of {some(len(every), 'study', 'studies')} "
         text += f"{'is' if above < 2 else 'are'} above the limit of {declared(results.limit)}"
     return text + "."
 
 
-def _named(line: pd.Series) -> str:
+def _named(line: pd.Series, names: list[str]) -> str:
     """A variant by what it sets."""
-    names = [str(name) for name in line.index if str(name).startswith("set_")]
-    return ", ".join(f"{escape(heading(name[4:]))} {label_words(line[name])}" for name in names)
+    return ", ".join(f"{escape(heading(name))} {label_words(line[f'set_{name}'])}" for name in names)
 
 
 def shown(lines: pd.DataFrame, rate: str) -> pd.DataFrame:
@@ -157,10 +179,10 @@ def _rest(lines: pd.DataFrame, name: str) -> str:
     return f" The {MOST_LINES} highest of {count(len(lines))}; `{name}` has all of them."
 
 
-def _set_columns(results: Results, lines: pd.DataFrame) -> list[Column]:
+def _set_columns(lines: pd.DataFrame, names: list[str]) -> list[Column]:
     """What each variant sets, the study as it stands in bold."""
     columns = []
-    for name in varied(results):
+    for name in names:
         words = [label_words(label) for label in lines[f"set_{name}"]]
         cells = [f"**{text}**" if own else text for text, own in zip(words, is_reference(lines), strict=True)]
         columns.append(Column(escape(heading(name)), cells, "l", "1fr"))
@@ -174,17 +196,17 @@ def variants_rates(results: Results) -> str:
 
 
 def _rates(results: Results, metric: str) -> str:
-    lines = lines_of(results, metric)
+    lines = distinct(results, metric)
     rows = shown(lines, "conditional_rate")
     limit = "" if results.limit is None else f" ▲ is above the limit of {declared(results.limit)}."
     ends = zip(rows["conditional_low"], rows["conditional_high"], strict=True)
+    pairs = zip(rows["n_confirmed"], rows["n_suspected"], strict=True)
     return table(
         f"{title(metric)} by variant.{limit}{_rest(lines, RATES)}",
-        *_set_columns(results, rows),
-        Column("Suspected", [count(n) for n in rows["n_suspected"]]),
+        *_set_columns(rows, relevant(results, metric)),
         Column("Suspected rate", percents(rows["suspected_rate"])),
-        Column("Confirmed", [count(n) for n in rows["n_confirmed"]]),
         Column("Confirmed rate", percents(rows["confirmed_rate"])),
+        Column("Confirmed of suspected", [f"{count(a)} of {count(b)}" for a, b in pairs]),
         Column("Conditional rate", _judged(rows["conditional_rate"], results.limit)),
         Column(f"{declared(results.level)} interval", [span(*pair) for pair in ends]),
         Column("Baseline", percents(rows["baseline_rate"])),
@@ -216,7 +238,7 @@ def variants_matching(results: Results) -> str:
     limit_words = f" The limit: {said}." if said else ""
     return table(
         f"Matching by variant, on average over the synthetic files.{limit_words}{_rest(lines, MATCHING)}",
-        *_set_columns(results, rows),
+        *_set_columns(rows, varied(results)),
         Column("Expected match risk", cells("expected_match_risk", decimals_of(rows["expected_match_risk"]))),
         Column("per target", percents(rows["expected_match_risk"] / rows["targets"])),
         Column("True match rate", cells("true_match_rate", percents(rows["true_match_rate"]))),
