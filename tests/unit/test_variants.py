@@ -1,6 +1,8 @@
 """Variants: which studies come of what a file lists, what they are called, what is refused, and what they share."""
 
 import copy
+import re
+from pathlib import Path
 
 import pytest
 import yaml
@@ -12,6 +14,7 @@ from reident.parts import BEFORE, chain, part, plain
 from reident.study import Study
 from unit.making import PLAIN
 
+RULES = Path(__file__).parents[2] / "workflow" / "rules"
 ALPHA = {"set": "metrics.taxicab.alpha", "values": [0.25, 0.5, 0.75]}
 BINS = {"set": "binning.bins", "values": [3, 5]}
 PROTECTION = {
@@ -334,6 +337,26 @@ def test_what_a_step_shares_takes_the_same_of_both_studies_and_so_does_all_befor
             home = found.at(found.home(member.place, step, metric))
             for name in {step, *BEFORE[step]}:
                 assert part(home, name, metric) == part(member.study, name, metric)
+
+
+def test_a_shared_step_names_every_step_whose_results_its_rule_reads():
+    """Or variants would share results that do not belong to them; the ledger would refuse these, but late."""
+    missing = {}
+    for file in sorted(RULES.glob("*.smk")):
+        for name, body in re.findall(
+            r"^(?:rule|checkpoint) (\w+):\n(.*?)(?=^\S|\Z)", file.read_text("utf-8"), re.MULTILINE | re.DOTALL
+        ):
+            read = re.search(r"    input:\n(.*?)    output:", body, re.DOTALL)
+            if name in BEFORE and read:
+                steps = set(re.findall(r'made\("(\w+)"', read[1]))
+                steps |= {"score"} if "all_shards" in read[1] else set()
+                missing[name] = steps - closure(name)
+    assert missing == {key: set() for key in BEFORE}
+
+
+def closure(step):
+    """All steps before a step."""
+    return set(BEFORE[step]).union(*(closure(other) for other in BEFORE[step]))
 
 
 def test_a_section_that_nobody_has_described_is_shared_by_nobody(monkeypatch):

@@ -123,7 +123,11 @@ def accounts(wildcards):
 
 def making(model, side):
     """The step that makes a source file which the study does not declare."""
-    steps = {"synthesize": model.matched_sources, "populate": model.risk_sources, "simulate_amounts": ["original"]}
+    steps = {
+        "synthesize": model.matched_sources,
+        "populate": model.risk_sources,
+        "simulate_amounts": ["original"],
+    }
     other = "microaggregate" if model.made[side] == "microaggregation" else "simulate"
     return next((step for step, sides in steps.items() if side in sides), other)
 

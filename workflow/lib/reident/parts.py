@@ -121,8 +121,8 @@ BEFORE: dict[str, tuple[str, ...]] = {
 
 DESCRIBED = frozenset(
     {
-        "id", "title", "agency", "date", "files", "microaggregate", "simulate", "strata", "linking_variables", "binning",
-        "metrics", "rank_filter", "rates", "matching", "file_risk", "decision", "variants",
+        "id", "title", "agency", "date", "files", "microaggregate", "simulate", "strata", "linking_variables",
+        "binning", "metrics", "rank_filter", "rates", "matching", "file_risk", "decision", "variants",
     }
 )  # fmt: skip
 """The sections of a study that the parts of :data:`BEFORE` take, or that none of its steps takes.
