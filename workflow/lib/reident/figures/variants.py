@@ -52,6 +52,10 @@ SUMMARIES = {
 }
 
 
+LOOKS = {title(metric): look for metric, look in LINES.items()}
+"""Colour and marker by a metric's name in the report."""
+
+
 class Curve(NamedTuple):
     """A line over the numbers of what varies: its name, look and points."""
 
@@ -131,7 +135,7 @@ def _curves(results: Results, found: dict[str, pd.DataFrame], over: str) -> list
     others = [f"set_{name}" for name in varied(results) if name != over]
     made = []
     looks = [*LINES.values(), (MUTED, "P"), (CONFIRMED, "X"), ("#a0405a", "*")]
-    for at, (metric, lines) in enumerate(found.items()):
+    for metric, lines in found.items():
         groups = lines.groupby(others, sort=False) if others else [((), lines)]
         for place, (labels, own) in enumerate(groups):
             words = [
@@ -140,7 +144,7 @@ def _curves(results: Results, found: dict[str, pd.DataFrame], over: str) -> list
             ]
             points = own.assign(at=own[f"set_{over}"].map(_number)).sort_values("at", kind="stable")
             alone = len(found) == 1
-            colour, marker = looks[(place if alone else at) % len(looks)]
+            colour, marker = looks[place % len(looks)] if alone and others else LOOKS.get(metric, looks[0])
             dashes = () if alone else DASHES[place % len(DASHES)]
             name = ", ".join([*([metric] if metric and not alone else []), *words]) or metric
             made.append(Curve(name, colour, marker, dashes, points))
@@ -188,15 +192,14 @@ def _draw_rows(
     limits: Mapping[str, float | None],
 ) -> None:
     kept = {variant: place for place, variant in enumerate(lines["variant"])}
-    looks = [*LINES.values()]
     for axes, (column, name) in zip(sheet.panels, panels.items(), strict=True):
         for place in [place for place, own in enumerate(is_reference(lines)) if own]:
             axes.axhspan(place - 0.45, place + 0.45, color="#e9ecef", linewidth=0, zorder=0)
         axes.hlines(range(len(names)), 0, 1, color=RULE, linewidth=0.6, zorder=1)
         every: list[float] = []
-        for at, (metric, own) in enumerate(found.items()):
+        for metric, own in found.items():
             inside = own[own["variant"].isin(kept)]
-            colour, marker = looks[at % len(looks)]
+            colour, marker = LOOKS.get(metric, (CONFIRMED, "o"))
             axes.plot(
                 inside[column], inside["variant"].map(kept), marker, color=colour, markersize=4.4, label=metric,
                 zorder=3, clip_on=False,
