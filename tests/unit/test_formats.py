@@ -356,6 +356,36 @@ def test_text_in_another_encoding_is_declared(tmp_path):
         read(path, ["a"])
 
 
+LETTERS = {
+    "f.dta": lambda: _old_stata(["Zoé", "xyz"]),
+    "f.sas7bdat": lambda: sas7bdat.content({"a": ["Zoe\u0301"[:3] + "XX", "xyz"]}).replace(
+        b"ZoeXX", b"Zo\xe9  "
+    ),
+}
+
+
+def _old_stata(texts):
+    sink = io.BytesIO()
+    pd.DataFrame({"a": texts}).to_stata(sink, version=114, write_index=False)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("name", LETTERS)
+def test_half_a_letter_at_the_end_of_a_text_is_not_dropped(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(LETTERS[name]())
+    assert read(path, ["a"], encoding="cp1252")["a"].to_pylist() == ["Zoé", "xyz"]
+    with pytest.raises(InputError, match=rf"^{name}, row 1, column `a`: a byte that is not utf-8; declare"):
+        read(path, ["a"], encoding="utf-8")
+
+
+def test_names_and_texts_may_have_letters_beyond_ascii(tmp_path):
+    for kind in ("stata", "spss"):
+        path = tmp_path / f"f.{ENDINGS[kind]}"
+        write(pd.DataFrame({"größe": ["ß", "ab"], "b": ["1", "2"]}), kind, path)
+        assert read(path, ["b", "größe"]).to_pylist() == [{"b": "1", "größe": "ß"}, {"b": "2", "größe": "ab"}]
+
+
 def test_several_data_sets_in_one_transport_file_are_refused(tmp_path):
     path = stored(tmp_path, "xport")
     content = path.read_bytes()

@@ -33,7 +33,7 @@ class Prepared(NamedTuple):
     Attributes
     ----------
     confidential : pyarrow.Table (n rows)
-        :data:`ROW` (the header is row 1), :data:`TARGET`, the key columns, the variables; null where missing.
+        :data:`ROW` (as messages count them: the header of a CSV file is row 1), :data:`TARGET`, the key columns, the variables; null where missing.
     synthetic : pyarrow.Table (m·n rows)
         :data:`FILE` (1 … m) and the variables, each file in the order of the confidential rows.
     account : pandas.DataFrame
@@ -95,7 +95,9 @@ def prepare(options: Matching, confidential: pa.Table, synthetic: Sequence[pa.Ta
     lines = account.open("targets", confidential.num_rows)
     lines.leave("not a target", int((~targets).sum()))
     lines.close("targets")
-    marked = {ROW: np.arange(2, confidential.num_rows + 2, dtype=np.int32), TARGET: targets}
+    first = options.file().first_row
+    rows = np.arange(first, first + confidential.num_rows, dtype=np.int32)
+    marked = {ROW: rows, TARGET: targets}
     marked |= {name: confidential[name] for name in options.key()}
     numbers = np.repeat(np.arange(1, len(copies) + 1, dtype=np.int32), confidential.num_rows)
     together = pa.concat_tables(copies).add_column(0, FILE, pa.array(numbers))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 _BATCH = 250_000
 """Larger than that of other formats: each batch reads the file again up to where it begins."""
 
+_PLAIN = "latin-1"
+"""Each byte as the character of its number."""
+
 _PROGRAM = {"sas7bdat": "SAS data set", "stata": "Stata file", "spss": "SPSS file"}
 _READERS: dict[str, Callable[..., Any]] = {
     "sas7bdat": pyreadstat.read_sas7bdat,
@@ -34,8 +38,12 @@ def batches(
     path: Path, source: SourceFile, wanted: Sequence[str], keys: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
     """The wanted columns as text."""
-    _, about = _read(path, source, metadataonly=True)
+    about = _read(path, source, source.encoding, metadataonly=True)[1]
     check_header(path, about.column_names, wanted, row="")
+    codec = _codec(path, source, about.file_encoding)
+    # Letters are decoded here: the library drops half a letter at the end of a text, and says nothing.
+    plain = _read(path, source, _PLAIN, metadataonly=True)[1].column_names
+    names = dict(zip(about.column_names, plain, strict=True))
     columns = [
         Column(path, source.kind, name, shown(source.kind, about.original_variable_types[name]), name in keys)
         for name in wanted
@@ -45,10 +53,20 @@ def batches(
         check_shown(column)
     before = 0
     while True:
-        found, _ = _read(path, source, usecols=list(wanted), row_offset=before, row_limit=_BATCH)
-        size = len(found[wanted[0]])
+        found, _ = _read(
+            path,
+            source,
+            _PLAIN,
+            usecols=[names[name] for name in wanted],
+            row_offset=before,
+            row_limit=_BATCH,
+        )
+        size = len(found[names[wanted[0]]])
         if size:
-            texts = [_text(column, types[column.name], found[column.name], before) for column in columns]
+            texts = [
+                _text(column, types[column.name], found[names[column.name]], codec, before)
+                for column in columns
+            ]
             yield pa.record_batch(texts, names=list(wanted))
         before += size
         if size < _BATCH:
@@ -57,9 +75,9 @@ def batches(
         raise _not_whole(path, source)
 
 
-def _read(path: Path, source: SourceFile, **how: Any) -> tuple[dict[str, list], Any]:
-    if source.encoding is not None:
-        how["encoding"] = codecs.lookup(source.encoding).name
+def _read(path: Path, source: SourceFile, encoding: str | None, **how: Any) -> tuple[dict[str, list], Any]:
+    if encoding is not None:
+        how["encoding"] = codecs.lookup(encoding).name
     try:
         return _READERS[source.kind](
             path, output_format="dict", user_missing=True, disable_datetime_conversion=True, **how
@@ -74,6 +92,20 @@ def _read(path: Path, source: SourceFile, **how: Any) -> tuple[dict[str, list], 
         raise _not_whole(path, source) from None
 
 
+def _codec(path: Path, source: SourceFile, said: str | None) -> str:
+    """The encoding of text: declared, or what the file says; Stata's by its version."""
+    if source.encoding is not None:
+        return source.encoding
+    if source.kind == "stata":
+        with path.open("rb") as stream:
+            release = re.match(rb"<stata_dta><header><release>(\d+)<", stream.read(64))
+        return "utf-8" if release and int(release[1]) >= 118 else "cp1252"
+    try:
+        return codecs.lookup(said or "utf-8").name
+    except LookupError:
+        raise _encoding(path) from None
+
+
 def _encoding(path: Path) -> InputError:
     return InputError(
         f"{path.name}: text that is not of the encoding that the file names; declare its `encoding`."
@@ -84,11 +116,28 @@ def _not_whole(path: Path, source: SourceFile) -> InputError:
     return InputError(f"{path.name}: this is not a whole {_PROGRAM[source.kind]}; write it again.")
 
 
-def _text(column: Column, kind: str, cells: list, before: int) -> pa.Array:
+def _text(column: Column, kind: str, cells: list, codec: str, before: int) -> pa.Array:
     """One column of some records; a tagged missing value comes as its letter among the numbers."""
     if kind == "string":
-        return pa.array(["" if cell is None else cell for cell in cells], TEXT)
+        return pa.array(_decoded(column, cells, codec, before), TEXT)
     specials = {place: f".{cell}" for place, cell in enumerate(cells) if isinstance(cell, str)}
     precision = np.float32 if kind == "float" else np.float64
     numbers = [np.nan if cell is None or isinstance(cell, str) else cell for cell in cells]
     return number_text(column, np.array(numbers, precision), specials, before)
+
+
+def _decoded(column: Column, cells: list[str | None], codec: str, before: int) -> list[str]:
+    """Texts whose characters are bytes so far."""
+    texts: list[str] = []
+    for row, cell in enumerate(cells, start=before + 1):
+        if cell is None or cell.isascii():
+            texts.append(cell or "")
+            continue
+        try:
+            texts.append(cell.encode(_PLAIN).decode(codec))
+        except UnicodeError:
+            raise InputError(
+                f"{column.path.name}, row {row}, column `{column.name}`: a byte that is not {codec}; declare the "
+                "`encoding` of the file."
+            ) from None
+    return texts
