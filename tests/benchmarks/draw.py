@@ -36,6 +36,34 @@ def files(n: int, categorical: int, numeric: int, folder: Path) -> Path:
     return path
 
 
+def masked(n: int, numeric: int, released: int, folder: Path) -> Path:
+    """Draw n records of skewed amounts and a sample of them, micro-aggregated in groups of three, as :func:`files`."""
+    path = folder / f"{n}-masked-{numeric}-{released}.npz"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        rng = np.random.default_rng([n, numeric, released])
+        held = np.exp(rng.standard_normal((n, numeric)))
+        sample = rng.permutation(n)[:released]
+        puf = np.stack([_threes(column)[sample] for column in held.T], axis=1)
+        codes = {
+            f"{side}_codes": np.full(own.shape, -1, np.int32) for side, own in (("puf", puf), ("eif", held))
+        }
+        aside = path.with_suffix(".part.npz")
+        np.savez(aside, puf_values=puf, eif_values=held, **codes)
+        aside.replace(path)
+    return path
+
+
+def _threes(values: np.ndarray) -> np.ndarray:
+    """Each value's mean in its group of three consecutive ones; the last group takes the remainder."""
+    order, n = np.argsort(values, kind="stable"), len(values)
+    group = np.minimum(np.arange(n) // 3, max(n // 3, 1) - 1)
+    means = np.bincount(group, weights=values[order]) / np.bincount(group)
+    out = np.empty(n)
+    out[order] = means[group]
+    return out
+
+
 def draw(n: int, categorical: int, numeric: int) -> dict[str, np.ndarray]:
     """The arrays of :func:`files`."""
     rng = np.random.default_rng([n, categorical, numeric])

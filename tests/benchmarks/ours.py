@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from work import BANDS, KEEP, WORKS, answer, limit
+from work import BANDS, KEEP, NEAREST, WORKS, answer, limit
 
 
 def main(name: str, file: str, threads: str = "2") -> None:
@@ -30,6 +30,19 @@ def main(name: str, file: str, threads: str = "2") -> None:
         found = suda.scores(data["puf_codes"], threads=int(threads))
         records = np.flatnonzero(found.msus.order)
         answer(work, records, found.msus.order[records], found.msus.counts[records].sum(axis=1))
+    elif work.metric == "winkler":
+        from reident.linking import LinkingVariable
+        from reident.metrics.contract import Setting
+        from reident.metrics.winkler import METRIC, Nearest, Options
+        from reident.pairing import Pairing, Records, Scope
+
+        sides = [Records(data[f"{side}_codes"], data[f"{side}_values"]) for side in ("puf", "eif")]
+        variables = tuple(LinkingVariable(name=f"x{at}", type="numeric") for at in range(work.numeric))
+        spread, scope = np.full(work.numeric, np.nan), Scope(*(side.values for side in sides))
+        pairing = Pairing(variables, *sides, (None,) * work.numeric, spread, scope)
+        options = Options(agreement="half_gap" if work.norm == "half_gap" else Nearest(nearest=NEAREST))
+        pairs = METRIC.score(pairing, options, Setting(KEEP, int(threads)))
+        answer(work, pairs.puf, pairs.eif, -pairs.score)
     elif work.metric == "adhoc":
         from reident.kernels import adhoc
 

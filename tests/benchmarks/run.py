@@ -35,6 +35,7 @@ PEERS = {
     ],
     "euclidean": ["numpy in blocks", "polars in blocks"],
     "adhoc": ["numpy in blocks"],
+    "winkler": [],
     "unicity": ["polars group-by", "DuckDB group-by"],
     "suda": [],
 }  # fmt: skip
@@ -94,7 +95,11 @@ def measure(name: str, work: Work, sizes: list[int], options: argparse.Namespace
     lines, given_up = [], set()
     peers = PEERS[work.metric] if options.peers.exists() else []
     for n in sizes:
-        file = draw.files(n, work.categorical, work.numeric, OUT / "files")
+        if work.metric == "winkler":
+            released = n if work.norm == "half_gap" else max(1, n // 100)
+            file = draw.masked(n, work.numeric, released, OUT / "files")
+        else:
+            file = draw.files(n, work.categorical, work.numeric, OUT / "files")
         commands = {OURS: [sys.executable, "ours.py", name, str(file), str(options.threads)]}
         commands |= {peer: [str(options.peers), "peers.py", peer, name, str(file)] for peer in peers}
         commands = {program: command for program, command in commands.items() if program not in given_up}

@@ -12,7 +12,7 @@ KEEP = 20
 
 
 class Work(NamedTuple):
-    """One metric, or the risk of one file (`suda`): categorical and numeric variables of the file, and the norm."""
+    """One metric, or the risk of one file (`suda`): its categorical and numeric variables, its norm or agreement."""
 
     metric: str
     categorical: int
@@ -26,9 +26,14 @@ WORKS = {
     "euclidean-primer": Work("euclidean", 5, 5, "primer"),
     "adhoc": Work("adhoc", 5, 5),
     "unicity": Work("unicity", 13, 0),
+    "winkler-half-gap": Work("winkler", 0, 3, "half_gap"),
+    "winkler-nearest": Work("winkler", 0, 10, "nearest"),
     "suda-8": Work("suda", 8, 0),
     "suda-13": Work("suda", 13, 0),
 }
+
+NEAREST = 360
+"""Winkler: so many values agree by `nearest`; of its records one in a hundred is released, by `half_gap` all."""
 
 BANDS = ((0.0, 5), (0.1, 4), (0.25, 2))
 """Adhoc: within so much of the PUF value, in proportion to it, a numeric variable scores so much."""
