@@ -33,7 +33,8 @@ class Prepared(NamedTuple):
     Attributes
     ----------
     confidential : pyarrow.Table (n rows)
-        :data:`ROW` (as messages count them: the header of a CSV file is row 1), :data:`TARGET`, the key columns, the variables; null where missing.
+        :data:`ROW` (as messages count: the header of a CSV file is row 1), :data:`TARGET`, the key columns, the
+        variables; null where missing.
     synthetic : pyarrow.Table (m·n rows)
         :data:`FILE` (1 … m) and the variables, each file in the order of the confidential rows.
     account : pandas.DataFrame

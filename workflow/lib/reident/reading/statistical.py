@@ -138,6 +138,6 @@ def _decoded(column: Column, cells: list[str | None], codec: str, before: int) -
         except UnicodeError:
             raise InputError(
                 f"{column.path.name}, row {row}, column `{column.name}`: a byte that is not {codec}; declare the "
-                "`encoding` of the file."
+                "`encoding` of the file, or widen the column where a letter at the end of a text was cut in two."
             ) from None
     return texts
