@@ -269,8 +269,7 @@ def risk_definitions(results: Results) -> str:
         "**DIS-SUDA** shares the risk of the file among its sample uniques by their SUDA scores. There are two "
         "definitions, which give different numbers. That of *Elliot and Manning* (2003) shares pr(cm\\|um)·U in "
         "proportion to the logarithm of the score, so that the shares add up to the risk of the file. That of the "
-        "*user guide*, which sdcMicro prints, ranks records alike but adds up to nothing in particular: read it as a "
-        "rank, not as a probability.",
+        "*user guide*, which sdcMicro prints, ranks records alike but does not share the risk of the file out.",
         table("DIS-SUDA by definition, with what it depends on.", *columns, kind="compact"),
     )
 
