@@ -215,6 +215,9 @@ def test_a_change_touches_the_steps_that_take_it():
     steps = ["simulate_amounts", "microaggregate", "prepare", "score", "agreements", "rate"]
     changed = [step for step in steps if part(study(), step, "winkler") != part(study(k=3), step, "winkler")]
     assert changed == ["microaggregate"]
+    more = Study.model_validate({**BASE, "metrics": {"winkler": {"min_agree": "2"}}})
+    changed = [step for step in steps if part(study(), step, "winkler") != part(more, step, "winkler")]
+    assert changed == ["score", "agreements"]
 
 
 def test_skewed_amounts():

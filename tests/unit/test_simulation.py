@@ -336,6 +336,15 @@ class TestSizes:
         )
 
 
+def test_a_micro_aggregated_income_is_shared_by_a_group():
+    files = drawn(treatment={**NO_TREATMENT, "microaggregation": {"income": 7}}, brokers=NO_ERROR)
+    plain = drawn(treatment=NO_TREATMENT, brokers=NO_ERROR)
+    assert plain["puf"]["INCOME"].value_counts().min() < 7 <= files["puf"]["INCOME"].value_counts().min()
+    ranks = [file["puf"]["INCOME"].astype(int).rank().to_numpy() for file in (files, plain)]
+    assert np.corrcoef(*ranks)[0, 1] > 0.99
+    pd.testing.assert_frame_equal(files["puf"].drop(columns="INCOME"), plain["puf"].drop(columns="INCOME"))
+
+
 def test_reading_a_study_does_not_wait_for_pandas():
     code = "import sys; from reident.simulation import HouseholdSurvey, simulate; assert 'pandas' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

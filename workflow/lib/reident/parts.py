@@ -77,7 +77,11 @@ def _microaggregation_parts(study: Study, whole: dict[str, Any]) -> dict[str, di
     return {
         "simulate_amounts": {"simulate": whole["simulate"]},
         "microaggregate": {"microaggregate": whole["microaggregate"], "columns": columns},
-        "agreements": {"metrics": list(study.chosen), "linking": len(columns) - len(whole["strata"])},
+        "agreements": {
+            "keys": study.keys,
+            "linking": len(whole["linking_variables"]),
+            "min_agree": (whole["metrics"] or {}).get("winkler", {}).get("min_agree"),
+        },
     }
 
 
