@@ -6,7 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reident import batches, ledger
+from reident import batches
+from reident.ledger import stored
 
 
 @st.composite
@@ -63,11 +64,11 @@ def test_a_file_comes_in_batches_and_at_least_one(tmp_path, n):
 
 @pytest.mark.parametrize("size", [1, 7, 10, 11, 100])
 def test_a_file_has_the_same_bytes_whatever_the_batches(tmp_path, monkeypatch, size):
-    monkeypatch.setattr(ledger, "ROW_GROUP", 10)
+    monkeypatch.setattr(stored, "ROW_GROUP", 10)
     whole = texts([("a", str(at % 3)) for at in range(31)])
     contents = []
     for rows in (31, size):
-        sink = ledger._Sink(tmp_path / "out.parquet")
+        sink = stored.Sink(tmp_path / "out.parquet")
         for part in batches.of(whole, rows):
             sink(part)
         path, n = sink.close()

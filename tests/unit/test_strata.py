@@ -186,10 +186,10 @@ def test_the_manifest_names_the_shards_of_each_stratum():
 
 def test_labels_survive_the_way_through_a_csv_file(tmp_path):
     """Values of strata variables are text that may hold anything."""
-    from reident import ledger
+    from reident.ledger import stored
 
     labels = ["NA", "01", "a,b", 'say "x"', "1e3", "é", "a\rb", "a\nb", "null", " ", "-inf"]
     listed = pd.DataFrame({"stratum": [f"s{at}" for at in range(len(labels))], "s": labels, "n_puf": 1})
     path = tmp_path / "manifest.csv"
-    path.write_bytes(ledger._encoded(listed))
-    assert list(ledger._read(path)["s"]) == labels
+    path.write_bytes(stored.encoded(listed))
+    assert list(stored.read(path)["s"]) == labels

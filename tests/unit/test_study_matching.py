@@ -6,7 +6,7 @@ import pytest
 import yaml
 from reident import study
 from reident.errors import InputError
-from reident.ledger import MODULES
+from reident.ledger.digests import MODULES
 from unit.matching_fixture import MATCHING
 
 ROOT = Path(__file__).parents[2]

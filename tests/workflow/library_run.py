@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
-from reident import bins, confirmation, intake, ledger, ranking, rates, scoring, strata
+from reident import bins, confirmation, intake, ranking, rates, scoring, strata
+from reident.ledger import stored
 from reident.metrics import REGISTRY
 from reident.study import Study, load
 from unit.making import gathered
@@ -101,15 +102,15 @@ def read(study: Path, folder: Path) -> Tables:
         shards = sorted((folder / "scores" / name).glob("*.parquet"))
         asides = [file for file in shards if file.name.endswith(".aside.parquet")]
         metrics[name] = MetricTables(
-            pa.concat_tables(ledger._read(file) for file in shards if file not in asides),
-            pa.concat_tables(ledger._read(file) for file in asides),
-            ledger._read(folder / "suspected" / f"{name}.parquet"),
-            ledger._read(folder / "suspected" / f"{name}.distribution.csv"),
-            ledger._read(folder / "confirmed" / f"{name}.parquet"),
-            ledger._read(folder / "confirmed" / f"{name}.limits.csv"),
+            pa.concat_tables(stored.read(file) for file in shards if file not in asides),
+            pa.concat_tables(stored.read(file) for file in asides),
+            stored.read(folder / "suspected" / f"{name}.parquet"),
+            stored.read(folder / "suspected" / f"{name}.distribution.csv"),
+            stored.read(folder / "confirmed" / f"{name}.parquet"),
+            stored.read(folder / "confirmed" / f"{name}.limits.csv"),
         )
-    manifest, shards = (ledger._read(folder / "strata" / f"{name}.csv") for name in ("manifest", "shards"))
-    return Tables(model, manifest, shards, metrics, ledger._read(folder / "rates.csv"))
+    manifest, shards = (stored.read(folder / "strata" / f"{name}.csv") for name in ("manifest", "shards"))
+    return Tables(model, manifest, shards, metrics, stored.read(folder / "rates.csv"))
 
 
 def text_table(study: Study, side: str, rows: list[dict]) -> pa.Table:
@@ -121,6 +122,6 @@ def text_table(study: Study, side: str, rows: list[dict]) -> pa.Table:
 def through_csv(table: pd.DataFrame) -> pd.DataFrame:
     """A table as the next step reads it."""
     with NamedTemporaryFile(suffix=".csv") as file:
-        file.write(ledger._encoded(table))
+        file.write(stored.encoded(table))
         file.flush()
-        return ledger._read(Path(file.name))
+        return stored.read(Path(file.name))

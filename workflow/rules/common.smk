@@ -15,8 +15,9 @@ sys.path.insert(0, str(LIBRARY))
 # Every job finds the library, remote ones too, without an installed package.
 os.environ.update(PYTHONPATH=os.pathsep.join([str(LIBRARY), *filter(None, [os.environ.get("PYTHONPATH")])]))
 
-from reident import comparison, family, ledger, study as studies
+from reident import comparison, family, study as studies
 from reident.errors import InputError
+from reident.ledger import digests, stale
 from reident.metrics import REGISTRY
 
 
@@ -83,7 +84,7 @@ def mark_stale(study):
         root = Path("results", study)
         places = ["", *sorted(f"variants/{folder.name}" for folder in root.glob("variants/*"))]
         known = {place: str(Path(study, place)) for place in places if FAMILIES[study].has(place)}
-        ledger.mark_stale(root, {place: (MODELS[name], declared(name)) for place, name in known.items()})
+        stale.mark_stale(root, {place: (MODELS[name], declared(name)) for place, name in known.items()})
 
 
 def study_digest(step):
@@ -95,7 +96,7 @@ def study_digest(step):
 
 def library_digest(step):
     """The digest of the library modules that a step runs."""
-    return lambda wildcards: ledger.library_digest(step, wildcards.get("metric"))
+    return lambda wildcards: digests.library_digest(step, wildcards.get("metric"))
 
 
 def declared(study):
@@ -148,7 +149,7 @@ def source_digests(wildcards):
 
     A function of `input` would not do: what params derive from it, Snakemake does not compare.
     """
-    return [ledger.sha256(path) for path in declared(wildcards.study).values()]
+    return [digests.sha256(path) for path in declared(wildcards.study).values()]
 
 
 def linked_sources(wildcards):

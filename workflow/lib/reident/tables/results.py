@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from reident.errors import InputError
-from reident.ledger import entry_files, place_of, root_of
+from reident.ledger.chain import entry_files, place_of, root_of
 from reident.metrics import REGISTRY
 
 WHOLE = "ALL"

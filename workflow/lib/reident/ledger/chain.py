@@ -1,0 +1,172 @@
+"""The entries of the ledger, and the walk along them from results back to the sources."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reident.errors import InputError
+from reident.ledger.digests import library_digest, sha256, study_digest
+
+if TYPE_CHECKING:
+    from reident.study import Study
+
+
+def root_of(folder: Path) -> Path:
+    """The folder of a study, of its own results folder or that of one of its variants."""
+    return folder.parents[1] if folder.parent.name == "variants" else folder
+
+
+def place_of(folder: Path) -> str:
+    """Where a results folder lies in that of its study: empty, or ``variants/…``."""
+    return "" if root_of(folder) == folder else folder.relative_to(root_of(folder)).as_posix()
+
+
+def shown(path: Path, root: Path) -> str:
+    """A path as the ledger records it: relative to the study's results, sources by their name alone."""
+    try:
+        return path.relative_to(root).as_posix()
+    except ValueError:
+        return f"reports/{path.name}" if "reports" in path.parts[:1] else f"source:{path.name}"
+
+
+def check_chain(root: Path, study: Study, ends: list[Path], sources: dict[str, Path]) -> list[dict[str, Any]]:
+    """Walk the ledger back from some results to the sources, see :meth:`Chain.walk`."""
+    return Chain(root).walk(study, ends, sources)
+
+
+class Chain:
+    """The ledger of a study and of its variants.
+
+    Parameters
+    ----------
+    root : Path
+        ``results/{study}``.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.digest = cache(digest)
+        self._entries = cache(self._read_entries)
+
+    def _read_entries(self, place: str) -> dict[str, tuple[dict[str, Any], str]]:
+        """The maker of every result at a place, and its digest, by path."""
+        found: dict[str, tuple[dict[str, Any], str]] = {}
+        for file in sorted((self.root / place / "ledger").glob("*.json")):
+            entry = read_entry(file)
+            found |= {line["path"]: (entry, line["sha256"]) for line in entry["outputs"].values()}
+        return found
+
+    def maker(self, path: str) -> tuple[dict[str, Any] | None, str | None]:
+        """The entry of the step that made a result, and the result's digest."""
+        place = "/".join(path.split("/")[:2]) if path.startswith("variants/") else ""
+        return self._entries(place).get(path, (None, None))
+
+    def walk(self, study: Study, ends: list[Path], sources: dict[str, Path]) -> list[dict[str, Any]]:
+        """Walk the ledger back from some results to the sources.
+
+        Every file must be what its step wrote, every step must have read what the steps before it
+        wrote, and must have run with the study and the library as they are now. What was compared of
+        variants rests on studies of their own: the walk ends there.
+
+        Parameters
+        ----------
+        study : Study
+            As it is now.
+        ends : list of Path
+            The results to begin with.
+        sources : dict of Path
+            The source files by side: ``puf``, ``eif``, ``iuf``.
+
+        Returns
+        -------
+        list of dict
+            The entries that the results rest on, by step.
+
+        Raises
+        ------
+        InputError
+            Naming the first file that does not fit and what mends it.
+        """
+        todo: list[str] = [shown(path, self.root) for path in ends]
+        used: dict[str, dict[str, Any]] = {}
+        checked: set[str] = set()
+        while todo:
+            path = todo.pop()
+            if path in checked:
+                continue
+            checked.add(path)
+            entry, wrote = self.maker(path)
+            if entry is None:
+                raise broken(self.root / path, "has no entry in the ledger")
+            if self.digest(self.root / path) != wrote:
+                raise broken(self.root / path, "is not what its step wrote")
+            name = next(iter(entry["outputs"].values()))["path"]
+            if name not in used:
+                used[name] = entry
+                self._check_entry(study, entry, sources)
+                if entry["rule"] != "compare":
+                    todo += [line["path"] for line in inputs(entry) if not line["path"].startswith("source:")]
+        return sorted(used.values(), key=lambda entry: entry["step"])
+
+    def _check_entry(self, study: Study, entry: dict[str, Any], sources: dict[str, Path]) -> None:
+        rule, metric, outputs = entry["rule"], entry["metric"], entry["outputs"].values()
+        result = self.root / next(iter(outputs))["path"]
+        if entry["study_digest"] != study_digest(study, rule, metric):
+            raise broken(result, "was made with another study")
+        if entry["library_digest"] != library_digest(rule, metric):
+            raise broken(result, "was made by another version of the library")
+        if changed := changed_source(entry, sources):
+            raise broken(result, f"was made from another version of {changed}")
+        for line in inputs(entry):
+            name = line["path"]
+            wrote = None if name.startswith("source:") else self.maker(name)[1]
+            if name.startswith("source:") or wrote == line["sha256"]:
+                continue
+            if wrote is None:
+                raise broken(self.root / name, "has no entry in the ledger")
+            if self.digest(self.root / name) != wrote:
+                raise broken(self.root / name, "is not what its step wrote")
+            raise broken(result, f"was made from another version of {name}")
+
+
+def entry_files(root: Path) -> list[Path]:
+    """The ledger of a study and of its variants, file by file."""
+    return sorted([*root.glob("ledger/*.json"), *root.glob("variants/*/ledger/*.json")])
+
+
+def read_entry(path: Path) -> dict[str, Any]:
+    """A ledger entry, whole."""
+    try:
+        entry = json.loads(path.read_text(encoding="utf-8"))
+        [line["sha256"] for line in (*entry["outputs"].values(), *inputs(entry))]
+        [entry[name] for name in ("step", "rule", "metric", "study_digest", "library_digest")]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise broken(path, "is not a whole ledger entry") from None
+    return entry
+
+
+def inputs(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a step read, file by file."""
+    return [line for lines in entry["inputs"].values() for line in lines]
+
+
+def changed_source(entry: dict[str, Any], sources: dict[str, Path]) -> str | None:
+    """The name of a source file that is not the one that a step read; sources are told apart by side."""
+    for side, path in sources.items():
+        for line in entry["inputs"].get(side, []):
+            if line["path"].startswith("source:") and digest(path) != line["sha256"]:
+                return path.name
+    return None
+
+
+def digest(path: Path) -> str:
+    """The SHA-256 of a file; empty where there is none."""
+    return sha256(path) if path.is_file() else ""
+
+
+def broken(path: Path, what: str) -> InputError:
+    """A link that does not hold, and what mends it."""
+    return InputError(f"{path} {what}; delete it and run the same command again.")

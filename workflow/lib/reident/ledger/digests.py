@@ -1,0 +1,139 @@
+"""What a step ran with, as digests: the modules of the library, the part of the study, the packages."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import hashlib
+import platform
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from reident.study import Study
+
+LIBRARY = Path(__file__).parents[1]
+MODULES = {
+    "resolve": ["study", "family"],
+    "simulate": ["simulation.survey"],
+    "synthesize": ["simulation.synthesis"],
+    "simulate_amounts": ["simulation.skewed"],
+    "microaggregate": ["microaggregation.files"],
+    "prepare": ["intake"],
+    "stratify": ["strata"],
+    "bin": ["bins"],
+    "score": ["scoring", "metrics.{metric}"],
+    "rank": ["ranking"],
+    "confirm": ["confirmation"],
+    "agreements": ["agreements"],
+    "describe": ["description"],
+    "rate": ["rates"],
+    "prepare_matching": ["matching.intake"],
+    "match": ["matching.summary"],
+    "compare": ["comparison"],
+    "populate": ["simulation.authorities"],
+    "prepare_filerisk": ["filerisk.intake"],
+    "assess_file": ["filerisk.assessment"],
+    "sample_population": ["filerisk.numerical_study"],
+    "report": ["report", "figures", "tables", "rates"],
+}
+"""The library modules of each rule."""
+
+COMPILED = ("score", "match", "assess_file", "sample_population")
+"""The rules that run kernels."""
+
+PACKAGES = ("reident", "numpy", "scipy", "pandas", "pyarrow", "pyreadstat", "numba", "pydantic", "snakemake")
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """The versions that a number may depend on."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[package] = metadata.version(package)
+    return found
+
+
+@cache
+def library_digest(rule: str, metric: str | None = None) -> str:
+    """SHA-256 over the sources of a rule's library modules and all that these import from the library.
+
+    The study model is left out, and how variants are made: what a step takes of a study has a digest of its
+    own. So are kernels of steps that do not score. Imports for type checking only do not count.
+    """
+    todo = [f"reident.{module.format(metric=metric)}" for module in (*MODULES[rule], "ledger.steps")]
+    seen: set[str] = set()
+    while todo:
+        module = todo.pop()
+        unused = module in ("reident.study", "reident.family") and rule != "resolve"
+        unused |= module.startswith("reident.kernels") and rule not in COMPILED
+        if module in seen or unused:
+            continue
+        seen.add(module)
+        todo += _imports(module)
+    total = hashlib.sha256()
+    for module in sorted(seen):
+        for source in _files(module):
+            total.update(f"{source.relative_to(LIBRARY)}\0{sha256(source)}\n".encode())
+    return total.hexdigest()
+
+
+def _files(module: str) -> list[Path]:
+    base = LIBRARY.joinpath(*module.split(".")[1:])
+    if base.is_dir():
+        return (
+            sorted(file for file in base.glob("*") if file.is_file())
+            if base != LIBRARY
+            else [base / "__init__.py"]
+        )
+    return [base.with_suffix(".py")]
+
+
+def _imports(module: str) -> list[str]:
+    found = []
+    for source in _files(module):
+        if source.suffix != ".py":
+            continue
+        tree = ast.parse(source.read_text(encoding="utf-8"))
+        skipped = {
+            id(node)
+            for block in ast.walk(tree)
+            if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+            for node in ast.walk(block)
+        }
+        for node in ast.walk(tree):
+            if id(node) in skipped:
+                continue
+            if isinstance(node, ast.Import):
+                found += [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found += _imported_from(node.module, [alias.name for alias in node.names])
+    return [name for name in found if name.startswith("reident.") and _exists(name)]
+
+
+def _imported_from(module: str, names: list[str]) -> list[str]:
+    """What `from module import names` takes: of a package the named modules alone, where they are modules."""
+    parts = [f"{module}.{name}" for name in names]
+    if all(map(_exists, parts)):
+        return [f"{module}.__init__", *parts]
+    return [module, *parts]
+
+
+def _exists(module: str) -> bool:
+    base = LIBRARY.joinpath(*module.split(".")[1:])
+    return base.is_dir() or base.with_suffix(".py").is_file()
+
+
+def study_digest(study: Study, rule: str, metric: str | None) -> str:
+    """The digest of what a step takes from the study itself."""
+    from reident.study import digest, part  # noqa: PLC0415 - the pair of modules would import each other
+
+    return digest(part(study, rule, metric))

@@ -1,0 +1,267 @@
+"""A running step: what it reads, what it writes, and the entry that it leaves."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from reident.errors import InputError
+from reident.ledger.chain import Chain, place_of, root_of, shown
+from reident.ledger.digests import sha256, study_digest, versions
+from reident.ledger.stored import Sink, encoded, read, write_aside
+
+if TYPE_CHECKING:
+    from reident.family import Member
+    from reident.study import Study
+
+TELL_EVERY = 10
+"""Seconds between two words on the progress of a step."""
+
+
+class Step:
+    """One running step: reads inputs and writes outputs by their names in the rule.
+
+    Parameters
+    ----------
+    job
+        The job as the scheduler describes it: ``rule``, ``wildcards``, ``input``, ``output``,
+        ``params``, ``log``, ``threads``. ``params.study`` and ``params.library`` are digests;
+        the first output named ``ledger`` is the step's entry.
+    """
+
+    def __init__(self, job: Any) -> None:
+        self.rule = job.rule
+        self.inputs = {name: _paths(value) for name, value in job.input.items()}
+        self.outputs = {name: Path(value) for name, value in job.output.items()}
+        self.params = dict(job.params.items())
+        self.wildcards = dict(job.wildcards.items())
+        self.threads = job.threads
+        self.entry = self.outputs.pop("ledger")
+        self.folder = self.entry.parents[1]
+        self.root = root_of(self.folder)
+        self.place = place_of(self.folder)
+        self.name = self.entry.stem
+        self.log = Path(job.log[0])
+        self._written: dict[str, tuple[Path, int | None]] = {}
+        self._sinks: dict[str, Sink] = {}
+        self._before: dict[Path, str] = {}
+        self._began = self._told = time.monotonic()
+
+    @cached_property
+    def study(self) -> Study:
+        """The study, or the variant that the step belongs to, with every default filled in."""
+        from reident import family  # noqa: PLC0415 - the pair of modules would import each other
+
+        return family.one(self.path("study"), self.place)
+
+    @cached_property
+    def members(self) -> list[Member]:
+        """The study as it stands and its variants, in the order in which they are compared."""
+        from reident import family  # noqa: PLC0415 - the pair of modules would import each other
+
+        return family.load(self.path("study"))
+
+    @property
+    def called(self) -> str:
+        """The study's id, with the variant that the step belongs to."""
+        variant = self.place.removeprefix("variants/")
+        return f"{self.study.id}, variant {variant}" if variant else self.study.id
+
+    def start(self) -> None:
+        """Hash every input; refuse a study that is not the one that the run began with."""
+        self._before = {path: sha256(path) for paths in self.inputs.values() for path in paths}
+        if study_digest(self.study, self.rule, self.metric) != self.params["study"]:
+            raise InputError(
+                f"{self.path('study')} changed since this run began; run the same command again."
+            )
+
+    @property
+    def metric(self) -> str | None:
+        """The metric of the step, where it has one."""
+        return self.wildcards.get("metric")
+
+    def path(self, name: str) -> Path:
+        """The one path of a named input."""
+        (path,) = self.inputs[name]
+        return path
+
+    def read(self, name: str) -> pa.Table | pd.DataFrame | str:
+        """A named input: a Parquet table, a CSV table (text, counts as integers), or text."""
+        return read(self.path(name))
+
+    def read_all(self, name: str) -> list[Any]:
+        """All files of a named input, in the order of the rule."""
+        return [read(path) for path in self.inputs[name]]
+
+    def open(self, name: str) -> pq.ParquetFile:
+        """A named Parquet input that is read batch by batch."""
+        return pq.ParquetFile(self.path(name))
+
+    def open_all(self, name: str) -> list[pq.ParquetFile]:
+        """All files of a named Parquet input, in the order of the rule."""
+        return [pq.ParquetFile(path) for path in self.inputs[name]]
+
+    def sink(self, name: str) -> Callable[[pa.Table], None]:
+        """Takes the rows of a named Parquet output, batch by batch, at least one, which may be empty."""
+        self._sinks[name] = Sink(self.outputs[name])
+        return self._sinks[name]
+
+    def write(self, name: str, content: pa.Table | pd.DataFrame | str | bytes) -> None:
+        """Write a named output under a temporary name; it takes its own name when the step has ended well."""
+        if isinstance(content, pa.Table):
+            self.sink(name)(content)
+            return
+        rows = len(content) if isinstance(content, pd.DataFrame) else None
+        self._written[name] = (write_aside(self.outputs[name], encoded(content)), rows)
+
+    def say(self, message: str) -> None:
+        """A line for the log file: never a key or a value of the data."""
+        with self.log.open("a", encoding="utf-8") as log:
+            log.write(message + "\n")
+
+    def progress(self, part: float) -> None:
+        """Tell the log and the terminal how far a long step is and when it will be done, now and then."""
+        now = time.monotonic()
+        if part <= 0 or now - self._told < TELL_EVERY:
+            return
+        self._told = now
+        left = (now - self._began) * (1 - part) / part
+        message = f"{self.name}: {part:.0%} done, about {_duration(left)} left"
+        self.say(message)
+        print(message, file=sys.stderr, flush=True)  # noqa: T201 - the scheduler shows it
+
+    def finish(self) -> None:
+        """Check that inputs kept still and outputs are complete; give them their names; write the entry."""
+        for path, digest in self._before.items():
+            if sha256(path) != digest:
+                raise InputError(
+                    f"{path.name} changed while step `{self.name}` read it; run the same command again."
+                )
+        for name, sink in self._sinks.items():
+            self._written[name] = sink.close()
+        if missing := sorted(set(self.outputs) - set(self._written)):
+            raise RuntimeError(f"step {self.name} did not write {', '.join(missing)}")
+        record = {
+            "step": self.name,
+            "rule": self.rule,
+            "metric": self.metric,
+            "study_digest": self.params.get("study"),
+            "library_digest": self.params.get("library"),
+            "inputs": {
+                name: [self._line(p, self._before[p]) for p in paths] for name, paths in self.inputs.items()
+            },
+            "outputs": {},
+            "versions": versions(),
+        }
+        for name, (aside, rows) in self._written.items():
+            record["outputs"][name] = self._line(
+                self.outputs[name], sha256(aside), aside.stat().st_size, rows
+            )
+        for name, (aside, _) in self._written.items():
+            aside.replace(self.outputs[name])
+        write_aside(self.entry, (json.dumps(record, indent=1, sort_keys=True) + "\n").encode()).replace(
+            self.entry
+        )
+
+    def abandon(self) -> None:
+        """Remove what was written aside."""
+        for sink in self._sinks.values():
+            sink.abandon()
+        for aside, _ in self._written.values():
+            aside.unlink(missing_ok=True)
+
+    def check_chain(self) -> list[dict[str, Any]]:
+        """The entries of all steps that this one rests on, after :func:`check_chain` of them and of each variant."""
+        from reident import family  # noqa: PLC0415 - the pair of modules would import each other
+
+        sources = {
+            name.removeprefix("source_"): self.path(name)
+            for name in self.inputs
+            if name.startswith("source_")
+        }
+        chain = Chain(self.root)
+        if self.rule == "compare":
+            compared = [[shown(path, self.root) for path in self.inputs["tables"]]]
+            found = []
+        else:
+            made = [path for paths in self.inputs.values() for path in paths if self.root in path.parents]
+            found = chain.walk(self.study, made, sources)
+            compared = [
+                [line["path"] for line in entry["inputs"]["tables"]]
+                for entry in found
+                if entry["rule"] == "compare"
+            ]
+        for tables in compared:
+            for member, table in zip(self.members, tables, strict=True):
+                declared = family.sources(member.study, self.path("study"))
+                found += chain.walk(member.study, [self.root / table], declared)
+        return found
+
+    def _line(
+        self, path: Path, digest: str, size: int | None = None, rows: int | None = None
+    ) -> dict[str, Any]:
+        line = {
+            "path": shown(path, self.root),
+            "sha256": digest,
+            "size": path.stat().st_size if size is None else size,
+        }
+        return line if rows is None else {**line, "rows": rows}
+
+
+@contextlib.contextmanager
+def step(job: Any) -> Iterator[Step]:
+    """Run the body of an adapter as a step of the ledger.
+
+    Bad input ends the process with its one sentence; an unexpected error with its type, the
+    function and the step, while its details go to a file that only the owner may read.
+    """
+    running = Step(job)
+    running.log.write_text("", encoding="utf-8")
+    try:
+        running.start()
+        yield running
+        running.finish()
+    except InputError as error:
+        running.abandon()
+        running.say(f"Error: {error}")
+        sys.exit(f"Error: {error}")
+    except Exception as error:  # noqa: BLE001 - the last net: nothing of the data may reach a log
+        running.abandon()
+        message = _unexpected(running, error)
+        running.say(message)
+        sys.exit(message)
+    running.say(f"{running.name}: done")
+
+
+def _unexpected(running: Step, error: Exception) -> str:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    folder = running.folder / "confidential"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    details = folder / f"{running.name}.txt"
+    write_aside(details, traceback.format_exc().encode()).replace(details)
+    return (
+        f"Error: step `{running.name}` failed unexpectedly ({type(error).__name__} in {place.name}, "
+        f"{Path(place.filename).name} line {place.lineno}); the details, which may hold data, are in {details}."
+    )
+
+
+def _duration(seconds: float) -> str:
+    """A rounded duration in words: 40 s, 12 min, 3.5 h."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def _paths(value: Any) -> list[Path]:
+    return [Path(value)] if isinstance(value, str) else [Path(item) for item in value]
