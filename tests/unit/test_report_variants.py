@@ -7,6 +7,7 @@ import pytest
 from reident import figures, tables
 from reident.tables.results import Results
 from reident.tables.variants import MOST_LINES, distinct, relevant, touched
+from unit.filerisk_fixture import FILE_RISK, write_filerisk
 from unit.matching_fixture import write_matching
 from unit.report_fixture import Shape, write_results
 from unit.variants_fixture import ALPHA, PROTECTION, add_variants
@@ -161,6 +162,16 @@ def test_variants_of_matching_have_their_summaries_and_limits(tmp_path):
     for value in found.table("comparison/matching.csv")["expected_match_risk"]:
         assert ("▲ " if value > 1 else "✓ ") in text
     assert "over *alpha*" in figures.variants_matching(found).caption
+
+
+def test_variants_of_one_files_risk_have_their_quantities(tmp_path):
+    alone = {"set": ["file_risk.special.seed"], "values": ["1", "2"], "combinations": None, "name": None}
+    folder = write_filerisk(tmp_path / "results", FILE_RISK)
+    found = Results(add_variants(folder, [alone], [{"seed": "1"}, {"seed": "2"}], reference=1))
+    text, lines = tables.variants_risk(found), found.table("comparison/filerisk.csv")
+    assert text.count(f"| {round(lines['U'][0]):,} | {round(lines['P'][0]):,} |") == 2
+    assert "| **2** |" in text
+    assert "*seed* (`file_risk.special.seed`)" in tables.variants_text(found)
 
 
 def test_without_variants_the_report_has_no_such_section(tmp_path):

@@ -56,7 +56,7 @@ def add_variants(
     for name, table in comparison.TABLES.items():
         if (folder / table.path).is_file():
             own = pd.read_csv(folder / table.path, dtype=str, keep_default_na=False)
-            change = _rates if name == "rates" else _matching
+            change = {"rates": _rates, "matching": _matching}.get(name, _unchanged)
             tables = [own if at == reference else change(own, at, same) for at in range(len(members))]
             made = comparison.compare(name, members, tables)
             (folder / "comparison").mkdir(exist_ok=True)
@@ -90,3 +90,7 @@ def _matching(summary: pd.DataFrame, at: int, same: tuple[str, ...]) -> pd.DataF
     for column in ("expected_match_risk", "true_match_rate"):
         made[column] = [str(float(value) / (1 + at)) for value in made[column]]
     return made
+
+
+def _unchanged(own: pd.DataFrame, at: int, same: tuple[str, ...]) -> pd.DataFrame:
+    return own

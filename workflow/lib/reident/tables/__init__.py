@@ -53,7 +53,13 @@ from reident.tables.microaggregation import (
 from reident.tables.patterns import agreement_table, agreement_text, ambiguous, overlap, rank_limit, ranks
 from reident.tables.rates import pairs_by_metric, rates_by_metric, rates_by_stratum, strata_sentence
 from reident.tables.results import Results, open_results
-from reident.tables.variants import variants_findings, variants_matching, variants_rates, variants_text
+from reident.tables.variants import (
+    variants_findings,
+    variants_matching,
+    variants_rates,
+    variants_risk,
+    variants_text,
+)
 from reident.tables.wording import escape
 
 __all__ = [
@@ -129,6 +135,7 @@ __all__ = [
     "variants_findings",
     "variants_matching",
     "variants_rates",
+    "variants_risk",
     "variants_text",
     "verdicts",
     "versions",

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from reident.metrics import REGISTRY
+from reident.tables.filerisk import NAMES
 from reident.tables.layout import Column, block, items, paragraphs, part, table
 from reident.tables.matching import LIMITS, decimals_of, judged, limits
 from reident.tables.results import Results, title
@@ -17,6 +18,7 @@ from reident.tables.wording import (
     defined,
     escape,
     listed,
+    number,
     percent,
     percents,
     sentence,
@@ -25,7 +27,7 @@ from reident.tables.wording import (
     word,
 )
 
-RATES, MATCHING = "comparison/rates.csv", "comparison/matching.csv"
+RATES, MATCHING, RISK = "comparison/rates.csv", "comparison/matching.csv", "comparison/filerisk.csv"
 MOST_LINES = 60
 """So many variants are shown line by line; beyond, those of the highest rates."""
 
@@ -33,10 +35,15 @@ FOUND = ("n_suspected", "n_confirmed", "n_pairs", "n_confirmed_pairs", "n_ambigu
 """Counts of which one at least differs where a variant changes what a metric finds."""
 
 
+def any_comparison(results: Results) -> str | None:
+    """The name of a comparison that the study has; each of them names what varies."""
+    return next((name for name in (RATES, MATCHING, RISK) if results.has(name)), None)
+
+
 def varied(results: Results) -> list[str]:
     """The names of what varies, as in the columns ``set_…`` of a comparison."""
-    name = RATES if results.has(RATES) else MATCHING
-    return [column.removeprefix("set_") for column in results.table(name) if column.startswith("set_")]
+    columns = results.table(any_comparison(results) or RATES)
+    return [column.removeprefix("set_") for column in columns if column.startswith("set_")]
 
 
 def heading(name: str) -> str:
@@ -102,9 +109,10 @@ def label_words(label: object) -> str:
 @part("study.json")
 def variants_text(results: Results) -> str | None:
     """What varies, over how many studies, and what does not change."""
-    if not results.has(RATES) and not results.has(MATCHING):
+    name = any_comparison(results)
+    if name is None:
         return None
-    lines = results.table(RATES if results.has(RATES) else MATCHING)
+    lines = results.table(name)
     said = [_varies(own, name) for own, name in zip(results.study["variants"], varied(results), strict=True)]
     number = some(lines["variant"].nunique(), "study", "studies")
     combined = " and every combination of them" if len(said) > 1 else ""
@@ -251,3 +259,24 @@ def variants_matching(results: Results) -> str:
 def _limit(name: str, limit: float) -> str:
     sign = "at most" if name.endswith("_at_most") else "at least"
     return f"{sign} {count(limit) if name.startswith('expected') else declared(limit)}"
+
+
+@part(RISK)
+def variants_risk(results: Results) -> str:
+    """The risk of the file by itself in every variant, by the definition that it chooses."""
+    lines = results.table(RISK)
+    rows = shown(lines, "sum")
+    definitions = [NAMES[name] for name in rows["definition"]]
+    return table(
+        "The file by itself, by variant: U sample uniques, P records in pairs, the chance of a correct match given "
+        f"a unique match (DIS), and DIS-SUDA of the uniques.{_rest(lines, RISK)}",
+        *_set_columns(rows, varied(results)),
+        *([Column("Definition", definitions, "l", "1fr")] if len(set(definitions)) > 1 else []),
+        Column("U", [count(value) for value in rows["U"]]),
+        Column("P", [count(value) for value in rows["P"]]),
+        Column("DIS", percents(rows["dis"])),
+        Column("DIS-SUDA, sum", [number(round(value, 1)) for value in rows["sum"]]),
+        Column("mean", percents(rows["mean"])),
+        Column("largest", percents(rows["largest"])),
+        kind="compact",
+    )
