@@ -1,6 +1,7 @@
 """The section on variants: what varies, which metrics it touches, their rates and verdicts, figures of every kind."""
 
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import nbformat
 import pytest
@@ -145,6 +146,15 @@ def test_lines_of_words_and_numbers_are_told_apart_by_words(results):
     figure = figures.variants_rates(found)
     assert "over *alpha*" in figure.caption
     assert "protection weak, alpha 0.25: suspected rate" in figure.alt
+
+
+def test_no_key_of_many_lines_is_wider_than_the_page(results):
+    found = results([PROTECTION, ALPHA], BOTH, Shape(metrics=("taxicab", "euclidean", "adhoc")))
+    drawing = ET.fromstring(figures.variants_rates(found).svg)  # noqa: S314 - of our own making
+    (key,) = [group for group in drawing.iter() if group.get("id") == "legend_1"]
+    places = [float(x) for use in key.iter() for x in [use.get("x")] if x]
+    assert len(places) >= 6
+    assert max(places) < 6.4 * 72 * 0.9
 
 
 def test_nothing_suspected_anywhere_draws_nothing(results):

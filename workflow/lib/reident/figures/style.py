@@ -130,7 +130,9 @@ class Sheet(NamedTuple):
     def key(self) -> None:
         """A legend over all panels, of what the first one has labelled."""
         handles, labels = self.panels[0].get_legend_handles_labels()
-        columns = len(labels) if not self.narrow or sum(map(len, labels)) <= NARROW_KEY else 1
+        fits = sum(map(len, labels)) <= NARROW_KEY if self.narrow else sum(map(_room, labels)) <= WIDE_KEY
+        beside = 1 if self.narrow else max(1, WIDE_KEY // max(map(_room, labels)))
+        columns = len(labels) if fits else beside
         self.drawn.legend(handles, labels, loc="outside upper left", ncols=columns, fontsize=7.5, **_KEY)
 
     def keys(self) -> None:
@@ -151,6 +153,15 @@ class Sheet(NamedTuple):
 
 NARROW_KEY = 36
 """Letters of a legend that fit one line on a phone."""
+
+WIDE_KEY = 92
+"""Letters of a legend that fit one line on a page, with their marks."""
+
+
+def _room(label: str) -> int:
+    """The letters that a label of a legend takes with its mark."""
+    return len(label) + 5
+
 
 _KEY: Look = {
     "handlelength": 1.2,

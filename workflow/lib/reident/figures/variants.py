@@ -138,10 +138,7 @@ def _curves(results: Results, found: dict[str, pd.DataFrame], over: str) -> list
     for metric, lines in found.items():
         groups = lines.groupby(others, sort=False) if others else [((), lines)]
         for place, (labels, own) in enumerate(groups):
-            words = [
-                f"{heading(name[4:])} {label or 'as it stands'}"
-                for name, label in zip(others, labels, strict=True)
-            ]
+            words = [_words(name[4:], label) for name, label in zip(others, labels, strict=True)]
             points = own.assign(at=own[f"set_{over}"].map(_number)).sort_values("at", kind="stable")
             alone = len(found) == 1
             colour, marker = looks[place % len(looks)] if alone and others else LOOKS.get(metric, looks[0])
@@ -149,6 +146,11 @@ def _curves(results: Results, found: dict[str, pd.DataFrame], over: str) -> list
             name = ", ".join([*([metric] if metric and not alone else []), *words]) or metric
             made.append(Curve(name, colour, marker, dashes, points))
     return made
+
+
+def _words(name: str, label: str) -> str:
+    """What a line sets: a word by itself, a number with its name."""
+    return f"{heading(name)} {label}" if _number(label) is not None else label or "as it stands"
 
 
 def _draw_curves(

@@ -206,7 +206,10 @@ def variants_rates(results: Results) -> str:
 def _rates(results: Results, metric: str) -> str:
     lines = distinct(results, metric)
     rows = shown(lines, "conditional_rate")
-    limit = "" if results.limit is None else f" ▲ is above the limit of {declared(results.limit)}."
+    above = results.limit is not None and (rows["conditional_rate"] > results.limit).any()
+    limit = (
+        "" if not above or results.limit is None else f" ▲ is above the limit of {declared(results.limit)}."
+    )
     ends = zip(rows["conditional_low"], rows["conditional_high"], strict=True)
     pairs = zip(rows["n_confirmed"], rows["n_suspected"], strict=True)
     return table(
