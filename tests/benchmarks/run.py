@@ -1,8 +1,9 @@
 """Time our kernels and general tools on the same files, as whole processes: ``make benchmarks``.
 
 Each program runs several times in turn with the others; quoted are medians of wall time with start-up,
-and the peak memory of the process. A program that runs out of time or memory at one size is not tried
-at larger ones. Makes ``results/benchmarks/benchmarks.{csv,md,svg}``; says whether all answers agree.
+and the peak memory of the process. What takes minutes is run less often, once at least. A program that
+runs out of time or memory at one size is not tried at larger ones. Makes
+``results/benchmarks/benchmarks.{csv,md,svg}``; says whether all answers agree.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def measure(name: str, work: Work, sizes: list[int], options: argparse.Namespace
         runs: dict[str, list[Run]] = {program: [] for program in commands}
         for _ in range(options.runs):
             for program, command in commands.items():
-                if program not in given_up:
+                if program not in given_up and sum(run.seconds for run in runs[program]) < options.enough:
                     runs[program].append(timed(command, options.limit, options.memory))
                     if runs[program][-1].ended:
                         given_up.add(program)
@@ -217,6 +218,9 @@ def main() -> None:
     parser.add_argument("--works", default=",".join(WORKS))
     parser.add_argument("--sizes", default="1000,10000,100000,1000000")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument(
+        "--enough", type=float, default=150, help="seconds after which a program is not run again at a size"
+    )
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     parser.add_argument("--limit", type=float, default=600, help="seconds for one run")
     parser.add_argument("--memory", type=float, default=20_000, help="MB for one run")
