@@ -7,9 +7,10 @@ import pytest
 from oracles import adhoc as oracle
 from oracles.bounds import bounds
 from oracles.mixed import as_rows, records
-from reident.kernels import adhoc, adhoc_bounds, adhoc_rules, search
+from reident.kernels import adhoc, adhoc_bounds, adhoc_rules
 from reident.kernels.adhoc import HIGHEST, Bands, Exact, Table, nearest
 from reident.kernels.blocks import nearest_blocks
+from reident.kernels.searchroom import Files, make_room
 
 NAN = math.nan
 ONE = 10**12
@@ -256,11 +257,11 @@ def test_more_distinct_values_than_ranks(monkeypatch, most):
 )
 def test_bounds_are_on_their_side_of_the_cost(variables):
     arrays, rules = drawn(40, 300, variables, 0.1)
-    files, flat = search.Files(*arrays), adhoc_rules.flatten([kernel_rule(rule) for rule in rules])
+    files, flat = Files(*arrays), adhoc_rules.flatten([kernel_rule(rule) for rule in rules])
     metric, index, puf = adhoc._prepared(files, flat)
     n_coded = puf.codes.shape[1]
     desk = adhoc_bounds.make_desk(n_coded, len(rules) - n_coded, 6)
-    room = search._make_room(index, puf, desk, 5)
+    room = make_room(index, puf, desk, 5)
     low, high, box = (np.full((2, 40, 300), NAN, np.float32) for _ in range(3))
     bounds(metric, desk, files, index, puf, room, low, high, box)
     pairs, _ = oracle.nearest(*arrays, rules, above=-1, keep=300)

@@ -7,8 +7,9 @@ import pytest
 from oracles import euclidean as oracle
 from oracles.bounds import bounds
 from oracles.mixed import as_rows, records, spreads
-from reident.kernels import euclidean, search
+from reident.kernels import euclidean
 from reident.kernels.euclidean import nearest
+from reident.kernels.searchroom import Files, make_room
 
 NAN = math.nan
 HUGE = 1.7e308
@@ -214,12 +215,12 @@ def test_bounds_are_on_their_side_of_the_cost(kinds, alpha):
     puf_codes, puf_values = records(generator, 40, kinds, 0.1)
     eif_codes, eif_values = records(generator, 300, kinds, 0.1)
     numeric, spread = np.array([isinstance(kind, str) for kind in kinds]), spreads(eif_values)
-    files = search.Files(puf_codes, eif_codes, puf_values, eif_values)
+    files = Files(puf_codes, eif_codes, puf_values, eif_values)
     spread[[kind == "outlying" for kind in kinds]] = 1.0
     usable = np.where(np.isfinite(spread) & (spread > 0), spread, NAN)
     metric, index, puf = euclidean._prepared(files, numeric, usable, alpha, True)
     desk = euclidean._make_desk(len(kinds))
-    room = search._make_room(index, puf, desk, 5)
+    room = make_room(index, puf, desk, 5)
     low, high, box = (np.full((2, 40, 300), NAN, np.float32) for _ in range(3))
     bounds(metric, desk, files, index, puf, room, low, high, box)
     cost = np.array(

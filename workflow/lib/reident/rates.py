@@ -57,6 +57,8 @@ def share(part: int, whole: int) -> float | None:
 
 def hit_by_chance(n_eif: int, links: int, draws: int) -> float:
     """The probability that `draws` of `n_eif` records, drawn without replacement, meet one of the `links`."""
+    if links <= 1:  # almost always; the same value without large numbers
+        return draws * links / n_eif
     return float(1 - Fraction(math.comb(n_eif - links, draws), math.comb(n_eif, draws)))
 
 

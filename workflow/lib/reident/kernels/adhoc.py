@@ -22,6 +22,7 @@ from reident.kernels.adhoc_rules import (
     flatten,
 )
 from reident.kernels.boxes import GRAIN, Costs, Index, build
+from reident.kernels.searchroom import Files, Puf
 from reident.kernels.toplist import empty_best, listed
 
 __all__ = ["HIGHEST", "SCALE", "Bands", "Exact", "Rule", "Table", "nearest"]
@@ -80,7 +81,7 @@ def nearest(
     total = int(flat.highest.sum())
     best = empty_best(len(puf_codes), min(keep, len(eif_codes)))
     if len(puf_codes) and len(eif_codes) and total > above:
-        files = search.Files(
+        files = Files(
             np.ascontiguousarray(puf_codes, np.int32),
             np.ascontiguousarray(eif_codes, np.int32),
             np.ascontiguousarray(puf_values, np.float64),
@@ -102,7 +103,7 @@ def _grained(cost: np.ndarray) -> np.ndarray:
     return ((cost * GRAIN // SCALE) / GRAIN).astype(np.float32)
 
 
-def _prepared(files: search.Files, rules: Flat) -> tuple[Adhoc, Index, search.Puf]:
+def _prepared(files: Files, rules: Flat) -> tuple[Adhoc, Index, Puf]:
     """The metric and both files in the form of the search."""
     coded, numeric = np.flatnonzero(rules.kind != BANDS), np.flatnonzero(rules.kind == BANDS)
     variable = np.concatenate([coded, numeric])
@@ -142,7 +143,7 @@ def _prepared(files: search.Files, rules: Flat) -> tuple[Adhoc, Index, search.Pu
         np.float32(np.inf if (share > 1).any() else rounded),
     )
     index = build(codes.eif, codes.n, eif_ranks, places, costs)
-    return metric, index, search.Puf(codes.puf, puf_ranks, highest, HIGHEST / SCALE)
+    return metric, index, Puf(codes.puf, puf_ranks, highest, HIGHEST / SCALE)
 
 
 def _places(values: np.ndarray, rules: Flat, j: int) -> np.ndarray:

@@ -13,6 +13,7 @@ from reident.kernels.adhoc_rules import BANDS, EXACT, TABLE, Flat
 from reident.kernels.bits import trailing_zeros
 from reident.kernels.boxes import WIDTH
 from reident.kernels.compiling import inner_jit, lean_jit
+from reident.kernels.searchroom import TOGETHER
 
 _FEW = 8
 """So few records of a leaf are bounded one by one."""
@@ -58,18 +59,18 @@ def make_desk(n_coded: int, n_numeric: int, n_bands: int) -> Desk:
     """Room for what the rules say, uninitialised."""
 
     def room(*shape: int) -> np.ndarray:
-        return np.empty((search.TOGETHER, *shape), np.float32)
+        return np.empty((TOGETHER, *shape), np.float32)
 
     return Desk(
         room(),
-        np.empty((search.TOGETHER, n_coded, WIDTH), np.uint64),
+        np.empty((TOGETHER, n_coded, WIDTH), np.uint64),
         room(n_coded, WIDTH),
-        np.empty((search.TOGETHER, n_coded), np.int64),
+        np.empty((TOGETHER, n_coded), np.int64),
         room(n_numeric, n_bands),
         room(n_numeric, n_bands),
         room(n_numeric, n_bands + 1),
         room(n_numeric, n_bands),
-        np.empty((search.TOGETHER, n_numeric), np.int64),
+        np.empty((TOGETHER, n_numeric), np.int64),
         np.empty(WIDTH, np.float32),
     )
 

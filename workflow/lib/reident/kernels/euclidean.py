@@ -20,6 +20,7 @@ from reident.kernels import coding, search
 from reident.kernels.bits import trailing_zeros
 from reident.kernels.boxes import GRAIN, WIDTH, Costs, Index, build
 from reident.kernels.compiling import inner_jit
+from reident.kernels.searchroom import TOGETHER, Files, Puf
 from reident.kernels.toplist import empty_best, listed
 
 SCALE = 1e12
@@ -299,7 +300,7 @@ def nearest(
         Where shapes disagree, or ``alpha``, ``keep`` or a spread is negative or ``alpha`` infinite.
     """
     _check(puf_codes, eif_codes, puf_values, eif_values, spread, numeric, alpha, keep)
-    files = search.Files(
+    files = Files(
         np.ascontiguousarray(puf_codes, np.int32),
         np.ascontiguousarray(eif_codes, np.int32),
         np.ascontiguousarray(puf_values, np.float64),
@@ -318,8 +319,8 @@ def nearest(
 
 
 def _prepared(
-    files: search.Files, numeric: np.ndarray, spread: np.ndarray, alpha: float, primer: bool
-) -> tuple[Euclidean, Index, search.Puf]:
+    files: Files, numeric: np.ndarray, spread: np.ndarray, alpha: float, primer: bool
+) -> tuple[Euclidean, Index, Puf]:
     """The metric and both files in the form of the search."""
     measured = np.flatnonzero(numeric & ~np.isnan(spread))
     coded = np.flatnonzero(
@@ -368,12 +369,12 @@ def _prepared(
     return (
         metric,
         index,
-        search.Puf(codes.puf, puf_values, costs.missing, float(different[: coded.size].min(initial=1))),
+        Puf(codes.puf, puf_values, costs.missing, float(different[: coded.size].min(initial=1))),
     )
 
 
 def _make_desk(v: int) -> Desk:
-    return Desk(np.empty(v), np.empty(search.TOGETHER, np.float32))
+    return Desk(np.empty(v), np.empty(TOGETHER, np.float32))
 
 
 def _deviations(values: np.ndarray, middle: float, spread: float) -> np.ndarray:

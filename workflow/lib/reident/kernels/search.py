@@ -18,7 +18,7 @@ A metric gives the five functions below for its own type (`implements`).
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba.extending import overload
@@ -26,13 +26,8 @@ from numba.extending import overload
 from reident.kernels.bits import trailing_zeros
 from reident.kernels.boxes import WIDTH, Index, sort_by
 from reident.kernels.compiling import inner_jit, lean_jit
+from reident.kernels.searchroom import PENDING, TOGETHER, Files, Puf, Queries, Room, make_room
 from reident.kernels.toplist import Best, in_threads, offer, settle
-
-TOGETHER = 128
-"""PUF records that search together."""
-
-PENDING = 128
-"""Pairs of a record that wait to be compared by the definition while its limit still falls."""
 
 MOST_DIFFERENT = 15
 """The largest number of differences that the bit maps tell apart."""
@@ -42,49 +37,6 @@ LARGEST_BLOCK = 4 * TOGETHER
 
 MOST_VARIABLES = 512
 """Up to this number sums of fixed costs are exact in single precision."""
-
-
-class Files(NamedTuple):
-    """Both files as they came: what the definition is applied to."""
-
-    puf_codes: np.ndarray  # int32 (n_puf, v)
-    eif_codes: np.ndarray  # int32 (n_eif, v)
-    puf_values: np.ndarray  # float64 (n_puf, v)
-    eif_values: np.ndarray  # float64 (n_eif, v)
-
-
-class Puf(NamedTuple):
-    """The PUF records in the form of the boxes."""
-
-    codes: np.ndarray  # int32 (n_puf, categorical)
-    values: np.ndarray  # float32 or float64 (n_puf, numeric)
-    missing: np.ndarray  # float32 (v,): the cost of a missing value
-    filtered: float  # the cost of a difference that the bit maps tell
-
-
-class Queries(NamedTuple):
-    """The PUF records that search together."""
-
-    codes: np.ndarray  # int32 (TOGETHER, categorical)
-    values: np.ndarray  # (TOGETHER, numeric)
-    base: np.ndarray  # float32 (TOGETHER,): the cost of what is missing in the PUF record
-    limit: np.ndarray  # float32 (TOGETHER,)
-    rows: np.ndarray  # int64 (TOGETHER, categorical): its rows of the bit maps
-    n_rows: np.ndarray  # int64 (TOGETHER,)
-
-
-class Found(NamedTuple):
-    """What they have found."""
-
-    levels: np.ndarray  # int64 (TOGETHER, keep + 1): the best levels, ascending
-    eifs: np.ndarray  # int32 (TOGETHER, keep + 1)
-    n: np.ndarray  # int64 (TOGETHER,)
-    bound: np.ndarray  # int64 (TOGETHER,): a pair with this level or a worse one does not matter
-    ceilings: np.ndarray  # float32 (TOGETHER, keep + 1): the lowest bounds from above, ascending
-    n_ceilings: np.ndarray  # int64 (TOGETHER,)
-    pending: np.ndarray  # int32 (TOGETHER, PENDING): EIF records that wait
-    low: np.ndarray  # float32 (TOGETHER, PENDING): their bounds from below
-    n_pending: np.ndarray  # int64 (TOGETHER,)
 
 
 def implements(function: Callable, kind: type) -> Callable[[Callable], Callable]:
@@ -235,64 +187,6 @@ def _nearest_first(costs, n_groups, n, queries, groups, keys):
     return m
 
 
-class Room(NamedTuple):
-    """What a search needs beside its results; nothing of it outlives the call."""
-
-    queries: Queries
-    found: Found
-    desk: Any
-    fixed: np.ndarray  # float32 (TOGETHER, 64): see `box_costs`
-    varying: np.ndarray  # float32 (TOGETHER, 64)
-    low: np.ndarray  # float32 (64,): see `leaf_costs`
-    high: np.ndarray  # float32 (64,)
-    groups: np.ndarray  # float32 (TOGETHER, groups): what their boxes cost
-    near: np.ndarray  # int64 (groups,): the groups to visit
-    keys: np.ndarray  # float32 (groups,)
-    visits: np.ndarray  # uint64 (TOGETHER,): the leaves of a group to visit
-    seeds: np.ndarray  # int32 (keep + 1,)
-
-
-def _make_room(index: Index, puf: Puf, desk: Any, keep: int) -> Room:
-    nc, nn, n_groups = puf.codes.shape[1], puf.values.shape[1], len(index.groups.sets) * WIDTH
-
-    def room(dtype: type, *shape: int) -> np.ndarray:
-        return np.empty(shape, dtype)
-
-    queries = Queries(
-        room(np.int32, TOGETHER, nc),
-        room(puf.values.dtype.type, TOGETHER, nn),
-        room(np.float32, TOGETHER),
-        room(np.float32, TOGETHER),
-        room(np.int64, TOGETHER, nc),
-        room(np.int64, TOGETHER),
-    )
-    found = Found(
-        room(np.int64, TOGETHER, keep + 1),
-        room(np.int32, TOGETHER, keep + 1),
-        room(np.int64, TOGETHER),
-        room(np.int64, TOGETHER),
-        room(np.float32, TOGETHER, keep + 1),
-        room(np.int64, TOGETHER),
-        room(np.int32, TOGETHER, PENDING),
-        room(np.float32, TOGETHER, PENDING),
-        room(np.int64, TOGETHER),
-    )
-    return Room(
-        queries,
-        found,
-        desk,
-        room(np.float32, TOGETHER, WIDTH),
-        room(np.float32, TOGETHER, WIDTH),
-        room(np.float32, WIDTH),
-        room(np.float32, WIDTH),
-        room(np.float32, TOGETHER, n_groups),
-        room(np.int64, n_groups),
-        room(np.float32, n_groups),
-        room(np.uint64, TOGETHER),
-        room(np.int32, keep + 1),
-    )
-
-
 @lean_jit
 def search(begin, end, order, index, puf, files, metric, threshold, room, best):
     """Find the pairs of the PUF records ``order[begin:end]`` and write them into ``best``.
@@ -417,19 +311,19 @@ def run(
     """Search for all PUF records, those that are near one another together."""
     n, keep = best.eif.shape
 
-    def make_room() -> Room:
-        return _make_room(index, puf, make_desk(), keep)
+    def room() -> Room:
+        return make_room(index, puf, make_desk(), keep)
 
     leaf = np.empty(n, np.int32)
 
     def find_leaf(begin: int, end: int) -> None:
-        route(begin, end, index, puf, files, metric, make_room(), leaf)
+        route(begin, end, index, puf, files, metric, room(), leaf)
 
     in_threads(find_leaf, n, block=2**14, threads=threads, progress=None)
     order = np.argsort(leaf, kind="stable")
 
     def find_pairs(begin: int, end: int) -> None:
-        search(begin, end, order, index, puf, files, metric, threshold, make_room(), best)
+        search(begin, end, order, index, puf, files, metric, threshold, room(), best)
 
     share = -(-n // (8 * max(1, threads) * TOGETHER)) * TOGETHER
     in_threads(find_pairs, n, block=min(share, LARGEST_BLOCK), threads=threads, progress=progress)
