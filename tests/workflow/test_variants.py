@@ -172,7 +172,7 @@ def test_a_variant_has_a_report_of_its_own_where_it_is_asked_for(again):
     page = (again.folder / "run" / target).read_text(encoding="utf-8")
     assert "small, variant alpha-1-2_cut-fine" in page
     study = json.loads((again.results / "variants/alpha-1-2_cut-fine/study.json").read_text(encoding="utf-8"))
-    assert (study["metrics"]["taxicab"]["alpha"], study["variants"]) == ("1/2", [])
+    assert (study["metrics"]["taxicab"]["alpha"], study["variants"]) == ("0.5", [])
 
 
 def test_a_variant_that_is_no_study_is_refused_before_anything_runs(tmp_path):
