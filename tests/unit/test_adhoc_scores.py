@@ -1,14 +1,18 @@
 """The analyst's scores of a variable: the categories of a table are those of the files, however they are spelled."""
 
+import contextlib
+import hashlib
+
 import pyarrow as pa
 import pytest
+from reident.errors import InputError
 from reident.metrics import REGISTRY, adhoc
 from reident.metrics.contract import Setting
 from reident.pairing import Comparison
 from unit.making import manifest, study, table
 
 
-def scores(rule, puf, eif, **variable):
+def scores(rule, puf, eif, functions=(), **variable):
     """{(PUF value, EIF value): score} of one variable, for the pairs above half of what it can score."""
     model = study(
         linking_variables=[{"name": "v", "type": "categorical", **variable}],
@@ -20,7 +24,9 @@ def scores(rule, puf, eif, **variable):
         numeric = variable.get("type") == "numeric"
         files.append(text.set_column(1, "v", text["v"].cast(pa.float64())) if numeric else text)
     pairing = Comparison(model, *files, manifest(("s0001", len(puf), len(eif), 0))).pairing("s0001")
-    found = REGISTRY["adhoc"].score(pairing, model.metrics.adhoc, Setting(keep=100))
+    found = REGISTRY["adhoc"].score(
+        pairing, model.metrics.adhoc, Setting(keep=100, functions=tuple(functions))
+    )
     lines = zip(found.puf.tolist(), found.eif.tolist(), found.score.tolist(), strict=True)
     return {(puf[p], eif[e]): score for p, e, score in lines}
 
@@ -78,3 +84,24 @@ def test_relative_bands_are_shares_of_the_absolute_value_in_the_puf():
 def test_undeclared_variables_are_named():
     model = study(metrics={"adhoc": {"scores": {"x": "exact"}}})
     assert adhoc.defaulted(model.metrics.adhoc, model.linking_variables) == ["c"]
+
+
+OWN = "import sys\nprint('SECRET')\n{module}\ndef f(p, e):\n    {body}\n    return 5.0 * (p == e)\n"
+FOREIGN = [
+    ({"body": "print(p)"}, None),
+    ({"body": "sys.stderr.write(str(p))"}, None),
+    ({"body": "raise ValueError(p)"}, r"scoring function of `v` failed \(ValueError\)"),
+    ({"body": "raise SystemExit(str(p))"}, r"scoring function of `v` failed \(SystemExit\)"),
+    ({"module": "raise SystemExit('SECRET')"}, r"own.py cannot be loaded \(SystemExit\)"),
+    ({"module": "raise ValueError('SECRET')"}, r"own.py cannot be loaded \(ValueError\)"),
+]
+
+
+@pytest.mark.parametrize(("own", "says"), FOREIGN, ids=[" ".join(own.values()) for own, _ in FOREIGN])
+def test_an_own_function_shows_nothing_of_what_it_is_given(tmp_path, capfd, own, says):
+    file = tmp_path / "own.py"
+    file.write_text(OWN.format(**{"module": "", "body": "pass", **own}), encoding="utf-8")
+    rule = {"function": "own:f", "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    with contextlib.nullcontext() if says is None else pytest.raises(InputError, match=says) as refused:
+        assert scores(rule, ["SECRET"], ["SECRET"], functions=[file]) == {("SECRET", "SECRET"): 5.0}
+    assert "SECRET" not in "".join(capfd.readouterr()) + str(refused)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import stat
 
 import pandas as pd
@@ -57,14 +58,21 @@ def test_the_same_content_is_the_same_bytes_without_a_trace_of_pandas(shop):
     assert stored.encoded(frame) == stored.encoded(frame.replace_schema_metadata(None))
 
 
-def test_results_are_readable_by_their_owner_alone(shop):
-    umask = os.umask(0)
+@pytest.mark.parametrize("umask", [0, 0o022, 0o077])
+def test_results_are_readable_by_their_owner_alone(shop, umask):
+    """Whatever the umask of the process that a scheduler starts, which is as it was when the step has ended."""
+    shutil.rmtree(shop.root)
+    (shop.root / "logs").mkdir(parents=True, mode=0o700)
+    before = os.umask(umask)
     try:
         shop.run()
+        assert os.umask(umask) == umask
     finally:
-        os.umask(umask)
-    for name in ("prepared/puf.txt", "rates.txt", "ledger/rate.json"):
+        os.umask(before)
+    for name in ("prepared/puf.txt", "rates.txt", "ledger/rate.json", "logs/rate.log"):
         assert stat.S_IMODE((shop.root / name).stat().st_mode) == 0o600
+    for name in ("prepared", "binned", "ledger"):
+        assert stat.S_IMODE((shop.root / name).stat().st_mode) == 0o700
 
 
 def failing(shop, body):
@@ -110,6 +118,24 @@ def test_an_unexpected_error_tells_its_place_and_keeps_its_details_to_the_owner(
     assert "SECRET-7" in details.read_text(encoding="utf-8")
     assert stat.S_IMODE(details.stat().st_mode) == 0o600
     assert stat.S_IMODE(details.parent.stat().st_mode) == 0o700
+
+
+def test_an_error_while_an_error_is_told_brings_nothing_of_the_data_to_the_terminal(shop, capfd):
+    """A full disk, say: neither details nor log nor the removal of a half file may fail with the first error."""
+
+    def crash(step):
+        (shop.root / "confidential").write_text("in the way", encoding="utf-8")
+        step.log.unlink()
+        step.log.mkdir()
+        step.abandon = (shop.root / "nowhere").unlink
+        raise KeyError("SECRET-7")
+
+    outputs = {"to": "binned/puf.txt"}
+    with pytest.raises(SystemExit) as caught:
+        run(shop.job("bin", {"from": shop.root / "prepared/puf.txt"}, outputs), crash)
+    assert "(KeyError in crash, test_ledger.py line" in str(caught.value)
+    assert "the details, which may hold data, could not be written (" in str(caught.value)
+    assert "SECRET-7" not in str(caught.value) + "".join(capfd.readouterr())
 
 
 def test_a_forgotten_output_is_a_mistake_of_the_program_and_leaves_nothing(shop):

@@ -43,6 +43,7 @@ def snakemake(
     cores: int | None = 2,
     checkout: Path = CHECKOUT,
     environment: dict[str, str] | None = None,
+    umask: int = -1,
 ) -> Ended:
     """Run ``snakemake`` on study files with `folder` as the working directory, which takes the results.
 
@@ -53,6 +54,8 @@ def snakemake(
         ``name=value`` goes to ``--config``.
     cores : int or None
         None where an executor counts jobs in place of cores.
+    umask : int
+        That of the command; -1 leaves the one of this process.
     """
     folder.mkdir(parents=True, exist_ok=True)
     config = [argument for argument in arguments if re.fullmatch(r"\w+=.*", argument)]
@@ -73,6 +76,7 @@ def snakemake(
         errors="replace",
         check=False,
         timeout=600,
+        umask=umask,
     )
     return Ended(ended.returncode, ended.stdout)
 

@@ -9,16 +9,34 @@ import sys
 from functools import cache
 from pathlib import Path
 
+# Everything that the run and its jobs make is their owner's alone; Snakemake's folder was there before this line.
+os.umask(0o077)
+
 HOME = Path(workflow.basedir)
 LIBRARY = HOME / "workflow" / "lib"
 sys.path.insert(0, str(LIBRARY))
 # Every job finds the library, remote ones too, without an installed package.
 os.environ.update(PYTHONPATH=os.pathsep.join([str(LIBRARY), *filter(None, [os.environ.get("PYTHONPATH")])]))
 
-from reident import comparison, family, study as studies
+from reident import comparison, confidentiality, family, study as studies
 from reident.errors import InputError
 from reident.ledger import digests, stale
 from reident.metrics import REGISTRY
+
+
+def guard():
+    """Refuse folders that others may read, unless the run allows it; close Snakemake's own to them."""
+    allowed = config.get("shared_results") is True
+    try:
+        for warning in confidentiality.check_folders([Path("results"), Path("reports")], allowed):
+            print(f"Warning: {warning}", file=sys.stderr, flush=True)
+    except InputError as error:
+        sys.exit(f"Error: {error}")
+    confidentiality.close(Path(".snakemake"))
+
+
+if workflow.is_main_process:
+    guard()
 
 
 def load_families():

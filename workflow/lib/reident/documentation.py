@@ -101,6 +101,9 @@ RUNS = """\
 names none. |
 | `pairs_per_shard` | whole number | `20_000_000_000` | The budget of one scoring job, in pairs of records: \
 strata are packed into jobs up to it, and a stratum of more than twice as many pairs is split. |
+| `shared_results` | `true` or `false` | `false` | Whether `results/` and `reports/` may be readable by others than \
+their owner. If not, a run refuses such a folder and names the command that closes it; if so, each run warns of it. \
+What the run makes is its owner's alone either way. |
 """
 
 

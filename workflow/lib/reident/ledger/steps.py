@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pandas as pd
 import pyarrow as pa
@@ -224,36 +225,50 @@ def step(job: Any) -> Iterator[Step]:
     """Run the body of an adapter as a step of the ledger.
 
     Bad input ends the process with its one sentence; an unexpected error with its type, the
-    function and the step, while its details go to a file that only the owner may read.
+    function and the step, while its details go to a file that only the owner may read. What the step
+    makes is its owner's alone, with whatever umask a scheduler started it.
     """
     running = Step(job)
-    running.log.write_text("", encoding="utf-8")
+    before = os.umask(0o077)
     try:
+        running.log.write_text("", encoding="utf-8")
         running.start()
         yield running
         running.finish()
-    except InputError as error:
-        running.abandon()
-        running.say(f"Error: {error}")
-        sys.exit(f"Error: {error}")
+        running.say(f"{running.name}: done")
     except Exception as error:  # noqa: BLE001 - the last net: nothing of the data may reach a log
+        _end(running, error)
+    finally:
+        os.umask(before)
+
+
+def _end(running: Step, error: Exception) -> NoReturn:
+    """End the process with one sentence, which the log file has too."""
+    message = f"Error: {error}" if isinstance(error, InputError) else _unexpected(running, error)
+    # A full disk may be why the step failed. An error here would bring the first one to the terminal, with data.
+    with contextlib.suppress(OSError):
         running.abandon()
-        message = _unexpected(running, error)
+    with contextlib.suppress(OSError):
         running.say(message)
-        sys.exit(message)
-    running.say(f"{running.name}: done")
+    sys.exit(message)
 
 
 def _unexpected(running: Step, error: Exception) -> str:
     place = traceback.extract_tb(error.__traceback__)[-1]
-    folder = running.folder / "confidential"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    details = folder / f"{running.name}.txt"
-    write_aside(details, traceback.format_exc().encode()).replace(details)
+    details = running.folder / "confidential" / f"{running.name}.txt"
+    try:
+        write_aside(details, _traceback(error)).replace(details)
+        where = f"are in {details}"
+    except OSError as failed:
+        where = f"could not be written ({failed.strerror})"
     return (
         f"Error: step `{running.name}` failed unexpectedly ({type(error).__name__} in {place.name}, "
-        f"{Path(place.filename).name} line {place.lineno}); the details, which may hold data, are in {details}."
+        f"{Path(place.filename).name} line {place.lineno}); the details, which may hold data, {where}."
     )
+
+
+def _traceback(error: Exception) -> bytes:
+    return "".join(traceback.format_exception(error)).encode(errors="backslashreplace")
 
 
 def _duration(seconds: float) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -258,9 +260,10 @@ def _own_scores(pairing: Pairing, at: int, function: Callable, rows: slice, colu
     p, e = _values(pairing, "puf", at)[rows][:, None], _values(pairing, "eif", at)[columns][None, :]
     name = pairing.variables[at].name
     try:
-        raw = np.asarray(function(p, e), np.float64)
+        with _silenced():
+            raw = np.asarray(function(p, e), np.float64)
         found = np.broadcast_to(raw, (p.shape[0], e.shape[1]))
-    except Exception as error:  # noqa: BLE001 - foreign code; its message may hold data
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code; its message may hold data
         raise InputError(
             f"the scoring function of `{name}` failed ({type(error).__name__}); it takes two arrays that broadcast "
             "(PUF values as a column, EIF values as a row) and returns their scores."
@@ -294,10 +297,27 @@ def _approved(function: str, sha256: str | None, files: tuple[Path, ...]) -> Cal
             f"{path.name} is not the file that the study approves; review it and give its SHA-256 as `sha256`."
         )
     space: dict[str, Any] = {"__name__": module}
-    exec(compile(source, path.name, "exec"), space)  # noqa: S102 - the very bytes that the study approves
+    try:
+        with _silenced():
+            exec(compile(source, path.name, "exec"), space)  # noqa: S102 - the very bytes that the study approves
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code
+        raise InputError(
+            f"{path.name} cannot be loaded ({type(error).__name__}); correct the file."
+        ) from None
     if not callable(space.get(name)):
         raise InputError(f"{path.name} has no function `{name}`; correct `function`.")
     return space[name]
+
+
+@contextlib.contextmanager
+def _silenced() -> Iterator[None]:
+    """What foreign code prints, or warns of, may hold data: it is dropped."""
+    with (
+        Path(os.devnull).open("w", encoding="utf-8") as nowhere,
+        contextlib.redirect_stdout(nowhere),
+        contextlib.redirect_stderr(nowhere),
+    ):
+        yield
 
 
 METRIC = Metric("adhoc", "Adhoc", Options, "prepared", ranked=True, best="high", score=score, check=check)

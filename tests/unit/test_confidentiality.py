@@ -1,0 +1,62 @@
+"""Folders that others may read are refused with the command that closes them, or allowed loudly."""
+
+import stat
+import subprocess
+
+import pytest
+from reident import confidentiality
+from reident.errors import InputError
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("bits", [0o755, 0o750, 0o711, 0o701, 0o710, 0o777])
+def test_an_open_folder_is_refused_and_the_named_command_closes_it(tmp_path, bits):
+    folder = tmp_path / "it's the results"
+    (folder / "small").mkdir(parents=True)
+    (folder / "small" / "rates.csv").write_text("", encoding="utf-8")
+    (folder / "small" / "rates.csv").chmod(0o644)
+    folder.chmod(bits)
+    with pytest.raises(InputError, match="holds confidential data and is open to others") as refused:
+        confidentiality.check_folders([folder], allowed=False)
+    subprocess.run(str(refused.value).split("`")[1], shell=True, check=True)  # noqa: S602 - as a user types it
+    assert confidentiality.check_folders([folder], allowed=False) == []
+    assert (mode(folder), mode(folder / "small" / "rates.csv")) == (bits & 0o700, 0o600)
+
+
+def test_what_is_allowed_is_said_of_each_open_folder(tmp_path):
+    names = ("results", "closed", "reports", "absent")
+    folders = [tmp_path / name for name in names]
+    for folder, bits in zip(folders[:3], (0o755, 0o700, 0o777), strict=True):
+        folder.mkdir()
+        folder.chmod(bits)
+    first, second = confidentiality.check_folders(folders, allowed=True)
+    assert first.startswith(f"{tmp_path}/results ")
+    assert "drwxr-xr-x" in first
+    assert second.startswith(f"{tmp_path}/reports ")
+
+
+def test_a_link_counts_as_the_folder_that_it_leads_to(tmp_path):
+    (tmp_path / "disk").mkdir(mode=0o700)
+    (tmp_path / "results").symlink_to(tmp_path / "disk")
+    assert confidentiality.check_folders([tmp_path / "results"], allowed=False) == []
+    (tmp_path / "disk").chmod(0o755)
+    with pytest.raises(InputError, match=f"{tmp_path}/disk"):
+        confidentiality.check_folders([tmp_path / "results"], allowed=False)
+
+
+def test_a_folder_is_closed_with_its_files_and_logs_and_a_link_leads_to_nothing_closed(tmp_path):
+    folder, other = tmp_path / ".snakemake", tmp_path / "other"
+    (folder / "log").mkdir(parents=True)
+    for path in (folder / "log" / "a.log", folder / "locks", other):
+        path.write_text("", encoding="utf-8")
+    (folder / "link").symlink_to(other)
+    for path in (folder, folder / "log", folder / "log" / "a.log", folder / "locks", other):
+        path.chmod(path.stat().st_mode | 0o777)
+    confidentiality.close(folder)
+    assert [mode(path) for path in (folder, folder / "log", folder / "locks")] == [0o700] * 3
+    assert mode(folder / "log" / "a.log") & 0o077 == 0
+    assert mode(other) & 0o077
+    confidentiality.close(tmp_path / "absent")
