@@ -49,14 +49,17 @@ def test_a_link_counts_as_the_folder_that_it_leads_to(tmp_path):
 
 def test_a_folder_is_closed_with_its_files_and_logs_and_a_link_leads_to_nothing_closed(tmp_path):
     folder, other = tmp_path / ".snakemake", tmp_path / "other"
-    (folder / "log").mkdir(parents=True)
-    for path in (folder / "log" / "a.log", folder / "locks", other):
+    files = [folder / name for name in ("log/a.log", "metadata/@long/name", "incomplete/b", "locks")]
+    for path in (*files, other):
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("", encoding="utf-8")
+        path.chmod(0o666)
     (folder / "link").symlink_to(other)
-    for path in (folder, folder / "log", folder / "log" / "a.log", folder / "locks", other):
-        path.chmod(path.stat().st_mode | 0o777)
+    folders = [folder, *(path for path in folder.rglob("*") if path.is_dir())]
+    for path in folders:
+        path.chmod(0o777)
     confidentiality.close(folder)
-    assert [mode(path) for path in (folder, folder / "log", folder / "locks")] == [0o700] * 3
-    assert mode(folder / "log" / "a.log") & 0o077 == 0
-    assert mode(other) & 0o077
+    assert {mode(path) for path in files} == {0o600}
+    assert {mode(path) for path in folders} == {0o700}
+    assert mode(other) == 0o666
     confidentiality.close(tmp_path / "absent")

@@ -4,6 +4,7 @@ Reads  config/config.yaml, the study files
 Makes  FAMILIES (id -> a study and its variants), STUDIES (id -> study file), MODELS (id -> study), the functions that rules call in `params` and `input`
 """
 
+import atexit
 import os
 import sys
 from functools import cache
@@ -26,13 +27,15 @@ from reident.metrics import REGISTRY
 
 def guard():
     """Refuse folders that others may read, unless the run allows it; close Snakemake's own to them."""
-    allowed = config.get("shared_results") is True
+    allowed = str(config.get("shared_results")).lower() == "true"  # from the command line it is text
     try:
         for warning in confidentiality.check_folders([Path("results"), Path("reports")], allowed):
             print(f"Warning: {warning}", file=sys.stderr, flush=True)
     except InputError as error:
         sys.exit(f"Error: {error}")
-    confidentiality.close(Path(".snakemake"))
+    # Of its records each is open to the group until then, inside a folder that is closed now.
+    confidentiality.close(records := Path(".snakemake").resolve())
+    atexit.register(confidentiality.close, records)
 
 
 if workflow.is_main_process:

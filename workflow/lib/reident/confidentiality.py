@@ -52,13 +52,14 @@ def check_folders(folders: Iterable[Path], allowed: bool) -> list[str]:
 
 
 def close(folder: Path) -> None:
-    """Take a folder, its own files and those of its logs from everybody but the owner.
+    """Take a scheduler's folder, its logs and its records from everybody but the owner.
 
-    What lies deeper is out of reach with it. A file system without permissions keeps what it has.
+    The scheduler has made some of them before the workflow is read, and opens its records to the group. A file
+    system without permissions keeps what it has.
     """
-    inside = [*folder.glob("*"), *folder.glob("log/*")]
-    for path in (folder, *inside):
+    inside = [path for name in ("log", "metadata", "incomplete") for path in (folder / name).rglob("*")]
+    for path in (folder, *folder.glob("*"), *inside):
         with contextlib.suppress(OSError):
-            mode = stat.S_IMODE(path.lstat().st_mode)
-            if mode & OTHERS and not path.is_symlink():
-                path.chmod(mode & ~OTHERS)
+            mode = path.lstat().st_mode
+            if mode & OTHERS and not stat.S_ISLNK(mode):
+                path.chmod(stat.S_IMODE(mode) & ~OTHERS)
