@@ -39,7 +39,7 @@ def on_slurm(*arguments: str) -> list[str]:
     return [
         *arguments, f"--workflow-profile={commands.CHECKOUT / 'profiles' / 'slurm'}", "--jobs=4",
         "--slurm-status-command=squeue", "--slurm-init-seconds-before-status-checks=1",
-        "--seconds-between-status-checks=1",
+        "--seconds-between-status-checks=1", "threads_on_a_cluster=2",
     ]  # fmt: skip
 
 

@@ -256,6 +256,11 @@ def shards_of(wildcards):
     return sorted({line["shard"] for line in shard_table(wildcards)})
 
 
+def many_threads():
+    """The threads of a long job: all cores here; a cluster has no such number, there as many as configured."""
+    return workflow.cores or int(config["threads_on_a_cluster"])
+
+
 def shard_pairs(wildcards):
     """How many pairs a shard compares."""
     return sum(int(line["pairs"]) for line in shard_table(wildcards) if line["shard"] == wildcards.shard)

@@ -27,7 +27,7 @@ rule score:
     conda:
         "../../environment.yml"
     # A small shard is done before a second thread has started.
-    threads: lambda wildcards: workflow.cores if shard_pairs(wildcards) > 10**9 else 1
+    threads: lambda wildcards: many_threads() if shard_pairs(wildcards) > 10**9 else 1
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
         runtime=lambda wildcards, attempt: 10 + 60 * attempt * (shard_pairs(wildcards) // 10**11),

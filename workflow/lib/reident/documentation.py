@@ -101,6 +101,8 @@ RUNS = """\
 names none. |
 | `pairs_per_shard` | whole number | `20_000_000_000` | The budget of one scoring job, in pairs of records: \
 strata are packed into jobs up to it, and a stratum of more than twice as many pairs is split. |
+| `threads_on_a_cluster` | whole number | `8` | The processors that a long job asks a cluster for; on one machine \
+it takes all that `--cores` gives. |
 | `shared_results` | `true` or `false` | `false` | Whether `results/` and `reports/` may be readable by others than \
 their owner. If not, a run refuses such a folder and names the command that closes it; if so, each run warns of it. \
 What the run makes is its owner's alone either way. |
