@@ -23,6 +23,7 @@ include: "workflow/rules/matching.smk"
 include: "workflow/rules/compare.smk"
 include: "workflow/rules/filerisk.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/check.smk"
 
 
 rule all:
@@ -30,7 +31,11 @@ rule all:
     default_target: True
     input:
         expand("reports/{study}/disclosure-review.{kind}", study=FAMILIES, kind=["html", "pdf"]),
+        expand(
+            "results/{study}/{made}", study=FAMILIES, made=["disclosure-review.ipynb", "ledger/report.json"]
+        ),
 
 
 localrules:
     all,
+    check,

@@ -5,7 +5,7 @@ import os
 
 import pytest
 from reident.errors import InputError
-from reident.ledger import digests, stale
+from reident.ledger import chain, digests, stale
 from unit.workshop import Workshop
 
 
@@ -42,9 +42,16 @@ def rerun_without_what_follows(shop):
 def with_entry(name, **fields):
     def change(shop):
         path = shop.root / "ledger" / f"{name}.json"
-        path.write_text(json.dumps({**shop.entry(name), **fields}), encoding="utf-8")
+        path.write_text(json.dumps(chain.sealed({**shop.entry(name), **fields})), encoding="utf-8")
 
     return change
+
+
+def edited_entry(shop, old, new):
+    path = shop.root / "ledger" / "bin.json"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
 
 
 def swapped(side):
@@ -99,6 +106,11 @@ BROKEN = [
         "an entry without its outputs",
         with_entry("bin", outputs=None),
         "ledger/bin.json is not a whole ledger entry",
+    ),
+    (
+        "a number of an entry edited",
+        lambda s: edited_entry(s, '"size": 12', '"size": 13'),
+        "ledger/bin.json is not what its step wrote",
     ),
     (
         "another study",
@@ -176,18 +188,60 @@ OLD = [
     ("an option", lambda s: s.declare(binning={"bins": "4"}), ["binned/puf.txt"]),
     ("the library", with_entry("score.taxicab", library_digest="0" * 64), ["scores/taxicab.txt"]),
     ("a step that is no more", with_entry("score.taxicab", metric="gower"), ["scores/taxicab.txt"]),
-    ("an entry lost", lambda s: (s.root / "ledger/bin.json").unlink(), ["binned/puf.txt"]),
-    ("an entry cut", lambda s: os.truncate(s.root / "ledger/bin.json", 40), ["binned/puf.txt"]),
-    ("what was made from an edited file", edited_and_used, ["scores/taxicab.txt"]),
 ]
+RESULTS = ("prepared/puf.txt", "binned/puf.txt", "scores/taxicab.txt", "rates.txt")
+
+
+def mark_stale(shop):
+    """As a run does that knows the four results of the workshop."""
+    return stale.mark_stale(
+        shop.root,
+        {"": (shop.study, shop.sources)},
+        lambda path: path in [shop.root / name for name in RESULTS],
+    )
 
 
 @pytest.mark.parametrize(("sentence", "change", "names"), OLD, ids=[case[0] for case in OLD])
 def test_results_that_no_longer_hold_are_made_to_look_old(shop, sentence, change, names):
     change(shop)
-    assert stale.mark_stale(shop.root, {"": (shop.study, shop.sources)}) == names
-    results = ["prepared/puf.txt", "binned/puf.txt", "scores/taxicab.txt", "rates.txt"]
-    assert [name for name in results if (shop.root / name).stat().st_mtime == 1] == names
+    assert mark_stale(shop) == names
+    assert [name for name in RESULTS if (shop.root / name).stat().st_mtime == 1] == names
+
+
+GONE = [
+    ("an entry lost", lambda s: (s.root / "ledger/bin.json").unlink(), "binned/puf.txt"),
+    ("an entry cut", lambda s: os.truncate(s.root / "ledger/bin.json", 40), "binned/puf.txt"),
+    ("the last entry lost", lambda s: (s.root / "ledger/rate.json").unlink(), "rates.txt"),
+    (
+        "a number of an entry edited",
+        lambda s: edited_entry(s, '"size": 12', '"size": 13'),
+        "binned/puf.txt",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "change", "name"), GONE, ids=[case[0] for case in GONE])
+def test_a_result_without_a_whole_entry_is_removed(shop, sentence, change, name):
+    change(shop)
+    assert mark_stale(shop) == [name]
+    assert [left for left in RESULTS if not (shop.root / left).exists()] == [name]
+
+
+def test_a_file_that_no_step_writes_stays_as_it_is(shop):
+    mine = shop.root / "notes.txt"
+    mine.write_text("mine", encoding="utf-8")
+    before = mine.stat().st_mtime_ns
+    assert mark_stale(shop) == []
+    assert mine.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("change", [edited("rates.txt"), edited_and_used], ids=["the last", "one in between"])
+def test_an_edited_result_is_an_error_and_nothing_is_touched(shop, change):
+    change(shop)
+    before = {path: path.stat().st_mtime_ns for path in shop.root.rglob("*")}
+    with pytest.raises(InputError, match="txt is not what its step wrote; delete it and run the same"):
+        mark_stale(shop)
+    assert {path: path.stat().st_mtime_ns for path in shop.root.rglob("*")} == before
 
 
 def test_without_results_nothing_is_old(tmp_path):

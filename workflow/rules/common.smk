@@ -14,6 +14,7 @@ from pathlib import Path
 os.umask(0o077)
 
 HOME = Path(workflow.basedir)
+NOTEBOOK = HOME / "workflow" / "notebooks" / "disclosure-review.ipynb"
 LIBRARY = HOME / "workflow" / "lib"
 sys.path.insert(0, str(LIBRARY))
 # Every job finds the library, remote ones too, without an installed package.
@@ -21,7 +22,7 @@ os.environ.update(PYTHONPATH=os.pathsep.join([str(LIBRARY), *filter(None, [os.en
 
 from reident import comparison, confidentiality, family, study as studies
 from reident.errors import InputError
-from reident.ledger import digests, stale
+from reident.ledger import digests, runs, stale
 from reident.metrics import REGISTRY
 
 
@@ -62,6 +63,10 @@ def load_families():
 
 FAMILIES = load_families()
 
+runs.start_jobs()
+# A job is the process that was started, with no shell between: it ends when Snakemake does.
+shell.prefix("set -euo pipefail; exec ")
+
 
 class ByStudy(dict):
     """What belongs to a study, by the study's id, or to a variant, by `{id}/variants/{variant}`."""
@@ -94,18 +99,37 @@ def study_file(wildcards):
     Were `study.json` the input, then a change of any option would rerun every step; and as an
     `ancient` input it would hide other reasons to run (a job below one that runs is not looked at).
     """
-    mark_stale(wildcards.study.split("/")[0])
+    begin(wildcards.study.split("/")[0])
     return ancient(str(STUDIES[wildcards.study]))
 
 
 @cache
-def mark_stale(study):
-    """Once in a run: let steps run again whose results no longer hold, though Snakemake's own records be lost."""
+def begin(study):
+    """Once in a run: keep others out, and let steps run again whose results no longer hold.
+
+    Snakemake's own lock outlives a run that was killed (so profiles/ turn it off), and its records may be lost.
+    """
     if workflow.is_main_process and not workflow.dryrun:
         root = Path("results", study)
-        places = ["", *sorted(f"variants/{folder.name}" for folder in root.glob("variants/*"))]
-        known = {place: str(Path(study, place)) for place in places if FAMILIES[study].has(place)}
-        stale.mark_stale(root, {place: (MODELS[name], declared(name)) for place, name in known.items()})
+        try:
+            runs.begin(root)
+            stale.mark_stale(root, known_studies(study), is_result)
+        except InputError as error:
+            sys.exit(f"Error: {error}")
+
+
+def known_studies(study):
+    """The study and those of its variants that have results, with the files that their steps read, by place."""
+    folders = Path("results", study).glob("variants/*")
+    places = ["", *sorted(f"variants/{folder.name}" for folder in folders)]
+    known = {place: str(Path(study, place)) for place in places if FAMILIES[study].has(place)}
+    return {place: (MODELS[name], declared(name) | {"notebook": NOTEBOOK}) for place, name in known.items()}
+
+
+def is_result(path):
+    """Whether a rule makes a file, beside its entry in the ledger."""
+    made = [output for rule in workflow.rules for name, output in rule.output.items() if name != "ledger"]
+    return any(output.match(str(path)) for output in made)
 
 
 def study_digest(step):

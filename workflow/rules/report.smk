@@ -12,7 +12,7 @@ rule report:
         unpack(reviewed),
         study=study_file,
         resolved="results/{study}/study.json",
-        notebook=f"{HOME}/workflow/notebooks/disclosure-review.ipynb",
+        notebook=str(NOTEBOOK),
     output:
         notebook="results/{study}/disclosure-review.ipynb",
         html=report(
@@ -40,5 +40,6 @@ rule report:
     params:
         study=study_digest("report"),
         library=library_digest("report"),
+        notebook=lambda wildcards: digests.sha256(NOTEBOOK),
     script:
         "../scripts/report.py"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from functools import cache
 from pathlib import Path
@@ -30,6 +31,13 @@ def shown(path: Path, root: Path) -> str:
         return path.relative_to(root).as_posix()
     except ValueError:
         return f"reports/{path.name}" if "reports" in path.parts[:1] else f"source:{path.name}"
+
+
+def located(root: Path, place: str, name: str) -> Path:
+    """Where a result lies that an entry at a place names."""
+    if name.startswith("reports/"):
+        return Path(*root.parts[:-2], "reports", root.name, place, name.removeprefix("reports/"))
+    return root / name
 
 
 def check_chain(root: Path, study: Study, ends: list[Path], sources: dict[str, Path]) -> list[dict[str, Any]]:
@@ -101,8 +109,8 @@ class Chain:
             entry, wrote = self.maker(path)
             if entry is None:
                 raise broken(self.root / path, "has no entry in the ledger")
-            if self.digest(self.root / path) != wrote:
-                raise broken(self.root / path, "is not what its step wrote")
+            if self.digest(located(self.root, "", path)) != wrote:
+                raise broken(located(self.root, "", path), "is not what its step wrote")
             name = next(iter(entry["outputs"].values()))["path"]
             if name not in used:
                 used[name] = entry
@@ -111,9 +119,17 @@ class Chain:
                     todo += [line["path"] for line in inputs(entry) if not line["path"].startswith("source:")]
         return sorted(used.values(), key=lambda entry: entry["step"])
 
+    def check_bytes(self, wrote: dict[Path, str]) -> None:
+        """See that files have the digests that their steps wrote down."""
+        for path, written in wrote.items():
+            if not path.is_file():
+                raise broken(path, "is gone")
+            if self.digest(path) != written:
+                raise broken(path, "is not what its step wrote")
+
     def _check_entry(self, study: Study, entry: dict[str, Any], sources: dict[str, Path]) -> None:
         rule, metric, outputs = entry["rule"], entry["metric"], entry["outputs"].values()
-        result = self.root / next(iter(outputs))["path"]
+        result = located(self.root, "", next(iter(outputs))["path"])
         if entry["study_digest"] != study_digest(study, rule, metric):
             raise broken(result, "was made with another study")
         if entry["library_digest"] != library_digest(rule, metric):
@@ -137,10 +153,25 @@ def entry_files(root: Path) -> list[Path]:
     return sorted([*root.glob("ledger/*.json"), *root.glob("variants/*/ledger/*.json")])
 
 
+def sealed(entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry with the digest of all else that it says."""
+    said = {name: own for name, own in entry.items() if name != "sha256"}
+    text = json.dumps(said, sort_keys=True, separators=(",", ":"))
+    return {**said, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
 def read_entry(path: Path) -> dict[str, Any]:
-    """A ledger entry, whole."""
+    """A ledger entry, as its step wrote it.
+
+    Raises
+    ------
+    InputError
+        If it was cut or edited.
+    """
     try:
         entry = json.loads(path.read_text(encoding="utf-8"))
+        if sealed(entry)["sha256"] != entry["sha256"]:
+            raise broken(path, "is not what its step wrote")
         [line["sha256"] for line in (*entry["outputs"].values(), *inputs(entry))]
         [entry[name] for name in ("step", "rule", "metric", "study_digest", "library_digest")]
     except (ValueError, KeyError, TypeError, AttributeError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import sys
@@ -18,9 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from reident.errors import InputError
-from reident.ledger.chain import Chain, place_of, root_of, shown
-from reident.ledger.digests import sha256, study_digest, versions
-from reident.ledger.stored import Sink, encoded, read, write_aside
+from reident.ledger import runs
+from reident.ledger.chain import Chain, place_of, root_of, sealed, shown
+from reident.ledger.digests import library_digest, sha256, study_digest, versions
+from reident.ledger.stored import Sink, Written, aside, encoded, read, sync_folder, write, write_aside
 
 if TYPE_CHECKING:
     from reident.family import Member
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 TELL_EVERY = 10
 """Seconds between two words on the progress of a step."""
+
+_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Step:
@@ -54,9 +58,10 @@ class Step:
         self.place = place_of(self.folder)
         self.name = self.entry.stem
         self.log = Path(job.log[0])
-        self._written: dict[str, tuple[Path, int | None]] = {}
+        self._written: dict[str, Written] = {}
         self._sinks: dict[str, Sink] = {}
         self._before: dict[Path, str] = {}
+        self._joined: int | None = None
         self._began = self._told = time.monotonic()
 
     @cached_property
@@ -81,6 +86,8 @@ class Step:
 
     def start(self) -> None:
         """Hash every input; refuse a study that is not the one that the run began with."""
+        runs.die_with_starter()
+        self._joined = runs.join(self.root)
         self._before = {path: sha256(path) for paths in self.inputs.values() for path in paths}
         if study_digest(self.study, self.rule, self.metric) != self.params["study"]:
             raise InputError(
@@ -124,11 +131,11 @@ class Step:
             self.sink(name)(content)
             return
         rows = len(content) if isinstance(content, pd.DataFrame) else None
-        self._written[name] = (write_aside(self.outputs[name], encoded(content)), rows)
+        self._written[name] = write_aside(self.outputs[name], encoded(content))._replace(rows=rows)
 
     def say(self, message: str) -> None:
         """A line for the log file: never a key or a value of the data."""
-        with self.log.open("a", encoding="utf-8") as log:
+        with contextlib.suppress(OSError), self.log.open("a", encoding="utf-8") as log:
             log.write(message + "\n")
 
     def progress(self, part: float) -> None:
@@ -149,38 +156,60 @@ class Step:
                 raise InputError(
                     f"{path.name} changed while step `{self.name}` read it; run the same command again."
                 )
+        if library_digest.__wrapped__(self.rule, self.metric) != self.params.get("library"):
+            raise InputError(f"the library changed while step `{self.name}` ran; run the same command again.")
         for name, sink in self._sinks.items():
             self._written[name] = sink.close()
         if missing := sorted(set(self.outputs) - set(self._written)):
             raise RuntimeError(f"step {self.name} did not write {', '.join(missing)}")
-        record = {
+        self._keep(self._record())
+
+    def _record(self) -> dict[str, Any]:
+        """The step's entry."""
+        return {
             "step": self.name,
             "rule": self.rule,
             "metric": self.metric,
             "study_digest": self.params.get("study"),
             "library_digest": self.params.get("library"),
             "inputs": {
-                name: [self._line(p, self._before[p]) for p in paths] for name, paths in self.inputs.items()
+                name: [self._line(p, self._before[p], p.stat().st_size) for p in paths]
+                for name, paths in self.inputs.items()
             },
-            "outputs": {},
+            "outputs": {
+                name: self._line(self.outputs[name], _as_given(own), own.path.stat().st_size, own.rows)
+                for name, own in self._written.items()
+            },
             "versions": versions(),
         }
-        for name, (aside, rows) in self._written.items():
-            record["outputs"][name] = self._line(
-                self.outputs[name], sha256(aside), aside.stat().st_size, rows
-            )
-        for name, (aside, _) in self._written.items():
-            aside.replace(self.outputs[name])
-        write_aside(self.entry, (json.dumps(record, indent=1, sort_keys=True) + "\n").encode()).replace(
-            self.entry
+
+    def _keep(self, record: dict[str, Any]) -> None:
+        """Give the outputs their names and write the entry: a result is never there beside another's entry."""
+        entry = write_aside(
+            self.entry, (json.dumps(sealed(record), indent=1, sort_keys=True) + "\n").encode()
         )
+        folders = {path.parent for path in self.outputs.values()}
+        self.entry.unlink(missing_ok=True)
+        sync_folder(self.entry.parent)
+        for name, own in self._written.items():
+            own.path.replace(self.outputs[name])
+        for folder in sorted(folders):
+            sync_folder(folder)
+        entry.path.replace(self.entry)
+        sync_folder(self.entry.parent)
 
     def abandon(self) -> None:
         """Remove what was written aside."""
         for sink in self._sinks.values():
             sink.abandon()
-        for aside, _ in self._written.values():
-            aside.unlink(missing_ok=True)
+        for path in (*self.outputs.values(), self.entry):
+            with contextlib.suppress(OSError):
+                aside(path).unlink(missing_ok=True)
+
+    def end(self) -> None:
+        """Tell that this step works no longer."""
+        if self._joined is not None:
+            os.close(self._joined)
 
     def check_chain(self) -> list[dict[str, Any]]:
         """The entries of all steps that this one rests on, after :func:`check_chain` of them and of each variant."""
@@ -209,14 +238,8 @@ class Step:
                 found += chain.walk(member.study, [self.root / table], declared)
         return found
 
-    def _line(
-        self, path: Path, digest: str, size: int | None = None, rows: int | None = None
-    ) -> dict[str, Any]:
-        line = {
-            "path": shown(path, self.root),
-            "sha256": digest,
-            "size": path.stat().st_size if size is None else size,
-        }
+    def _line(self, path: Path, digest: str, size: int, rows: int | None = None) -> dict[str, Any]:
+        line = {"path": shown(path, self.root), "sha256": digest, "size": size}
         return line if rows is None else {**line, "rows": rows}
 
 
@@ -239,12 +262,16 @@ def step(job: Any) -> Iterator[Step]:
     except Exception as error:  # noqa: BLE001 - the last net: nothing of the data may reach a log
         _end(running, error)
     finally:
+        running.end()
         os.umask(before)
 
 
 def _end(running: Step, error: Exception) -> NoReturn:
     """End the process with one sentence, which the log file has too."""
-    message = f"Error: {error}" if isinstance(error, InputError) else _unexpected(running, error)
+    if isinstance(error, InputError):
+        message = f"Error: {error}"
+    else:
+        message = _of_the_disk(running, error) or _unexpected(running, error)
     # A full disk may be why the step failed. An error here would bring the first one to the terminal, with data.
     with contextlib.suppress(OSError):
         running.abandon()
@@ -253,11 +280,37 @@ def _end(running: Step, error: Exception) -> NoReturn:
     sys.exit(message)
 
 
+def _as_given(written: Written) -> str:
+    """The digest of a file, which is the one of what was to be written."""
+    if sha256(written.path) != written.sha256:
+        raise OSError(errno.EIO, "the disk does not hold what was written")
+    return written.sha256
+
+
+def _of_the_disk(running: Step, error: Exception) -> str | None:
+    """What to say where the disk is the trouble; pyarrow and others wrap the error that they met."""
+    cause: BaseException | None = error
+    while cause is not None:
+        number = getattr(cause, "errno", None)
+        if number in _ROOM or any(os.strerror(code) in str(cause) for code in _ROOM):
+            return (
+                f"Error: step `{running.name}` found no room on the disk for its results in {running.folder}; "
+                "make room and run the same command again."
+            )
+        if number == errno.EIO:
+            return (
+                f"Error: the disk failed while step `{running.name}` wrote its results in {running.folder}; "
+                "see to the disk and run the same command again."
+            )
+        cause = cause.__cause__ or cause.__context__
+    return None
+
+
 def _unexpected(running: Step, error: Exception) -> str:
     place = traceback.extract_tb(error.__traceback__)[-1]
     details = running.folder / "confidential" / f"{running.name}.txt"
     try:
-        write_aside(details, _traceback(error)).replace(details)
+        write(details, _traceback(error))
         where = f"are in {details}"
     except OSError as failed:
         where = f"could not be written ({failed.strerror})"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import hashlib
+import io
 import os
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -29,6 +31,46 @@ def read(path: Path) -> pa.Table | pd.DataFrame | str:
     return path.read_text(encoding="utf-8")
 
 
+class Written(NamedTuple):
+    """A file under its temporary name.
+
+    Attributes
+    ----------
+    path : pathlib.Path
+    sha256 : str
+        Of what was handed over to be written; the disk may hold less.
+    rows : int or None
+        Of a table.
+    """
+
+    path: Path
+    sha256: str
+    rows: int | None
+
+
+class Stream(io.FileIO):
+    """A new file, readable by its owner alone, that knows the digest of what it was given."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w")
+        self.path = path
+        self._digest = hashlib.sha256()
+
+    def write(self, content: Any) -> int:
+        """Write all of some bytes, however many the system takes at a time."""
+        left = memoryview(content).cast("B")
+        self._digest.update(left)
+        while left:
+            left = left[super().write(left) or 0 :]
+        return memoryview(content).nbytes
+
+    def finish(self) -> str:
+        """Sync and close; the digest."""
+        os.fsync(self.fileno())
+        self.close()
+        return self._digest.hexdigest()
+
+
 ROW_GROUP = 2**20
 """Rows of a row group: the bytes of a file do not depend on the batches in which it was written."""
 
@@ -37,8 +79,8 @@ class Sink:
     """A Parquet file that is written batch by batch under a temporary name."""
 
     def __init__(self, path: Path) -> None:
-        self.aside = _aside(path)
-        self._stream = _opened(self.aside)
+        self.aside = aside(path)
+        self._stream = Stream(self.aside)
         self._writer: Any = None  # once the columns are known
         self._waiting: list[pa.Table] = []
         self._rows = self._written = 0
@@ -66,23 +108,23 @@ class Sink:
         self._writer.write_table(rows.combine_chunks(), row_group_size=ROW_GROUP)
         self._written += rows.num_rows
 
-    def close(self) -> tuple[Path, int]:
-        """Write the rest and sync; the file under its temporary name, and its number of rows."""
+    def close(self) -> Written:
+        """Write the rest and sync."""
         if self._writer is None:
             raise RuntimeError("no rows came, not even none of them")
         self._flush()
         if self._waiting[0].num_rows or not self._written:
             self._write(self._waiting[0])
         self._writer.close()
-        _sync(self._stream)
-        return self.aside, self._rows
+        return Written(self.aside, self._stream.finish(), self._rows)
 
     def abandon(self) -> None:
         """Remove what was written."""
         if self._writer is not None:
             with contextlib.suppress(Exception):  # it may have failed on the disk that is full
                 self._writer.close()
-        self._stream.close()
+        with contextlib.suppress(OSError):
+            self._stream.close()
         self.aside.unlink(missing_ok=True)
 
 
@@ -96,25 +138,36 @@ def encoded(content: pd.DataFrame | str | bytes) -> bytes:
     return content.encode() if isinstance(content, str) else content
 
 
-def write_aside(path: Path, content: bytes) -> Path:
+def write_aside(path: Path, content: bytes) -> Written:
     """Write and sync a file, readable by its owner alone, under a temporary name beside `path`."""
-    aside = _aside(path)
-    stream = _opened(aside)
-    stream.write(content)
-    _sync(stream)
-    return aside
+    stream = Stream(aside(path))
+    try:
+        stream.write(content)
+        return Written(stream.path, stream.finish(), None)
+    except OSError:
+        with contextlib.suppress(OSError):
+            stream.close()
+        stream.path.unlink(missing_ok=True)
+        raise
 
 
-def _aside(path: Path) -> Path:
+def write(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all."""
+    write_aside(path, content).path.replace(path)
+    sync_folder(path.parent)
+
+
+def aside(path: Path) -> Path:
+    """The temporary name of a file, which no other process takes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return path.with_name(f".{path.name}.{os.getpid()}.part")
 
 
-def _opened(aside: Path) -> BinaryIO:
-    return os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
-
-
-def _sync(stream: BinaryIO) -> None:
-    with stream:
-        stream.flush()
-        os.fsync(stream.fileno())
+def sync_folder(folder: Path) -> None:
+    """Let the disk know which files a folder holds, so that names last as contents do."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # file systems on networks may not know how
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,19 @@
+"""The walk along the ledger by itself, from what every study found back to its sources.
+
+Reads  results/{study}/ledger/ and every file that it names, the study files and their sources
+Makes  nothing but results/check.log: one line for each study, which the terminal shows too
+"""
+
+
+rule check:
+    """Tell for each study whether its chain of steps closes; fail where one does not."""
+    input:
+        notebook=str(NOTEBOOK),
+    log:
+        "results/check.log",
+    conda:
+        "../../environment.yml"
+    params:
+        studies=[str(own.path) for own in FAMILIES.values()],
+    script:
+        "../scripts/check.py"

@@ -1,0 +1,14 @@
+"""Adapter of the rule `check`."""
+
+import sys
+from pathlib import Path
+
+from reident.family import Family
+from reident.ledger.check import check
+
+notebook = Path(snakemake.input.notebook)
+found = [check(Family(Path(file)), Path("results"), notebook) for file in snakemake.params.studies]
+lines = [own.line if own.closes else f"Error: {own.line}" for own in found]
+Path(snakemake.log[0]).write_text("\n".join(lines) + "\n", encoding="utf-8")
+print(*lines, sep="\n", flush=True)  # noqa: T201 - the answer to a question
+sys.exit(not all(own.closes for own in found))
