@@ -188,15 +188,12 @@ class Step:
         entry = write_aside(
             self.entry, (json.dumps(sealed(record), indent=1, sort_keys=True) + "\n").encode()
         )
-        folders = {path.parent for path in self.outputs.values()}
         self.entry.unlink(missing_ok=True)
-        sync_folder(self.entry.parent)
         for name, own in self._written.items():
             own.path.replace(self.outputs[name])
-        for folder in sorted(folders):
-            sync_folder(folder)
         entry.path.replace(self.entry)
-        sync_folder(self.entry.parent)
+        for folder in sorted({path.parent for path in (*self.outputs.values(), self.entry)}):
+            sync_folder(folder)
 
     def abandon(self) -> None:
         """Remove what was written aside."""
