@@ -282,7 +282,7 @@ def shards_of(wildcards):
 
 def many_threads():
     """The threads of a long job: all cores here; a cluster has no such number, there as many as configured."""
-    return workflow.cores or int(config["threads_on_a_cluster"])
+    return workflow.resource_settings.cores or int(config["threads_on_a_cluster"])
 
 
 def shard_pairs(wildcards):
