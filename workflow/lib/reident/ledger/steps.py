@@ -22,7 +22,7 @@ from reident.errors import InputError
 from reident.ledger import runs
 from reident.ledger.chain import Chain, place_of, root_of, sealed, shown
 from reident.ledger.digests import library_digest, sha256, study_digest, versions
-from reident.ledger.stored import Sink, Written, aside, encoded, read, sync_folder, write, write_aside
+from reident.ledger.stored import Sink, Written, aside, encoded, is_source, read, sync_folder, write, write_aside
 
 if TYPE_CHECKING:
     from reident.family import Member
@@ -131,7 +131,8 @@ class Step:
             self.sink(name)(content)
             return
         rows = len(content) if isinstance(content, pd.DataFrame) else None
-        self._written[name] = write_aside(self.outputs[name], encoded(content))._replace(rows=rows)
+        content = encoded(content, source=is_source(self.outputs[name]))
+        self._written[name] = write_aside(self.outputs[name], content)._replace(rows=rows)
 
     def say(self, message: str) -> None:
         """A line for the log file: never a key or a value of the data."""

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from reident import spreadsheets
 from reident.columns import COUNTS
 
 
@@ -22,7 +23,7 @@ def read(path: Path) -> pa.Table | pd.DataFrame | str:
     if path.suffix == ".parquet":
         return pq.read_table(path, partitioning=None)
     if path.suffix == ".csv":
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        table = spreadsheets.plain(pd.read_csv(path, dtype=str, keep_default_na=False))
         for name in COUNTS.intersection(table.columns):
             table[name] = pd.to_numeric(table[name].replace("", None)).astype(
                 "Int64" if (table[name] == "").any() else "int64"
@@ -128,9 +129,15 @@ class Sink:
         self.aside.unlink(missing_ok=True)
 
 
-def encoded(content: pd.DataFrame | str | bytes) -> bytes:
-    """The bytes of a table as CSV, or of a text."""
+def is_source(path: Path) -> bool:
+    """Whether a step writes records that a later one reads as it reads sources: exactly what is in the cells."""
+    return path.parent.name == "simulated" or path.name in ("puf.csv", "eif.csv", "iuf.csv")
+
+
+def encoded(content: pd.DataFrame | str | bytes, *, source: bool = False) -> bytes:
+    """The bytes of a table as CSV, safe in a spreadsheet unless it is a source, or of a text."""
     if isinstance(content, pd.DataFrame):
+        content = content if source else spreadsheets.guarded(content)
         text = content.to_csv(index=False, lineterminator="\n")
         if "\r" in text:  # a category's label may hold one, and would end the line unless it is quoted
             text = content.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)

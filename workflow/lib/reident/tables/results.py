@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from reident import spreadsheets
 from reident.errors import InputError
 from reident.ledger.chain import entry_files, place_of, root_of
 from reident.metrics import REGISTRY
@@ -80,7 +81,9 @@ class Results:
         return all((self.folder / name).is_file() for name in names)
 
     def _table(self, name: str) -> pd.DataFrame:
-        table = pd.read_csv(self.folder / name, dtype=str, keep_default_na=False, encoding="utf-8")
+        table = spreadsheets.plain(
+            pd.read_csv(self.folder / name, dtype=str, keep_default_na=False, encoding="utf-8")
+        )
         for column in table:
             if _is_number(name, str(column)):
                 table[column] = [float(text) if text else float("nan") for text in table[column]]
