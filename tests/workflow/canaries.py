@@ -76,7 +76,7 @@ def _word(kind: str, at: int) -> str:
 
 
 def _number(draw: Random) -> str:
-    return f"8675{draw.randrange(300, 400)}.{draw.randrange(1, 100):02d}"
+    return f"8675{draw.randrange(300, 400)}.{draw.randrange(10)}{draw.randrange(1, 10)}"
 
 
 def _csv(rows: list[dict[str, str]]) -> str:

@@ -8,15 +8,21 @@ import binascii
 import fnmatch
 import gzip
 import hashlib
+import io
+import json
 import re
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import typst
 import yaml
 from workflow.canaries import LABEL, NUMBER, WORD, found, write
 from workflow.commands import CHECKOUT, Ended, made, snakemake
@@ -133,8 +139,6 @@ def failures(sources: dict[str, str]) -> list[Failure]:
         Failure("field-shift", {"puf.csv": "\n".join([head, f"1,{first}", second, *rest])}),
         Failure("short-row", {"eif.csv": eif + "CNRYek9999,1\n"}),
         Failure("repeated-key", {"puf.csv": puf + first + "\n"}),
-        Failure("repeated-link", {"iuf.csv": iuf + iuf.splitlines()[1] + "\n"}),
-        Failure("many-links", {"iuf.csv": iuf + iuf.splitlines()[1].replace("0000", "0001", 1) + "\n"}),
         Failure("unknown-link", {"iuf.csv": iuf + "CNRYpk9999,CNRYek9999,x\n"}),
         Failure("text-for-a-number", {"puf.csv": puf.replace(",8675", ",CNRYxx8675", 1)}),
         Failure("grouped-number", {"eif.csv": re.sub(r",8675(\d+\.\d+)", r',"8,675,\1"', eif, count=1)}),
@@ -185,9 +189,9 @@ def breaking(folder: Path) -> Path:
         with script.open("a", encoding="utf-8") as adapter:
             adapter.write(FAILS_ONCE)
     notebook = folder / "workflow" / "notebooks" / "disclosure-review.ipynb"
-    cells = yaml.safe_load(notebook.read_text(encoding="utf-8"))
+    cells = json.loads(notebook.read_text(encoding="utf-8"))
     cells["cells"][2]["source"] += CELL_FAILS_ONCE.splitlines(keepends=True)
-    notebook.write_text(yaml.safe_dump(cells), encoding="utf-8")
+    notebook.write_text(json.dumps(cells), encoding="utf-8")
     return folder
 
 
@@ -250,6 +254,37 @@ def _spoil(folder: Path, failure: Failure, sources: dict[str, str]) -> Path:
         (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
     plain = {name: value for name, value in CANARY.items() if name not in ("variants", "metrics")}
     return _declare(folder, {**plain, "metrics": {"taxicab": {}}, **failure.study, "id": failure.name})
+
+
+def packed() -> dict[str, bytes]:
+    """One key, hidden in each way that the search must see through."""
+    key = b"a CNRYpk0001 b"
+    table, archive = io.BytesIO(), io.BytesIO()
+    pq.write_table(pa.table({"key": [key.decode()] * 9}), table, compression="zstd")
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zipped:
+        zipped.writestr("inner.gz", gzip.compress(key * 9))
+    return {
+        "plain": key,
+        "UTF-16": key.decode().encode("utf-16"),
+        "gzip": gzip.compress(key * 9),
+        "gzip in zip": archive.getvalue(),
+        "Parquet": table.getvalue(),
+        "PDF": typst.compile(b"= CNRYpk0001"),
+        "image in a page": b"<img src='data:image/svg+xml;base64,"
+        + base64.b64encode(b"<svg>" + key * 3)
+        + b"'>",
+        "base64 for file names": base64.urlsafe_b64encode(b"x" * 40 + key),
+    }
+
+
+@pytest.mark.parametrize("how", packed())
+def test_the_search_finds_a_key_however_it_is_packed(how):
+    assert found(packed()[how], WORD) == {"cnrypk0001"}
+
+
+@pytest.mark.parametrize("text", ["8675312.47", "8,675,312.47", "8,675,312", "8 675 312.47"])
+def test_the_search_finds_a_number_as_reports_write_it(text):
+    assert found(f"<td>{text}</td>".encode(), NUMBER) == {text}
 
 
 def test_there_are_canaries_enough_and_each_is_found_where_it_may_be(left):

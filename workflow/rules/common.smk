@@ -254,6 +254,11 @@ def reviewed(wildcards):
     return found
 
 
+def is_large(path):
+    """Whether a file is above 0.1 MB, or not made yet. `input.size_mb` is not known where `--report` asks."""
+    return not Path(path).is_file() or Path(path).stat().st_size > 100_000
+
+
 def compared_tables(wildcards):
     """A table of the study and of each of its variants, in their order."""
     path = comparison.TABLES[wildcards.table].path

@@ -94,7 +94,7 @@ rule assess_file:
     conda:
         "../../environment.yml"
     # A small file is done before a second thread has started.
-    threads: lambda wildcards, input: many_threads() if input.size_mb > 0.1 else 1
+    threads: lambda wildcards, input: many_threads() if is_large(input.file) else 1
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1500 + 100 * input.size_mb) * attempt,
     params:

@@ -22,7 +22,17 @@ from reident.errors import InputError
 from reident.ledger import runs
 from reident.ledger.chain import Chain, place_of, root_of, sealed, shown
 from reident.ledger.digests import library_digest, sha256, study_digest, versions
-from reident.ledger.stored import Sink, Written, aside, encoded, is_source, read, sync_folder, write, write_aside
+from reident.ledger.stored import (
+    Sink,
+    Written,
+    aside,
+    encoded,
+    is_source,
+    read,
+    sync_folder,
+    write,
+    write_aside,
+)
 
 if TYPE_CHECKING:
     from reident.family import Member
