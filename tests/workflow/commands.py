@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -84,3 +85,16 @@ def snakemake(
 def made(study: str, *names: str) -> list[str]:
     """Files of a study's results as targets."""
     return [f"results/{study}/{name}" for name in names]
+
+
+def open_to_others(folder: Path) -> dict[str, str]:
+    """What others than the owner may read or enter in a folder, by path, with its mode."""
+    found = {}
+    for path in folder.rglob("*"):
+        try:
+            mode = path.lstat().st_mode
+        except OSError:  # it went meanwhile
+            continue
+        if mode & 0o077 and not stat.S_ISLNK(mode):
+            found[str(path.relative_to(folder))] = stat.filemode(mode)
+    return found

@@ -99,7 +99,8 @@ def readme(which: int) -> list[str]:
 
 def named(path: str, patterns: list[str]) -> bool:
     """Whether README names a file, by its path from the working directory; variants have the same files."""
-    found_ = re.fullmatch(r"results/[^/]+/(?:variants/[^/]+/)?(.+)", path)
+    whole = re.sub(r"\.([^/]+)\.\d+\.part$", r"\1", path)  # what a killed job left
+    found_ = re.fullmatch(r"results/[^/]+/(?:variants/[^/]+/)?(.+)", whole)
     return found_ is not None and any(fnmatch.fnmatchcase(found_[1], pattern) for pattern in patterns)
 
 

@@ -63,6 +63,7 @@ def test_a_job_that_exceeds_its_memory_is_retried_with_more(slurm, tmp_path):
         "the first attempt was not ended"
     )
     assert (folder / target[0]).is_file()
+    assert commands.open_to_others(folder) == {}, "what jobs and scheduler leave is the owner's alone"
 
 
 def test_a_study_through_a_submit_script_gives_the_bytes_of_a_local_run(tmp_path):

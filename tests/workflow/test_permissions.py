@@ -3,7 +3,6 @@ and what lies there only while the run goes on."""
 
 from __future__ import annotations
 
-import stat
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from workflow.commands import Ended, made, snakemake
+from workflow.commands import Ended, made, open_to_others, snakemake
 
 from workflow import small
 
@@ -20,19 +19,6 @@ pytestmark = pytest.mark.slow
 
 UMASKS = (0o000, 0o022, 0o077)
 STUDY = {**small.STUDY, "metrics": {"unicity": {}, "taxicab": {}}}
-
-
-def opened(folder: Path) -> dict[str, str]:
-    """What others than the owner may read or enter in a folder, by path, with its mode."""
-    found = {}
-    for path in folder.rglob("*"):
-        try:
-            mode = path.lstat().st_mode
-        except OSError:  # it went meanwhile
-            continue
-        if mode & 0o077 and not stat.S_ISLNK(mode):
-            found[str(path.relative_to(folder))] = stat.filemode(mode)
-    return found
 
 
 @contextmanager
@@ -44,7 +30,7 @@ def watched(*folders: Path) -> Iterator[dict[str, str]]:
     def look() -> None:
         while not ended.wait(0.1):
             for folder in folders:
-                seen.update(opened(folder))
+                seen.update(open_to_others(folder))
 
     watcher = threading.Thread(target=look)
     watcher.start()
@@ -97,8 +83,8 @@ def test_the_good_study_ends_well_and_the_spoilt_one_does_not(run):
 def test_what_a_run_leaves_is_its_owner_s_alone(run):
     kinds = {path.relative_to(run.folder).parts[0] for path in run.folder.rglob("*")}
     assert {"results", ".snakemake"} <= kinds
-    assert opened(run.folder) == {}
-    assert opened(run.temporary) == {}
+    assert open_to_others(run.folder) == {}
+    assert open_to_others(run.temporary) == {}
 
 
 def test_nothing_was_open_to_others_on_the_way(run):
@@ -113,7 +99,7 @@ def test_the_gathered_report_is_the_owner_s_alone(run):
     ended = snakemake("--report=all.zip", studies=small_alone, folder=run.folder, umask=0)
     assert ended.code == 0, ended.shown
     assert (run.folder / "all.zip").is_file()
-    assert opened(run.folder) == {}
+    assert open_to_others(run.folder) == {}
 
 
 def test_open_results_are_refused_or_loudly_allowed(tmp_path):
@@ -128,4 +114,4 @@ def test_open_results_are_refused_or_loudly_allowed(tmp_path):
     allowed = snakemake("shared_results=true", *made("small", "study.json"), studies=[study], folder=run)
     assert allowed.code == 0, allowed.shown
     assert f"Warning: {run}/results holds confidential data and is open to others" in allowed.shown
-    assert opened(run / "results") == {}, "what is made in an open folder is the owner's all the same"
+    assert open_to_others(run / "results") == {}, "what is made in an open folder is the owner's all the same"

@@ -57,7 +57,8 @@ def close(folder: Path) -> None:
     The scheduler has made some of them before the workflow is read, and opens its records to the group. A file
     system without permissions keeps what it has.
     """
-    inside = [path for name in ("log", "metadata", "incomplete") for path in (folder / name).rglob("*")]
+    names = ("log", "slurm_logs", "metadata", "incomplete")
+    inside = [path for name in names for path in (folder / name).rglob("*")]
     for path in (folder, *folder.glob("*"), *inside):
         with contextlib.suppress(OSError):
             mode = path.lstat().st_mode
