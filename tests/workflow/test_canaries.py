@@ -372,6 +372,13 @@ def test_labels_and_cut_points_are_in_the_report_and_in_the_files_that_the_readm
     assert {name: some for name, some in hits.items() if some} == {}
 
 
+@pytest.mark.parametrize(
+    "name", ["reports/canary/disclosure-review.html", "reports/canary/disclosure-review.pdf", "all.zip"]
+)
+def test_the_search_sees_what_the_report_shows(left, name):
+    assert found(left.files[name].read_bytes(), LABEL) >= {"lblnorth01", "lblsouth02"}
+
+
 def test_no_name_of_a_file_holds_a_canary(left):
     for name in left.files:
         assert found(name.encode(), WORD, NUMBER, LABEL) == set()
