@@ -58,6 +58,38 @@ def snakemake(
     umask : int
         That of the command; -1 leaves the one of this process.
     """
+    started = start(
+        *arguments,
+        studies=studies,
+        folder=folder,
+        cores=cores,
+        checkout=checkout,
+        environment=environment,
+        umask=umask,
+    )
+    return ended(started)
+
+
+def ended(started: subprocess.Popen) -> Ended:
+    """Wait for a command's end."""
+    try:
+        shown, _ = started.communicate(timeout=600)
+    except subprocess.TimeoutExpired:
+        started.kill()
+        raise
+    return Ended(started.returncode, shown)
+
+
+def start(
+    *arguments: str,
+    studies: Iterable[Path],
+    folder: Path,
+    cores: int | None = 2,
+    checkout: Path = CHECKOUT,
+    environment: dict[str, str] | None = None,
+    umask: int = -1,
+) -> subprocess.Popen:
+    """As :func:`snakemake`, without waiting; the process is the first of a group of its own."""
     folder.mkdir(parents=True, exist_ok=True)
     config = [argument for argument in arguments if re.fullmatch(r"\w+=.*", argument)]
     plain = [argument for argument in arguments if argument not in config]
@@ -68,18 +100,16 @@ def snakemake(
     command += ["--directory", str(folder), *([] if cores is None else ["--cores", str(cores)]), *options]
     command += ["--config", f"study={named}", *config, "--", *targets]
     library = str(checkout / "workflow" / "lib")
-    ended = subprocess.run(
+    return subprocess.Popen(
         command,
         env={**os.environ, "PYTHONPATH": library, "COLUMNS": "400", **(environment or {})},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         errors="replace",
-        check=False,
-        timeout=600,
         umask=umask,
+        start_new_session=True,
     )
-    return Ended(ended.returncode, ended.stdout)
 
 
 def made(study: str, *names: str) -> list[str]:

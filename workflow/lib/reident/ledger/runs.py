@@ -10,6 +10,8 @@ import contextlib
 import ctypes
 import fcntl
 import os
+import select
+import shutil
 import signal
 import sys
 import threading
@@ -26,6 +28,9 @@ STARTER = "REIDENT_STARTER"
 GRACE = 5.0
 """Seconds that a run waits for one that is just ending."""
 
+ROOM = 2**20
+"""Bytes without which a run does not begin: the scheduler itself needs some for its records."""
+
 _held: list[int] = []  # for as long as this process lives
 
 
@@ -35,7 +40,7 @@ def begin(root: Path, grace: float = GRACE) -> None:
     Raises
     ------
     InputError
-        If another run works on them, or a step of a run that was ended still does.
+        If another run works on them, or a step of a run that was ended still does, or the disk is full.
     """
     (root / "ledger").mkdir(parents=True, exist_ok=True)
     _held.append(_locked(root / RUN, fcntl.LOCK_EX, grace, f"another run works on {root}"))
@@ -43,6 +48,8 @@ def begin(root: Path, grace: float = GRACE) -> None:
     os.close(_locked(root / STEPS, fcntl.LOCK_EX, grace, f"a step of an earlier run still writes to {root}"))
     for left in half_written(root):
         left.unlink(missing_ok=True)
+    if shutil.disk_usage(root).free < ROOM:
+        raise InputError(f"there is no room on the disk of {root}; make room and run the same command again.")
 
 
 def half_written(root: Path) -> list[Path]:
@@ -118,11 +125,17 @@ def _follow(starter: int) -> None:
 
 
 def _lives(process: int) -> bool:
+    """Whether a process has not ended, be it that nobody has asked yet how it did."""
     try:
+        if hasattr(os, "pidfd_open"):
+            descriptor = os.pidfd_open(process)
+            ended, _, _ = select.select([descriptor], [], [], 0)
+            os.close(descriptor)
+            return not ended
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:
+    except OSError:  # it is another user's, or the kernel is an old one
         return True
     return True
 

@@ -62,7 +62,7 @@ class Stream(io.FileIO):
         left = memoryview(content).cast("B")
         self._digest.update(left)
         while left:
-            left = left[super().write(left) or 0 :]
+            left = left[_take(self, left) :]
         return memoryview(content).nbytes
 
     def finish(self) -> str:
@@ -70,6 +70,11 @@ class Stream(io.FileIO):
         os.fsync(self.fileno())
         self.close()
         return self._digest.hexdigest()
+
+
+def _take(stream: Stream, left: memoryview) -> int:
+    """How many bytes of some the system takes at once."""
+    return os.write(stream.fileno(), left)
 
 
 ROW_GROUP = 2**20
