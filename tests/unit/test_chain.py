@@ -221,10 +221,16 @@ GONE = [
 
 
 @pytest.mark.parametrize(("sentence", "change", "name"), GONE, ids=[case[0] for case in GONE])
-def test_a_result_without_a_whole_entry_is_removed(shop, sentence, change, name):
+def test_a_result_without_a_whole_entry_is_removed_and_what_rests_on_it_looks_old(
+    shop, sentence, change, name
+):
     change(shop)
-    assert mark_stale(shop) == [name]
+    mark_stale(shop)
     assert [left for left in RESULTS if not (shop.root / left).exists()] == [name]
+    after = RESULTS[RESULTS.index(name) + 1 :][:1]
+    assert (
+        tuple(left for left in RESULTS if left != name and (shop.root / left).stat().st_mtime == 1) == after
+    )
 
 
 def test_a_file_that_no_step_writes_stays_as_it_is(shop):

@@ -1,0 +1,162 @@
+"""Killed at random moments in three ways, two runs at once: the same command again gives the same
+bytes, without any work by hand. REIDENT_KILLS=50 kills as often in each way, with the report; the default is short."""
+
+from __future__ import annotations
+
+import copy
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import pytest
+from reident.ledger import chain
+from workflow.commands import Ended, ended, made, snakemake, start
+
+from workflow import small
+
+pytestmark = pytest.mark.slow
+
+WAYS = ("job", "snakemake", "group")
+OFTEN = int(os.environ.get("REIDENT_KILLS", "0"))
+KILLS = [(way, seed) for seed in range(OFTEN or 7) for way in WAYS][: None if OFTEN else 20]
+TARGETS = [] if OFTEN else made("small", "study.json", "rates.csv", "description/overlap.csv")
+STEPS = (
+    "resolve",
+    "prepare",
+    "stratify",
+    "bin",
+    "score.taxicab.0001",
+    "rank.taxicab",
+    "confirm.taxicab",
+    "rate",
+)
+
+
+class Whole(NamedTuple):
+    """An undisturbed run: its folder, what it made, and how many seconds it took."""
+
+    folder: Path
+    made: dict[str, bytes]
+    seconds: float
+
+
+def run(folder: Path) -> Ended:
+    return snakemake(*TARGETS, studies=["../in/small.yaml"], folder=folder / "run")
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    """All that a run made, beside what tells of the time that it took."""
+    found = {}
+    for top in ("results", "reports"):
+        for path in sorted((folder / "run" / top).rglob("*")):
+            if path.is_file() and not {"logs", "benchmarks"} & set(path.parts) and path.suffix != ".lock":
+                found[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return found
+
+
+def assert_no_half_file(folder: Path, whole: dict[str, bytes]) -> None:
+    """What an entry of the ledger names is whole, whatever happened."""
+    root = Path("results", "small")
+    for file in chain.entry_files(folder / "run" / root):
+        for line in chain.read_entry(file)["outputs"].values():
+            path = folder / "run" / chain.located(root, "", line["path"])
+            if path.is_file():  # a step that runs again has removed it
+                assert path.read_bytes() == whole[path.relative_to(folder).as_posix()], path
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Whole:
+    folder = tmp_path_factory.mktemp("whole")
+    study = copy.deepcopy(small.STUDY)
+    study["metrics"] = {"taxicab": {}}
+    small.write(folder / "in", study, small.rows(60, 90))
+    first = run(folder)  # compiles
+    assert first.code == 0, first.shown
+    for top in ("results", "reports", ".snakemake"):
+        shutil.rmtree(folder / "run" / top, ignore_errors=True)
+    began = time.monotonic()
+    assert run(folder).code == 0
+    return Whole(folder, results(folder), time.monotonic() - began)
+
+
+def undone(whole: Whole, folder: Path, draw: Random) -> Path:
+    """A copy of the finished study without the results of some step, which is sometimes the first."""
+    shutil.copytree(whole.folder, folder)
+    entry = folder / "run" / "results" / "small" / "ledger" / f"{draw.choice(STEPS)}.json"
+    for line in chain.read_entry(entry)["outputs"].values():
+        (folder / "run" / "results" / "small" / line["path"]).unlink()
+    if draw.random() < 0.3:
+        shutil.rmtree(folder / "run" / ".snakemake")
+    return folder
+
+
+def jobs_of(scheduler: int) -> list[int]:
+    """The processes that a scheduler started."""
+    threads = Path("/proc", str(scheduler), "task").glob("*/children")
+    return [int(child) for file in threads for child in file.read_text(encoding="ascii").split()]
+
+
+def alive(process: int) -> bool:
+    try:
+        state = Path("/proc", str(process), "stat").read_text(encoding="ascii").rsplit(")", 1)[1].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def disturb(running: subprocess.Popen, way: str, draw: Random) -> None:
+    """Kill a job, the scheduler alone, or all that it started."""
+    if way == "job":
+        while running.poll() is None and not (jobs := jobs_of(running.pid)):
+            time.sleep(0.01)
+        if running.poll() is None:
+            os.kill(draw.choice(jobs), signal.SIGKILL)
+        ended(running)
+        return
+    jobs = jobs_of(running.pid) if running.poll() is None else []
+    if running.poll() is None:
+        (os.killpg if way == "group" else os.kill)(running.pid, signal.SIGKILL)
+    until = time.monotonic() + 10
+    while any(map(alive, jobs)) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not any(map(alive, jobs)), "a job outlived its scheduler"
+    ended(running)
+
+
+@pytest.mark.skipif(
+    not Path("/proc/self/task").exists(), reason="no /proc in which to find the jobs of a run"
+)
+@pytest.mark.parametrize(("way", "seed"), KILLS, ids=[f"{way} {seed}" for way, seed in KILLS])
+def test_killed_at_a_random_moment_the_same_command_gives_the_same_bytes(whole, tmp_path, way, seed):
+    draw = Random(f"{way} {seed}")  # noqa: S311 - moments
+    folder = undone(whole, tmp_path / "again", draw)
+    running = start(*TARGETS, studies=["../in/small.yaml"], folder=folder / "run")
+    until = time.monotonic() + draw.random() * whole.seconds
+    while running.poll() is None and time.monotonic() < until:
+        time.sleep(0.005)
+    disturb(running, way, draw)
+    assert_no_half_file(folder, whole.made)
+    after = run(folder)
+    assert after.code == 0, after.shown
+    assert results(folder) == whole.made
+
+
+def test_two_runs_started_at_once_do_not_disturb_each_other(whole, tmp_path):
+    folder = tmp_path / "again"
+    shutil.copytree(whole.folder, folder)
+    shutil.rmtree(folder / "run" / "results")
+    both = [start(*TARGETS, studies=["../in/small.yaml"], folder=folder / "run") for _ in range(2)]
+    first, second = sorted(map(ended, both), key=lambda own: own.code)
+    assert first.code == 0, first.shown
+    if second.code:  # it began before the other had ended
+        assert second.errors == {
+            "another run works on results/small; run the same command again when it has ended."
+        }
+        assert "Traceback" not in second.shown
+    assert results(folder) == whole.made
+    assert run(folder).planned == {}
