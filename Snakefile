@@ -1,8 +1,13 @@
 """Re-identification studies: from a public use file, an intruder's file and the true links to the review."""
 
+import logging
+
 from snakemake.utils import min_version
 
 min_version("9.27")
+
+# A log that cannot be written, on a full disk, is no reason for a traceback.
+logging.raiseExceptions = False
 
 
 # Beside this file, so that `--directory` may name any folder for the results.

@@ -5,7 +5,6 @@ Makes  FAMILIES (id -> a study and its variants), STUDIES (id -> study file), MO
 """
 
 import atexit
-import logging
 import os
 import sys
 from functools import cache
@@ -13,9 +12,6 @@ from pathlib import Path
 
 # Everything that the run and its jobs make is their owner's alone; Snakemake's folder was there before this line.
 os.umask(0o077)
-
-# A log that cannot be written, on a full disk, is no reason for a traceback.
-logging.raiseExceptions = False
 
 HOME = Path(workflow.basedir)
 NOTEBOOK = HOME / "workflow" / "notebooks" / "disclosure-review.ipynb"
