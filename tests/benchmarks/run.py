@@ -147,15 +147,19 @@ def disagreements(table: pd.DataFrame) -> list[str]:
 
 
 def exponents(table: pd.DataFrame) -> pd.DataFrame:
-    """The exponent of growth of time in n, fitted over the sizes from 10,000 on that finished."""
-    fitted = []
+    """The exponent of growth of time in n between the two largest sizes that finished, from 10,000 on.
+
+    Below, the second that a program takes to start hides how it grows.
+    """
+    found = []
     for (work, program), own in table[(table["ended"] == "") & (table["n"] >= 10_000)].groupby(
         ["work", "program"]
     ):
-        if len(own) > 1:
-            slope = np.polyfit(np.log(own["n"]), np.log(own["seconds"].astype(float)), 1)[0]
-            fitted.append({"work": work, "program": program, "exponent": round(float(slope), 2)})
-    return pd.DataFrame(fitted, columns=["work", "program", "exponent"])
+        last = own.sort_values("n").tail(2)
+        if len(last) == 2:
+            slope = np.diff(np.log(last["seconds"].astype(float)))[0] / np.diff(np.log(last["n"]))[0]
+            found.append({"work": work, "program": program, "exponent": round(float(slope), 2)})
+    return pd.DataFrame(found, columns=["work", "program", "exponent"])
 
 
 def markdown(table: pd.DataFrame, grown: pd.DataFrame) -> str:
@@ -192,13 +196,25 @@ def machine() -> str:
 
 
 def figure(table: pd.DataFrame) -> None:
-    """Time over size, a panel for each work; ours bold."""
+    """Time over size, a panel for each work; ours bold. A line ends where a program ran out of time or memory."""
     mpl.use("svg")
     from matplotlib import pyplot as plt
 
     works = list(table["work"].unique())
-    _, axes = plt.subplots(1, len(works), figsize=(3.4 * len(works), 3.6), sharey=True, layout="constrained")
-    for ax, work in zip(np.atleast_1d(axes), works, strict=True):
+    columns = min(len(works), 4)
+    rows = -(-len(works) // columns)
+    _, axes = plt.subplots(
+        rows,
+        columns,
+        figsize=(3 * columns, 3 * rows),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+    )
+    for ax in axes.flat[len(works) :]:
+        ax.remove()
+    for ax, work in zip(axes.flat, works, strict=False):
         for program, own in table[(table["work"] == work) & (table["ended"] == "")].groupby(
             "program", sort=False
         ):
@@ -207,10 +223,12 @@ def figure(table: pd.DataFrame) -> None:
                 own["n"], own["seconds"].astype(float), "o-", lw=2.5 if ours else 1, ms=5 if ours else 3,
                 color="#1f4e79" if ours else None, label=program,
             )  # fmt: skip
-        ax.set(title=work, xlabel="records in each file")
+        ax.set_title(work, fontsize=10)
+        ax.tick_params(labelbottom=True)
         ax.legend(fontsize=7, frameon=False)
         ax.spines[["top", "right"]].set_visible(False)
-    np.atleast_1d(axes)[0].set_ylabel("seconds, whole process")
+    axes[0, 0].figure.supxlabel("records in each file", fontsize=9)
+    axes[0, 0].figure.supylabel("seconds, whole process", fontsize=9)
     plt.savefig(OUT / "benchmarks.svg")
 
 
