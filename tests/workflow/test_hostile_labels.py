@@ -7,7 +7,6 @@ import csv
 import re
 import unicodedata
 import zipfile
-from html.parser import HTMLParser
 from pathlib import Path
 from random import Random
 from xml.etree import ElementTree
@@ -22,6 +21,7 @@ from reident.ledger import stored
 from reident.tables.wording import plain
 from workflow.commands import snakemake
 from workflow.hostile import LABELS
+from workflow.pages import Page
 
 from workflow import browser
 
@@ -99,22 +99,6 @@ def page(run) -> Path:
 @pytest.fixture(scope="module")
 def notebook(run) -> nbformat.NotebookNode:
     return nbformat.read(run / "results" / "hostile" / "disclosure-review.ipynb", as_version=4)
-
-
-class Page(HTMLParser):
-    """Elements with their attributes, and the text of a page."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.words: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_data(self, data):
-        self.words.append(data)
 
 
 ACTIVE = {

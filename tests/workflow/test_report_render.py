@@ -7,7 +7,6 @@ import json
 import re
 import tempfile
 import unicodedata
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +21,7 @@ from reident.report.execute import execute
 from reident.tables import Column, table
 from reident.tables.wording import escape, plain
 from unit.report_fixture import REGIONS, VARIABLES, Shape, write_results
+from workflow.pages import Page
 
 from workflow import browser, pdf_words
 
@@ -141,25 +141,6 @@ def test_the_notebook_in_the_checkout_has_no_output_and_imports_the_report_s_roo
 
 
 # HTML ---------------------------------------------------------------------------------------------
-
-
-class Page(HTMLParser):
-    """Elements, identifiers and the text of a page."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.words: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_data(self, data):
-        self.words.append(data)
-
-    def named(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.elements if name == tag]
 
 
 @pytest.fixture

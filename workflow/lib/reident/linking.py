@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
+from reident.codes import IntegerCoded, both_spellings
 from reident.section import Section
 from reident.sources import Name, Names, SourceFile
 
@@ -90,14 +91,10 @@ MissingCodes = Annotated[
 ]
 
 
-def _both_spellings(schema: dict[str, Any]) -> None:
-    schema["properties"]["integer-coded"] = schema["properties"]["integer_coded"]
-
-
 class Column(Section):
     """A variable that both files hold."""
 
-    model_config = ConfigDict(json_schema_extra=_both_spellings)
+    model_config = ConfigDict(json_schema_extra=both_spellings)
 
     name: Name = Field(description="The name in the study.")
     puf: Name = Field(
@@ -114,11 +111,7 @@ class Column(Section):
     recode: Recodes = Field(
         default_factory=Recodes, description="From the code of a file to that of the study."
     )
-    integer_coded: bool = Field(
-        False,
-        validation_alias=AliasChoices("integer_coded", "integer-coded"),
-        description="Whether `1`, `01` and `1.0` are the same code; also written `integer-coded`.",
-    )
+    integer_coded: IntegerCoded = False
 
     @model_validator(mode="before")
     @classmethod

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
-    AliasChoices,
     BeforeValidator,
     ConfigDict,
     Discriminator,
@@ -17,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from reident.codes import Codes, IntegerCoded, both_spellings
 from reident.section import Section
 from reident.sources import Name, Names, SourceFile
 
@@ -51,21 +51,10 @@ SIMULATED_POPULATION = SourceFile(path="population.csv")
 """The files that the simulation of local authorities writes."""
 
 
-def _both_spellings(schema: dict[str, Any]) -> None:
-    schema["properties"]["integer-coded"] = schema["properties"]["integer_coded"]
-
-
-def _codes(value: Any) -> Any:
-    """One missing code stands for a list of one; an empty cell of the list is the empty text."""
-    if isinstance(value, str):
-        value = [value]
-    return ["" if code is None else code for code in value] if isinstance(value, list | tuple) else value
-
-
 class KeyVariable(Section):
     """A variable of the key."""
 
-    model_config = ConfigDict(json_schema_extra=_both_spellings)
+    model_config = ConfigDict(json_schema_extra=both_spellings)
 
     name: Name = Field(description="The name in the study.")
     column: Name = Field(
@@ -78,9 +67,7 @@ class KeyVariable(Section):
         description="Whether equal codes are equal, or equal bins: a numeric variable is cut at the quantiles of the "
         "whole file, into as many bins as `binning` says. Source: METHODS §3, §7.",
     )
-    missing: Annotated[
-        tuple[str, ...], BeforeValidator(_codes, json_schema_input_type=str | tuple[str | None, ...])
-    ] = Field(
+    missing: Codes = Field(
         (), description='The codes that mean missing; `""` is an empty cell. Nothing else is missing. '
         "They are looked up before recoding. Source: METHODS §1.",
     )  # fmt: skip
@@ -90,11 +77,7 @@ class KeyVariable(Section):
     order: tuple[str, ...] | None = Field(
         None, min_length=2, description="Categorical: every category after recoding, from lowest to highest."
     )
-    integer_coded: bool = Field(
-        False,
-        validation_alias=AliasChoices("integer_coded", "integer-coded"),
-        description="Whether `1`, `01` and `1.0` are the same code; also written `integer-coded`.",
-    )
+    integer_coded: IntegerCoded = False
 
     @model_validator(mode="before")
     @classmethod

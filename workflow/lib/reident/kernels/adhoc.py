@@ -22,7 +22,7 @@ from reident.kernels.adhoc_rules import (
     flatten,
 )
 from reident.kernels.boxes import GRAIN, Costs, Index, build
-from reident.kernels.searchroom import Files, Puf
+from reident.kernels.searchroom import Files, Puf, as_files
 from reident.kernels.toplist import empty_best, listed
 
 __all__ = ["HIGHEST", "SCALE", "Bands", "Exact", "Rule", "Table", "nearest"]
@@ -81,12 +81,7 @@ def nearest(
     total = int(flat.highest.sum())
     best = empty_best(len(puf_codes), min(keep, len(eif_codes)))
     if len(puf_codes) and len(eif_codes) and total > above:
-        files = Files(
-            np.ascontiguousarray(puf_codes, np.int32),
-            np.ascontiguousarray(eif_codes, np.int32),
-            np.ascontiguousarray(puf_values, np.float64),
-            np.ascontiguousarray(eif_values, np.float64),
-        )
+        files = as_files(puf_codes, eif_codes, puf_values, eif_values)
         metric, index, puf = _prepared(files, flat)
         n_coded, n_bands = puf.codes.shape[1], int(flat.width[flat.kind == BANDS].max(initial=0))
 

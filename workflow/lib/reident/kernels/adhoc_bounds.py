@@ -10,13 +10,10 @@ import numpy as np
 
 from reident.kernels import search
 from reident.kernels.adhoc_rules import BANDS, EXACT, TABLE, Flat
-from reident.kernels.bits import trailing_zeros
+from reident.kernels.bits import popcount, trailing_zeros
 from reident.kernels.boxes import WIDTH
 from reident.kernels.compiling import inner_jit, lean_jit
 from reident.kernels.searchroom import TOGETHER
-
-_FEW = 8
-"""So few records of a leaf are bounded one by one."""
 
 
 class Adhoc(NamedTuple):
@@ -305,17 +302,14 @@ def _all_costs(metric, desk, queries, q, leaves, leaf, total):
 def _leaf_costs(metric, desk, queries, q, leaves, leaf, mask, low, high):
     """Bounds of the records of ``mask``, and which of them are below the limit."""
     limit = queries.limit[q]
-    left, few = mask, 0
-    while left and few <= _FEW:
-        left &= left - np.uint64(1)
-        few += 1
-    if few > _FEW:
+    few = popcount(mask) <= search.FEW
+    if not few:
         _all_costs(metric, desk, queries, q, leaves, leaf, low)
     below = np.uint64(0)
     while mask:
         s = trailing_zeros(mask)
         mask &= mask - np.uint64(1)
-        if few <= _FEW:
+        if few:
             low[s] = _record_cost(metric, desk, queries, q, leaves, leaf, s)
         if low[s] < limit:
             high[s] = low[s] + metric.rounded

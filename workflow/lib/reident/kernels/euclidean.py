@@ -17,10 +17,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from reident.kernels import coding, search
-from reident.kernels.bits import trailing_zeros
+from reident.kernels.bits import popcount, trailing_zeros
 from reident.kernels.boxes import GRAIN, WIDTH, Costs, Index, build
 from reident.kernels.compiling import inner_jit
-from reident.kernels.searchroom import TOGETHER, Files, Puf
+from reident.kernels.searchroom import TOGETHER, Files, Puf, as_files
 from reident.kernels.toplist import empty_best, listed
 
 SCALE = 1e12
@@ -37,9 +37,6 @@ _SURE = 33.0
 
 _REACH = 2.5
 """Standard deviations beyond which two values are as good as different, where records are put in order."""
-
-_FEW = 8
-"""So few records of a leaf are bounded one by one."""
 
 
 class Euclidean(NamedTuple):
@@ -214,14 +211,11 @@ def _all_costs(metric, queries, q, leaves, leaf, fixed, varying):
 def _leaf_costs(metric, desk, queries, q, leaves, leaf, mask, low, high):
     """Bounds of the records of ``mask``, and which of them are below the limit."""
     limit = queries.limit[q]
-    left, few = mask, 0
-    while left and few <= _FEW:
-        left &= left - np.uint64(1)
-        few += 1
+    few = popcount(mask) <= search.FEW
     none = np.float32(0)
     more = desk.more[q]
     below = np.uint64(0)
-    if few <= _FEW:
+    if few:
         while mask:
             s = trailing_zeros(mask)
             mask &= mask - np.uint64(1)
@@ -300,12 +294,7 @@ def nearest(
         Where shapes disagree, or ``alpha``, ``keep`` or a spread is negative or ``alpha`` infinite.
     """
     _check(puf_codes, eif_codes, puf_values, eif_values, spread, numeric, alpha, keep)
-    files = Files(
-        np.ascontiguousarray(puf_codes, np.int32),
-        np.ascontiguousarray(eif_codes, np.int32),
-        np.ascontiguousarray(puf_values, np.float64),
-        np.ascontiguousarray(eif_values, np.float64),
-    )
+    files = as_files(puf_codes, eif_codes, puf_values, eif_values)
     primer = norm == "primer"
     threshold = int(np.rint((alpha / 2 if primer else alpha / math.sqrt(2)) * SCALE))
     best = empty_best(len(puf_codes), min(keep, len(eif_codes)))

@@ -29,6 +29,9 @@ from reident.kernels.compiling import inner_jit, lean_jit
 from reident.kernels.searchroom import PENDING, TOGETHER, Files, Puf, Queries, Room, make_room
 from reident.kernels.toplist import Best, in_threads, offer, settle
 
+FEW = 8
+"""So few records of a leaf are bounded one by one."""
+
 MOST_DIFFERENT = 15
 """The largest number of differences that the bit maps tell apart."""
 

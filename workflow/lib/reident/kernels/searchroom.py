@@ -22,6 +22,18 @@ class Files(NamedTuple):
     eif_values: np.ndarray  # float64 (n_eif, v)
 
 
+def as_files(
+    puf_codes: np.ndarray, eif_codes: np.ndarray, puf_values: np.ndarray, eif_values: np.ndarray
+) -> Files:
+    """Both files in the types of compiled code, without a copy where they are that."""
+    return Files(
+        np.ascontiguousarray(puf_codes, np.int32),
+        np.ascontiguousarray(eif_codes, np.int32),
+        np.ascontiguousarray(puf_values, np.float64),
+        np.ascontiguousarray(eif_values, np.float64),
+    )
+
+
 class Puf(NamedTuple):
     """The PUF records in the form of the boxes."""
 

@@ -9,8 +9,9 @@ from itertools import combinations
 from math import comb
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import AliasChoices, BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
+from reident.codes import Codes, IntegerCoded, both_spellings
 from reident.exact import Rational
 from reident.section import Section
 from reident.sources import Name, Names, SourceFile
@@ -42,35 +43,17 @@ class SyntheticFile(SourceFile):
     id: Names | None = Field(None, description="The columns of the key; absent: named as in `confidential`.")
 
 
-def _both_spellings(schema: dict[str, Any]) -> None:
-    schema["properties"]["integer-coded"] = schema["properties"]["integer_coded"]
-
-
-def _codes(value: Any) -> Any:
-    """One missing code stands for a list of one; an empty cell of the list is the empty text."""
-    if isinstance(value, str):
-        value = [value]
-    return ["" if code is None else code for code in value] if isinstance(value, list | tuple) else value
-
-
 class MatchedVariable(Section):
     """A variable that the confidential file and every synthetic file hold."""
 
-    model_config = ConfigDict(json_schema_extra=_both_spellings)
+    model_config = ConfigDict(json_schema_extra=both_spellings)
 
     name: Name = Field(description="The column, of the same name in all files.")
-    missing: Annotated[
-        tuple[str, ...],
-        BeforeValidator(_codes, json_schema_input_type=str | tuple[str | None, ...]),
-    ] = Field(
+    missing: Codes = Field(
         (),
         description='The codes that mean missing; `""` is an empty cell. Nothing else is missing. Source: METHODS §1.',
     )
-    integer_coded: bool = Field(
-        False,
-        validation_alias=AliasChoices("integer_coded", "integer-coded"),
-        description="Whether `1`, `01` and `1.0` are the same code; also written `integer-coded`.",
-    )
+    integer_coded: IntegerCoded = False
 
     @property
     def plain(self) -> bool:
