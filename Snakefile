@@ -44,13 +44,3 @@ rule all:
 localrules:
     all,
     check,
-
-
-onsuccess:
-    # A checkpoint that was tried again can make Snakemake forget what rests on it, and end as if all were made.
-    asked = workflow.dag_settings.targets
-    left = (
-        [path for path in rules.all.input if not Path(path).exists()] if asked in (set(), {"all"}) else []
-    )
-    if left:
-        sys.exit(f"Error: the run ended before {left[0]} was made; run the same command again.")

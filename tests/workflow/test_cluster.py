@@ -26,12 +26,14 @@ def results(folder: Path, study: str) -> dict[str, bytes]:
 
 @pytest.fixture(scope="session")
 def slurm():
-    """A Slurm of one node; skipped where it cannot be had."""
+    """A Slurm of one node, until the tests end; skipped where it cannot be had."""
     if os.geteuid() != 0 or not all(map(shutil.which, ("slurmctld", "slurmd", "munged"))):
         pytest.skip("needs root and Debian's slurm-wlm and munge")
     started = subprocess.run([CLUSTER / "start-slurm"], stderr=subprocess.PIPE, text=True, check=False)
     if started.returncode:
         pytest.skip(started.stderr.strip())
+    yield
+    subprocess.run([CLUSTER / "stop-slurm"], check=True)
 
 
 def on_slurm(*arguments: str) -> list[str]:

@@ -20,7 +20,9 @@ sys.path.insert(0, str(LIBRARY))
 # Every job finds the library, remote ones too, without an installed package.
 os.environ.update(PYTHONPATH=os.pathsep.join([str(LIBRARY), *filter(None, [os.environ.get("PYTHONPATH")])]))
 
-from reident import comparison, confidentiality, family, study as studies
+from snakemake.scheduling.job_scheduler import JobScheduler
+
+from reident import comparison, confidentiality, family, retries, study as studies
 from reident.errors import InputError
 from reident.ledger import digests, runs, stale
 from reident.metrics import REGISTRY
@@ -64,6 +66,7 @@ def load_families():
 FAMILIES = load_families()
 
 runs.start_jobs()
+retries.keep_waiting_jobs(JobScheduler)
 # A job is the process that was started, with no shell between: it ends when Snakemake does.
 shell.prefix("set -euo pipefail; exec ")
 

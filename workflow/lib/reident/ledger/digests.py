@@ -6,12 +6,15 @@ import ast
 import contextlib
 import hashlib
 import platform
+import threading
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from reident.study import Study
 
 LIBRARY = Path(__file__).parents[1]
@@ -43,6 +46,9 @@ MODULES = {
 
 COMPILED = ("score", "match", "assess_file", "sample_population")
 """The rules that run kernels."""
+
+_PARSING = threading.Lock()
+"""Snakemake asks in several threads, and two threads that parse at a time break each other (cpython#106905)."""
 
 PACKAGES = ("reident", "numpy", "scipy", "pandas", "pyarrow", "pyreadstat", "numba", "pydantic", "snakemake")
 
@@ -97,26 +103,30 @@ def _files(module: str) -> list[Path]:
     return [base.with_suffix(".py")]
 
 
+@cache
 def _imports(module: str) -> list[str]:
     found = []
     for source in _files(module):
         if source.suffix != ".py":
             continue
-        tree = ast.parse(source.read_text(encoding="utf-8"))
-        skipped = {
-            id(node)
-            for block in ast.walk(tree)
-            if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
-            for node in ast.walk(block)
-        }
-        for node in ast.walk(tree):
-            if id(node) in skipped:
-                continue
+        with _PARSING:
+            tree = ast.parse(source.read_text(encoding="utf-8"))
+        for node in _statements(tree.body):
             if isinstance(node, ast.Import):
                 found += [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module:
                 found += _imported_from(node.module, [alias.name for alias in node.names])
     return [name for name in found if name.startswith("reident.") and _exists(name)]
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a block and of all blocks in it, but for those of type checking only."""
+    for node in body:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        yield node
+        for name in ("body", "handlers", "cases", "orelse", "finalbody"):
+            yield from _statements(getattr(node, name, []))
 
 
 def _imported_from(module: str, names: list[str]) -> list[str]:
