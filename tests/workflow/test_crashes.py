@@ -1,8 +1,9 @@
-"""Killed at random moments in three ways, two runs at once: the same command again gives the same
+"""Killed at random moments in three ways, a disk that fills, two runs at once: the same command again gives the same
 bytes, without any work by hand. REIDENT_KILLS=50 kills as often in each way, with the report; the default is short."""
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 import shutil
@@ -160,3 +161,60 @@ def test_two_runs_started_at_once_do_not_disturb_each_other(whole, tmp_path):
         assert "Traceback" not in second.shown
     assert results(folder) == whole.made
     assert run(folder).planned == {}
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A folder on a file system of 16 MB."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if os.geteuid() or shutil.which("mount") is None:
+        pytest.skip("only root can mount a small file system")
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip(f"a small file system cannot be mounted: {mounted.stderr.decode().strip()}")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+FULL = [
+    ("from the start", None),
+    ("once the files are prepared", "prepare"),
+    ("once there are shards", "stratify"),
+]
+
+
+def fill(folder: Path) -> Path:
+    """Take all the room that there is."""
+    filler = folder / "filler"
+    with filler.open("wb", buffering=0) as stream, contextlib.suppress(OSError):
+        for size in (2**20, 2**10):
+            with contextlib.suppress(OSError):
+                while stream.write(bytes(size)) == size:
+                    pass
+    return filler
+
+
+@pytest.mark.parametrize(("when", "step"), FULL, ids=[when for when, _ in FULL])
+def test_a_disk_that_fills_is_told_and_more_room_mends_it(whole, disk, when, step):
+    shutil.copytree(whole.folder / "in", disk / "in")
+    (disk / "run").mkdir()
+    filler = fill(disk) if step is None else None
+    running = start(*TARGETS, studies=["../in/small.yaml"], folder=disk / "run")
+    entry = disk / "run" / "results" / "small" / "ledger" / f"{step}.json"
+    while filler is None and running.poll() is None:
+        if entry.is_file():
+            filler = fill(disk)
+        time.sleep(0.005)
+    full = ended(running)
+    assert full.code != 0, full.shown
+    told = " ".join(full.shown.split())
+    assert "room on the disk" in told or "No space left on device" in told, full.shown
+    assert "Traceback" not in full.shown, full.shown
+    assert_no_half_file(disk, whole.made)
+    filler.unlink()
+    after = run(disk)
+    assert after.code == 0, after.shown
+    assert results(disk) == whole.made

@@ -1,0 +1,356 @@
+"""What may happen to a finished study, one change at a time: running again gives the right bytes, or one sentence that
+names the file and what mends it. `snakemake check` tells of each before, and of none after.
+
+An input that changes while a step reads it: tests/unit/test_ledger.py."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+import pytest
+from reident.family import Family
+from reident.ledger import check
+from workflow.commands import CHECKOUT, Ended, made, snakemake
+
+from workflow import library_run, small
+
+pytestmark = pytest.mark.slow
+
+RATES = made("small", "study.json", "rates.csv")
+STUDY = copy.deepcopy(small.STUDY)
+STUDY["metrics"] = {"taxicab": {"alpha": "1/3"}}
+ROWS = small.rows(60, 90)
+
+
+class Copy:
+    """A copy of the finished study, and the checkout in which all copies are run."""
+
+    def __init__(self, folder: Path, checkout: Path) -> None:
+        self.folder, self.checkout = folder, checkout
+        self.inputs, self.work = folder / "in", folder / "run"
+        self.results, self.reports = self.work / "results" / "small", self.work / "reports" / "small"
+        self.restore = contextlib.ExitStack()
+
+    def run(self, *targets: str) -> Ended:
+        return snakemake(*targets, studies=["../in/small.yaml"], folder=self.work, checkout=self.checkout)
+
+    def made(self) -> dict[str, bytes]:
+        """Every result, entry and report, but not what an earlier moment may have left beside them."""
+        return {
+            path.relative_to(self.work).as_posix(): path.read_bytes()
+            for top in (self.results, self.reports)
+            for path in sorted(top.rglob("*"))
+            if path.is_file() and not {"logs", "benchmarks"} & set(path.parts) and path.suffix != ".lock"
+        }
+
+    def check(self) -> check.Checked:
+        with contextlib.chdir(self.work):
+            notebook = self.checkout / "workflow" / "notebooks" / "disclosure-review.ipynb"
+            return check.check(Family(Path("../in/small.yaml")), Path("results"), notebook)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Copy:
+    """A finished study, made by a checkout that cases may edit and must mend."""
+    folder = tmp_path_factory.mktemp("whole")
+    for part in ("config", "profiles", "workflow"):
+        shutil.copytree(CHECKOUT / part, folder / "checkout" / part)
+    for part in ("Snakefile", "environment.yml"):
+        shutil.copy2(CHECKOUT / part, folder / "checkout" / part)
+    found = Copy(folder / "study", folder / "checkout")
+    small.write(found.inputs, STUDY, ROWS)
+    ended = found.run()
+    assert ended.code == 0, ended.shown
+    return found
+
+
+@pytest.fixture
+def again(whole, tmp_path) -> Iterator[Copy]:
+    shutil.copytree(whole.folder, tmp_path / "again")
+    found = Copy(tmp_path / "again", whole.checkout)
+    with found.restore:
+        yield found
+
+
+@contextlib.contextmanager
+def kept(path: Path) -> Iterator[None]:
+    """Whatever happens to a file, its time stamps stay."""
+    before = path.stat()
+    yield
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+class Case(NamedTuple):
+    """A change, whether time stamps are kept, and what follows."""
+
+    sentence: str
+    file: str
+    change: Callable[[Path], object]
+    keeps: bool = True
+
+
+def edit(path: Path) -> None:
+    """Another byte at the same place, so that the size stays."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def empty(path: Path) -> None:
+    os.truncate(path, 0)
+
+
+def apply(again: Copy, case: Case) -> Path:
+    path = again.work / case.file
+    with kept(path) if case.keeps and case.change is not Path.unlink else contextlib.nullcontext():
+        case.change(path)
+    return path
+
+
+# Results that were edited: an error, which names the file and the remedy
+
+R = "results/small"
+EDITED = [
+    Case("the study with its defaults", f"{R}/study.json", edit),
+    Case("a prepared file", f"{R}/prepared/puf.parquet", edit),
+    Case("a prepared file, seen by its time", f"{R}/prepared/eif.parquet", edit, keeps=False),
+    Case("a prepared file cut", f"{R}/prepared/iuf.parquet", cut),
+    Case("the strata", f"{R}/strata/manifest.csv", edit),
+    Case("the binned file", f"{R}/binned/eif.parquet", edit),
+    Case("scores", f"{R}/scores/taxicab/0001.parquet", edit),
+    Case("suspected pairs emptied", f"{R}/suspected/taxicab.parquet", empty),
+    Case("confirmed pairs", f"{R}/confirmed/taxicab.parquet", edit, keeps=False),
+    Case("rates", f"{R}/rates.csv", edit),
+    Case("rates, seen by their time", f"{R}/rates.csv", edit, keeps=False),
+    Case("a table of the report", f"{R}/description/overlap.csv", edit),
+    Case("the executed notebook", f"{R}/disclosure-review.ipynb", edit),
+    Case("the report", "reports/small/disclosure-review.html", edit),
+    Case("the report, seen by its time", "reports/small/disclosure-review.html", edit, keeps=False),
+    Case("the printed report", "reports/small/disclosure-review.pdf", cut),
+]
+MENDED = {"scores", "the report", "the study with its defaults"}
+"""Those on which the remedy is tried here; tests/workflow/test_reruns.py tries others."""
+
+
+@pytest.mark.parametrize("case", EDITED, ids=[case.sentence for case in EDITED])
+def test_an_edited_result_is_one_sentence_with_file_and_remedy(again, whole, case):
+    path = apply(again, case)
+    found = again.check()
+    assert not found.closes
+    assert case.file in found.line
+    assert "snakemake --config study=../in/small.yaml" in found.line
+    ended = again.run()
+    assert ended.code != 0
+    assert ended.errors == {
+        f"{case.file} is not what its step wrote; delete it and run the same command again."
+    }
+    assert "Traceback" not in ended.shown
+    if case.sentence in MENDED:
+        path.unlink()
+        ended = again.run()
+        assert ended.code == 0, ended.shown
+        assert again.made() == whole.made()
+        assert again.check().closes
+
+
+# What is lost, of results, ledger and the scheduler's records: made again, the same bytes
+
+
+def swap_entries(path: Path) -> None:
+    """The entry of another step."""
+    shutil.copyfile(path.with_name("rank.taxicab.json"), path)
+
+
+def forge(path: Path) -> None:
+    """Another number, in an entry that is well-formed."""
+    entry = json.loads(path.read_text(encoding="utf-8"))
+    next(iter(entry["outputs"].values()))["size"] += 1
+    path.write_text(json.dumps(entry, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def cut_records(folder: Path) -> None:
+    for record in sorted((folder / "metadata").rglob("*")):
+        if record.is_file():
+            cut(record)
+
+
+def lock(folder: Path) -> None:
+    """As a run leaves it that was killed."""
+    for kind in ("input", "output"):
+        file = folder / "locks" / f"0.{kind}.lock"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("results/small/rates.csv\n", encoding="utf-8")
+
+
+LOST = [
+    Case("a prepared file lost", f"{R}/prepared/puf.parquet", Path.unlink),
+    Case("a table that no step reads lost", f"{R}/suspected/taxicab.distribution.csv", Path.unlink),
+    Case("rates lost", f"{R}/rates.csv", Path.unlink),
+    Case("the executed notebook lost", f"{R}/disclosure-review.ipynb", Path.unlink),
+    Case("the printed report lost", "reports/small/disclosure-review.pdf", Path.unlink),
+    Case("the first entry lost", f"{R}/ledger/resolve.json", Path.unlink),
+    Case("an entry lost", f"{R}/ledger/bin.json", Path.unlink),
+    Case("the last entry lost", f"{R}/ledger/report.json", Path.unlink),
+    Case("an entry cut", f"{R}/ledger/rate.json", cut),
+    Case("an entry emptied", f"{R}/ledger/describe.json", empty),
+    Case("a number of an entry edited", f"{R}/ledger/confirm.taxicab.json", forge),
+    Case("an entry in place of another", f"{R}/ledger/rate.json", swap_entries),
+    Case("the whole ledger lost", f"{R}/ledger", shutil.rmtree, keeps=False),
+]
+
+
+@pytest.mark.parametrize("case", LOST, ids=[case.sentence for case in LOST])
+def test_what_is_lost_is_made_again(again, whole, case):
+    apply(again, case)
+    found = again.check()
+    assert not found.closes or "nothing is made yet" in found.line or "not made yet: the report" in found.line
+    ended = again.run()
+    assert ended.code == 0, ended.shown
+    assert again.made() == whole.made()
+    assert again.check().closes
+
+
+RECORDS = [
+    Case("all records lost", ".snakemake", shutil.rmtree, keeps=False),
+    Case("records cut", ".snakemake", cut_records, keeps=False),
+    Case("a lock left over", ".snakemake", lock, keeps=False),
+]
+
+
+@pytest.mark.parametrize("case", RECORDS, ids=[case.sentence for case in RECORDS])
+def test_what_happens_to_the_records_of_the_scheduler_changes_nothing(again, whole, case):
+    apply(again, case)
+    ended = again.run()
+    assert ended.code == 0, ended.shown
+    assert again.made() == whole.made()
+
+
+# Sources, the study, the code: what rests on them is made anew
+
+
+def swap(path: Path, *pairs: tuple[str, str]) -> None:
+    text = path.read_text(encoding="utf-8")
+    for old, new in pairs:
+        assert old in text, old
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
+
+
+def sources(side: str, old: str, new: str) -> dict[str, list[list[str]]]:
+    """The rows of the sources with a text swapped in one of them."""
+    other = copy.deepcopy(ROWS)
+    other[side] = [line.split(",") for line in small.csv_text(ROWS[side]).replace(old, new).splitlines()]
+    return other
+
+
+@pytest.mark.parametrize("keeps", [True, False], ids=["time stamp kept", "new time stamp"])
+@pytest.mark.parametrize(
+    ("side", "old", "new"), [("puf", "rent", "free"), ("eif", "own", "free"), ("iuf", "\n01,", "\n10,")]
+)
+def test_a_changed_source_gives_its_own_numbers(again, side, old, new, keeps):
+    path = again.inputs / f"{side}.csv"
+    with kept(path) if keeps else contextlib.nullcontext():
+        swap(path, (old, new))
+    found = again.check()
+    assert not found.closes
+    assert f"was made from another version of {side}.csv" in found.line
+    ended = again.run(*RATES)
+    if ended.code:  # links whose records are no more
+        assert side == "iuf"
+        assert len(ended.errors) == 1, ended.shown
+        return
+    assert_rates(again, STUDY, sources(side, old, new))
+
+
+def set_alpha(study: dict) -> None:
+    study["metrics"]["taxicab"]["alpha"] = "1/2"
+
+
+def swap_missing_codes(study: dict) -> None:
+    """Two values of one option in each other's place."""
+    study["linking_variables"][3]["recode"]["eif"] = {"M": "2", "F": "1"}
+
+
+@pytest.mark.parametrize("change", [set_alpha, swap_missing_codes], ids=["a parameter", "two values swapped"])
+def test_a_changed_study_gives_its_own_numbers_though_its_time_stamp_is_kept(again, change):
+    study = copy.deepcopy(STUDY)
+    change(study)
+    with kept(again.inputs / "small.yaml"):
+        small.write(again.inputs, study, {})
+    found = again.check()
+    assert not found.closes
+    assert "was made with another study" in found.line
+    assert again.run(*RATES).code == 0
+    assert_rates(again, study, ROWS)
+
+
+def assert_rates(again: Copy, study: dict, tables: dict[str, list[list[str]]]) -> None:
+    """The rates are those of the library on the same study and rows, computed afresh."""
+    rows = {side: [dict(zip(own[0], row, strict=True)) for row in own[1:]] for side, own in tables.items()}
+    fresh = library_run.run(study, rows["puf"], rows["eif"], rows["iuf"]).rates
+    found = pd.read_csv(again.results / "rates.csv", dtype=str, keep_default_na=False)
+    pd.testing.assert_frame_equal(found, fresh.astype(str))
+
+
+LIBRARY = "workflow/lib/reident"
+CODE = [
+    ("a module of a step", f"{LIBRARY}/rates.py", "\n# edited\n", {"rate": 1, "report": 1, "all": 1}),
+    ("a helper of the notebook", f"{LIBRARY}/tables/results.py", "\n# edited\n", {"report": 1, "all": 1}),
+    ("the notebook", "workflow/notebooks/disclosure-review.ipynb", "\n", {"report": 1, "all": 1}),
+]
+
+
+@pytest.mark.parametrize(("sentence", "file", "more", "planned"), CODE, ids=[case[0] for case in CODE])
+@pytest.mark.parametrize("records", ["whole", "lost"])
+def test_edited_code_runs_again_though_its_time_stamp_is_kept(again, sentence, file, more, planned, records):
+    path = again.checkout / file
+    before, text = path.stat(), path.read_bytes()
+
+    def mend() -> None:
+        path.write_bytes(text)
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    again.restore.callback(mend)
+    with kept(path):
+        path.write_bytes(text + more.encode())
+    if records == "lost":
+        shutil.rmtree(again.work / ".snakemake")
+    ended = again.run()
+    assert ended.code == 0, ended.shown
+    assert ended.planned == planned
+
+
+def test_a_strangers_file_is_told_and_left_alone(again, whole):
+    mine = again.results / "notes.txt"
+    mine.write_text("mine", encoding="utf-8")
+    found = again.check()
+    assert found.closes
+    assert "no step made results/small/notes.txt" in found.line
+    assert again.run().planned == {}
+    assert mine.read_text(encoding="utf-8") == "mine"
+
+
+def test_the_target_check_walks_and_changes_nothing(again):
+    before = {path: path.stat().st_mtime_ns for path in again.results.rglob("*")}
+    ended = again.run("check")
+    assert ended.code == 0, ended.shown
+    assert "small: the chain closes: " in ended.shown
+    assert {path: path.stat().st_mtime_ns for path in again.results.rglob("*")} == before
+    with kept(again.results / "rates.csv"):
+        edit(again.results / "rates.csv")
+    ended = again.run("check")
+    assert ended.code == 1
+    (said,) = ended.errors
+    assert "results/small/rates.csv is not what its step wrote; delete it and run `snakemake" in said
