@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 LIBRARY = Path(__file__).resolve().parents[1] / "workflow" / "lib"
@@ -22,3 +23,8 @@ settings.register_profile(
     "nightly", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=_COMPILING
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whole studies first: with workers side by side, the short tests then fill the end."""
+    items.sort(key=lambda item: "workflow" not in item.path.parts)

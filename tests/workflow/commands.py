@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import stat
 import subprocess
 import sys
@@ -110,6 +111,15 @@ def start(
         umask=umask,
         start_new_session=True,
     )
+
+
+def copied(folder: Path) -> Path:
+    """A copy of the checkout, which a test may edit; kernels would be compiled there anew."""
+    for part in ("config", "profiles", "workflow"):
+        shutil.copytree(CHECKOUT / part, folder / part)
+    for part in ("Snakefile", "environment.yml"):
+        shutil.copy2(CHECKOUT / part, folder / part)
+    return folder
 
 
 def made(study: str, *names: str) -> list[str]:

@@ -11,7 +11,6 @@ import hashlib
 import io
 import json
 import re
-import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -25,7 +24,7 @@ import pytest
 import typst
 import yaml
 from workflow.canaries import LABEL, NUMBER, WORD, found, write
-from workflow.commands import CHECKOUT, Ended, made, snakemake
+from workflow.commands import CHECKOUT, Ended, copied, made, snakemake
 
 pytestmark = pytest.mark.slow
 
@@ -172,17 +171,7 @@ def failures(sources: dict[str, str]) -> list[Failure]:
 
 def breaking(folder: Path) -> Path:
     """A checkout whose every step fails once with data in its error, on this library."""
-    for part in (
-        "config",
-        "profiles",
-        "workflow/rules",
-        "workflow/scripts",
-        "workflow/notebooks",
-        "workflow/report",
-    ):
-        shutil.copytree(CHECKOUT / part, folder / part)
-    for part in ("Snakefile", "environment.yml"):
-        shutil.copy2(CHECKOUT / part, folder / part)
+    copied(folder)
     common = folder / "workflow" / "rules" / "common.smk"
     text, library = common.read_text(encoding="utf-8"), f'LIBRARY = Path("{CHECKOUT}/workflow/lib")'
     common.write_text(re.sub(r"^LIBRARY = .*$", library, text, flags=re.MULTILINE), encoding="utf-8")

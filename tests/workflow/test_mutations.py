@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from reident.family import Family
 from reident.ledger import check
-from workflow.commands import CHECKOUT, Ended, made, snakemake
+from workflow.commands import CHECKOUT, Ended, copied, made, snakemake
 
 from workflow import library_run, small
 
@@ -31,13 +31,12 @@ ROWS = small.rows(60, 90)
 
 
 class Copy:
-    """A copy of the finished study, and the checkout in which all copies are run."""
+    """A copy of the finished study, and the checkout by which it is run."""
 
-    def __init__(self, folder: Path, checkout: Path) -> None:
+    def __init__(self, folder: Path, checkout: Path = CHECKOUT) -> None:
         self.folder, self.checkout = folder, checkout
         self.inputs, self.work = folder / "in", folder / "run"
         self.results, self.reports = self.work / "results" / "small", self.work / "reports" / "small"
-        self.restore = contextlib.ExitStack()
 
     def run(self, *targets: str) -> Ended:
         return snakemake(*targets, studies=["../in/small.yaml"], folder=self.work, checkout=self.checkout)
@@ -59,13 +58,8 @@ class Copy:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory) -> Copy:
-    """A finished study, made by a checkout that cases may edit and must mend."""
-    folder = tmp_path_factory.mktemp("whole")
-    for part in ("config", "profiles", "workflow"):
-        shutil.copytree(CHECKOUT / part, folder / "checkout" / part)
-    for part in ("Snakefile", "environment.yml"):
-        shutil.copy2(CHECKOUT / part, folder / "checkout" / part)
-    found = Copy(folder / "study", folder / "checkout")
+    """A finished study."""
+    found = Copy(tmp_path_factory.mktemp("whole"))
     small.write(found.inputs, STUDY, ROWS)
     ended = found.run()
     assert ended.code == 0, ended.shown
@@ -73,11 +67,9 @@ def whole(tmp_path_factory) -> Copy:
 
 
 @pytest.fixture
-def again(whole, tmp_path) -> Iterator[Copy]:
+def again(whole, tmp_path) -> Copy:
     shutil.copytree(whole.folder, tmp_path / "again")
-    found = Copy(tmp_path / "again", whole.checkout)
-    with found.restore:
-        yield found
+    return Copy(tmp_path / "again")
 
 
 @contextlib.contextmanager
@@ -314,20 +306,16 @@ CODE = [
 
 @pytest.mark.parametrize(("sentence", "file", "more", "planned"), CODE, ids=[case[0] for case in CODE])
 @pytest.mark.parametrize("records", ["whole", "lost"])
-def test_edited_code_runs_again_though_its_time_stamp_is_kept(again, sentence, file, more, planned, records):
-    path = again.checkout / file
-    before, text = path.stat(), path.read_bytes()
-
-    def mend() -> None:
-        path.write_bytes(text)
-        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-
-    again.restore.callback(mend)
+def test_edited_code_runs_again_though_its_time_stamp_is_kept(
+    again, tmp_path, sentence, file, more, planned, records
+):
+    own = Copy(again.folder, copied(tmp_path / "checkout"))
+    path = own.checkout / file
     with kept(path):
-        path.write_bytes(text + more.encode())
+        path.write_bytes(path.read_bytes() + more.encode())
     if records == "lost":
-        shutil.rmtree(again.work / ".snakemake")
-    ended = again.run()
+        shutil.rmtree(own.work / ".snakemake")
+    ended = own.run()
     assert ended.code == 0, ended.shown
     assert ended.planned == planned
 

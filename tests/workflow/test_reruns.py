@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from workflow.commands import CHECKOUT, Ended, made, snakemake
+from workflow.commands import CHECKOUT, Ended, copied, made, snakemake
 
 from workflow import library_run, small
 
@@ -144,11 +144,7 @@ MODULES = [
 
 @pytest.mark.parametrize(("sentence", "module", "planned"), MODULES, ids=[case[0] for case in MODULES])
 def test_an_edited_module_reruns_what_it_touches(again, tmp_path, sentence, module, planned):
-    checkout = tmp_path / "checkout"
-    for part in ("config", "profiles", "workflow"):
-        shutil.copytree(CHECKOUT / part, checkout / part)
-    for part in ("Snakefile", "environment.yml"):
-        shutil.copy2(CHECKOUT / part, checkout / part)
+    checkout = copied(tmp_path / "checkout")
     if module is not None:
         file = checkout / "workflow" / "lib" / "reident" / module
         file.write_text(file.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
