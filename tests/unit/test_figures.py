@@ -48,7 +48,7 @@ def synthetic(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def of_one_file(tmp_path_factory):
-    return Results(write_filerisk(tmp_path_factory.mktemp("risk") / "results", POPULATION))
+    return with_variants(write_filerisk(tmp_path_factory.mktemp("risk") / "results", POPULATION))
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,8 @@ def masked(tmp_path_factory):
 @pytest.fixture(scope="module")
 def source_of(usual, synthetic, of_one_file, masked):
     """The results that a figure is drawn of."""
-    others = {"matching": synthetic, "variants_matching": synthetic, "risk": of_one_file, "masked": masked}
+    others = {"matching": synthetic, "variants_matching": synthetic, "risk": of_one_file}
+    others |= {"variants_risk": of_one_file, "masked": masked}
     return lambda name: next((own for start, own in others.items() if name.startswith(start)), usual)
 
 

@@ -8,6 +8,7 @@ import pytest
 from reident import figures, tables
 from reident.tables.results import Results
 from reident.tables.variants import MOST_LINES, distinct, relevant, touched
+from reident.tables.wording import percent
 from unit.filerisk_fixture import FILE_RISK, write_filerisk
 from unit.matching_fixture import write_matching
 from unit.report_fixture import Shape, write_results
@@ -182,6 +183,8 @@ def test_variants_of_one_files_risk_have_their_quantities(tmp_path):
     assert text.count(f"| {round(lines['U'][0]):,} | {round(lines['P'][0]):,} |") == 2
     assert "| **2** |" in text
     assert "*seed* (`file_risk.special.seed`)" in tables.variants_text(found)
+    said = f"DIS {percent(lines['dis'][0])}, mean DIS-SUDA {percent(lines['mean'][0])}"
+    assert said.replace("\u00a0", " ") in figures.variants_risk(found).alt.replace("\u00a0", " ")
 
 
 def test_without_variants_the_report_has_no_such_section(tmp_path):

@@ -14,7 +14,7 @@ from reident.figures.rates import rank_limit, rates_by_metric
 from reident.figures.strata import rates_by_stratum, strata
 from reident.figures.style import Figure
 from reident.figures.variables import agreement, links
-from reident.figures.variants import variants_matching, variants_rates
+from reident.figures.variants import variants_matching, variants_rates, variants_risk
 
 __all__ = [
     "Figure",
@@ -37,4 +37,5 @@ __all__ = [
     "strata",
     "variants_matching",
     "variants_rates",
+    "variants_risk",
 ]

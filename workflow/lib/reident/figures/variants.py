@@ -30,6 +30,7 @@ from reident.tables.results import Results, title
 from reident.tables.variants import (
     MATCHING,
     RATES,
+    RISK,
     heading,
     is_reference,
     lines_of,
@@ -50,7 +51,7 @@ SUMMARIES = {
     "true_match_rate": "True match rate",
     "false_match_rate": "False match rate",
 }
-
+CHANCES = {"dis": "DIS", "mean": "Mean DIS-SUDA", "largest": "Largest DIS-SUDA"}
 
 LOOKS = {title(metric): look for metric, look in LINES.items()}
 """Colour and marker by a metric's name in the report."""
@@ -73,7 +74,8 @@ def variants_rates(results: Results) -> Figure | None:
     if not any(own["n_suspected"].any() for own in found.values()):
         return None
     limits = {"conditional_rate": results.limit}
-    return _figure(results, {title(metric): own for metric, own in found.items()}, PANELS, limits)
+    named = {title(metric): own for metric, own in found.items()}
+    return _figure(results, named, "The three rates", PANELS, limits)
 
 
 @part(MATCHING)
@@ -81,19 +83,26 @@ def variants_matching(results: Results) -> Figure:
     """The three summaries of every variant, on average over the synthetic files."""
     own = results.table(MATCHING).copy()
     own["expected_match_risk"] /= own["targets"]
-    return _figure(results, {"": own}, SUMMARIES, {})
+    return _figure(results, {"": own}, "The three summaries, the first one per target,", SUMMARIES, {})
+
+
+@part(RISK)
+def variants_risk(results: Results) -> Figure:
+    """The chances of a correct match in every variant: of all sample uniques, and of each by DIS-SUDA."""
+    what = "The chance of a correct match given a unique match, and its mean and maximum by DIS-SUDA,"
+    return _figure(results, {"": results.table(RISK)}, what, CHANCES, {})
 
 
 def _figure(
     results: Results,
     found: dict[str, pd.DataFrame],
+    what: str,
     panels: dict[str, str],
     limits: Mapping[str, float | None],
 ) -> Figure:
     """Lines over the numbers that vary where there are enough of them and few lines, otherwise rows."""
     over = _numbers(results, found)
     curves = _curves(results, found, over) if over else []
-    what = "The three rates" if panels is PANELS else "The three summaries, the first one per target,"
     limited = " The broken line is the limit." if any(limits.values()) else ""
     alt = _alt(results, found, panels)
     if over and len(curves) <= MOST_CURVES:
@@ -226,6 +235,11 @@ def _alt(results: Results, found: dict[str, pd.DataFrame], panels: dict[str, str
     said = [f"Three panels by {' and '.join(heading(name) for name in varied(results))}."]
     for metric, lines in found.items():
         for _, line in shown(lines, next(reversed(panels))).iterrows():
-            cells = [f"{name.lower()} {percent(line[column])}" for column, name in panels.items()]
+            cells = [f"{_inside(name)} {percent(line[column])}" for column, name in panels.items()]
             said.append(f"{metric + ', ' if metric else ''}{_label(results, line)}: {', '.join(cells)}.")
     return " ".join(said)
+
+
+def _inside(name: str) -> str:
+    """A panel's name inside a sentence; what is written in capitals stays so."""
+    return " ".join(word if word.replace("-", "").isupper() else word.lower() for word in name.split())
