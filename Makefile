@@ -15,7 +15,7 @@ example: $(READY)
 	$(BIN)/snakemake --cores all
 
 test: $(READY)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

@@ -47,7 +47,7 @@ def test_the_interval_of_none_of_none_is_undefined():
 
 
 def test_more_successes_than_trials_is_a_mistake_of_the_program():
-    with pytest.raises(ValueError, match="k"):
+    with pytest.raises(ValueError, match="successes"):
         rates.interval(2, 1)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from scipy.stats import binomtest
+from scipy.special import betainccinv, betaincinv, ndtri
 
 from reident import batches, keys
 from reident.ranking import WHOLE
@@ -42,12 +42,23 @@ def interval(successes: int, trials: int, method: str = "clopper-pearson", level
     ValueError
         If successes exceed trials.
     """
+    if not 0 <= successes <= trials:
+        raise ValueError("successes must lie between 0 and trials")
     if trials == 0:
         return Interval(None, None)
-    found = binomtest(successes, trials).proportion_ci(
-        level, "exact" if method == "clopper-pearson" else method
-    )
-    return Interval(float(found.low), float(found.high))
+    tail, failures = (1 - level) / 2, trials - successes
+    if method == "wilson":
+        return _wilson(successes / trials, trials, float(-ndtri(tail)))
+    low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0
+    high = float(betainccinv(successes + 1, failures, tail)) if failures else 1.0
+    return Interval(low, high)
+
+
+def _wilson(found: float, n: int, z: float) -> Interval:
+    """The ends where the normal test just accepts, z standard errors of their own from what was found."""
+    middle, half = found + z * z / (2 * n), z * math.sqrt(found * (1 - found) / n + z * z / (4 * n * n))
+    low, high = ((middle + side * half) / (1 + z * z / n) for side in (-1, 1))
+    return Interval(0.0 if found == 0 else low, 1.0 if found == 1 else high)
 
 
 def share(part: int, whole: int) -> float | None:
