@@ -28,3 +28,8 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whole studies first: with workers side by side, the short tests then fill the end."""
     items.sort(key=lambda item: "workflow" not in item.path.parts)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than processors: studies wait for their processes, and a cluster's test for its scheduler."""
+    return (os.cpu_count() or 1) + 1
