@@ -1,9 +1,11 @@
 """What a step leaves, and when it leaves nothing."""
 
+import ast
 import json
 import os
 import shutil
 import stat
+from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
@@ -163,3 +165,31 @@ def test_a_study_that_changes_after_the_run_began_is_refused(shop):
         SystemExit, match=r"study\.yaml changed since this run began; run the same command again"
     ):
         run(job, lambda _: pytest.fail("the body ran"))
+
+
+def imported(source: Path) -> set[str]:
+    """The modules of the library that a file imports at run time, by its syntax."""
+    found = set()
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            return
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        if isinstance(node, ast.ImportFrom) and node.module:
+            parts = [f"{node.module}.{alias.name}" for alias in node.names]
+            modules = all(map(digests._exists, parts))
+            found.update([f"{node.module}.__init__", *parts] if modules else [node.module])
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(ast.parse(source.read_text(encoding="utf-8")))
+    return {name for name in found if name.startswith("reident.") and digests._exists(name)}
+
+
+def test_the_digest_of_the_library_knows_every_import():
+    sources = sorted(digests.LIBRARY.rglob("*.py"))
+    assert len(sources) > 100
+    for source in sources:
+        module = ".".join(["reident", *source.relative_to(digests.LIBRARY).with_suffix("").parts])
+        assert set(digests._imports(module)) == imported(source), module
