@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from reident.sources import SourceFile
 
 _LONGEST_FIELD = 1_000_000
+_TOGETHER = 1024
+"""So many records are held with all their fields, of which a wide file has hundreds that no study asks for."""
 
 
 def batches(
@@ -35,14 +38,24 @@ def batches(
             if not header:
                 raise InputError(f"{path.name}: the file is empty; it needs a header row.")
             check_header(path, header, wanted)
-            positions, row = [header.index(name) for name in wanted], 1
-            while records := list(islice(reader, BATCH)):
+            fields, row = [itemgetter(header.index(name)) for name in wanted], 1
+            columns: list[list[str]] = [[] for _ in wanted]
+            while records := list(islice(reader, _TOGETHER)):
                 _check_widths(path, records, len(header), row)
                 row += len(records)
-                fields = list(zip(*records, strict=True))
-                yield pa.record_batch([pa.array(fields[at], TEXT) for at in positions], names=list(wanted))
+                for column, field in zip(columns, fields, strict=True):
+                    column.extend(map(field, records))
+                if len(columns[0]) >= BATCH:
+                    yield _batch(columns, wanted)
+                    columns = [[] for _ in wanted]
+            if columns[0]:
+                yield _batch(columns, wanted)
         except csv.Error as error:
             _say_csv(path, source, error)
+
+
+def _batch(columns: list[list[str]], wanted: Sequence[str]) -> pa.RecordBatch:
+    return pa.record_batch([pa.array(column, TEXT) for column in columns], names=list(wanted))
 
 
 def _dialect(source: SourceFile) -> dict[str, Any]:
