@@ -13,7 +13,7 @@ rule all:
 
 checkpoint checked:
     output: "checked"
-    shell: "sleep 3; touch {{output}}"
+    shell: "sleep 5; touch {{output}}"
 
 rule after:
     input: lambda wildcards: checkpoints.checked.get().output[0]
@@ -30,11 +30,11 @@ rule late:
     output: "late"
     priority: 100
     threads: 2
-    shell: "sleep 4; touch {{output}}"
+    shell: "sleep 6; touch {{output}}"
 
 rule twice:
     output: "twice"
-    shell: "sleep 1; [ -e tried ] && touch {{output}} || {{{{ touch tried; exit {code}; }}}}"
+    shell: "sleep 2; [ -e tried ] && touch {{output}} || {{{{ touch tried; exit {code}; }}}}"
 """
 REPAIR = "from reident import retries\nretries.keep_waiting_jobs(JobScheduler)"
 
