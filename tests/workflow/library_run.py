@@ -125,3 +125,11 @@ def through_csv(table: pd.DataFrame) -> pd.DataFrame:
         file.write(stored.encoded(table))
         file.flush()
         return stored.read(Path(file.name))
+
+
+def assert_rates(results: Path, study: dict[str, Any], tables: dict[str, list[list[str]]]) -> None:
+    """The rates of a study are those of the library on the same study and rows, computed afresh."""
+    rows = {side: [dict(zip(own[0], row, strict=True)) for row in own[1:]] for side, own in tables.items()}
+    fresh = run(study, rows["puf"], rows["eif"], rows["iuf"]).rates
+    found = pd.read_csv(results / "rates.csv", dtype=str, keep_default_na=False)
+    pd.testing.assert_frame_equal(found, fresh.astype(str))

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
 import pytest
 from reident.family import Family
 from reident.ledger import check
@@ -80,21 +79,6 @@ def kept(path: Path) -> Iterator[None]:
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-LONG = {
-    "a prepared file, seen by its time",
-    "the binned file",
-    "rates, seen by their time",
-    "the report, seen by its time",
-    "a prepared file lost",
-    "an entry emptied",
-    "an entry in place of another",
-    "the first entry lost",
-    "rates lost",
-    "the executed notebook lost",
-}
-"""Cases that differ little from others."""
-
-
 class Case(NamedTuple):
     """A change, whether time stamps are kept, and what follows."""
 
@@ -102,11 +86,14 @@ class Case(NamedTuple):
     file: str
     change: Callable[[Path], object]
     keeps: bool = True
+    long: bool = False
+    """Whether it differs little from another."""
 
 
 def parameters(cases: list[Case]) -> list:
-    marks = {True: pytest.mark.long, False: ()}
-    return [pytest.param(case, id=case.sentence, marks=marks[case.sentence in LONG]) for case in cases]
+    return [
+        pytest.param(case, id=case.sentence, marks=[pytest.mark.long] if case.long else []) for case in cases
+    ]
 
 
 def edit(path: Path) -> None:
@@ -137,19 +124,21 @@ R = "results/small"
 EDITED = [
     Case("the study with its defaults", f"{R}/study.json", edit),
     Case("a prepared file", f"{R}/prepared/puf.parquet", edit),
-    Case("a prepared file, seen by its time", f"{R}/prepared/eif.parquet", edit, keeps=False),
+    Case("a prepared file, seen by its time", f"{R}/prepared/eif.parquet", edit, keeps=False, long=True),
     Case("a prepared file cut", f"{R}/prepared/iuf.parquet", cut),
     Case("the strata", f"{R}/strata/manifest.csv", edit),
-    Case("the binned file", f"{R}/binned/eif.parquet", edit),
+    Case("the binned file", f"{R}/binned/eif.parquet", edit, long=True),
     Case("scores", f"{R}/scores/taxicab/0001.parquet", edit),
     Case("suspected pairs emptied", f"{R}/suspected/taxicab.parquet", empty),
     Case("confirmed pairs", f"{R}/confirmed/taxicab.parquet", edit, keeps=False),
     Case("rates", f"{R}/rates.csv", edit),
-    Case("rates, seen by their time", f"{R}/rates.csv", edit, keeps=False),
+    Case("rates, seen by their time", f"{R}/rates.csv", edit, keeps=False, long=True),
     Case("a table of the report", f"{R}/description/overlap.csv", edit),
     Case("the executed notebook", f"{R}/disclosure-review.ipynb", edit),
     Case("the report", "reports/small/disclosure-review.html", edit),
-    Case("the report, seen by its time", "reports/small/disclosure-review.html", edit, keeps=False),
+    Case(
+        "the report, seen by its time", "reports/small/disclosure-review.html", edit, keeps=False, long=True
+    ),
     Case("the printed report", "reports/small/disclosure-review.pdf", cut),
 ]
 MENDED = {"rates", "the report"}
@@ -207,18 +196,18 @@ def lock(folder: Path) -> None:
 
 
 LOST = [
-    Case("a prepared file lost", f"{R}/prepared/puf.parquet", Path.unlink),
+    Case("a prepared file lost", f"{R}/prepared/puf.parquet", Path.unlink, long=True),
     Case("a table that no step reads lost", f"{R}/suspected/taxicab.distribution.csv", Path.unlink),
-    Case("rates lost", f"{R}/rates.csv", Path.unlink),
-    Case("the executed notebook lost", f"{R}/disclosure-review.ipynb", Path.unlink),
+    Case("rates lost", f"{R}/rates.csv", Path.unlink, long=True),
+    Case("the executed notebook lost", f"{R}/disclosure-review.ipynb", Path.unlink, long=True),
     Case("the printed report lost", "reports/small/disclosure-review.pdf", Path.unlink),
-    Case("the first entry lost", f"{R}/ledger/resolve.json", Path.unlink),
+    Case("the first entry lost", f"{R}/ledger/resolve.json", Path.unlink, long=True),
     Case("an entry lost", f"{R}/ledger/bin.json", Path.unlink),
     Case("the last entry lost", f"{R}/ledger/report.json", Path.unlink),
     Case("an entry cut", f"{R}/ledger/rate.json", cut),
-    Case("an entry emptied", f"{R}/ledger/describe.json", empty),
+    Case("an entry emptied", f"{R}/ledger/describe.json", empty, long=True),
     Case("a number of an entry edited", f"{R}/ledger/confirm.taxicab.json", forge),
-    Case("an entry in place of another", f"{R}/ledger/rate.json", swap_entries),
+    Case("an entry in place of another", f"{R}/ledger/rate.json", swap_entries, long=True),
     Case("the whole ledger lost", f"{R}/ledger", shutil.rmtree, keeps=False),
 ]
 
@@ -298,7 +287,7 @@ def test_a_changed_source_gives_its_own_numbers(again, side, old, new, keeps):
         assert side == "iuf"
         assert len(ended.errors) == 1, ended.shown
         return
-    assert_rates(again, STUDY, sources(side, old, new))
+    library_run.assert_rates(again.results, STUDY, sources(side, old, new))
 
 
 def set_alpha(study: dict) -> None:
@@ -320,15 +309,7 @@ def test_a_changed_study_gives_its_own_numbers_though_its_time_stamp_is_kept(aga
     assert not found.closes
     assert "was made with another study" in found.line
     assert again.run(*RATES).code == 0
-    assert_rates(again, study, ROWS)
-
-
-def assert_rates(again: Copy, study: dict, tables: dict[str, list[list[str]]]) -> None:
-    """The rates are those of the library on the same study and rows, computed afresh."""
-    rows = {side: [dict(zip(own[0], row, strict=True)) for row in own[1:]] for side, own in tables.items()}
-    fresh = library_run.run(study, rows["puf"], rows["eif"], rows["iuf"]).rates
-    found = pd.read_csv(again.results / "rates.csv", dtype=str, keep_default_na=False)
-    pd.testing.assert_frame_equal(found, fresh.astype(str))
+    library_run.assert_rates(again.results, study, ROWS)
 
 
 LIBRARY = "workflow/lib/reident"

@@ -10,7 +10,6 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from workflow.commands import CHECKOUT, Ended, copied, made, snakemake
 
@@ -112,20 +111,11 @@ def test_a_changed_option_gives_the_numbers_of_that_option_and_leaves_the_other_
     assert {
         metric for metric, time in before.items() if score_file(again, metric).stat().st_mtime_ns != time
     } == {"taxicab"}
-    assert_rates_of(again, study)
+    library_run.assert_rates(again.results, study, small.rows())
 
 
 def score_file(again, metric):
     return again.results / "scores" / metric / "0001.parquet"
-
-
-def assert_rates_of(again, study, tables=None):
-    """The rates are those of the library on the same study and rows, computed afresh."""
-    tables = small.rows() if tables is None else tables
-    rows = {side: [dict(zip(own[0], row, strict=True)) for row in own[1:]] for side, own in tables.items()}
-    fresh = library_run.run(study, rows["puf"], rows["eif"], rows["iuf"]).rates
-    found = pd.read_csv(again.results / "rates.csv", dtype=str, keep_default_na=False)
-    pd.testing.assert_frame_equal(found, fresh.astype(str))
 
 
 MODULES = [
@@ -188,7 +178,7 @@ def test_a_changed_option_is_seen_where_the_records_are_lost(again):
     ended = again.run(*DATA)
     assert ended.code == 0
     assert ended.planned == {"resolve": 1, **ONE_METRIC}
-    assert_rates_of(again, study)
+    library_run.assert_rates(again.results, study, small.rows())
 
 
 def test_a_swapped_source_is_seen_where_the_records_are_lost(again):
@@ -198,7 +188,7 @@ def test_a_swapped_source_is_seen_where_the_records_are_lost(again):
     assert ended.code == 0
     tables = small.rows()
     tables["eif"] = [[cell.replace("rent", "free") for cell in row] for row in tables["eif"]]
-    assert_rates_of(again, small.STUDY, tables)
+    library_run.assert_rates(again.results, small.STUDY, tables)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ def both_spellings(schema: dict[str, Any]) -> None:
     schema["properties"]["integer-coded"] = schema["properties"]["integer_coded"]
 
 
-def _listed(value: Any) -> Any:
+def listed(value: Any) -> Any:
     """One missing code stands for a list of one; an empty cell of the list is the empty text."""
     if isinstance(value, str):
         value = [value]
@@ -20,7 +20,7 @@ def _listed(value: Any) -> Any:
 
 
 Codes = Annotated[
-    tuple[str, ...], BeforeValidator(_listed, json_schema_input_type=str | tuple[str | None, ...])
+    tuple[str, ...], BeforeValidator(listed, json_schema_input_type=str | tuple[str | None, ...])
 ]
 """The codes that mean missing, of one file."""
 

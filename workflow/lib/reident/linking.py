@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from reident.codes import IntegerCoded, both_spellings
+from reident.codes import IntegerCoded, both_spellings, listed
 from reident.section import Section
 from reident.sources import Name, Names, SourceFile
 
@@ -77,13 +77,9 @@ class Recodes(Section):
 
 
 def _for_both(value: Any) -> Any:
-    """A list of missing codes stands for both files; an empty cell of the list is the empty text."""
-    if isinstance(value, str):
-        value = [value]
-    if isinstance(value, list | tuple):
-        codes = ["" if code is None else code for code in value]
-        return {"puf": codes, "eif": codes}
-    return value
+    """A list of missing codes stands for both files."""
+    codes = listed(value)
+    return {"puf": codes, "eif": codes} if isinstance(codes, list) else codes
 
 
 MissingCodes = Annotated[
