@@ -25,7 +25,8 @@ def files(n: int, categorical: int, numeric: int, folder: Path) -> Path:
     """Draw two files of n records, once, and return where they lie.
 
     The arrays are ``puf_codes``, ``eif_codes`` (int32, -1 missing) and ``puf_values``, ``eif_values``
-    (float64, NaN missing), categorical variables first, as the kernels take them.
+    (float64, NaN missing), categorical variables first, as the kernels take them; and ``puf_people``,
+    ``eif_people``, whose record each one is.
     """
     path = folder / f"{n}-{categorical}-{numeric}.npz"
     if not path.exists():
@@ -86,7 +87,7 @@ def draw(n: int, categorical: int, numeric: int) -> dict[str, np.ndarray]:
                 rng.random(n) < 0.5, np.round(amounts[people] * rng.normal(1, 0.05, n)), amounts[people]
             )
             own_values[:, at] = np.where(rng.random(n) < MISSING, np.nan, column)
-        out |= {f"{side}_codes": own_codes, f"{side}_values": own_values}
+        out |= {f"{side}_codes": own_codes, f"{side}_values": own_values, f"{side}_people": people}
     return out
 
 

@@ -1,7 +1,9 @@
 """Run a notebook so that what comes out depends on the notebook, its parameters and the tables alone.
 
 No clock, no path of this machine and no random name stays in the executed notebook; the kernel
-starts with a fixed environment, without the user's own settings.
+starts with a fixed environment, without the user's own settings. What its process says beside the
+output of cells, for example of a message that came while it ended, is nobody's to read and may hold
+data: it stands in the details of an error, and is dropped where there is none.
 """
 
 from __future__ import annotations
@@ -10,18 +12,34 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import papermill
-from traitlets.config import Config
+from jupyter_client.manager import AsyncKernelManager
 
 import reident
 
 LONGEST_FOLDER = 60
 """Characters of a folder's path in which a socket's name still fits."""
+
+
+class QuietKernel(AsyncKernelManager):
+    """A kernel without a port that others could reach, whose process writes to a file in place of the terminal."""
+
+    def __init__(self, **kw: Any) -> None:
+        super().__init__(**kw, transport="ipc")
+
+    async def _async_launch_kernel(self, kernel_cmd: list[str], **kw: Any) -> None:
+        with _words().open("ab") as words:
+            await super()._async_launch_kernel(kernel_cmd, **kw, stdout=words, stderr=words)
+
+
+def _words() -> Path:
+    """The file with what the kernel's process says."""
+    return Path(os.environ["JUPYTER_RUNTIME_DIR"], "kernel.txt")
 
 
 def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookNode:
@@ -45,7 +63,7 @@ def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookN
     ValueError
         If two paths do not lie in one folder.
     papermill.PapermillExecutionError
-        If a cell fails.
+        If a cell fails. Its notes have what the kernel's process said.
     """
     paths = {name: value.resolve() for name, value in parameters.items() if isinstance(value, Path)}
     folders = {path.parent for path in paths.values()} or {notebook.resolve().parent}
@@ -53,18 +71,23 @@ def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookN
         raise ValueError("the paths among a notebook's parameters must lie in one folder")
     values = {**parameters, **{name: path.name for name, path in paths.items()}}
     with _kernel_environment():
-        executed = papermill.execute_notebook(
-            str(notebook),
-            None,
-            values,
-            cwd=str(folders.pop()),
-            kernel_name="python3",
-            progress_bar=False,
-            record_timing=False,
-            coalesce_streams=True,
-            shutdown_kernel="immediate",
-            config=Config({"KernelManager": {"transport": "ipc"}}),  # no port that others could reach
-        )
+        try:
+            executed = papermill.execute_notebook(
+                str(notebook),
+                None,
+                values,
+                cwd=str(folders.pop()),
+                kernel_name="python3",
+                progress_bar=False,
+                record_timing=False,
+                coalesce_streams=True,
+                shutdown_kernel="immediate",
+                kernel_manager_class=QuietKernel,
+            )
+        except Exception as error:
+            with suppress(OSError):
+                error.add_note(_words().read_text(encoding="utf-8", errors="backslashreplace"))
+            raise
     return canonical(executed, values)
 
 
