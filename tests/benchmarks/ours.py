@@ -47,7 +47,7 @@ def main(name: str, file: str, threads: str = "2") -> None:
         from reident.kernels import adhoc
 
         within, score = np.array(BANDS).T
-        bands = adhoc.Bands(within, np.full(len(BANDS), True), (score * adhoc.SCALE).astype(np.int64))
+        bands = adhoc.Bands(np.zeros(len(BANDS)), within, (score * adhoc.SCALE).astype(np.int64))
         puf, eif, total, _ = adhoc.nearest(
             *codes,
             data["puf_values"],

@@ -1,6 +1,6 @@
 """Adhoc by its definition (METHODS §4.4, §5): every pair, one after another, in plain Python.
 
-A rule is ("exact",), ("table", rows of scores) or ("bands", [(within, relative, score), …], beyond).
+A rule is ("exact",), ("table", rows of scores) or ("bands", [(within, share, score), …], beyond).
 """
 
 import math
@@ -15,8 +15,8 @@ def variable_score(rule, p_code, e_code, p, e):
         if math.isnan(p) or math.isnan(e):
             return 0
         difference = 0.0 if p == e else abs(e - p)
-        for within, relative, score in rule[1]:
-            if difference <= (within * abs(p) if relative else within):
+        for within, share, score in rule[1]:
+            if difference <= within + (share * abs(p) if share else 0):
                 return score
         return rule[2]
     if p_code < 0 or e_code < 0:

@@ -24,11 +24,11 @@ def euclidean_level(p, e, numeric, spread, alpha, norm):
 
 
 def band_score(p, e, bands, beyond):
-    """bands: (within, relative, score) in order; the first that holds the difference counts."""
+    """bands: (within, share, score) in order; the first that holds the difference counts."""
     if p is None or e is None:
         return 0
-    for within, relative, score in bands:
-        if abs(e - p) <= (within * abs(p) if relative else within):
+    for within, share, score in bands:
+        if abs(e - p) <= within + (share * abs(p) if share else 0):
             return score
     return beyond
 

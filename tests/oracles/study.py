@@ -82,9 +82,9 @@ def scored_pairs(name, study, options, puf, eif):
 
 
 def unicity_pairs(study, options, puf, eif):
-    """Unicity's suspected pairs; `auto` looks for missing values and missing bins in both whole files."""
+    """Unicity's suspected pairs; `auto` looks for missing values in both whole files."""
     binned = bin_records(study, puf, eif)
-    anything_missing = any(None in record.values for record in [*puf, *eif, *binned[0], *binned[1]])
+    anything_missing = any(None in record.values for record in [*puf, *eif])
     option, pairs = options.get("interactions", "auto"), []
     sets = scoring.variable_sets(
         option, options.get("max_order"), len(study["linking_variables"]), anything_missing

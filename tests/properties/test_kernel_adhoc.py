@@ -23,7 +23,8 @@ SCORES = st.one_of(
     st.sampled_from([HIGHEST // 8, 3_300_000_000_000, 1, HIGHEST - 1]),
 )
 WITHIN = st.sampled_from([0.0, 0.1, 0.5, 1.0, 2.0, 39.0, 1e16, 1e308, float("inf")])
-BANDS = st.lists(st.tuples(WITHIN, st.booleans(), SCORES), max_size=6)
+SHARE = st.sampled_from([0.0, 0.0, 4e-16, 0.1, 1.0, float("inf")])
+BANDS = st.lists(st.tuples(WITHIN, SHARE, SCORES), max_size=6)
 
 
 @st.composite
@@ -42,8 +43,8 @@ def kernel_rule(rule):
         return Exact()
     if rule[0] == "table":
         return Table(np.array(rule[1], np.int64))
-    within, relative, score = zip(*rule[1], strict=True) if rule[1] else ((), (), ())
-    return Bands(np.array(within), np.array(relative, bool), np.array(score, np.int64), rule[2])
+    within, share, score = zip(*rule[1], strict=True) if rule[1] else ((), (), ())
+    return Bands(np.array(within), np.array(share), np.array(score, np.int64), rule[2])
 
 
 @st.composite

@@ -97,8 +97,9 @@ def rules_of(rng, numeric, codes):
             relative, n = bool(rng.integers(2)), int(rng.integers(1, 4))
             within = np.sort(rng.choice([0.0, 0.25, 0.5, 1.0, 2.0, 1500.0], n, replace=False))
             scores, beyond = rng.integers(0, 6, n) * SCALE, int(rng.integers(0, 3)) * SCALE // 2
-            kernel.append(adhoc.Bands(within, np.full(n, relative), scores, beyond))
-            bands = [(float(w), relative, int(s)) for w, s in zip(within, scores, strict=True)]
+            parts = (np.zeros(n), within) if relative else (within, np.zeros(n))
+            kernel.append(adhoc.Bands(*parts, scores, beyond))
+            bands = [(float(w), float(r), int(s)) for w, r, s in zip(*parts, scores, strict=True)]
             oracle.append(lambda p, e, bands=bands, beyond=beyond: measured.band_score(p, e, bands, beyond))
         else:
             n = int(max(code[:, at].max(initial=-1) for code in codes)) + 1

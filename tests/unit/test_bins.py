@@ -124,11 +124,13 @@ def test_a_scope_whose_cutting_file_has_no_value_has_no_bins():
     assert lines.loc[["s0001"], ["n_puf", "n_eif"]].to_numpy().tolist() == [[0, 0]]
 
 
-def test_a_stratum_of_one_file_alone_is_binned_without_harm():
-    _, found = binned(["a 1"], ["a 1", "b 7"], strata=("a", "b"))
-    assert found.eif["v"].to_pylist() == [1, None]
-    _, found = binned(["a 1", "c 3"], ["a 1"], strata=("a", "c"), cutpoints="eif")
-    assert found.puf["v"].to_pylist() == [1, None]
+@pytest.mark.parametrize("scope", ["stratum", "study"])
+def test_a_stratum_of_one_file_alone_makes_no_value_missing(scope):
+    of_none = bins.OUTSIDE if scope == "stratum" else 2
+    _, found = binned(["a 1"], ["a 1", "b 7", "b ~"], strata=("a", "b"), scope=scope)
+    assert found.eif["v"].to_pylist() == [1, of_none, None]
+    _, found = binned(["a 1", "c 3"], ["a 1"], strata=("a", "c"), cutpoints="eif", scope=scope)
+    assert found.puf["v"].to_pylist() == [1, of_none]
 
 
 def test_without_numeric_variables_there_are_no_cut_points_but_their_columns():

@@ -17,15 +17,15 @@ ONE = 10**12
 
 EXACT = ("exact",)
 TABLE = ("table", [[5 * ONE, 3 * ONE, 0], [2 * ONE, 4 * ONE, ONE], [0, 0, HIGHEST]])
-STEPS = ("bands", [(0.1, False, 5 * ONE), (0.5, False, 3 * ONE), (2.0, False, ONE)], 0)
-SHARES = ("bands", [(0.0, True, 5 * ONE), (0.1, True, 4 * ONE), (0.5, True, 2 * ONE)], ONE)
+STEPS = ("bands", [(0.1, 0.0, 5 * ONE), (0.5, 0.0, 3 * ONE), (2.0, 0.0, ONE)], 0)
+SHARES = ("bands", [(0.0, 0.0, 5 * ONE), (0.0, 0.1, 4 * ONE), (0.0, 0.5, 2 * ONE)], ONE)
 DISORDER = (
     "bands",
-    [(1.0, False, ONE), (0.5, False, 5 * ONE), (3.0, False, 4 * ONE), (2.0, False, 0)],
+    [(1.0, 0.0, ONE), (0.5, 0.0, 5 * ONE), (3.0, 0.0, 4 * ONE), (2.0, 0.0, 0)],
     2 * ONE,
 )
-MIXED = ("bands", [(1.0, False, 4 * ONE), (0.1, True, 5 * ONE)], 0)
-THIRDS = ("bands", [(0.1, False, 3_333_333_333_333)], 1_111_111_111_111)
+MIXED = ("bands", [(1.0, 0.0, 4 * ONE), (0.0, 0.1, 5 * ONE)], 0)
+THIRDS = ("bands", [(0.1, 0.0, 3_333_333_333_333)], 1_111_111_111_111)
 
 
 def kernel_rule(rule):
@@ -33,8 +33,8 @@ def kernel_rule(rule):
         return Exact()
     if rule[0] == "table":
         return Table(np.array(rule[1], np.int64))
-    within, relative, score = zip(*rule[1], strict=True) if rule[1] else ((), (), ())
-    return Bands(np.array(within), np.array(relative, bool), np.array(score, np.int64), rule[2])
+    within, share, score = zip(*rule[1], strict=True) if rule[1] else ((), (), ())
+    return Bands(np.array(within), np.array(share), np.array(score, np.int64), rule[2])
 
 
 def arrays_of(puf, eif, rules):
@@ -107,14 +107,14 @@ CASES = [
         "an infinite limit holds every value",
         [(1.0,)],
         [(math.inf,), (-1e308,)],
-        [("bands", [(math.inf, False, ONE)], 0)],
+        [("bands", [(math.inf, 0.0, ONE)], 0)],
         ALL,
     ),
     (
         "a limit that is not a number holds none",
         [(0.0,)],
         [(0.0,)],
-        [("bands", [(math.inf, True, ONE)], 2 * ONE)],
+        [("bands", [(0.0, math.inf, ONE)], 2 * ONE)],
         ALL,
     ),
     ("above is strict", [(1, 1)], [(1, 1), (1, 2)], [EXACT, EXACT], {"above": HIGHEST, "keep": 9}),
@@ -161,7 +161,7 @@ def test_a_sum_of_scores_is_the_level():
 
 
 DIAGONAL = ("table", [[max(5 - abs(a - b), 0) * ONE for b in range(90)] for a in range(90)])
-SKEWED = ("bands", [(0.5, True, 5 * ONE), (0.1, False, 3_300_000_000_000)], 0)
+SKEWED = ("bands", [(0.0, 0.5, 5 * ONE), (0.1, 0.0, 3_300_000_000_000)], 0)
 
 LARGE = [
     (
@@ -297,7 +297,7 @@ def test_rules_that_make_no_sense_are_refused(words, rules, changed):
 def test_bands_of_unequal_length_are_refused():
     arrays = arrays_of([(1.0,)], [(1.0,)], [STEPS])
     with pytest.raises(ValueError, match="as many scores"):
-        nearest(*arrays, [Bands(np.zeros(2), np.zeros(2, bool), np.zeros(1, np.int64))], **ALL)
+        nearest(*arrays, [Bands(np.zeros(2), np.zeros(2), np.zeros(1, np.int64))], **ALL)
 
 
 @pytest.mark.parametrize("wrong", [np.zeros((2, 3)), np.zeros((3, 2), np.int64)])

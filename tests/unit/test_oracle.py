@@ -258,14 +258,15 @@ def test_unicity(options, puf, eif, pairs):
     assert suspected("unicity", options, "cc", puf, eif) == pairs
 
 
-def test_auto_looks_at_every_record_and_at_missing_bins():
+def test_auto_looks_at_the_values_of_every_record():
     # full set: p = (1, 1) and e = (1, 2) differ; all sets: both are alone with 1 in x0
     puf, eif, pairs = "p a 1 1", "e a 1 2", {"p e": (1, (0,))}
     assert suspected("unicity", {}, "cc", puf, eif, strata=True) == {}
     assert suspected("unicity", {}, "cc", puf + ", q . . 1", eif, strata=True) == pairs
-    # x1 as a number, cut at 1: bins 1 and 5; no PUF value cuts in stratum b: the bins are missing there
+    # x1 as a number, cut at 1: bins 1 and 5; that no PUF value cuts in stratum b makes no value missing
     assert suspected("unicity", {}, "cn", puf, eif, strata=True) == {}
-    assert suspected("unicity", {}, "cn", puf, eif + ", f b 3 4", strata=True) == pairs
+    assert suspected("unicity", {}, "cn", puf, eif + ", f b 3 4", strata=True) == {}
+    assert suspected("unicity", {}, "cn", puf, eif + ", f b 3 .", strata=True) == pairs
 
 
 TAXICAB = [

@@ -77,7 +77,8 @@ def bin_files(study: Study, puf: pa.Table, eif: pa.Table, manifest: pd.DataFrame
     -------
     Binned
         ``puf``, ``eif``: key columns, stratum (null for none), linking variables: numeric as bins
-        1 … `bins` (int32; null missing; 0 for a value outside every stratum), categorical as text.
+        1 … `bins` (int32; null missing; 0 for a value that is compared with none: outside every
+        stratum, or in one where the file that cuts has no record), categorical as text.
         ``cutpoints``: one line per scope, variable, cutting file and bin: the bin holds values in
         (above, up_to]; n_puf and n_eif are its counts.
     """
@@ -119,9 +120,11 @@ def _bin_variable(
     for scope, rows in scopes:
         own = {side: values[side][rows[side]] for side in values}
         for cutter, cut_sides in _cutters(options.cutpoints):
-            cuts = cut_points(np.concatenate([own[side] for side in cut_sides]), options.bins)
+            cutting = np.concatenate([own[side] for side in cut_sides])
+            cuts = cut_points(cutting, options.bins)
             targets = cut_sides if options.cutpoints == "each" else ("puf", "eif")
-            for side in targets:
+            # Without a record to cut there is none to compare with: the values there stay outside, not missing.
+            for side in targets if len(cutting) else ():
                 binned[side][rows[side]] = bin_values(own[side], cuts)
             counted = {side: binned[side][rows[side]] for side in targets}
             lines += _bin_lines(scope, variable.name, cutter, cuts, options.bins, counted)

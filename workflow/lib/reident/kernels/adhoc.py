@@ -144,9 +144,9 @@ def _prepared(files: Files, rules: Flat) -> tuple[Adhoc, Index, Puf]:
 def _places(values: np.ndarray, rules: Flat, j: int) -> np.ndarray:
     """Values on a scale on which two that are 1 apart differ clearly; only the speed depends on it."""
     bands = slice(rules.start[j], rules.start[j] + rules.width[j])
-    within = rules.within[bands]
-    within, relative = within[np.isfinite(within) & (within > 0)], rules.relative[bands].any()
-    reach = 2 * float(within.min(initial=np.inf))
+    relative = not rules.within[bands].any() and rules.share[bands].any()
+    width = (rules.share if relative else rules.within)[bands]
+    reach = 2 * float(width[np.isfinite(width) & (width > 0)].min(initial=np.inf))
     reach = reach if np.isfinite(reach) else 1.0
     with np.errstate(over="ignore", invalid="ignore"):
         if relative:

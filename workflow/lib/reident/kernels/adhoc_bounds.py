@@ -72,6 +72,12 @@ def make_desk(n_coded: int, n_numeric: int, n_bands: int) -> Desk:
     )
 
 
+@lean_jit
+def _end(rules, b, p):
+    """The largest difference that a band holds around a PUF value; of an infinite one no share is taken in vain."""
+    return rules.within[b] + (rules.share[b] * abs(p) if rules.share[b] > 0 else 0.0)
+
+
 @search.implements(search.level_of, Adhoc)
 def _level_of(metric, _desk, files, i, r, bound):
     """The cost of the pair (i, r) by the definition, or some number from ``bound`` on if that is what it reaches."""
@@ -87,8 +93,7 @@ def _level_of(metric, _desk, files, i, r, bound):
             difference = 0.0 if p == e else abs(e - p)
             cost = rules.beyond[j]
             for b in range(rules.start[j], rules.start[j] + rules.width[j]):
-                within = rules.within[b] * abs(p) if rules.relative[b] else rules.within[b]
-                if difference <= within:
+                if difference <= _end(rules, b, p):
                     cost = rules.cost[b]
                     break
             total += cost
@@ -171,7 +176,7 @@ def _list_bands(metric, desk, q, k, j, x):
     known = metric.known[metric.first[k] : metric.first[k + 1]]
     at = np.searchsorted(known, x)
     for b in range(rules.start[j], rules.start[j] + rules.width[j]):
-        limit = rules.within[b] * abs(x) if rules.relative[b] else rules.within[b]
+        limit = _end(rules, b, x)
         if limit > largest:
             lowest, uppermost = _held(known, at, limit)
             desk.lowest[q, k, n] = lowest // metric.share[k]

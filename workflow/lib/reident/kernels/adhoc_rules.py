@@ -40,16 +40,15 @@ class Bands:
 
     Attributes
     ----------
-    within : float64 (b,)
-        A band holds a pair if ``|e − p| <= within``, or ``|e − p| <= within·|p|`` where it is relative.
-    relative : bool (b,)
+    within, share : float64 (b,)
+        A band holds a pair if ``|e − p| <= within + share·|p|``.
     score : int64 (b,)
     beyond : int
         The score where no band holds the pair.
     """
 
     within: np.ndarray
-    relative: np.ndarray
+    share: np.ndarray
     score: np.ndarray
     beyond: int = 0
 
@@ -68,7 +67,7 @@ class Flat(NamedTuple):
     width: np.ndarray  # int64 (v,): number of codes of its table, number of its bands
     table: np.ndarray  # int64: the costs of all tables, row by row
     within: np.ndarray  # float64 (b,), of the bands of all variables
-    relative: np.ndarray  # bool (b,)
+    share: np.ndarray  # float64 (b,)
     cost: np.ndarray  # int64 (b,)
     beyond: np.ndarray  # int64 (v,)
     highest: np.ndarray  # int64 (v,): the highest score, which is the cost of a missing value
@@ -83,8 +82,8 @@ def _scores(rule: Rule) -> np.ndarray:
         if scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
             raise ValueError("a table needs as many rows as columns, one per code.")
     else:
-        if not len(rule.within) == len(rule.relative) == len(rule.score):
-            raise ValueError("bands need as many scores and relative flags as limits.")
+        if not len(rule.within) == len(rule.share) == len(rule.score):
+            raise ValueError("bands need as many scores and shares as limits.")
         scores = np.append(rule.score, rule.beyond)
     if scores.size and not 0 <= scores.min() <= scores.max() <= HIGHEST:
         raise ValueError("scores lie between 0 and 5·10^12.")
@@ -95,8 +94,8 @@ def flatten(rules: Sequence[Rule]) -> Flat:
     """Lay the rules out in plain arrays."""
     v = len(rules)
     kind, start, width, beyond, highest = (np.zeros(v, np.int64) for _ in range(5))
-    tables, within = [np.zeros(0, np.int64)], [np.zeros(0)]
-    relative, costs = [np.zeros(0, np.bool_)], [np.zeros(0, np.int64)]
+    tables, costs = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    within, share = [np.zeros(0)], [np.zeros(0)]
     for j, rule in enumerate(rules):
         highest[j] = _scores(rule).max(initial=0)
         if isinstance(rule, Table):
@@ -105,8 +104,8 @@ def flatten(rules: Sequence[Rule]) -> Flat:
         elif isinstance(rule, Bands):
             kind[j], start[j], width[j] = BANDS, sum(map(len, within)), len(rule.within)
             within.append(np.asarray(rule.within, np.float64))
-            relative.append(np.asarray(rule.relative, np.bool_))
+            share.append(np.asarray(rule.share, np.float64))
             costs.append(highest[j] - np.asarray(rule.score, np.int64))
             beyond[j] = highest[j] - rule.beyond
-    table, limit, flag, cost = (np.concatenate(parts) for parts in (tables, within, relative, costs))
-    return Flat(kind, start, width, table, limit, flag, cost, beyond, highest)
+    table, fixed, part, cost = (np.concatenate(parts) for parts in (tables, within, share, costs))
+    return Flat(kind, start, width, table, fixed, part, cost, beyond, highest)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -134,9 +134,12 @@ def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
             )
 
 
-END = 1e-9
-"""Bands are closed, and decimal text has no exact binary form: 1.1 − 1 is a little above 0.1. A
-difference that exceeds a band by no more than this share of its width is at its end."""
+END = 4 * float(np.finfo(np.float64).eps)
+"""Bands are closed, and decimal text has no exact binary form: 1.1 − 1 is a little above 0.1. A declared band ends
+by so small a share of the numbers that it is computed from later that no value of 14 digits can slip in."""
+
+SPREAD = 1e-9
+"""The same for bands in standard deviations, as a share of their width: the deviation itself is rounded."""
 
 
 def defaulted(options: Options, variables: tuple[LinkingVariable, ...]) -> list[str]:
@@ -206,15 +209,14 @@ def _rule(pairing: Pairing, at: int, declared: VariableScore | None) -> Rule:
     from reident.kernels.adhoc import Bands, Exact, Table
 
     labels = pairing.labels[at]
-    near: list[tuple[float, Decimal | int]]
     if declared is None and labels is None:
         spread = pairing.spread[at]
         # Without a spread (constant, or fewer than two values) only equal values are near.
-        near = [(share * spread, score) for share, score in DEFAULT_BANDS] if spread > 0 else [(0.0, 5)]
-        return _bands(Bands, near, relative=False, beyond=0)
+        near = [(share * spread * (1 + SPREAD), score) for share, score in DEFAULT_BANDS]
+        return _bands(Bands, [(width, 0.0, score) for width, score in near]) if spread > 0 else _equal(Bands)
     if declared is not None and declared.bands is not None:
-        near = sorted((band.within, band.score) for band in declared.bands)
-        return _bands(Bands, near, declared.bands[0].relative, _scaled(declared.beyond))
+        closed = [_closed(band) for band in sorted(declared.bands, key=lambda band: band.within)]
+        return _bands(Bands, closed, _scaled(declared.beyond))
     if declared is not None and declared.table is not None and labels is not None:
         code = {label: place for place, label in enumerate(labels)}
         normal = normaliser(Coding("categorical", integer_coded=pairing.variables[at].integer_coded))
@@ -224,17 +226,27 @@ def _rule(pairing: Pairing, at: int, declared: VariableScore | None) -> Rule:
             if p is not None and e is not None:
                 scores[p, e] = _scaled(cell.score)
         return Table(scores)
-    return _bands(Bands, [(0.0, 5)], relative=False, beyond=0) if labels is None else Exact()
+    return _equal(Bands) if labels is None else Exact()
 
 
-def _bands(make: type, near: list[tuple[float, Decimal | int]], relative: bool, beyond: int) -> Rule:
-    within = np.array([limit for limit, _ in near], np.float64) * (1 + END)
+def _closed(band: Band) -> tuple[float, float, Decimal]:
+    """A band's width in units, its width as a share of the PUF value, both with its ends, and its score."""
+    width = band.within * (1 + END)
+    if band.within == 0:
+        return 0.0, 0.0, band.score
+    return (0.0, width + END, band.score) if band.relative else (width, END, band.score)
+
+
+def _bands(make: type, near: Sequence[tuple[float, float, Decimal | int]], beyond: int = 0) -> Rule:
+    within, share, points = zip(*near, strict=True)
     return make(
-        within,
-        np.full(len(near), relative),
-        np.array([_scaled(points) for _, points in near], np.int64),
-        beyond,
+        np.array(within), np.array(share), np.array([_scaled(score) for score in points], np.int64), beyond
     )
+
+
+def _equal(make: type) -> Rule:
+    """Only equal numbers are near."""
+    return _bands(make, [(0.0, 0.0, 5)])
 
 
 def _rule_scores(pairing: Pairing, at: int, rule: Rule, rows: slice, columns: slice) -> np.ndarray:
@@ -245,10 +257,8 @@ def _rule_scores(pairing: Pairing, at: int, rule: Rule, rows: slice, columns: sl
         p, e = pairing.puf.values[rows, at][:, None], pairing.eif.values[columns, at][None, :]
         difference = np.abs(e - p)
         scores = np.full(difference.shape, rule.beyond, np.int64)
-        for within, relative, points in reversed(
-            list(zip(rule.within, rule.relative, rule.score, strict=True))
-        ):
-            scores[difference <= (within * np.abs(p) if relative else within)] = points
+        for within, share, points in reversed(list(zip(rule.within, rule.share, rule.score, strict=True))):
+            scores[difference <= within + share * np.abs(p)] = points
         return np.where(np.isnan(difference), 0, scores)
     p, e = pairing.puf.codes[rows, at][:, None], pairing.eif.codes[columns, at][None, :]
     scores = rule.scores[p, e] if isinstance(rule, Table) else np.where(p == e, HIGHEST, 0)
