@@ -11,8 +11,10 @@ from reident import tables
 CONFIRMED = {"half gap": (0.913, 0.843, 0.436), "midpoint": (0.947, 0.925, 0.591)}
 
 
-def write_masked(folder: Path, *, variants: bool = True, v: int = 3, **options) -> tables.Results:
-    """A results folder with what the section reads."""
+def write_masked(
+    folder: Path, *, variants: bool = True, v: int = 3, rules: tuple[str, ...] = (), **options
+) -> tables.Results:
+    """A results folder with what the section reads; of more ``rules`` all have the numbers of the half gap."""
     own = {"k": 3, "aggregate": "mean", "corresponding": None, **options}
     study = {
         "id": "masked",
@@ -42,7 +44,7 @@ def write_masked(folder: Path, *, variants: bool = True, v: int = 3, **options) 
         compared = [
             {"variant": f"k-{k}_{rule}", "reference": "yes" if (k, rule) == (3, "half gap") else "no", "set_k": k,
              "set_rule": rule, **line}
-            for k in (3, 10) for rule in CONFIRMED for line in range_of(rule, v)
+            for k in (3, 10) for rule in rules or CONFIRMED for line in range_of(rule, v)
         ]  # fmt: skip
         pd.DataFrame(compared).drop(columns="stratum").to_csv(
             folder / "comparison/agreements.csv", index=False
@@ -60,7 +62,7 @@ RATES = {"taxicab": 0.129, "euclidean": 0.998, "winkler": 0.913}
 
 
 def range_of(rule: str, v: int) -> list[dict]:
-    rates = [*CONFIRMED[rule], *[0.0] * v][:v]
+    rates = [*CONFIRMED.get(rule, CONFIRMED["half gap"]), *[0.0] * v][:v]
     return [
         {"stratum": "ALL", "min_agree": at, "n_puf": 1000, "confirmed_rate": rate}
         for at, rate in enumerate(rates, start=1)

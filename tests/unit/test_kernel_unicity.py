@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 from oracles import unicity as oracle
-from reident.kernels.unicity import shared_uniques
+from reident.errors import InputError
+from reident.kernels.unicity import most_records, shared_uniques
+from reident.metrics import unicity
+from reident.metrics.contract import Setting
+from reident.pairing import Pairing, Records, Scope
 
 
 def pairs(puf, eif, **options):
@@ -182,3 +186,23 @@ def test_an_error_in_progress_ends_the_work():
 
     with pytest.raises(RuntimeError, match="enough"):
         shared_uniques(*_large(13, 100, 3, 6, 0.0), threads=2, progress=stop)
+
+
+def test_what_does_not_go_into_64_bits_is_refused_with_a_remedy():
+    """61 variables one by one: the set and its order take 63 bits, and leave one for a record."""
+    assert most_records(61, 1) == 1
+
+    def found(n_eif):
+        codes = [np.full((n, 61), 7, np.int32) for n in (1, n_eif)]
+        sides = [Records(own, np.full(own.shape, np.nan)) for own in codes]
+        scope = Scope(*(side.values for side in sides))
+        pairing = Pairing((None,) * 61, *sides, (None,) * 61, np.full(61, np.nan), scope)
+        return unicity.score(pairing, unicity.Options(max_order=1), Setting(20, 1))
+
+    assert found(1).score.tolist() == [1]
+    with pytest.raises(
+        InputError, match=r"of up to 1 of 61 linking variables on at most 1 records .* has 2; use"
+    ):
+        found(2)
+    with pytest.raises(ValueError, match="too many for sets up to order 1"):
+        shared_uniques(np.zeros((1, 61), np.int32), np.zeros((2, 61), np.int32), max_order=1)

@@ -90,6 +90,18 @@ def test_the_three_files_by_hand():
     assert first["largest_r2"] == f"{np.corrcoef([2, 9, 4, 1], [30, 20.5, 30, 10])[0, 1] ** 2:.6f}"
 
 
+def test_the_key_is_no_variable_under_another_name():
+    content = copy.deepcopy(BASE)
+    content["linking_variables"][2] = {"name": "kind", "type": "categorical", "puf": "firm", "eif": "firm"}
+    with pytest.raises(ValueError, match="the column `firm` is the key of the file that is attacked"):
+        Study.model_validate(content)
+    del content["microaggregate"]["id"]
+    assert Study.model_validate(content).microaggregated.key == ("row",)
+    content["linking_variables"][2] = {"name": "kind", "type": "categorical", "puf": "row", "eif": "row"}
+    with pytest.raises(ValueError, match=r"`row` .* give the file a key as `microaggregate.id`"):
+        Study.model_validate(content)
+
+
 def test_the_order_of_rows_does_not_matter():
     one, other = files.make(study(), table()), files.make(study(), table(ROWS[::-1]))
     for ours, theirs in zip(one, other, strict=True):

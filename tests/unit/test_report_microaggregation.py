@@ -75,6 +75,14 @@ def test_the_figure(tmp_path, variants, panels):
     assert figures.masked_agreements(write_masked(tmp_path / "again", variants=variants)) == found
 
 
+def test_the_figure_says_what_it_does_not_draw(tmp_path):
+    rules = tuple(f"rule {at}" for at in range(9))
+    found = figures.masked_agreements(write_masked(tmp_path / "nine", rules=rules))
+    assert "Of 9 lines of a panel 8 are drawn; all are in comparison/agreements.csv." in found.caption
+    found = figures.masked_agreements(write_masked(tmp_path / "eight", rules=rules[:8]))
+    assert "are drawn" not in found.caption
+
+
 def test_one_variable_has_no_range(tmp_path):
     assert figures.masked_agreements(write_masked(tmp_path, variants=False, v=1)) is None
 

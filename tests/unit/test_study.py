@@ -211,6 +211,11 @@ REFUSED = [
     ("α of 0", plain(metrics={"taxicab": {"alpha": "0"}}), "`metrics.taxicab.alpha`"),
     ("α above 1", plain(metrics={"euclidean": {"alpha": "1.0001"}}), "`metrics.euclidean.alpha`"),
     ("α that is no number", plain(metrics={"taxicab": {"alpha": "half"}}), "must be a number such as 0.5"),
+    (
+        "α of too many decimals to tell two scores apart",
+        plain(metrics={"taxicab": {"alpha": "0.3333333333333333"}}),
+        "`metrics.taxicab.alpha`: has more than twelve decimals; write it shorter, or as a fraction such as 1/3.",
+    ),
     ("α over nothing", plain(metrics={"taxicab": {"alpha": "1/0"}}), "must be a number such as 0.5"),
     ("α that is no finite number", plain(metrics={"taxicab": {"alpha": "nan"}}), "`metrics.taxicab.alpha`"),
     (

@@ -347,6 +347,8 @@ class Study(Section):
                 raise ValueError(
                     f"`{name}` is a key column and also something else; give the variable another `name`."
                 )
+        if self.microaggregate is not None:
+            self.microaggregate.check_columns(own.eif for own in (*self.strata, *self.linking_variables))
         for name in [*keys, *linking, *strata]:
             if name in RESERVED:
                 raise ValueError(f"`{name}` is the name of a result column; give it another `name`.")

@@ -8,7 +8,7 @@ from matplotlib.ticker import MaxNLocator
 
 from reident.figures.style import LINES, MUTED, Figure, Sheet, figure, share_axis
 from reident.tables.layout import part
-from reident.tables.microaggregation import AGREEMENTS, labels_of, ranges
+from reident.tables.microaggregation import AGREEMENTS, COMPARED, labels_of, ranges
 from reident.tables.results import Results
 from reident.tables.wording import percent
 
@@ -35,6 +35,9 @@ def masked_agreements(results: Results) -> Figure | None:
         "Released records that are truly re-identified by Winkler's metric, as a share of all, by the number of "
         "variables that must agree."
     )
+    lines = max(own["called"].nunique() for own in panels.values())
+    if lines > MOST_LINES:
+        caption += f" Of {lines} lines of a panel {MOST_LINES} are drawn; all are in {COMPARED}."
     return figure(
         draw,
         panels=len(panels),

@@ -92,6 +92,16 @@ def shared_uniques(
     return _own_sets(files, puf, eif, sets == "full", threads, progress)
 
 
+def most_records(v: int, max_order: int) -> int:
+    """The largest EIF of which sets of at most ``max_order`` of v variables can be tried: a pair takes 64 bits."""
+    return 2 ** max(64 - _shift(v, max_order), 0) - 1
+
+
+def _shift(v: int, max_order: int) -> int:
+    """The bits of a set and its order."""
+    return int((max_order + 1) << v).bit_length()
+
+
 class _Files(NamedTuple):
     """Both files in one numbering: PUF records without an exact copy, with one, then the EIF's."""
 
@@ -181,8 +191,8 @@ def _all_sets(
     """Pairs over all sets of at most ``max_order`` variables."""
     v = len(files.levels)
     positions = np.sort(files.variables)
-    shift = int((max_order + 1) << v).bit_length()
-    if shift + int(n_eif).bit_length() > 64:
+    shift = _shift(v, max_order)
+    if n_eif > most_records(v, max_order):
         raise ValueError(f"{v} variables and {n_eif} records are too many for sets up to order {max_order}")
     weights = unicity_pairs.weights(np.searchsorted(positions, files.variables), v)
     kept = _Kept(n_puf, shift)

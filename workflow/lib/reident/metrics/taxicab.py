@@ -6,9 +6,9 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
-from reident.exact import Rational
+from reident.exact import SCALE, Rational
 from reident.metrics.contract import Metric, Scored, Setting
 from reident.section import Section
 
@@ -26,6 +26,14 @@ class Options(Section):
         description="Score α of a variable that is missing in either record, above 0 and at most 1; "
         "a pair is suspected if its score is below α/2. Source: METHODS §4.2.",
     )
+
+    @field_validator("alpha")
+    @classmethod
+    def _levels_differ_in_their_scores(cls, alpha: Fraction) -> Fraction:
+        """Levels are ranked by their scores: with larger denominators two could have the same one."""
+        if alpha.denominator > SCALE:
+            raise ValueError("has more than twelve decimals; write it shorter, or as a fraction such as 1/3.")
+        return alpha
 
 
 def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from reident.errors import InputError
 from reident.metrics.contract import Metric, Scored, Setting
 from reident.section import Section
 
@@ -65,13 +66,31 @@ def sets_in_force(options: Options, any_missing: bool) -> Sets:
 
 
 def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
-    """Pairs of shared sample uniques of a pairing of binned records; the score is the smallest order."""
+    """Pairs of shared sample uniques of a pairing of binned records; the score is the smallest order.
+
+    Raises
+    ------
+    InputError
+        If a pair of so many records and variables does not go into 64 bits.
+    """
     from reident.kernels import unicity  # compiled code: loaded only where pairs are scored
 
+    sets, v, n_eif = (
+        sets_in_force(options, setting.any_missing),
+        len(pairing.variables),
+        len(pairing.eif.codes),
+    )
+    largest = min(options.max_order or v, v)
+    if sets == "all" and n_eif > (most := unicity.most_records(v, largest)):
+        raise InputError(
+            f"unicity tries sets of up to {largest} of {v} linking variables on at most {most:,} records of the external "
+            f"intruder file in a stratum, which has {n_eif:,}; use fewer linking variables, finer strata, or "
+            "`interactions: jointly_observed`."
+        )
     puf, eif, order, variables = unicity.shared_uniques(
         pairing.puf.codes,
         pairing.eif.codes,
-        sets=sets_in_force(options, setting.any_missing),
+        sets=sets,
         max_order=options.max_order,
         threads=setting.threads,
         progress=setting.progress,

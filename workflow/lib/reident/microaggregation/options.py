@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Annotated
 
@@ -110,6 +111,21 @@ class Microaggregate(SourceFile):
             eif=RecordFile(path="eif.csv", id=self.key),
             iuf=LinkFile(path="iuf.csv", puf_id=(PUFID,), eif_id=self.key),
         )
+
+    def check_columns(self, used: Iterable[str]) -> None:
+        """Refuse to compare, or to stratify by, what is the key of the intruder's file.
+
+        Raises
+        ------
+        ValueError
+        """
+        for name in used:
+            if name in self.key:
+                where = "or from `id`" if self.id else "or give the file a key as `microaggregate.id`"
+                raise ValueError(
+                    f"the column `{name}` is the key of the file that is attacked; remove it from `linking_variables` "
+                    f"and `strata`, {where}."
+                )
 
     @model_validator(mode="after")
     def _columns_fit(self) -> Microaggregate:
