@@ -75,18 +75,9 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     """
     from reident.kernels import unicity  # compiled code: loaded only where pairs are scored
 
-    sets, v, n_eif = (
-        sets_in_force(options, setting.any_missing),
-        len(pairing.variables),
-        len(pairing.eif.codes),
-    )
-    largest = min(options.max_order or v, v)
-    if sets == "all" and n_eif > (most := unicity.most_records(v, largest)):
-        raise InputError(
-            f"unicity tries sets of up to {largest} of {v} linking variables on at most {most:,} records of the external "
-            f"intruder file in a stratum, which has {n_eif:,}; use fewer linking variables, finer strata, or "
-            "`interactions: jointly_observed`."
-        )
+    sets = sets_in_force(options, setting.any_missing)
+    if sets == "all":
+        _check_room(len(pairing.eif.codes), len(pairing.variables), options.max_order)
     puf, eif, order, variables = unicity.shared_uniques(
         pairing.puf.codes,
         pairing.eif.codes,
@@ -96,6 +87,18 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         progress=setting.progress,
     )
     return Scored(puf, eif, order.astype(np.float64), np.zeros(len(pairing.puf.codes), bool), variables)
+
+
+def _check_room(n_eif: int, v: int, max_order: int | None) -> None:
+    from reident.kernels.unicity import most_records
+
+    largest = min(max_order or v, v)
+    if n_eif > (most := most_records(v, largest)):
+        raise InputError(
+            f"unicity tries sets of up to {largest} of {v} linking variables on at most {most:,} records of the "
+            f"external intruder file in a stratum, which has {n_eif:,}; use fewer linking variables, finer strata, or "
+            "`interactions: jointly_observed`."
+        )
 
 
 METRIC = Metric(
