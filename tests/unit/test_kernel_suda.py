@@ -103,6 +103,20 @@ def test_the_full_set_can_be_the_only_one(v):
     assert found.variables[v] == 2**v - 1
 
 
+@pytest.mark.parametrize("v", [28, 40, 57])
+def test_a_record_can_have_more_sets_than_there_was_room_for(v):
+    """Seven others differ from record 0 on four variables each, no two on the same: any choice of one of each."""
+    records = np.zeros((8, v), np.int32)
+    for other in range(7):
+        records[other + 1, 4 * other : 4 * other + 4] = 1
+    found = minimal_uniques(records)
+    assert found.counts[0, 7] == found.counts[0].sum() == 4**7
+    assert found.counts[1:, 1].tolist() == found.counts[1:].sum(axis=1).tolist() == [4] * 7
+    assert (found.order[0], found.variables[0]) == (7, sum(1 << 4 * other for other in range(7)))
+    assert [levels[0, 7] for levels in found.by_level[:28]] == [4**6] * 28
+    assert [int(levels[:, 1:].sum()) for levels in found.by_level[28:]] == [0] * (v - 28)
+
+
 def test_limits_are_errors():
     with pytest.raises(ValueError, match="at most 57"):
         minimal_uniques(np.zeros((1, 58), np.int32))

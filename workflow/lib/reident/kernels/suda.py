@@ -113,13 +113,13 @@ def minimal_uniques(
     columns, weights = np.ascontiguousarray(rows.T), (1 << v) - (1 << (v - 1 - variables))
     begins = np.concatenate([[0], np.cumsum(levels)])
     lane = 16 if v < 16 else 32 if v < 32 else 64
-    room = comb(v, min(most, v // 2)) // (suda_search.PAGE * 64 // lane) + 2
+    pages_at_most = comb(v, min(most, v // 2)) // (suda_search.PAGE * 64 // lane) + 2
     lock = Lock()
 
     def search(first: int, end: int) -> int:
         """Searches a block and notes what it finds; returns the bytes that its sets took by record."""
         sets, least, by_level, pages = suda_search.minimal_uniques(
-            rows, columns, levels, first, end - first, weights, most, room, lane, begins
+            rows, columns, levels, first, end - first, weights, most, lane, begins
         )
         with lock:
             _note(result, kept[first:end], sets, least, v)
@@ -127,7 +127,7 @@ def minimal_uniques(
                 result.by_level[j][counts[j] > 0] += by_level[begins[i] : begins[i + 1]]
         return pages * _PAGE_BYTES // (end - first) + 1
 
-    _in_blocks(search, single, max(_LEAST, _BYTES // (room * _PAGE_BYTES)), threads, progress)
+    _in_blocks(search, single, max(_LEAST, _BYTES // (pages_at_most * _PAGE_BYTES)), threads, progress)
     return result
 
 
@@ -140,7 +140,7 @@ def _in_blocks(
 ) -> None:
     """Searches n records in as few blocks as memory allows, equally many for each thread.
 
-    ``sure`` records fit in any case: if that is not all, they tell how large the other blocks can be.
+    ``sure`` records are searched first: if that is not all, they tell how large the other blocks can be.
     """
     bytes_each = 1
 

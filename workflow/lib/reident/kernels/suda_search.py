@@ -21,7 +21,7 @@ _NEXT, _STOP, _TOP, _ORDER, _COST, _SET = 3, 4, 5, 6, 7, 8
 
 
 @jit
-def minimal_uniques(rows, columns, levels, first, n_block, weights, max_order, room, lane, level_begins):
+def minimal_uniques(rows, columns, levels, first, n_block, weights, max_order, lane, level_begins):
     """All minimal sample uniques of a block of records.
 
     Parameters
@@ -33,8 +33,6 @@ def minimal_uniques(rows, columns, levels, first, n_block, weights, max_order, r
     weights : int64 (v,)
         What each variable adds to the cost of a set.
     max_order : int
-    room : int
-        Pages that the sets of one record can fill at most.
     lane : int
         Bits in which a set is kept: 16, 32 or 64, more than v.
     level_begins : int64 (v + 1,)
@@ -73,10 +71,10 @@ def minimal_uniques(rows, columns, levels, first, n_block, weights, max_order, r
     by_level = np.zeros((level_begins[v], max_order + 1), np.int64)
     f, p = 0 if n_block else -1, 0
     while f >= 0:
-        if used + room > len(pages):
-            pages, following = _longer(pages, used, room), _longer(following, used, room)
+        if used == len(pages):
+            pages, following = _longer(pages), _longer(following)
         f, p, used = _search(
-            rows, columns, levels, first, weights, max_order, room, ids, frames, f, p, counts, slots,
+            rows, columns, levels, first, weights, max_order, ids, frames, f, p, counts, slots,
             table, equal, reach, words, apart, trail,
             pages, following, used, lane, level_begins, sets, last, least, by_level,
         )  # fmt: skip
@@ -84,24 +82,25 @@ def minimal_uniques(rows, columns, levels, first, n_block, weights, max_order, r
 
 
 @jit
-def _longer(array, used, room):
-    """A copy more than twice as long."""
-    longer = np.empty((2 * len(array) + room, array.shape[1]), array.dtype)
-    longer[:used] = array[:used]
+def _longer(array):
+    """A copy twice as long."""
+    longer = np.empty((2 * len(array), array.shape[1]), array.dtype)
+    longer[: len(array)] = array
     return longer
 
 
 @lean_jit
 def _search(
-    rows, columns, levels, first, weights, max_order, room, ids, frames, f, p, counts, slots,
+    rows, columns, levels, first, weights, max_order, ids, frames, f, p, counts, slots,
     table, equal, reach, words, apart, trail,
     pages, following, used, lane, level_begins, sets, last, least, by_level,
 ):  # fmt: skip
-    """Searches the cells on the stack, the one on top from its record p on, while there are pages for a record.
+    """Searches the cells on the stack, the one on top from its record p on, while there are pages.
 
-    Returns the new top of the stack, the next record of its cell, and the number of pages.
+    Returns the new top of the stack, the next record of its cell, and the number of pages. A record for which
+    the pages did not suffice is the next one again: what is noted for it is not noted twice.
     """
-    while f >= 0 and used + room <= len(pages):
+    while f >= 0 and used < len(pages):
         size = frames[f, 1] + frames[f, 2]
         if size == 1 and frames[f, _ORDER] > 0:
             used = _note(
@@ -116,12 +115,14 @@ def _search(
         else:
             if p == 0:
                 equal_words(rows, ids, frames[f, 0], size, frames[f, 1], 0, frames[f, _STOP], table, equal)
-            while p < frames[f, 1] and used + room <= len(pages):
+            while p < frames[f, 1] and used < len(pages):
                 used = _of_record(
                     rows, ids[frames[f, 0] + p], first, p, frames, f, weights, max_order,
                     equal, reach, words, apart, trail,
                     pages, following, used, lane, level_begins, sets, last, least, by_level,
                 )  # fmt: skip
+                if used > len(pages):
+                    return f, p, len(pages)
                 p += 1
             if p == frames[f, 1]:
                 f, p = f - 1, 0
@@ -163,7 +164,10 @@ def _of_record(
     rows, r, first, p, frames, f, weights, max_order, equal, reach, words, apart, trail,
     pages, following, used, lane, level_begins, sets, last, least, by_level,
 ):  # fmt: skip
-    """Notes the minimal sets of one record of a cell of at most 64; returns the new number of pages."""
+    """Notes the minimal sets of one record of a cell of at most 64; returns the new number of pages.
+
+    Where there are too few of them it ends early, and returns one more than there are.
+    """
     mine, order = _ONE << np.uint64(p), frames[f, _ORDER]
     stop = frames[f, _STOP]
     reach[0] = _NONE  # whom some variable before j sets apart from p
@@ -187,6 +191,8 @@ def _of_record(
                 rows, r, first, order + d + 1, cost, members,
                 pages, following, used, lane, level_begins, sets, last, least, by_level,
             )  # fmt: skip
+            if used > len(pages):
+                return used
         elif order + d + 1 < max_order and word & ~reach[j] == mine:
             d += 1
             words[d] = word
@@ -225,7 +231,10 @@ def _note(
     rows, r, first, order, cost, members,
     pages, following, used, lane, level_begins, sets, last, least, by_level,
 ):  # fmt: skip
-    """Notes a set on which record r is unique, unless it holds a smaller one; returns the new number of pages."""
+    """Notes a set on which record r is unique, unless it holds one that is noted; returns the new number of pages.
+
+    Where it needs a page that is not there it notes nothing, and returns one more than there are.
+    """
     at = np.int64(r) - first
     low, high = (
         _pattern(lane, (_ONE << np.uint64(lane - 1)) - _ONE),
@@ -245,6 +254,8 @@ def _note(
     lanes = PAGE * 64 // lane
     fill = sets[at, 0] % lanes
     if fill == 0:
+        if used == len(pages):
+            return used + 1
         for i in range(PAGE):
             pages[used, i] = ~_NONE
         following[used, 0], last[at] = last[at], used
