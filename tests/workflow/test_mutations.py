@@ -9,11 +9,13 @@ import contextlib
 import copy
 import json
 import os
+import py_compile
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
 import pytest
 from reident.family import Family
 from reident.ledger import check
@@ -317,6 +319,14 @@ RATE = {"rate": 1, "report": 1, "all": 1}
 REPORT = {"report": 1, "all": 1}
 CODE = [
     ("a module of a step, with the records lost", f"{LIBRARY}/rates.py", "\n# edited\n", RATE, "lost"),
+    ("the adapter of a step", "workflow/scripts/rate.py", "\n# edited\n", RATE, "whole"),
+    (
+        "the adapter of a step, with the records lost",
+        "workflow/scripts/rate.py",
+        "\n# edited\n",
+        RATE,
+        "lost",
+    ),
     ("a helper of the notebook", f"{LIBRARY}/tables/results.py", "\n# edited\n", REPORT, "whole"),
     (
         "the notebook, with the records lost",
@@ -343,6 +353,21 @@ def test_edited_code_runs_again_though_its_time_stamp_is_kept(
     ended = own.run()
     assert ended.code == 0, ended.shown
     assert ended.planned == planned
+
+
+def test_edited_code_of_the_same_size_and_time_gives_its_own_numbers(again, whole, tmp_path):
+    """Though Python has a compiled module, which it trusts by size and time."""
+    own = Copy(again.folder, copied(tmp_path / "checkout"))
+    path = own.checkout / LIBRARY / "rates.py"
+    py_compile.compile(str(path), invalidation_mode=py_compile.PycInvalidationMode.TIMESTAMP)
+    old, new = 'share(confirmed, counts["n_linked"])', 'share(counts["n_linked"], confirmed)'
+    with kept(path):
+        swap(path, (old, new))
+    ended = own.run(*RATES)
+    assert ended.code == 0, ended.shown
+    before, after = (pd.read_csv(one.results / "rates.csv")["reach"] for one in (whole, own))
+    assert 0 < before[0] < 1
+    assert after[0] == pytest.approx(1 / before[0])
 
 
 def test_a_strangers_file_is_told_and_left_alone(again, whole):

@@ -22,6 +22,14 @@ os.environ.update(PYTHONPATH=os.pathsep.join([str(LIBRARY), *filter(None, [os.en
 
 from snakemake.scheduling.job_scheduler import JobScheduler
 
+from reident.bytecode import check_by_content
+
+if workflow.is_main_process:
+    try:
+        check_by_content(LIBRARY)  # before other modules are imported
+    except OSError as error:
+        sys.exit(f"Error: {error.filename} was compiled by time stamp and cannot be removed; remove it.")
+
 from reident import comparison, confidentiality, family, retries, study as studies
 from reident.errors import InputError
 from reident.ledger import digests, runs, stale

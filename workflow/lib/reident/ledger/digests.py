@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from reident.study import Study
 
 LIBRARY = Path(__file__).parents[1]
+ADAPTERS = LIBRARY.parents[1] / "scripts"
 MODULES = {
     "resolve": ["study", "family"],
     "simulate": ["simulation.survey"],
@@ -32,7 +33,7 @@ MODULES = {
     "rate": ["rates"],
     "prepare_matching": ["matching.intake"],
     "match": ["matching.summary"],
-    "compare": ["comparison"],
+    "compare": ["comparison", "family"],
     "populate": ["simulation.authorities"],
     "prepare_filerisk": ["filerisk.intake"],
     "assess_file": ["filerisk.assessment"],
@@ -71,16 +72,17 @@ def versions() -> dict[str, str]:
 
 @cache
 def library_digest(rule: str, metric: str | None = None) -> str:
-    """SHA-256 over the sources of a rule's library modules and all that these import from the library.
+    """SHA-256 over a rule's adapter and the sources of its library modules and all that these import from the library.
 
-    The study model is left out, and how variants are made: what a step takes of a study has a digest of its
-    own. So are kernels of steps that do not score. Imports for type checking only do not count.
+    The study model is left out, and how variants are made but where they are compared: what a step takes of a
+    study has a digest of its own. So are kernels of steps that do not score. Imports for type checking only do
+    not count.
     """
     todo = [f"reident.{module.format(metric=metric)}" for module in (*MODULES[rule], "ledger.steps")]
     seen: set[str] = set()
     while todo:
         module = todo.pop()
-        unused = module in ("reident.study", "reident.family") and rule != "resolve"
+        unused = module.removeprefix("reident.") in {"study", "family"} - set(MODULES[rule])
         unused |= module.startswith("reident.kernels") and rule not in COMPILED
         if module in seen or unused:
             continue
@@ -90,6 +92,7 @@ def library_digest(rule: str, metric: str | None = None) -> str:
     for module in sorted(seen):
         for source in _files(module):
             total.update(f"{source.relative_to(LIBRARY)}\0{sha256(source)}\n".encode())
+    total.update(sha256(ADAPTERS / f"{rule}.py").encode())
     return total.hexdigest()
 
 
