@@ -1,6 +1,7 @@
 """Risk of one file: what holds for every file."""
 
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -91,6 +92,28 @@ def test_cells_are_those_of_equal_records(codes):
     structure = uniques.partition_structure(sizes)
     assert structure["n_records"].sum() == sum(size > 0 for size in expected)
     assert (structure["cell_size"] * structure["n_cells"] == structure["n_records"]).all()
+
+
+@settings(max_examples=60)
+@given(codes=CODES, category=st.booleans())
+def test_special_uniques_are_alone_on_a_part_of_the_key_whatever_was_searched(codes, category):
+    """Every proper subset tried for every record; missing values left out, or a category of their own."""
+    codes = np.where(codes < 0, 9, codes).astype(np.int32) if category else codes
+    n_keys = codes.shape[1]
+
+    def alone(record, variables):
+        own = [tuple(row[j] for j in variables) for row in codes.tolist()]
+        return min(own[record]) >= 0 and own.count(own[record]) == 1
+
+    parts = [part for size in range(1, n_keys) for part in combinations(range(n_keys), size)]
+    expected = [
+        alone(i, range(n_keys)) and any(alone(i, variables) for variables in parts) for i in range(len(codes))
+    ]
+    sizes = uniques.cell_sizes(codes)
+    for max_order in (None, *range(1, n_keys + 1)):
+        found = suda.scores(codes, max_order=max_order)
+        searched = suda.largest_searched(found)
+        assert uniques.special_uniques(codes, sizes, found.msus.order, searched).tolist() == expected
 
 
 @settings(max_examples=60)

@@ -36,7 +36,17 @@ def test_special_uniques_are_unique_on_a_proper_subset_too():
     order = suda.scores(codes).msus.order
     assert order.tolist() == [2, 2, 1, 2, 0, 1]
     # the last record is unique on a part of the key, but in no cell of the whole: no sample unique
-    assert uniques.special_uniques(sizes, order, 2).tolist() == [False, False, True, False, False, False]
+    special = uniques.special_uniques(codes, sizes, order, 2)
+    assert special.tolist() == [False, False, True, False, False, False]
+
+
+def test_special_uniques_beyond_the_largest_set_searched():
+    """All corners of a cube but one: its three neighbours are alone on an edge, the others on the whole key only."""
+    codes = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [0, 1, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]], np.int32)
+    sizes = uniques.cell_sizes(codes)
+    order = suda.scores(codes, max_order=1).msus.order
+    assert not order.any()
+    assert uniques.special_uniques(codes, sizes, order, 1).tolist() == [True] * 3 + [False] * 4
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,16 @@ def test_records_are_those_of_the_oracle(missing):
             assert (math.isnan(record.min_msu), record.smallest_msu) == (True, "")
 
 
+def test_special_uniques_do_not_depend_on_the_largest_set_searched():
+    full = assess(FILE_RISK)[2]
+    for max_order in (1, 2, 3):
+        found = assess({**FILE_RISK, "max_order": max_order})[2]
+        assert found.records["special_unique"].equals(full.records["special_unique"])
+        for name in ("n_special", "n_random", "share_special"):
+            assert summary(found)[name] == summary(full)[name]
+    assert int(summary(full)["n_special"]) > 0
+
+
 def test_the_summary_counts_what_the_records_say(usual):
     _, _, found = usual
     records, lines = found.records.to_pandas(), summary(found)

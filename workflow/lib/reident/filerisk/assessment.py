@@ -105,7 +105,7 @@ def assess(
     reciprocal = (
         dis_suda.population_reciprocal(codes, codes_of(population, names)) if population.num_rows else None
     )
-    alone = uniques.special_uniques(sizes, found.msus.order, len(names))
+    alone = uniques.special_uniques(codes, sizes, found.msus.order, suda.largest_searched(found))
     lines = [
         *_counts(codes, sizes, alone), *_dis(fraction, special, study, file), *_suda(found, sizes),
         *_population(sizes, reciprocal, population),
@@ -182,7 +182,7 @@ def _suda(found: Suda, sizes: np.ndarray) -> Lines:
     return [
         ("n_msu", int(counts.sum())),
         ("records_with_msu", int((found.msus.order > 0).sum())),
-        ("largest_msu_searched", found.msus.counts.shape[1] - 1),
+        ("largest_msu_searched", suda.largest_searched(found)),
         ("max_suda", float(found.score.max(initial=0.0))),
         ("sum_suda", suda.total_score(found)),
         ("uniques_without_msu", int(((sizes == 1) & (found.msus.order == 0)).sum())),

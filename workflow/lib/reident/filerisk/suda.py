@@ -98,6 +98,11 @@ def _weighed(counts: np.ndarray, weights: np.ndarray) -> np.ndarray:
     return score
 
 
+def largest_searched(suda: Suda) -> int:
+    """The size of the largest MSU that the search looked for, at least 1."""
+    return suda.msus.counts.shape[1] - 1
+
+
 def total_score(suda: Suda) -> float:
     """The sum of all scores, whatever the order of records."""
     return float(_weighed(suda.msus.counts.sum(axis=0, dtype=np.int64)[None, :], suda.weights)[0])

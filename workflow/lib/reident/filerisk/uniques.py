@@ -81,19 +81,34 @@ def k_anonymity_violations(sizes: np.ndarray, k: int) -> int:
     return int(((sizes > 0) & (sizes < k)).sum())
 
 
-def special_uniques(sizes: np.ndarray, order: np.ndarray, n_keys: int) -> np.ndarray:
+def special_uniques(codes: np.ndarray, sizes: np.ndarray, order: np.ndarray, searched: int) -> np.ndarray:
     """Which sample uniques are unique on a proper subset of the key too; the other uniques are random uniques.
 
     Parameters
     ----------
+    codes : int32 (n, v)
+        Category codes, -1 for missing.
     sizes : int64 (n,)
         Cell sizes on the whole key.
     order : int (n,)
-        Size of each record's smallest minimal sample unique, 0 without one.
-    n_keys : int
+        Size of each record's smallest minimal sample unique, 0 where none was found.
+    searched : int
+        Largest size that was searched, from 1. The result does not depend on it.
 
     Returns
     -------
     bool (n,)
+
+    Notes
+    -----
+    A record of the whole key that is alone on a set is alone on every larger one. So it is a special unique if it
+    is alone without one of the variables, whichever it is; no larger search is needed to know that.
     """
-    return (sizes == 1) & (order > 0) & (order < n_keys)
+    n_keys = codes.shape[1]
+    special = (sizes == 1) & (order > 0) & (order < n_keys)
+    unknown = (sizes == 1) & (order == 0)
+    if searched >= n_keys - 1 or not unknown.any():
+        return special
+    for left_out in range(n_keys):
+        special |= unknown & (cell_sizes(np.delete(codes, left_out, axis=1)) == 1)
+    return special
