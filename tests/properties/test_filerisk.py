@@ -1,7 +1,7 @@
 """Risk of one file: what holds for every file."""
 
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -40,6 +40,33 @@ def test_general_dis_is_the_expectation_of_the_special_method_with_one_record_re
     sizes = uniques.cell_sizes(codes)
     formula = dis.general(uniques.n_unique(sizes), uniques.n_in_pairs(sizes), fraction)
     assert formula == pytest.approx(float(correct / unique) if unique else float("nan"), nan_ok=True)
+
+
+@settings(max_examples=60)
+@given(
+    cells=st.lists(st.integers(0, 3), min_size=1, max_size=6),
+    removed=st.integers(1, 4),
+    fraction=st.sampled_from([0.4, 1.0]),
+    seed=st.integers(0, 100),
+)
+def test_special_dis_is_exact_only_where_matches_of_one_kind_can_occur(cells, removed, fraction, seed):
+    """Every set removed, and every set of these copied back."""
+    removed = min(removed, len(cells))
+    kinds = set()
+    for away in combinations(range(len(cells)), removed):
+        for back in product([True] if fraction == 1 else [True, False], repeat=removed):
+            left = [cell for i, cell in enumerate(cells) if i not in away]
+            left += [cells[i] for i, copied in zip(away, back, strict=True) if copied]
+            kinds |= {copied for i, copied in zip(away, back, strict=True) if left.count(cells[i]) == 1}
+    found = dis.special(
+        np.array(cells), fraction, np.random.default_rng(seed), removed=removed, tolerance=0.2
+    )
+    assume(found.rounds > 0)
+    assert (found.ended == "exact") == (len(kinds) == 1)
+    if len(kinds) == 1:
+        assert (found.estimate, found.standard_error) == (float(kinds == {True}), 0)
+    else:
+        assert found.standard_error > 0 or 0 < found.estimate < 1
 
 
 @settings(max_examples=100)

@@ -99,6 +99,34 @@ def test_special_dis_where_nothing_can_be_unique():
 def test_special_dis_where_every_match_is_right():
     found = dis.special(np.arange(50), 0.5, np.random.default_rng(1))
     assert (found.estimate, found.standard_error, found.general) == (1.0, 0.0, 1.0)
+    assert found.ended == "exact"
+
+
+def test_special_dis_is_never_certain_by_chance():
+    """Three uniques and a pair among 10,000: in a thousand rounds hardly a match, and often none that is right."""
+    cells = np.concatenate([np.arange(3), [3, 3], np.repeat(np.arange(4, 2003), 5)])
+    for seed in range(20):
+        found = dis.special(cells, 0.05, np.random.default_rng(seed), tolerance=0.05)
+        assert found.general == pytest.approx(0.15 / (0.15 + 1.9))
+        assert 0 < found.standard_error <= 0.05
+        assert abs(found.difference) < 4
+        assert found.ended == "standard error"
+
+
+def test_the_error_of_matches_of_one_kind_is_that_with_one_of_the_other_kind():
+    """Ten rounds with a wrong match each, and an eleventh with a right one: residuals −1/11, ten times, and 10/11."""
+    error = dis._error(np.ones(10), np.zeros(10), by_chance=True)
+    assert error == pytest.approx(math.sqrt(11 / 10 * (10 * (1 / 11) ** 2 + (10 / 11) ** 2)) / 11)
+    assert dis._error(np.ones(10), np.ones(10), by_chance=True) == pytest.approx(error)
+    assert dis._error(np.ones(10), np.zeros(10), by_chance=False) == 0
+    assert math.isnan(dis._error(np.zeros(10), np.zeros(10), by_chance=True))
+
+
+def test_special_dis_says_that_its_rounds_ended_it():
+    cells = np.concatenate([np.arange(100), np.repeat(np.arange(100, 180), 2)])
+    found = dis.special(cells, 0.3, np.random.default_rng(1), tolerance=0.0001, most_rounds=300)
+    assert (found.rounds, found.ended) == (300, "rounds")
+    assert found.standard_error > 0.0001
 
 
 @pytest.mark.parametrize(

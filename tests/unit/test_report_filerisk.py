@@ -59,6 +59,23 @@ def test_both_forms_of_dis_and_their_agreement(usual):
     assert f"{abs(away):.1f} standard errors {'above' if away >= 0 else 'below'}" in text
 
 
+def test_a_tolerance_that_was_not_reached_is_not_claimed(results, usual):
+    assert "limit of" not in tables.risk_dis(usual) + tables.risk_choices(usual)
+    found = results({**FILE_RISK, "special": {"standard_error": 1e-6}})
+    assert value(found, "dis_special_ended_by") == "rounds"
+    error = f"{100 * float(value(found, 'dis_special_se')):.2f}"
+    for text in (tables.risk_dis(found), tables.risk_choices(found)):
+        assert "the limit of 100,000 rounds ended it before that was reached" in text
+        assert f"its standard error is {error}\u00a0%" in text
+    assert "::: {.warning}" in tables.risk_dis(found)
+
+
+def test_a_certain_answer_needs_no_standard_error(results):
+    found = results({**FILE_RISK, "sampling_fraction": 1})
+    assert value(found, "dis_special_ended_by") == "exact"
+    assert "every unique match is right" in tables.risk_dis(found)
+
+
 def test_each_definition_is_stamped_with_what_it_depends_on(usual):
     text = tables.risk_definitions(usual)
     rows = [line for line in text.splitlines() if line.startswith("| **DIS-SUDA")]

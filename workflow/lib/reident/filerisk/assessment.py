@@ -171,6 +171,7 @@ def _dis(fraction: float, special: dis.Special, study: Study, file: pa.Table) ->
         ("dis_special", special.estimate),
         ("dis_special_se", special.standard_error),
         ("dis_special_rounds", special.rounds),
+        ("dis_special_ended_by", special.ended),
         ("dis_special_unique_matches", special.unique_matches),
         ("dis_special_correct_matches", special.correct_matches),
         ("dis_special_difference_in_se", special.difference),

@@ -5,9 +5,14 @@ Source: Elliot and Manning 2003; Skinner and Elliot 2002.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+
+MOST_ROUNDS = 100_000
+"""Rounds of the special form at most, whatever its standard error."""
+
+Ended = Literal["", "exact", "standard error", "rounds"]
 
 
 class Special(NamedTuple):
@@ -18,11 +23,16 @@ class Special(NamedTuple):
     estimate : float
         Correct unique matches / unique matches; NaN if no match was unique.
     standard_error : float
-        Of the ratio, over rounds; NaN with fewer than two rounds or no unique match.
+        Of the ratio, over rounds; NaN with fewer than two rounds or no unique match. Where all matches were right by
+        chance, or all wrong, that with one of the other kind added.
     rounds : int
     unique_matches, correct_matches : int
     general : float
         The general form for the same file.
+    ended : str
+        What ended the rounds: ``standard error``, when it was not above the tolerance; ``rounds``, their limit, with
+        a standard error above it; ``exact``, since in this file every unique match is right, or every one wrong,
+        whatever is removed. Empty without a round.
     """
 
     estimate: float
@@ -31,6 +41,7 @@ class Special(NamedTuple):
     unique_matches: int
     correct_matches: int
     general: float
+    ended: Ended
 
     @property
     def difference(self) -> float:
@@ -84,7 +95,7 @@ def special(
     tolerance: float = 0.005,
     removed: int | None = None,
     least_rounds: int = 100,
-    most_rounds: int = 100_000,
+    most_rounds: int = MOST_ROUNDS,
 ) -> Special:
     """The method itself: remove records, copy some back, match the removed against the file, until it is stable.
 
@@ -96,7 +107,7 @@ def special(
         f, in (0, 1]: probability that a removed record is copied back.
     rng : Generator
     tolerance : float
-        Rounds go on until the standard error is not above it.
+        Rounds go on until the standard error is not above it, or to ``most_rounds``.
     removed : int, optional
         Records removed in a round; 1 % of the file, at least 1. The general form is the limit of few.
     least_rounds, most_rounds : int
@@ -113,20 +124,36 @@ def special(
     formula = general(int((by_record == 1).sum()), int((by_record == 2).sum()), fraction)
     batch = min(n, removed or max(1, n // 100))
     if batch == 0 or np.isnan(formula):
-        return Special(float("nan"), float("nan"), 0, 0, 0, formula)
+        return Special(float("nan"), float("nan"), 0, 0, 0, formula, "")
+    exact = not all(_possible(sizes, fraction, batch))
     unique, correct = np.zeros(most_rounds), np.zeros(most_rounds)
     rounds, error = 0, float("nan")
+    ended: Ended = "rounds"
     while rounds < most_rounds:
         unique[rounds], correct[rounds] = _round(cells, sizes, fraction, batch, rng)
         rounds += 1
         if (rounds >= least_rounds and rounds % 50 == 0) or rounds == most_rounds:
-            error = _ratio_error(unique[:rounds], correct[:rounds])
-            if error <= tolerance and 0 < correct[:rounds].sum() < unique[:rounds].sum():
+            one_kind = correct[:rounds].sum() in {0, unique[:rounds].sum()}
+            error = _error(unique[:rounds], correct[:rounds], by_chance=one_kind and not exact)
+            enough = exact or not one_kind or rounds >= 10 * least_rounds
+            if error <= tolerance and enough:
+                ended = "exact" if exact else "standard error"
                 break
-            if rounds >= 10 * least_rounds and error == 0:
-                break  # every match right, or every match wrong: as certain as it will get
     matches, right = int(unique[:rounds].sum()), int(correct[:rounds].sum())
-    return Special(right / matches if matches else float("nan"), error, rounds, matches, right, formula)
+    return Special(
+        right / matches if matches else float("nan"), error, rounds, matches, right, formula, ended
+    )
+
+
+def _possible(sizes: np.ndarray, fraction: float, batch: int) -> tuple[bool, bool]:
+    """Whether a unique match can be right, and whether it can be wrong, when so many records are removed.
+
+    It is right where the whole cell is removed and the record alone comes back, wrong where one of the others alone
+    is left or comes back.
+    """
+    alone, shared = bool((sizes == 1).any()), sizes[sizes > 1]
+    least = int(shared.min()) if len(shared) and fraction < 1 else batch + 2
+    return alone or least <= batch, least <= batch + 1
 
 
 def _round(
@@ -139,6 +166,17 @@ def _round(
     left = sizes[touched] - np.bincount(place) + np.bincount(place, weights=back).astype(np.int64)
     unique = left[place] == 1
     return int(unique.sum()), int((unique & back).sum())
+
+
+def _error(unique: np.ndarray, correct: np.ndarray, *, by_chance: bool) -> float:
+    """Standard error of the estimate; where its matches are of one kind by chance, with one of the other kind.
+
+    Without that one the error would be 0, however few the matches are.
+    """
+    matches = unique.sum()
+    if not (by_chance and matches):
+        return _ratio_error(unique, correct)
+    return _ratio_error(np.append(unique, 1), np.append(correct, correct.sum() == 0))
 
 
 def _ratio_error(unique: np.ndarray, correct: np.ndarray) -> float:

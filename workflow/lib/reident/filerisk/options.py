@@ -110,7 +110,10 @@ class SpecialForm(Section):
     """The special form of DIS, which is simulated."""
 
     standard_error: float = Field(
-        0.005, gt=0, lt=1, description="Rounds go on until the standard error is not above it."
+        0.005,
+        gt=0,
+        lt=1,
+        description="Rounds go on until the standard error is not above it, but for no more than 100,000.",
     )
     seed: int = Field(1, ge=0, description="The seed of the records that are removed and copied back.")
 

@@ -37,10 +37,27 @@ def options(results: Results) -> FileRisk:
     return FileRisk.model_validate(results.study["file_risk"])
 
 
+def stated(results: Results, name: str) -> str:
+    """A quantity of the summary as it stands there; empty where it is not defined."""
+    return dict(zip(results.table(SUMMARY)["quantity"], results.table(SUMMARY)["value"], strict=True))[name]
+
+
 def quantity(results: Results, name: str) -> float:
     """A quantity of the summary; NaN where it is not defined."""
-    text = dict(zip(results.table(SUMMARY)["quantity"], results.table(SUMMARY)["value"], strict=True))[name]
+    text = stated(results, name)
     return float(text) if text else float("nan")
+
+
+def unreached(results: Results) -> str:
+    """Of the special form of DIS: what its rounds' limit left of the tolerance; empty where that was reached."""
+    if stated(results, "dis_special_ended_by") != "rounds":
+        return ""
+    error = quantity(results, "dis_special_se")
+    reached = f"its standard error is {percent(error)}" if defined(error) else "it has no standard error"
+    return (
+        f"the limit of {count(quantity(results, 'dis_special_rounds'))} rounds ended it before that was reached: "
+        f"{reached}"
+    )
 
 
 def file_words(results: Results) -> str:
@@ -169,7 +186,8 @@ def risk_dis(results: Results) -> str:
         return quantity(results, name)
 
     general, special, error = get("dis"), get("dis_special"), get("dis_special_se")
-    away = get("dis_special_difference_in_se")
+    away, limited = get("dis_special_difference_in_se"), unreached(results)
+    asked = declared(options(results).special.standard_error)
     rows = [
         ("U, sample uniques", count(get("U"))),
         ("P, records in cells of two", count(get("P"))),
@@ -190,6 +208,11 @@ def risk_dis(results: Results) -> str:
             Column("Value", [row[1] for row in rows]),
         ),
         _agreement(general, special, away),
+        *(
+            [block("warning", f"**Special form.** A standard error of {asked} was asked for; {limited}.")]
+            if limited
+            else []
+        ),
     )
 
 
@@ -199,7 +222,10 @@ def _agreement(general: float, special: float, away: float) -> str:
     if not defined(special):
         return block("note", f"{UNDEFINED} not defined: no removed record matched uniquely.")
     if not defined(away):
-        return "The special form has no standard error, since every match was right, or every one wrong."
+        if special not in {0, 1}:
+            return "The special form has no standard error, since all rounds had the same share of right matches."
+        kind = "right" if special == 1 else "wrong"
+        return f"They agree: whatever is removed from this file, every unique match is {kind}."
     verdict = "They agree" if abs(away) <= 3 else "They do not agree within chance"
     return (
         f"{verdict}: the special form is {abs(away):.1f} standard errors {'above' if away >= 0 else 'below'} the "

@@ -14,6 +14,7 @@ from reident.tables.filerisk import (
     class_words,
     options,
     quantity,
+    unreached,
 )
 from reident.tables.layout import Column, block, paragraphs, part, table
 from reident.tables.results import Results
@@ -205,7 +206,8 @@ def risk_choices(results: Results) -> str:
         Choice(
             "DIS, special form",
             f"1 % of the records removed in a round, rounds until the standard error is at most "
-            f"{declared(own.special.standard_error)}, seed {own.special.seed}",
+            f"{declared(own.special.standard_error)}, seed {own.special.seed}"
+            + (f"; {limited}" if (limited := unreached(results)) else ""),
             "`special`",
             "§7",
         ),
