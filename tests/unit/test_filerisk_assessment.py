@@ -159,6 +159,26 @@ def test_hazards_are_named(rows, hazard):
     assert any(hazard in line for line in said) if hazard else said == []
 
 
+@pytest.mark.parametrize("kind", ["categorical", "numeric"])
+@pytest.mark.parametrize("section", [FILE_RISK, POPULATION])
+def test_a_variable_that_is_missing_throughout(kind, section):
+    """No record is in a cell of the whole key; on the other variables all is as without it."""
+    people, others = drawn(90).assign(gone="-9"), ["sex", "tenure"]
+    gone = {"name": "gone", "type": kind, "column": "job", "missing": ["-9"]}
+    people["job"] = "-9"
+    found = assess({**section, "key_variables": [others[0], gone, others[1]]}, file=people)[2]
+    lines = summary(found)
+    for name in ("records_in_cells", "cells", "U", "P", "violations_5_anonymity", "n_special", "n_random"):
+        assert lines[name] == "0", name
+    assert (lines["records_missing_a_value"], lines["dis"], lines["share_special"]) == ("90", "", "")
+    held = found.variables.set_index("variable").loc["gone"]
+    assert held[["n_levels", "n_missing", "n_alone", "n_msu"]].tolist() == [0, 90, 0, 0]
+    without = assess({**FILE_RISK, "key_variables": others}, file=people)[2]
+    columns = ["variable", "level", "n_records", "n_msu"]
+    assert found.levels[columns].equals(without.levels[columns])
+    assert found.records["n_msu"].equals(without.records["n_msu"])
+
+
 def test_a_file_in_which_nothing_is_unique():
     people = pd.DataFrame({"pid": ["1", "2", "3"], "x": ["a"] * 3})
     found = assess({**FILE_RISK, "key_variables": ["x"]}, file=people)[2]

@@ -155,6 +155,19 @@ def test_where_nothing_is_unique(results):
     assert tables.risk_suda(found)
 
 
+@pytest.mark.parametrize("missing", ["excluded", "category"])
+@pytest.mark.parametrize("section", [FILE_RISK])
+def test_where_variables_are_missing_throughout(results, section, missing):
+    people = drawn(60).assign(age="-9", job="-9")
+    found = results({**section, "missing": missing}, file=people)
+    if missing == "excluded":
+        assert "No record of the file is alone" in tables.risk_findings(found)
+        assert "age is missing in every record" in tables.risk_warnings(found).replace("\\", "")
+        assert "| **age** | 0 | 100" in tables.risk_variables(found)
+        assert tables.risk_bins(found) is None
+    assert cells(found)["file-risk"]
+
+
 def test_the_account_and_the_bins(against):
     text = tables.risk_account(against)
     assert "misses a value of the key" in text

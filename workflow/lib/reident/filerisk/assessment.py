@@ -267,18 +267,13 @@ def _variables(codes: np.ndarray, found: Suda, names: list[str]) -> pd.DataFrame
 
 
 def _levels(found: Suda, names: list[str], categories: pd.DataFrame) -> pd.DataFrame:
-    """The levels that the file has, in the order of codes."""
-    labels = {name: list(own["label"]) for name, own in categories.groupby("variable", sort=False)}
-    table = suda.by_level(
-        found, names, [labels[n][: len(k)] for n, k in zip(names, found.msus.by_level, strict=True)]
-    )
-    counts = [
-        own["n_file"].astype(int).to_numpy()[: len(levels)]
-        for (_, own), levels in zip(
-            categories.groupby("variable", sort=False), found.msus.by_level, strict=True
-        )
+    """The levels that the file has, in the order of codes; a variable that is missing throughout has none."""
+    shown = [
+        categories[categories["variable"] == name].head(len(levels))
+        for name, levels in zip(names, found.msus.by_level, strict=True)
     ]
-    table.insert(2, "n_records", np.concatenate(counts) if counts else [])
+    table = suda.by_level(found, names, [list(own["label"]) for own in shown])
+    table.insert(2, "n_records", pd.concat(shown)["n_file"].astype(int).to_numpy())
     table = table[table["n_records"] > 0]
     return table.assign(contribution=table["contribution"].round(DIGITS)).reset_index(drop=True)
 

@@ -112,7 +112,10 @@ def prepare(study: Study, text: pa.Table, population: pa.Table | None) -> Prepar
     for variable in study.risk_key:
         codes, labels = _coded(variable, study, files)
         categories.append(_lines(variable.name, labels, codes))
-        warnings += _unknown_codes(variable, files, codes)
+        warnings += [
+            *_missing_throughout(variable, files, labels, codes[0]),
+            *_unknown_codes(variable, files, codes),
+        ]
         for own, values in zip(columns, codes, strict=True):
             own[variable.name] = pa.array(values, mask=values < 0)
     order = np.argsort(code, kind="stable")
@@ -207,6 +210,23 @@ def _lines(name: str, labels: list[str], codes: list[np.ndarray]) -> pd.DataFram
     counts = [np.bincount(own[own >= 0], minlength=len(labels)) for own in codes]
     lines = {"variable": name, "code": np.arange(len(labels)), "label": labels, "n_file": counts[0]}
     return pd.DataFrame({**lines, "n_population": counts[1] if len(counts) > 1 else 0})
+
+
+def _missing_throughout(
+    variable: KeyVariable, files: Sequence[tuple[SourceFile, pa.Table]], labels: list[str], codes: np.ndarray
+) -> list[str]:
+    """Warn of a variable without a value in the file: no cell has it, and nothing tells where to cut it."""
+    file, warnings = _last(files[0][0]), []
+    if (codes < 0).all():
+        warnings.append(
+            f"{file}: {variable.name} is missing in every record; no record is in a cell of the whole key."
+        )
+    if variable.type == "numeric" and set(labels) <= {MISSING_LABEL} and len(files) > 1:
+        warnings.append(
+            f"{_last(files[1][0])}: {variable.name} counts as missing in every record, since it is missing in all "
+            f"of {file}, at whose quantiles it would be cut."
+        )
+    return warnings
 
 
 def _unknown_codes(
