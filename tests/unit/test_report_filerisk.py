@@ -143,6 +143,41 @@ def test_the_claims_stand_beside_what_came_out(against):
     assert f"correlation {lines['correlation elliot-manning'].mean():.3f}" in text
 
 
+@pytest.mark.parametrize(
+    ("change", "keys"),
+    [
+        ({"key_variables": ["sex"]}, {}),
+        ({}, {"n": 1}),
+        ({"population": {**POPULATION["population"], "numerical_study": {"fraction": 1e-4}}}, {}),
+    ],
+    ids=["large cells", "a population of ten", "samples of no record"],
+)
+def test_samples_without_a_unique(results, change, keys):
+    found = results({**POPULATION, **change}, **keys)
+    assert not found.table("filerisk/by_sample.csv")["uniques"].any()
+    assert "No record of any of them is alone with its key" in tables.risk_samples(found)
+    records = found.table("filerisk/by_sample.csv")["n"].any()
+    assert bool(tables.risk_by_class(found)) == records
+    if value(found, "U") == "0":
+        assert "no sample unique of the file has a cell there" in tables.risk_population(found)
+    shown = cells(found)["file-risk"]
+    assert shown
+    assert not any("nan" in str(one).replace("\u00a0", " ").split() for one in shown)
+    for part in (tables.risk_claims, figures.risk_samples, figures.risk_calibration):
+        assert part(found) is None
+
+
+def test_one_sample_of_two_without_a_unique(results):
+    """The figure shows the samples of which both probabilities are known."""
+    found = results(POPULATION)
+    lines = found.table("filerisk/by_sample.csv")
+    lines.loc[0, ["dis", "match_probability", "mean_reciprocal"]] = [0.0, float("nan"), float("nan")]
+    lines.to_csv(found.folder / "filerisk" / "by_sample.csv", index=False)
+    figure = figures.risk_samples(Results(found.folder))
+    assert "one for each of 2 samples" in figure.alt
+    assert "DIS from 0" not in figure.alt
+
+
 def test_where_nothing_is_unique(results):
     people = drawn(60).assign(sex="1")
     found = results({**FILE_RISK, "key_variables": ["sex"]}, file=people)
@@ -156,7 +191,7 @@ def test_where_nothing_is_unique(results):
 
 
 @pytest.mark.parametrize("missing", ["excluded", "category"])
-@pytest.mark.parametrize("section", [FILE_RISK])
+@pytest.mark.parametrize("section", [FILE_RISK, POPULATION])
 def test_where_variables_are_missing_throughout(results, section, missing):
     people = drawn(60).assign(age="-9", job="-9")
     found = results({**section, "missing": missing}, file=people)

@@ -26,7 +26,7 @@ from reident.tables.filerisk import CELLS, CLASSES, NAMES, SUMMARY, VARIABLES, b
 from reident.tables.filerisk_population import BY_SAMPLE, BY_TENTH, tenths_of
 from reident.tables.layout import part
 from reident.tables.results import Results
-from reident.tables.wording import count, percent
+from reident.tables.wording import count, percent, some
 
 LOOKS = {"elliot-manning": LINES["unicity"], "user-guide": LINES["taxicab"]}
 """Colour and marker of a definition."""
@@ -99,13 +99,15 @@ def risk_classes(results: Results) -> Figure | None:
 
 
 @part(BY_SAMPLE)
-def risk_samples(results: Results) -> Figure:
-    """DIS of every sample against the truth."""
-    lines = results.table(BY_SAMPLE)
+def risk_samples(results: Results) -> Figure | None:
+    """DIS of every sample against the truth, of those that have both."""
+    lines = results.table(BY_SAMPLE).dropna(subset=["dis", "match_probability"])
+    if lines.empty:
+        return None
 
     def draw(sheet: Sheet) -> None:
         axes = sheet.panels[0]
-        both = [*lines["dis"].dropna(), *lines["match_probability"].dropna()]
+        both = [*lines["dis"], *lines["match_probability"]]
         low, high = min(both), max(both)
         room = max((high - low) * 0.1, 0.005)
         ends = (max(0.0, low - room), min(1.0, high + room))
@@ -125,7 +127,7 @@ def risk_samples(results: Results) -> Figure:
 
     dis, truth = lines["dis"], lines["match_probability"]
     alt = (
-        f"Dots, one for each of {count(len(lines))} samples. DIS from {percent(dis.min())} to {percent(dis.max())}, "
+        f"Dots, one for each of {some(len(lines), 'sample')}. DIS from {percent(dis.min())} to {percent(dis.max())}, "
         f"the truth from {percent(truth.min())} to {percent(truth.max())}."
     )
     caption = (
@@ -135,9 +137,11 @@ def risk_samples(results: Results) -> Figure:
 
 
 @part(BY_TENTH)
-def risk_calibration(results: Results) -> Figure:
-    """How true each definition is: tenths of the uniques against the population."""
+def risk_calibration(results: Results) -> Figure | None:
+    """How true each definition is: tenths of the uniques against the population; nothing without a unique."""
     found = tenths_of(results)
+    if all(own.empty for own in found.values()):
+        return None
 
     def draw(sheet: Sheet) -> None:
         for axes, name in zip(sheet.panels, NAMES, strict=True):

@@ -35,10 +35,12 @@ def risk_population(results: Results) -> str | None:
         return quantity(results, name)
 
     found, alone = get("uniques_in_population"), get("population_uniques")
+    known = f"The population of {some(round(get('population_records')), 'record')} is known"
+    if not found:
+        return f"{known}, but no sample unique of the file has a cell there whose size would tell the truth."
     return paragraphs(
-        f"The population of {some(round(get('population_records')), 'record')} is known, so that the truth can be "
-        f"told. {count(found)} of the {count(get('U'))} sample uniques have a cell there; {count(alone)} of these "
-        "are alone in the population too.",
+        f"{known}, so that the truth can be told. {count(found)} of the {count(get('U'))} sample uniques have a cell "
+        f"there; {count(alone)} of these are alone in the population too.",
         f"For the file DIS says {percent(get('dis'))}. The truth is {percent(get('true_match_probability'))}: the "
         "uniques, divided by the persons of the population in their cells. The *mean reciprocal* of these cells is "
         f"{percent(get('mean_reciprocal'))}: the probability of being right of an intruder who asks about a unique "
@@ -65,7 +67,12 @@ def risk_samples(results: Results) -> str:
     ]
     fraction = options(results).study_fraction
     drawn = f"{some(len(lines), 'sample')} of {declared(fraction or 0)}"
-    said = f"{drawn} were drawn from the population{_strata(results)}."
+    said = f"{drawn} {'was' if len(lines) == 1 else 'were'} drawn from the population{_strata(results)}."
+    if not lines["uniques"].any():
+        said += (
+            " No record of any of them is alone with its key, so that there is no unique match whose probability of "
+            "being correct could be told."
+        )
     return paragraphs(
         said,
         table(
@@ -95,11 +102,13 @@ def _strata(results: Results) -> str:
 
 
 @part(BY_CLASS)
-def risk_by_class(results: Results) -> str:
-    """The paper's Table 3 for both definitions: mean reciprocal by class of DIS-SUDA."""
+def risk_by_class(results: Results) -> str | None:
+    """The paper's Table 3 for both definitions: mean reciprocal by class of DIS-SUDA; nothing without a record."""
     found = results.table(BY_CLASS)
     own = {name: found[found["definition"] == name].reset_index(drop=True) for name in NAMES}
     used = (own["elliot-manning"]["n"] > 0) | (own["user-guide"]["n"] > 0)
+    if not used.any():
+        return None
     columns = [
         Column(
             "DIS-SUDA",
@@ -127,10 +136,12 @@ def risk_by_class(results: Results) -> str:
 
 
 @part(BY_SAMPLE, BY_CLASS, BY_TENTH)
-def risk_claims(results: Results) -> str:
-    """What the source claims, and what came out."""
+def risk_claims(results: Results) -> str | None:
+    """What the source claims, and what came out; nothing without a sample unique."""
     lines, tenths = results.table(BY_SAMPLE), results.table(BY_TENTH)
     own = tenths[(tenths["definition"] == "elliot-manning") & (tenths["n"] > 0)]
+    if own.empty:
+        return None
     classes = results.table(BY_CLASS)
     ones = classes[(classes["definition"] == "elliot-manning") & (classes["above"] == 1)].iloc[0]
     near = abs(lines["dis"].mean() - lines["match_probability"].mean())
