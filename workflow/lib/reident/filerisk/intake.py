@@ -223,8 +223,7 @@ def _missing_throughout(
         )
     if variable.type == "numeric" and set(labels) <= {MISSING_LABEL} and len(files) > 1:
         warnings.append(
-            f"{_last(files[1][0])}: {variable.name} counts as missing in every record, since it is missing in all "
-            f"of {file}, at whose quantiles it would be cut."
+            f"{_last(files[1][0])}: {variable.name} counts as missing, since {file} has no value of it to cut at."
         )
     return warnings
 
