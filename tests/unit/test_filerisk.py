@@ -223,6 +223,11 @@ def test_hazards_are_flagged_where_they_occur():
     ):
         assert undefined.risk.tolist() == [0, 0, 0]
         assert "undefined" in undefined.hazards[0]
+    scoreless = dis_suda.user_guide(np.array([6.0, 0, 0, 0, 0]), np.array([1, 1, 1, 2, 2]), 0.1, 4)
+    assert scoreless.risk.tolist() == pytest.approx([1 / (1 + 2 * 0.9 / 0.1), 0, 0, 0, 0])
+    assert scoreless.hazards == (
+        "The formula is not defined for the score 0 of 2 sample uniques: 0, and not in the sum.",
+    )
     outside = dis_suda.elliot_manning(np.array([6.0, 4, 0, 0]), np.array([1, 0, 2, 2]), 0.1)
     assert outside.risk[1] == 0
     assert "miss a value" in outside.hazards[0]

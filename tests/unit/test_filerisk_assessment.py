@@ -159,6 +159,31 @@ def test_hazards_are_named(rows, hazard):
     assert any(hazard in line for line in said) if hazard else said == []
 
 
+@pytest.mark.parametrize(
+    ("change", "scoreless", "unfound"),
+    [
+        ({}, False, False),
+        ({"weighting": "normalised"}, True, False),
+        ({"max_order": 2}, True, True),
+        ({"max_order": 2, "weighting": "normalised"}, True, True),
+        ({"max_order": 5}, False, False),
+    ],
+)
+def test_uniques_with_the_score_0_are_counted_among_the_hazards(change, scoreless, unfound):
+    found = assess({**FILE_RISK, **change})[2]
+    records, hazards = found.records.to_pandas(), found.hazards
+    unique = records[records["unique"]]
+    zero, without = int((unique["suda"] == 0).sum()), int((unique["n_msu"] == 0).sum())
+    assert (zero > 0, without > 0) == (scoreless, unfound)
+    guide = [line for name, line in hazards.to_numpy() if name == "user-guide" and "not defined" in line]
+    assert [f"score 0 of {zero} sample uniques" in line for line in guide] == [True] * scoreless
+    missed = hazards[hazards["hazard"].str.contains("no MSU")]
+    assert missed["definition"].tolist() == list(assessment.DEFINITIONS) * unfound
+    for line in missed["hazard"]:
+        assert line.startswith(f"{without} of {len(unique)} sample uniques have no MSU of up to 2 variables")
+    assert summary(found)["uniques_without_msu"] == str(without)
+
+
 @pytest.mark.parametrize("kind", ["categorical", "numeric"])
 @pytest.mark.parametrize("section", [FILE_RISK, POPULATION])
 def test_a_variable_that_is_missing_throughout(kind, section):

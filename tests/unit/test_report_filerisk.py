@@ -104,6 +104,17 @@ def test_hazards_stand_only_where_they_occur(results, usual):
     assert "No record is in a pair" not in (tables.risk_hazards(usual) or "")
 
 
+def test_hazards_of_a_limited_search_stand_in_full(results):
+    found = results({**FILE_RISK, "max_order": 2})
+    text = tables.risk_hazards(found).replace("\\", "")
+    n, alone = value(found, "uniques_without_msu"), value(found, "U")
+    assert f"**DIS-SUDA, both definitions.** {n} of {alone} sample uniques have no MSU of up to 2" in text
+    assert (
+        f"**{NAMES['user-guide']}.** The formula is not defined for the score 0 of {n} sample uniques" in text
+    )
+    assert "…" not in text
+
+
 def test_cells_and_anonymity(usual):
     text = tables.risk_cells(usual)
     for k in (2, 3, 5):

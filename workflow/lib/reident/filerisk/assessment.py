@@ -110,12 +110,13 @@ def assess(
         *_counts(codes, sizes, alone), *_dis(fraction, special, study, file), *_suda(found, sizes),
         *_population(sizes, reciprocal, population),
     ]  # fmt: skip
+    unfound = _unfound(found, sizes)
     return Assessed(
         _records(study, file, found, sizes, alone, both, reciprocal),
         pd.DataFrame([(name, shown(value)) for name, value in lines], columns=["quantity", "value"]),
         _definitions(options.dis_suda, both, reciprocal),
         pd.DataFrame(
-            [(name, hazard) for name in DEFINITIONS for hazard in both[name].hazards],
+            [(name, hazard) for name in DEFINITIONS for hazard in [*both[name].hazards, *unfound]],
             columns=["definition", "hazard"],
             dtype=str,
         ),
@@ -186,8 +187,22 @@ def _suda(found: Suda, sizes: np.ndarray) -> Lines:
         ("largest_msu_searched", suda.largest_searched(found)),
         ("max_suda", float(found.score.max(initial=0.0))),
         ("sum_suda", suda.total_score(found)),
-        ("uniques_without_msu", int(((sizes == 1) & (found.msus.order == 0)).sum())),
+        ("uniques_without_msu", _without_msu(found, sizes)),
     ]
+
+
+def _without_msu(found: Suda, sizes: np.ndarray) -> int:
+    """Sample uniques of which no MSU was found: none, unless the search is limited to sizes below that of the key."""
+    return int(((sizes == 1) & (found.msus.order == 0)).sum())
+
+
+def _unfound(found: Suda, sizes: np.ndarray) -> list[str]:
+    """What a limited search makes doubtful in both definitions."""
+    n, largest = _without_msu(found, sizes), suda.largest_searched(found)
+    if not n:
+        return []
+    limited = f"{n} of {uniques.n_unique(sizes)} sample uniques have no MSU of up to {largest} variables"
+    return [f"{limited}, the most searched, and so the score 0."]
 
 
 def _population(sizes: np.ndarray, reciprocal: np.ndarray | None, population: pa.Table) -> Lines:

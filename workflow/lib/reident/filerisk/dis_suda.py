@@ -94,8 +94,9 @@ def elliot_manning(score: np.ndarray, sizes: np.ndarray, fraction: float) -> Dis
 def user_guide(score: np.ndarray, sizes: np.ndarray, fraction: float, n_keys: int) -> DisSuda:
     """1 / (1 + P·(1 − f) / (f·s^Q·Σ s^−Q)) for a unique with score s, Q = 1 + (8 − ATT)/20, Σ over the uniques.
 
-    Parameters are those of `elliot_manning`, and the number of key variables ATT. A unique with the score 0 has 0
-    and is left out of the sum, as in sdcMicro.
+    Parameters are those of `elliot_manning`, and the number of key variables ATT. The formula is not defined for the
+    score 0, of an MSU without weight or of none that was searched: such a unique has 0 and is left out of the sum, as
+    in sdcMicro, and is counted among the hazards.
     """
     unique, n_unique, n_in_pairs = _counts(sizes)
     dis.general(n_unique, n_in_pairs, fraction)  # checks f
@@ -109,6 +110,11 @@ def user_guide(score: np.ndarray, sizes: np.ndarray, fraction: float, n_keys: in
         )
     values = np.zeros(len(sizes))
     scored = unique & (score > 0)
+    unscored = n_unique - int(scored.sum())
+    if unscored:
+        hazards.append(
+            f"The formula is not defined for the score 0 of {unscored} sample uniques: 0, and not in the sum."
+        )
     if scored.any():
         logarithm = q * np.log(score[scored])
         odds = np.exp(logarithm) * np.exp(-logarithm).sum()
