@@ -2,6 +2,10 @@
 
 import contextlib
 import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -86,10 +90,18 @@ def test_undeclared_variables_are_named():
     assert adhoc.defaulted(model.metrics.adhoc, model.linking_variables) == ["c"]
 
 
+def own_rule(file: Path, body: str, module: str = "") -> dict[str, str]:
+    """The rule of a scoring function: equal values score 5."""
+    file.write_text(OWN.format(body=body, module=module), encoding="utf-8")
+    return {"function": "own:f", "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+
+
 OWN = "import sys\nprint('SECRET')\n{module}\ndef f(p, e):\n    {body}\n    return 5.0 * (p == e)\n"
 FOREIGN = [
     ({"body": "print(p)"}, None),
     ({"body": "sys.stderr.write(str(p))"}, None),
+    ({"body": "import os; os.write(2, str(p).encode())"}, None),
+    ({"body": "sys.__stderr__.write(str(p))"}, None),
     ({"body": "raise ValueError(p)"}, r"scoring function of `v` failed \(ValueError\)"),
     ({"body": "raise SystemExit(str(p))"}, r"scoring function of `v` failed \(SystemExit\)"),
     ({"module": "raise SystemExit('SECRET')"}, r"own.py cannot be loaded \(SystemExit\)"),
@@ -100,8 +112,29 @@ FOREIGN = [
 @pytest.mark.parametrize(("own", "says"), FOREIGN, ids=[" ".join(own.values()) for own, _ in FOREIGN])
 def test_an_own_function_shows_nothing_of_what_it_is_given(tmp_path, capfd, own, says):
     file = tmp_path / "own.py"
-    file.write_text(OWN.format(**{"module": "", "body": "pass", **own}), encoding="utf-8")
-    rule = {"function": "own:f", "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    rule = own_rule(file, **{"body": "pass", **own})
     with contextlib.nullcontext() if says is None else pytest.raises(InputError, match=says) as refused:
         assert scores(rule, ["SECRET"], ["SECRET"], functions=[file]) == {("SECRET", "SECRET"): 5.0}
     assert "SECRET" not in "".join(capfd.readouterr()) + str(refused)
+
+
+def test_an_own_function_shows_nothing_when_the_process_ends(tmp_path):
+    file = tmp_path / "own.py"
+    rule = own_rule(file, "import atexit; atexit.register(print, p, file=sys.__stderr__)")
+    code = (
+        "import pathlib; from unit.test_adhoc_scores import scores\n"
+        f"print(len(scores({rule}, ['SECRET'], ['SECRET'], functions=[pathlib.Path({str(file)!r})])))"
+    )
+    path = os.pathsep.join([*filter(None, sys.path), str(Path(__file__).parents[1])])
+    command = [sys.executable, "-c", code]
+    ended = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, check=True, text=True
+    )
+    assert (ended.stdout, ended.stderr) == ("1\n", "")
+
+
+def test_an_own_function_may_change_its_arguments_but_no_missing_value_scores(tmp_path):
+    file = tmp_path / "own.py"
+    rule = own_rule(file, "p[p != p] = e[e != e] = 7.0")
+    found = scores(rule, ["7", "~", "8"], ["7", "~", "9"], functions=[file], type="numeric")
+    assert found == {("7", "7"): 5.0}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -197,6 +199,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         keep=setting.keep,
         progress=setting.progress,
     )
+    atexit.register(_mute)  # runs before what the functions may have registered
     return Scored(puf, eif, level / SCALE, crowded)
 
 
@@ -266,8 +269,12 @@ def _rule_scores(pairing: Pairing, at: int, rule: Rule, rows: slice, columns: sl
 
 
 def _own_scores(pairing: Pairing, at: int, function: Callable, rows: slice, columns: slice) -> np.ndarray:
-    """The scores of a block by a study's own function, checked; missing values score 0 without it."""
-    p, e = _values(pairing, "puf", at)[rows][:, None], _values(pairing, "eif", at)[columns][None, :]
+    """The scores of a block by a study's own function, checked; missing values score 0 without it.
+
+    The function may do with its arguments what it likes: they are copies.
+    """
+    p = _values(pairing, "puf", at)[rows][:, None].copy()
+    e = _values(pairing, "eif", at)[columns][None, :].copy()
     name = pairing.variables[at].name
     try:
         with _silenced():
@@ -321,13 +328,30 @@ def _approved(function: str, sha256: str | None, files: tuple[Path, ...]) -> Cal
 
 @contextlib.contextmanager
 def _silenced() -> Iterator[None]:
-    """What foreign code prints, or warns of, may hold data: it is dropped."""
-    with (
-        Path(os.devnull).open("w", encoding="utf-8") as nowhere,
-        contextlib.redirect_stdout(nowhere),
-        contextlib.redirect_stderr(nowhere),
-    ):
-        yield
+    """What foreign code prints, or warns of, may hold data: it is dropped, by whatever way it leaves the process."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    kept = [os.dup(descriptor) for descriptor in (1, 2)]
+    _mute()
+    try:
+        with (
+            Path(os.devnull).open("w", encoding="utf-8") as nowhere,
+            contextlib.redirect_stdout(nowhere),
+            contextlib.redirect_stderr(nowhere),
+        ):
+            yield
+    finally:
+        for descriptor, own in zip((1, 2), kept, strict=True):
+            os.dup2(own, descriptor)
+            os.close(own)
+
+
+def _mute() -> None:
+    """From here on nothing comes of what this process writes to the terminal."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)
 
 
 METRIC = Metric("adhoc", "Adhoc", Options, "prepared", ranked=True, best="high", score=score, check=check)
