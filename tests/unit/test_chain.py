@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 from reident.errors import InputError
@@ -248,6 +249,22 @@ def test_an_edited_result_is_an_error_and_nothing_is_touched(shop, change):
     with pytest.raises(InputError, match="txt is not what its step wrote; delete it and run the same"):
         mark_stale(shop)
     assert {path: path.stat().st_mtime_ns for path in shop.root.rglob("*")} == before
+
+
+@pytest.mark.parametrize(
+    ("path", "recorded"),
+    [
+        ("results/s/rates.csv", "rates.csv"),
+        ("results/s/variants/a/rates.csv", "variants/a/rates.csv"),
+        ("reports/s/page.html", "reports/page.html"),
+        ("reports/s/variants/a/page.html", "reports/page.html"),
+        ("reports/data/puf.csv", "source:puf.csv"),
+        ("../elsewhere/puf.csv", "source:puf.csv"),
+    ],
+)
+def test_what_the_ledger_calls_a_file(path, recorded):
+    """A study may lie in a folder of reports."""
+    assert chain.shown(Path(path), Path("results/s")) == recorded
 
 
 def test_without_results_nothing_is_old(tmp_path):

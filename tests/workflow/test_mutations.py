@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import pytest
 from reident.family import Family
-from reident.ledger import check
+from reident.ledger import check, digests
 from workflow.commands import CHECKOUT, Ended, copied, made, snakemake
 
 from workflow import library_run, small
@@ -378,6 +379,14 @@ def test_a_strangers_file_is_told_and_left_alone(again, whole):
     assert "no step made results/small/notes.txt" in found.line
     assert again.run().planned == {}
     assert mine.read_text(encoding="utf-8") == "mine"
+
+
+def test_versions_of_packages_that_are_others_now_are_told(again, monkeypatch):
+    assert "other versions" not in again.check().line
+    monkeypatch.setattr(check, "versions", lambda: {**digests.versions(), "numpy": "0.1"})
+    found = again.check()
+    assert found.closes
+    assert f"made with other versions than those here: numpy {np.__version__} (0.1)" in found.line
 
 
 def test_the_target_check_walks_and_changes_nothing(again):

@@ -7,6 +7,7 @@ Makes  FAMILIES (id -> a study and its variants), STUDIES (id -> study file), MO
 import atexit
 import os
 import sys
+import warnings
 from functools import cache
 from pathlib import Path
 
@@ -32,7 +33,7 @@ if workflow.is_main_process:
 
 from reident import comparison, confidentiality, family, retries, study as studies
 from reident.errors import InputError
-from reident.ledger import digests, runs, stale
+from reident.ledger import check, digests, runs, stale
 from reident.metrics import REGISTRY
 
 
@@ -77,6 +78,19 @@ runs.start_jobs()
 retries.keep_waiting_jobs(JobScheduler)
 # A job is the process that was started, with no shell between: it ends when Snakemake does.
 shell.prefix("set -euo pipefail; exec ")
+
+
+def refuse_stale_results():
+    """Before ``--report`` gathers results: whether they still are what their steps made of these sources."""
+    for own in FAMILIES.values():
+        if not (found := check.check(own, Path("results"), NOTEBOOK)).closes:
+            sys.exit(f"Error: {found.line}")
+    # The scheduler asks for the resources of jobs here, and not for the sizes of files on which they depend.
+    warnings.filterwarnings("ignore", "coroutine '.*_size_files.*' was never awaited", RuntimeWarning)
+
+
+if any(argument.partition("=")[0] == "--report" for argument in sys.argv):
+    refuse_stale_results()
 
 
 class ByStudy(dict):

@@ -30,7 +30,8 @@ def shown(path: Path, root: Path) -> str:
     try:
         return path.relative_to(root).as_posix()
     except ValueError:
-        return f"reports/{path.name}" if "reports" in path.parts[:1] else f"source:{path.name}"
+        report = located(root, "", "reports/") in path.parents
+        return f"reports/{path.name}" if report else f"source:{path.name}"
 
 
 def located(root: Path, place: str, name: str) -> Path:

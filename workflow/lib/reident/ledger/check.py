@@ -12,6 +12,7 @@ from reident.errors import InputError
 from reident.family import Family, Member
 from reident.ledger import runs
 from reident.ledger.chain import Chain, entry_files, located, place_of, read_entry
+from reident.ledger.digests import versions
 from reident.ledger.stale import result_files
 from reident.study import Study
 
@@ -63,11 +64,12 @@ def check(own: Family, results: Path, notebook: Path) -> Checked:
 
 def _walk(own: Family, root: Path, notebook: Path) -> str:
     """What a chain that closes consists of, what is not made yet, and which files are strangers."""
-    chain, used = Chain(root), set()
+    chain, used, others = Chain(root), set(), set()
     for member in _members(own):
         files = family.sources(member.study, own.path) | {"notebook": notebook}
         for entry in chain.walk(member.study, _ends(member, root), files):
             used.add(_first(entry))
+            others |= set(_other_versions(entry))
     entries = [(place_of(file.parents[1]), read_entry(file)) for file in entry_files(root)]
     numbers = {True: 0, False: 0}
     known: set[Path] = set()
@@ -81,11 +83,21 @@ def _walk(own: Family, root: Path, notebook: Path) -> str:
         said.append(
             f"{numbers[False]} results on which nothing asked for rests are as their steps wrote them"
         )
+    if others:
+        said.append(f"made with other versions than those here: {', '.join(sorted(others))}")
     if lacking := list(_lacking(own, entries)):
         said.append(f"not made yet: {_few(lacking)}")
     if strangers := _strangers(root, known):
         said.append(f"no step made {_few(strangers)}")
     return "; ".join(said) + "."
+
+
+def _other_versions(entry: dict[str, Any]) -> Iterator[str]:
+    """The packages with which a step ran in another version than the one that is here."""
+    here = versions()
+    for package, version in entry["versions"].items():
+        if here.get(package) != version:
+            yield f"{package} {version} ({here.get(package, 'none')})"
 
 
 def _first(entry: dict[str, Any]) -> str:
