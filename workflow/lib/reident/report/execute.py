@@ -12,9 +12,9 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import nbformat
 import papermill
@@ -26,20 +26,17 @@ LONGEST_FOLDER = 60
 """Characters of a folder's path in which a socket's name still fits."""
 
 
-class QuietKernel(AsyncKernelManager):
+def quiet_kernel(words: IO[bytes]) -> type[AsyncKernelManager]:
     """A kernel without a port that others could reach, whose process writes to a file in place of the terminal."""
 
-    def __init__(self, **kw: Any) -> None:
-        super().__init__(**kw, transport="ipc")
+    class QuietKernel(AsyncKernelManager):
+        def __init__(self, **kw: Any) -> None:
+            super().__init__(**kw, transport="ipc")
 
-    async def _async_launch_kernel(self, kernel_cmd: list[str], **kw: Any) -> None:
-        with _words().open("ab") as words:
+        async def _async_launch_kernel(self, kernel_cmd: list[str], **kw: Any) -> None:
             await super()._async_launch_kernel(kernel_cmd, **kw, stdout=words, stderr=words)
 
-
-def _words() -> Path:
-    """The file with what the kernel's process says."""
-    return Path(os.environ["JUPYTER_RUNTIME_DIR"], "kernel.txt")
+    return QuietKernel
 
 
 def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookNode:
@@ -70,7 +67,8 @@ def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookN
     if len(folders) > 1:
         raise ValueError("the paths among a notebook's parameters must lie in one folder")
     values = {**parameters, **{name: path.name for name, path in paths.items()}}
-    with _kernel_environment():
+    # The file has no name: nothing of it is left when the process is killed.
+    with _kernel_environment(), tempfile.TemporaryFile() as words:
         try:
             executed = papermill.execute_notebook(
                 str(notebook),
@@ -82,11 +80,11 @@ def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookN
                 record_timing=False,
                 coalesce_streams=True,
                 shutdown_kernel="immediate",
-                kernel_manager_class=QuietKernel,
+                kernel_manager_class=quiet_kernel(words),
             )
         except Exception as error:
-            with suppress(OSError):
-                error.add_note(_words().read_text(encoding="utf-8", errors="backslashreplace"))
+            words.seek(0)
+            error.add_note(words.read().decode(errors="backslashreplace"))
             raise
     return canonical(executed, values)
 
