@@ -177,6 +177,97 @@ REFUSED = [
 ]
 
 
+def ages(*cells):
+    return [(f"f{at}", "N", "x", cell, "1") for at, cell in enumerate(cells)]
+
+
+AGES = ages("98", "98", "101", "20", "21", "22")
+READ_AS_MISSING = [
+    (
+        "a mean",
+        {},
+        AGES,
+        ["99"],
+        "3 values that are made come out as a code that the variable `a` declares as missing; write missing",
+    ),
+    (
+        "a median, by another spelling of its number",
+        {"aggregate": "median"},
+        ages("96", "98", "99", "101", "20", "21", "22"),
+        [" 098.50"],
+        "4 values that are made come out",
+    ),
+    (
+        "a code of one side alone",
+        {},
+        AGES,
+        {"puf": ["99"]},
+        "firms.csv, column `a`: 3 values that are made come out",
+    ),
+    ("a mean that is another number", {}, AGES, ["100"], None),
+    ("a code that is no number", {}, AGES, ["NA"], None),
+    (
+        "a value that micro-aggregation takes for a number",
+        {},
+        AGES,
+        ["101"],
+        "firms.csv, column `a`: 1 values are a code that the variable `a` declares as missing and",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "rows", "missing", "said"),
+    [c[1:] for c in READ_AS_MISSING],
+    ids=[c[0] for c in READ_AS_MISSING],
+)
+def test_no_value_becomes_missing(options, rows, missing, said):
+    content = copy.deepcopy(BASE)
+    content["microaggregate"] |= {"k": 3, **options}
+    content["linking_variables"][0]["missing"] = missing
+    model = Study.model_validate(content)
+    if said is None:
+        assert "99.0" in set(files.make(model, table(rows)).puf["a"])
+        return
+    with pytest.raises(InputError, match=said):
+        files.make(model, table(rows))
+
+
+NOT_MISSING = [
+    (
+        "a number that the variable compares",
+        ["-9"],
+        {},
+        "the code `-9`, which `b` would compare as a value; add",
+    ),
+    ("declared for one file only", ["-9"], {"missing": {"puf": ["-9"]}}, "add it to the `missing` of `b`"),
+    (
+        "a category that is no number",
+        ["NA"],
+        {"type": "categorical"},
+        "the code `NA`, which `b` would compare",
+    ),
+    ("in another spelling", ["-9"], {"missing": [" -9.0"]}, None),
+    ("no number, which is an error where it occurs", ["NA"], {}, None),
+    ("recoded", ["-9"], {"recode": {side: {"-9": "0"} for side in ("puf", "eif")}}, None),
+]
+
+
+@pytest.mark.parametrize(
+    ("missing", "fields", "said"), [c[1:] for c in NOT_MISSING], ids=[c[0] for c in NOT_MISSING]
+)
+def test_what_is_missing_before_is_missing_after(missing, fields, said):
+    content = copy.deepcopy(BASE)
+    content["microaggregate"] |= {"missing": missing}
+    content["linking_variables"][0]["missing"] = missing
+    content["linking_variables"][1] |= fields
+    if said is None:
+        assert Study.model_validate(content).microaggregated.missing == tuple(missing)
+        return
+    with pytest.raises(ValidationError, match=said):
+        Study.model_validate(content)
+
+
 @pytest.mark.parametrize(("options", "rows", "said"), [c[1:] for c in REFUSED], ids=[c[0] for c in REFUSED])
 def test_refused_files(options, rows, said):
     with pytest.raises(InputError) as caught:

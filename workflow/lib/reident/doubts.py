@@ -5,13 +5,13 @@ A sentence names a file, a variable and a count, never a key or a value.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.errors import InputError
-from reident.values import Coding, normaliser
+from reident.values import coding_of, normaliser
 
 if TYPE_CHECKING:
     from reident.linking import Column
@@ -53,7 +53,7 @@ def of_missing_codes(study: Study, puf: pa.Table, eif: pa.Table) -> list[str]:
     warnings = []
     for column in (*study.strata, *study.linking_variables):
         for own, other, table in (("puf", "eif", puf), ("eif", "puf", eif)):
-            coding = _coding(study, column, own)
+            coding = coding_of(column, own, study.sources[own].decimal)
             normal, stored = normaliser(coding), normaliser(coding, stored=True)
             known = {normal(code) for code in (*coding.missing, *coding.recode)}
             foreign = {normal(code) for code in getattr(column.missing, other)} - known
@@ -112,12 +112,6 @@ def _common_codes(study: Study, column: Column, role: str, ours: set[str], their
         f"({common} of {codes}): check the recodes."
     )
     return [warning]
-
-
-def _coding(study: Study, column: Column, side: str) -> Coding:
-    kind: Literal["categorical", "numeric"] = getattr(column, "type", "categorical")
-    codes = getattr(column.missing, side), getattr(column.recode, side)
-    return Coding(kind, *codes, integer_coded=column.integer_coded, decimal=study.sources[side].decimal)
 
 
 def _file(study: Study, side: str) -> str:

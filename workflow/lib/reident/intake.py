@@ -7,7 +7,7 @@ so that nothing after this step depends on the order of rows in the sources.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ import pyarrow as pa
 from reident import doubts, keys, reading
 from reident.account import Account
 from reident.errors import InputError
-from reident.values import Coding, Place, typed
+from reident.values import Place, coding_of, typed
 
 if TYPE_CHECKING:
     from reident.linking import Column, RecordFile
@@ -99,34 +99,17 @@ def _records(study: Study, side: str, text: pa.Table, account: Account) -> pa.Ta
         raise InputError(f"{file}: the file has a header but no record; check the export.")
     code = keys.check(text, source.id, file, source.first_row)
     data = {name: text[part] for name, part in zip(names, source.id, strict=True)}
-    for stratum in study.strata:
-        data[stratum.name] = _typed(stratum, "categorical", None, side, source, text)
-    for variable in study.linking_variables:
-        data[variable.name] = _typed(variable, variable.type, variable.order, side, source, text)
+    for column in (*study.strata, *study.linking_variables):
+        data[column.name] = _typed(column, side, source, text)
     account.open(side, text.num_rows).close(side)
     return pa.table(data).take(np.argsort(code, kind="stable"))
 
 
-def _typed(
-    column: Column,
-    kind: Literal["categorical", "numeric"],
-    order: tuple[str, ...] | None,
-    side: str,
-    source: RecordFile,
-    text: pa.Table,
-) -> pa.Array:
+def _typed(column: Column, side: str, source: RecordFile, text: pa.Table) -> pa.Array:
     """One variable of one file, typed; null where missing."""
     name = getattr(column, side)
-    coding = Coding(
-        kind,
-        getattr(column.missing, side),
-        getattr(column.recode, side),
-        order,
-        column.integer_coded,
-        source.decimal,
-    )
     place = Place(source.path.rsplit("/", 1)[-1], name, column.name, source.first_row)
-    return typed(text[name], coding, place)
+    return typed(text[name], coding_of(column, side, source.decimal), place)
 
 
 def _file(study: Study, side: str) -> str:

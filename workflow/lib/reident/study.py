@@ -348,7 +348,7 @@ class Study(Section):
                     f"`{name}` is a key column and also something else; give the variable another `name`."
                 )
         if self.microaggregate is not None:
-            self.microaggregate.check_columns(own.eif for own in (*self.strata, *self.linking_variables))
+            self.microaggregate.check_columns((*self.strata, *self.linking_variables))
         for name in [*keys, *linking, *strata]:
             if name in RESERVED:
                 raise ValueError(f"`{name}` is the name of a result column; give it another `name`.")

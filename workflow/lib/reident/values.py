@@ -9,13 +9,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.errors import InputError
+
+if TYPE_CHECKING:
+    from reident.linking import Column
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _SWAP = str.maketrans(",.", ".,")
@@ -51,6 +54,18 @@ class Place(NamedTuple):
     column: str
     variable: str
     first_row: int = 2
+
+
+def coding_of(column: Column, side: str, decimal: str = ".") -> Coding:
+    """How one file's texts of a strata variable, which is categorical, or of a linking variable are read."""
+    return Coding(
+        getattr(column, "type", "categorical"),
+        getattr(column.missing, side),
+        getattr(column.recode, side),
+        getattr(column, "order", None),
+        column.integer_coded,
+        decimal,
+    )
 
 
 def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.Array:

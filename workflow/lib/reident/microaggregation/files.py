@@ -19,7 +19,7 @@ from reident.microaggregation.groups import microaggregate, sizes
 from reident.microaggregation.options import ORIGINAL, PUFID, Corresponding, Microaggregate
 from reident.simulation.streams import Streams
 from reident.simulation.survey import pufids
-from reident.values import Coding, Place, typed
+from reident.values import Coding, Place, clean, coding_of, normaliser, number, typed
 
 if TYPE_CHECKING:
     from reident.study import Study
@@ -78,7 +78,8 @@ def make(study: Study, original: pa.Table) -> Made:
     Raises
     ------
     InputError
-        An empty file, a repeated key, a value that is not a number, fewer than k values.
+        An empty file, a repeated key, a value that is not a number, fewer than k values; a value, masked or not,
+        that a variable of the study would read as missing.
     """
     options, names = study.microaggregated, columns_of(study)
     original, order = _with_key(options, original)
@@ -90,6 +91,7 @@ def make(study: Study, original: pa.Table) -> Made:
     held = dict(values)
     if options.corresponding is not None:
         held = _deviating(options.corresponding, values, streams.within("corresponding"))
+    _check_codes(study, values, {"puf": masked, "eif": held})
     changed = {} if options.corresponding is None else _written(held, text)
     ids = pufids(n, streams("pufid")).astype(object)
     chosen = streams("sample").permutation(n)[: sample_size(n, options.sampling_fraction)]
@@ -142,6 +144,35 @@ def _numbers(options: Microaggregate, original: pa.Table, name: str) -> np.ndarr
             "remove the column from `variables`."
         )
     return values
+
+
+def _check_codes(study: Study, values: dict[str, np.ndarray], made: dict[str, dict[str, np.ndarray]]) -> None:
+    """Refuse numbers that are no missing values here and would become such where the files are read."""
+    file = _file(study.microaggregated)
+    for own in (*study.strata, *study.linking_variables):
+        for side, changed in made.items():
+            if (name := getattr(own, side)) not in values:
+                continue
+            coding, where = coding_of(own, side), f"{file}, column `{name}`"
+            if n := _of_codes(values[name], coding):
+                raise InputError(
+                    f"{where}: {n:,} values are a code that the variable `{own.name}` declares as missing and "
+                    "`microaggregate.missing` does not; add the code there."
+                )
+            if n := _of_codes(changed[name], coding):
+                raise InputError(
+                    f"{where}: {n:,} values that are made come out as a code that the variable `{own.name}` declares "
+                    "as missing; write missing values of the file by another code, such as an empty cell."
+                )
+
+
+def _of_codes(values: np.ndarray, coding: Coding) -> int:
+    """How many numbers are read as missing."""
+    normal = normaliser(coding)
+    missing = {normal(code) for code in coding.missing}
+    numbers = (number(clean(code)) for code in coding.missing)
+    read = [value for value in numbers if value is not None and normal(repr(value)) in missing]
+    return int(np.isin(values, read).sum())
 
 
 def _written(values: dict[str, np.ndarray], text: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from reident.exact import Rational
-from reident.linking import Files, LinkFile, RecordFile
+from reident.linking import Column, Files, LinkFile, RecordFile
 from reident.microaggregation.groups import Aggregate
 from reident.section import Section
 from reident.sources import Name, SourceFile, one_or_many
+from reident.values import clean, coding_of, normaliser, number
 
 ORIGINAL = "original"
 """The side of the file that is micro-aggregated."""
@@ -112,19 +114,38 @@ class Microaggregate(SourceFile):
             iuf=LinkFile(path="iuf.csv", puf_id=(PUFID,), eif_id=self.key),
         )
 
-    def check_columns(self, used: Iterable[str]) -> None:
-        """Refuse to compare, or to stratify by, what is the key of the intruder's file.
+    def check_columns(self, used: Sequence[Column]) -> None:
+        """Refuse to compare, or to stratify by, the key of the intruder's file, or missing values as values.
 
         Raises
         ------
         ValueError
         """
-        for name in used:
+        for name in (own.eif for own in used):
             if name in self.key:
                 where = "or from `id`" if self.id else "or give the file a key as `microaggregate.id`"
                 raise ValueError(
                     f"the column `{name}` is the key of the file that is attacked; remove it from `linking_variables` "
                     f"and `strata`, {where}."
+                )
+        for own, side in itertools.product(used, ("puf", "eif")):
+            if getattr(own, side) in self.variables:
+                self._check_missing(own, side)
+
+    def _check_missing(self, own: Column, side: str) -> None:
+        """Refuse a code that micro-aggregation leaves out and a variable would take for a value, silently.
+
+        A number does not take a code that is none: that is an error where the code occurs.
+        """
+        coding = coding_of(own, side)
+        normal = normaliser(coding)
+        known = {normal(code) for code in (*coding.missing, *coding.recode)}
+        for code in self.missing:
+            silent = coding.kind != "numeric" or number(clean(code)) is not None
+            if silent and normal(code) not in known:
+                raise ValueError(
+                    f"`microaggregate.missing` names the code `{code}`, which `{own.name}` would compare as a value; "
+                    f"add it to the `missing` of `{own.name}`."
                 )
 
     @model_validator(mode="after")
