@@ -48,8 +48,8 @@ MISSING = [
     (
         "looked up before recoding",
         ["x", "9"],
-        {"missing": ["9"], "recode": {"puf": {"x": "9"}, "eif": {"x": "9"}}},
-        ["9", None],
+        {"missing": ["9"], "recode": {"puf": {"9": "x"}, "eif": {"9": "x"}}},
+        ["x", None],
     ),
     ("in NFC", ["e\u0301", "e"], {"missing": ["é"]}, [None, "e"]),
     ("case counts", ["na", "NA"], {"missing": ["NA"]}, ["na", None]),
@@ -93,8 +93,8 @@ NUMBERS = [
     (
         "missing before recoding",
         ["x", "-9"],
-        {"missing": ["-9"], "recode": {"puf": {"x": "-9"}, "eif": {"x": "-9"}}},
-        [-9.0, None],
+        {"missing": ["-9"], "recode": {"puf": {"x": "1", "-9": "2"}, "eif": {"x": "1", "-9": "2"}}},
+        [1.0, None],
     ),
 ]
 

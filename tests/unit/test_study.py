@@ -35,10 +35,10 @@ SPELLINGS = [
         ("-9", ""),
     ),
     (
-        "an empty element is the empty text",
-        with_variable(missing=[None]),
-        lambda s: first(s).missing.puf,
-        ("",),
+        "a recode to what is missing in the other file",
+        with_variable(missing={"eif": "-9"}, recode={"puf": {"a": "-9"}}),
+        lambda s: first(s).recode.puf,
+        {"a": "-9"},
     ),
     ("one missing code needs no list", with_variable(missing="-9"), lambda s: first(s).missing.puf, ("-9",)),
     (
@@ -46,6 +46,12 @@ SPELLINGS = [
         with_variable(missing={"eif": ["."]}),
         lambda s: (first(s).missing.puf, first(s).missing.eif),
         ((), (".",)),
+    ),
+    (
+        "one missing code of one file needs no list",
+        with_variable(missing={"puf": "-9"}),
+        lambda s: first(s).missing.puf,
+        ("-9",),
     ),
     (
         "integer-coded with a hyphen",
@@ -118,6 +124,7 @@ def files(**sides):
 
 
 ADHOC = "metrics.adhoc.scores"
+NULL = 'write `"NULL"` in quotes for that word, or `""` for an empty cell.'
 REFUSED = [
     ("an id with capitals", plain(id="Study"), "`id`: "),
     ("an id with a slash", plain(id="a/b"), "`id`: "),
@@ -200,6 +207,19 @@ REFUSED = [
     ),
     ("an order of one category", with_variable(order=["1"]), "`linking_variables[1].order`"),
     ("a category twice in the order", with_variable(order=["1", "2", "1"]), "stands twice in `order`"),
+    ("a null among missing codes", with_variable(missing=["-9", None]), NULL),
+    ("a null among those of one file", with_variable(missing={"puf": [None]}), NULL),
+    ("a null in place of missing codes", with_variable(missing={"eif": None}), NULL),
+    (
+        "a recode to a missing code",
+        with_variable(missing=["-9"], recode={"puf": {"a": "-9 "}}),
+        "`recode` of `x` makes `-9 ` of a code of the puf, for which `missing` declares it; missing codes are",
+    ),
+    (
+        "a recode to a missing code of coded integers",
+        with_variable(missing={"eif": "9"}, integer_coded="true", recode={"eif": {"7": "09"}}),
+        "add `7` to `missing` in place of recoding it",
+    ),
     ("one bin", plain(binning={"bins": "1"}), "`binning.bins`"),
     ("bins of a file that does not exist", plain(binning={"cutpoints": "iuf"}), "`binning.cutpoints`"),
     (

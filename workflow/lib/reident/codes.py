@@ -13,15 +13,24 @@ def both_spellings(schema: dict[str, Any]) -> None:
 
 
 def listed(value: Any) -> Any:
-    """One missing code stands for a list of one; an empty cell of the list is the empty text."""
+    """One missing code stands for a list of one.
+
+    Raises
+    ------
+    ValueError
+        For an empty element, which may stand for an empty cell or for the word NULL.
+    """
     if isinstance(value, str):
         value = [value]
-    return ["" if code is None else code for code in value] if isinstance(value, list | tuple) else value
+    if value is None or (isinstance(value, list | tuple) and None in value):
+        raise ValueError(
+            'a code that is null or not written at all is not certain; write `"NULL"` in quotes for that word, or `""` '
+            "for an empty cell."
+        )
+    return value
 
 
-Codes = Annotated[
-    tuple[str, ...], BeforeValidator(listed, json_schema_input_type=str | tuple[str | None, ...])
-]
+Codes = Annotated[tuple[str, ...], BeforeValidator(listed, json_schema_input_type=str | tuple[str, ...])]
 """The codes that mean missing, of one file."""
 
 IntegerCoded = Annotated[

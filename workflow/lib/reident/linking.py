@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from reident.codes import IntegerCoded, both_spellings, listed
+from reident.codes import Codes, IntegerCoded, both_spellings, listed
 from reident.section import Section
 from reident.sources import Name, Names, SourceFile
+from reident.values import coding_of, normaliser
 
 MAX_LINKING_VARIABLES = 64
 
@@ -65,8 +66,8 @@ SIMULATED = Files(
 class PerFile(Section):
     """Missing codes of each file."""
 
-    puf: tuple[str, ...] = Field((), description="In the public use file.")
-    eif: tuple[str, ...] = Field((), description="In the external intruder file.")
+    puf: Codes = Field((), description="In the public use file.")
+    eif: Codes = Field((), description="In the external intruder file.")
 
 
 class Recodes(Section):
@@ -83,7 +84,7 @@ def _for_both(value: Any) -> Any:
 
 
 MissingCodes = Annotated[
-    PerFile, BeforeValidator(_for_both, json_schema_input_type=str | tuple[str | None, ...] | PerFile)
+    PerFile, BeforeValidator(_for_both, json_schema_input_type=str | tuple[str, ...] | PerFile)
 ]
 
 
@@ -115,6 +116,21 @@ class Column(Section):
         if isinstance(value, dict) and isinstance(value.get("name"), str):
             return {"puf": value["name"], "eif": value["name"], **value}
         return value
+
+    @model_validator(mode="after")
+    def _recoded_is_no_missing_code(self) -> Column:
+        for side in ("puf", "eif"):
+            coding = coding_of(self, side)
+            normal = normaliser(coding)
+            missing = {normal(code) for code in coding.missing}
+            for code, target in coding.recode.items():
+                if normal(target) in missing and normal(code) not in missing:
+                    raise ValueError(
+                        f"`recode` of `{self.name}` makes `{target}` of a code of the {side}, for which `missing` "
+                        "declares it; missing codes are looked up before recoding, so that it would be a value: add "
+                        f"`{code}` to `missing` in place of recoding it."
+                    )
+        return self
 
 
 class StrataVariable(Column):

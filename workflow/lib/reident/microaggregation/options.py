@@ -9,6 +9,7 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from reident.codes import Codes
 from reident.exact import Rational
 from reident.linking import Column, Files, LinkFile, RecordFile
 from reident.microaggregation.groups import Aggregate
@@ -70,7 +71,7 @@ class Microaggregate(SourceFile):
         description="The numeric columns that are micro-aggregated, one at a time. The other columns that the study "
         "names are released as they are. Source: METHODS §9.",
     )
-    missing: tuple[str, ...] = Field(
+    missing: Codes = Field(
         (),
         description="The codes of these columns that mean missing, which stay as they are and are in no group; "
         "declare them for the linking variables too.",
