@@ -245,6 +245,54 @@ def test_codes_in_common(sentence, puf, eif, fields, outcome):
     assert outcome is None or outcome in warnings[0]
 
 
+UNUSED = [
+    ("all codes that are recoded occur", {"recode": {"eif": {"a": "b"}}}, None),
+    (
+        "a code that is recoded occurs in the other file alone",
+        {"recode": {"puf": {"a": "b", "c": "b"}}},
+        "puf.csv, variable v: 1 of the 2 codes that `recode` names occur in no record, and others do that it does not",
+    ),
+    (
+        "a recode table of all that occurs, and of more",
+        {"missing": {"puf": ["x, y"]}, "recode": {"puf": {"a": "a", "b": "b", "7": "b", "c": "c"}}},
+        None,
+    ),
+    ("a recoded code in another spelling", {"integer_coded": True, "recode": {"puf": {"07": "b"}}}, None),
+    ("a missing code that occurs nowhere", {"missing": ["-9", ""]}, None),
+    (
+        "several missing codes in one text",
+        {"missing": {"eif": ["-9, -8", ""]}},
+        "eif.csv, variable v: 1 of the codes that `missing` names hold a comma or a semicolon and occur in no",
+    ),
+    (
+        "several missing codes with a semicolon",
+        {"missing": {"puf": "-9;-8"}},
+        "puf.csv, variable v: 1 of the codes",
+    ),
+    ("a missing code that has a comma, and occurs", {"missing": {"puf": ["x, y"]}}, None),
+]
+
+
+@pytest.mark.parametrize(("sentence", "fields", "says"), UNUSED, ids=[case[0] for case in UNUSED])
+def test_declared_codes_that_occur_in_no_record(sentence, fields, says):
+    model = study(linking_variables=[{"name": "v", "type": "categorical", **fields}])
+    cells = {"p": ["a", "b", "7", "x, y"], "e": ["a", "b", "c", "7"]}
+    puf, eif = (pa.table({key: list("1234"), "v": own}) for key, own in cells.items())
+    found = [line for line in prepared(model, puf, eif).warnings["warning"] if "variable v: " in line]
+    assert found == [] if says is None else len(found) == 1 and found[0].startswith(says)
+
+
+def test_a_missing_code_with_decimals_is_one_code():
+    files = {**plain()["files"], "puf": {"path": "puf.csv", "id": "p", "decimal": ","}}
+    fields = {
+        "linking_variables": [{"name": "v", "type": "numeric", "missing": {"puf": ["9,5"], "eif": ["9,5"]}}]
+    }
+    found = prepared(study(files=files, **fields), table("p v", "1 1"), table("e v", "1 1")).warnings[
+        "warning"
+    ]
+    assert [line.split(",")[0] for line in found if "one by one" in line] == ["eif.csv"]
+
+
 def test_strata_variables_are_compared_too():
     model = study(strata=["s"], linking_variables=[{"name": "v", "type": "numeric"}])
     with pytest.raises(InputError, match="no code of `s` is in both files"):

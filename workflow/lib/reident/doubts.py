@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.errors import InputError
-from reident.values import coding_of, normaliser
+from reident.values import Coding, clean, coding_of, normaliser, number
 
 if TYPE_CHECKING:
     from reident.linking import Column
@@ -69,6 +69,43 @@ def of_missing_codes(study: Study, puf: pa.Table, eif: pa.Table) -> list[str]:
                     f"missing in {_file(study, other)} only; here they count as values."
                 )
     return warnings
+
+
+def of_unused_codes(study: Study, puf: pa.Table, eif: pa.Table) -> list[str]:
+    """Codes that are recoded and occur in no record, and several missing codes in one text.
+
+    A missing code that occurs in no record is nothing to look at, nor is a recode table that names more codes than
+    the file has, and all of those.
+    """
+    warnings = []
+    for column in (*study.strata, *study.linking_variables):
+        for side, table in (("puf", puf), ("eif", eif)):
+            coding = coding_of(column, side, study.sources[side].decimal)
+            joined = [code for code in coding.missing if _is_joined(code, coding)]
+            if not (coding.recode or joined):
+                continue
+            normal, stored = normaliser(coding), normaliser(coding, stored=True)
+            found = {stored(text) for text in pc.unique(table[getattr(column, side)]).to_pylist()}
+            where = f"{_file(study, side)}, variable {column.name}"
+            recoded = {normal(code) for code in coding.recode}
+            others = found - recoded - {normal(code) for code in coding.missing}
+            if others and (unused := len(recoded - found)):
+                warnings.append(
+                    f"{where}: {unused:,} of the {len(recoded):,} codes that `recode` names occur in no record, and "
+                    "others do that it does not name: check how the file writes them."
+                )
+            if unused := sum(normal(code) not in found for code in joined):
+                warnings.append(
+                    f"{where}: {unused:,} of the codes that `missing` names hold a comma or a semicolon and occur in "
+                    'no record: codes are listed one by one, as in ["-9", "-8"].'
+                )
+    return warnings
+
+
+def _is_joined(code: str, coding: Coding) -> bool:
+    """Whether a missing code looks like several ones: separated by a comma that is not that of a number's decimals."""
+    decimal = coding.decimal == "," and number(clean(code).replace(",", ".")) is not None
+    return bool({",", ";"} & set(code)) and not decimal
 
 
 def of_values(study: Study, puf: pa.Table, eif: pa.Table) -> list[str]:

@@ -81,6 +81,7 @@ def prepare(study: Study, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Prepar
     sides = {side: _records(study, side, table, account) for side, table in (("puf", puf), ("eif", eif))}
     warnings = doubts.of_keys(study, puf, eif, iuf)
     warnings += doubts.of_missing_codes(study, puf, eif)
+    warnings += doubts.of_unused_codes(study, puf, eif)
     warnings += doubts.of_values(study, sides["puf"], sides["eif"])
     links = _links(study, iuf, sides, account)
     if not links.num_rows:
