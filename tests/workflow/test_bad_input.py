@@ -405,3 +405,39 @@ def test_a_study_file_that_is_not_there_and_two_of_one_id(tmp_path):
         (said,) = ended.errors
         assert part in said
         assert 'File "' not in ended.shown
+
+
+RUNS = [
+    (
+        "a shard of no number",
+        "in",
+        "pairs_per_shard=abc",
+        "config: `pairs_per_shard` is no whole number of at least 1",
+    ),
+    (
+        "a shard of nothing",
+        "in",
+        "pairs_per_shard=-5",
+        "config: `pairs_per_shard` is no whole number of at least 1",
+    ),
+    ("a key that nobody knows", "in", "stduy=x", "config: `stduy` is unknown; did you mean `study`?"),
+    (
+        "a folder with a brace",
+        "in{a}",
+        "shared_results=false",
+        "study.yaml: a path with a brace stands for several",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "folder", "config", "says"), RUNS, ids=[case[0] for case in RUNS])
+def test_a_mistake_in_the_command_is_one_sentence_and_starts_nothing(
+    tmp_path, sentence, folder, config, says
+):
+    file = write(tmp_path / folder, Case("good", "", {}, ()), {})
+    ended = snakemake(config, *made("good", "prepared/account.csv"), studies=[file], folder=tmp_path / "run")
+    assert ended.code != 0
+    (said,) = ended.errors
+    assert says in said
+    assert 'File "' not in ended.shown
+    assert not (tmp_path / "run" / "results").exists()

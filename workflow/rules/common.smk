@@ -31,7 +31,7 @@ if workflow.is_main_process:
     except OSError as error:
         sys.exit(f"Error: {error.filename} was compiled by time stamp and cannot be removed; remove it.")
 
-from reident import comparison, confidentiality, family, retries, study as studies
+from reident import comparison, confidentiality, configuration, family, retries, study as studies
 from reident.errors import InputError
 from reident.ledger import check, digests, runs, stale
 from reident.metrics import REGISTRY
@@ -56,10 +56,13 @@ if workflow.is_main_process:
 
 def load_families():
     """The studies of this run with their variants, by study id."""
-    named = config.get("study")
-    listed = str(named).split(",") if named else [os.path.relpath(HOME / path) for path in config["studies"]]
     found = {}
-    for path in map(Path, listed):
+    try:
+        configuration.check(config)
+        listed = configuration.study_files(config, HOME)
+    except InputError as error:
+        sys.exit(f"Error: {error}")
+    for path in listed:
         try:
             own = family.Family(path)
             family.check_files(own.members, path)

@@ -1,0 +1,75 @@
+"""What a run is told beside its studies: which keys and values there are, and which study files it takes."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from reident import configuration
+from reident.errors import InputError
+
+BUNDLED = yaml.safe_load((Path(__file__).parents[2] / "config" / "config.yaml").read_text(encoding="utf-8"))
+
+TAKEN = [
+    ("as it is", {}),
+    ("numbers from the command line", {"pairs_per_shard": "20_000", "threads_on_a_cluster": "1"}),
+    ("numbers from a file", {"pairs_per_shard": 10**12}),
+    ("truth values", {"shared_results": "True"}),
+    ("a study", {"study": "one.yaml,two.yaml"}),
+]
+
+
+@pytest.mark.parametrize(("sentence", "more"), TAKEN, ids=[case[0] for case in TAKEN])
+def test_what_a_run_may_be_told(sentence, more):
+    configuration.check({**BUNDLED, **more})
+
+
+REFUSED = [
+    (
+        "a word for a number",
+        {"pairs_per_shard": "abc"},
+        "`pairs_per_shard` is no whole number of at least 1; correct",
+    ),
+    ("nothing in a shard", {"pairs_per_shard": 0}, "`pairs_per_shard`"),
+    ("nothing, as text", {"pairs_per_shard": "00"}, "`pairs_per_shard`"),
+    ("less than nothing", {"pairs_per_shard": "-5"}, "`pairs_per_shard`"),
+    ("half a pair", {"pairs_per_shard": 2.5}, "`pairs_per_shard`"),
+    ("no number", {"pairs_per_shard": None}, "`pairs_per_shard`"),
+    ("no processor", {"threads_on_a_cluster": 0}, "`threads_on_a_cluster`"),
+    ("neither true nor false", {"shared_results": "yes"}, "`shared_results` is neither true nor false"),
+    ("a key that nobody knows", {"stduy": "x"}, "config: `stduy` is unknown; did you mean `study`?"),
+    (
+        "a key that resembles none",
+        {"zzz": "x"},
+        "config: `zzz` is unknown; give one of study, studies, pairs_per",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "more", "says"), REFUSED, ids=[case[0] for case in REFUSED])
+def test_what_a_run_may_not_be_told(sentence, more, says):
+    with pytest.raises(InputError) as caught:
+        configuration.check({**BUNDLED, **more})
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_studies_of_a_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = configuration.study_files({"study": "one.yaml,in/two.yaml", "studies": ["x"]}, tmp_path)
+    assert found == [Path("one.yaml"), Path("in/two.yaml")]
+    assert configuration.study_files({"studies": ["a.yaml"]}, tmp_path / "home") == [Path("home/a.yaml")]
+
+
+NO_STUDIES = [
+    ("a brace in the folder", {"study": "in{a}/s.yaml"}, "in{a}/s.yaml: a path with a brace"),
+    ("half a brace in a listed one", {"studies": ["a}.yaml"]}, "rename the folder or the file."),
+    ("one text for a list", {"studies": "a.yaml"}, "`studies` is no list of study files"),
+    ("no study", {}, "name a study by `--config study=PATH`"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "config", "says"), NO_STUDIES, ids=[case[0] for case in NO_STUDIES])
+def test_studies_that_cannot_be_named(tmp_path, sentence, config, says):
+    with pytest.raises(InputError) as caught:
+        configuration.study_files(config, tmp_path)
+    assert says in str(caught.value)
