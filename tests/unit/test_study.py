@@ -461,6 +461,27 @@ def test_a_file_that_a_study_names_must_be_there(tmp_path, sentence, make, probl
     assert remedy in str(caught.value)
 
 
+NAMES = [
+    (
+        "a brace",
+        "e{if}.csv",
+        "e{if}.csv has a brace, which stands for several files in a workflow; rename the file",
+    ),
+    ("too long", "x" * 5000, "… cannot be looked up (File name too long); correct it, or move the file."),
+    ("a NUL character", "e\0if.csv", "e?if.csv has a NUL character; correct it."),
+]
+
+
+@pytest.mark.parametrize(("sentence", "name", "says"), NAMES, ids=[case[0] for case in NAMES])
+def test_a_path_that_cannot_be_one(tmp_path, sentence, name, says):
+    path = saved(tmp_path, plain(files=files(puf={"path": name, "id": "p"})))
+    with pytest.raises(InputError) as caught:
+        studies.check_files(studies.load(path), path)
+    assert str(caught.value).startswith(f"{path}, line 4: `files.puf.path`: ")
+    assert says in str(caught.value)
+    assert len(str(caught.value)) < 700
+
+
 def test_the_file_of_a_scoring_function_must_be_there(tmp_path):
     rule = {"function": "own:score", "sha256": "0" * 64}
     path = saved(tmp_path, plain(metrics={"adhoc": {"scores": {"x": rule}}}))

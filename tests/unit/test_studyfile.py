@@ -58,6 +58,17 @@ WRONG = [
     ("a key that is a list", "? [a, b]\n: 1\n", ", line 1: a key must be plain text"),
     ("an alias that holds itself", "a: &x\n  - b\n  - *x\n", ", line 1: an alias refers to itself"),
     ("an alias of nothing", "a: *x\n", ", line 1: not valid YAML"),
+    (
+        "brackets in brackets",
+        "a: " + "[" * 5000 + "]" * 5000,
+        ": lists or sections stand too deep in one another",
+    ),
+    ("brackets that stay open", "a: " + "{b: " * 5000, ": lists or sections stand too deep in one another"),
+    (
+        "lists in lists",
+        "a: 1\nb: " + "[" * 60 + "]" * 60,
+        ", line 2: lists or sections stand too deep in one another",
+    ),
     ("another encoding", "a: é\n".encode("latin-1"), "not UTF-8 text; save it as UTF-8"),
     ("a Parquet file", b"PAR1\x00\xff\xfe", "not UTF-8 text"),
 ]

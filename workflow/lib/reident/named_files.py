@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 Location = tuple[str | int, ...]
 """Where a name stands in the study file: keys, and places in lists from 0."""
 
+_LONGEST_SHOWN = 300
+"""So many characters of a name are shown."""
+
 
 def named_files(study: Study) -> dict[Location, str]:
     """The files that a study names, as it names them, by where it does."""
@@ -47,17 +50,23 @@ def check_files(study: Study, path: Path) -> None:
         With the line and key of the first that is not.
     """
     for location, name in named_files(study).items():
-        file = path.parent / name
-        if (found := _unreadable(file)) is None:
+        if (found := _unreadable(path.parent, name)) is None:
             continue
         problem, remedy = found
         line = studyfile.line_of(studyfile.read(path)[1], location)
         shown = "".join(f"[{key + 1}]" if isinstance(key, int) else f".{key}" for key in location)[1:]
-        raise InputError(f"{path}, line {line}: `{shown}`: {name} {problem}; {remedy}.")
+        called = "".join(letter if letter.isprintable() else "?" for letter in name[:_LONGEST_SHOWN])
+        cut = "…" if len(name) > _LONGEST_SHOWN else ""
+        raise InputError(f"{path}, line {line}: `{shown}`: {called}{cut} {problem}; {remedy}.")
 
 
-def _unreadable(file: Path) -> tuple[str, str] | None:
+def _unreadable(folder: Path, name: str) -> tuple[str, str] | None:
     """Why a file cannot be read, and what to do; None where it can."""
+    if {"{", "}"} & set(name):
+        return "has a brace, which stands for several files in a workflow", "rename the file or its folder"
+    if "\0" in name:
+        return "has a NUL character", "correct it"
+    file = folder / name
     try:
         if file.is_dir():
             return "is a folder", "name the file in it"
@@ -69,5 +78,7 @@ def _unreadable(file: Path) -> tuple[str, str] | None:
             return "is a pipe or a device", "write it to a file"
     except PermissionError:  # of a folder on the way
         return "may not be reached", "change the permissions of its folder"
+    except OSError as error:  # a name that is too long, a disk that does not answer
+        return f"cannot be looked up ({error.strerror})", "correct it, or move the file"
     readable = os.access(file, os.R_OK, effective_ids=os.access in os.supports_effective_ids)
     return None if readable else ("may not be read", "change its permissions")

@@ -17,6 +17,9 @@ from pydantic import ValidationError
 
 from reident.errors import InputError
 
+_DEEPEST = 50
+"""So deep may lists and sections stand in one another; no study needs more than ten levels."""
+
 _NULLS = {"", "~", "null", "Null", "NULL"}
 
 
@@ -38,21 +41,32 @@ def read(path: Path) -> tuple[Any, yaml.Node]:
         raise InputError(f"{path}: the study file is not UTF-8 text; save it as UTF-8.") from None
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
+        if isinstance(node, yaml.MappingNode):
+            return _plain(node, path, ()), node
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "a mistake in the YAML"
         raise InputError(f"{path}{line}: not valid YAML ({problem}); check indentation and quotes.") from None
-    if not isinstance(node, yaml.MappingNode):
-        raise InputError(
-            f"{path}: a study file is a mapping of keys such as `id:` and `files:`; this one is not."
-        )
-    return _plain(node, path, ()), node
+    except RecursionError:
+        raise _deep(path, None) from None
+    raise InputError(
+        f"{path}: a study file is a mapping of keys such as `id:` and `files:`; this one is not."
+    )
+
+
+def _deep(path: Path, node: yaml.Node | None) -> InputError:
+    line = f", line {node.start_mark.line + 1}" if node else ""
+    return InputError(
+        f"{path}{line}: lists or sections stand too deep in one another; a study needs few, remove them."
+    )
 
 
 def _plain(node: yaml.Node, path: Path, above: tuple[int, ...]) -> Any:
     if id(node) in above:
         raise InputError(f"{path}, line {node.start_mark.line + 1}: an alias refers to itself; write it out.")
+    if len(above) > _DEEPEST:
+        raise _deep(path, node)
     above = (*above, id(node))
     if isinstance(node, yaml.ScalarNode):
         return None if node.style is None and node.value in _NULLS else node.value
