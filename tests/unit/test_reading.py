@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from reident import reading
 from reident.errors import InputError
+from reident.reading import parquet
 from reident.sources import SourceFile
 
 
@@ -314,6 +315,41 @@ def test_parquet_that_is_cut_or_lacks_a_column(tmp_path):
     for spoilt in (content[:-1], content[: len(content) // 2], b"", b"a,b\n1,x\n"):
         with pytest.raises(InputError, match=r"f\.parquet: this is not a whole Parquet file; write it again"):
             read(tmp_path, spoilt, columns=["a"], name="f.parquet")
+
+
+def spoilt(*cells):
+    """Text whose bytes are not UTF-8, as programs write it that do not look."""
+    return pa.array(cells, pa.binary()).view(pa.string())
+
+
+NOT_UTF_8 = [
+    ("text", spoilt(b"x", None, b"\xe9", b"\xe9"), "row 3, column `a`"),
+    (
+        "long text",
+        pa.array([b"x", None, b"\xe9"], pa.large_binary()).view(pa.large_string()),
+        "row 3, column `a`",
+    ),
+    (
+        "categories",
+        pa.DictionaryArray.from_arrays(pa.array([0, None, 1]), spoilt(b"x", b"\xe9")),
+        "a column of categories",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "column", "where"), NOT_UTF_8, ids=[case[0] for case in NOT_UTF_8])
+@pytest.mark.parametrize("keys", [(), ("a",)], ids=["values", "keys"])
+def test_parquet_text_that_is_not_utf_8_is_refused_with_its_place(
+    tmp_path, monkeypatch, sentence, column, where, keys
+):
+    monkeypatch.setattr(parquet, "BATCH", 2)
+    stored(tmp_path, a=column)
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, None, columns=["a"], name="f.parquet", keys=keys)
+    assert str(caught.value) == (
+        f"f.parquet, {where}: text that is not UTF-8, which Parquet stores; write the file again from text in "
+        "its own encoding."
+    )
 
 
 def test_the_format_may_be_declared_whatever_the_name(tmp_path):

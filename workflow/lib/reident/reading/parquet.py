@@ -32,10 +32,18 @@ def batches(
             types = {name: stored.schema_arrow.field(name).type for name in wanted}
             for name, kind in types.items():
                 _check_type(path, name, _values(kind), key=name in keys)
+            before = 0
             for batch in stored.iter_batches(BATCH, columns=list(wanted)):
                 columns = [_text(batch.column(name)) for name in wanted]
+                for name, column in zip(wanted, columns, strict=True):
+                    _check_letters(path, name, column, before)
+                before += batch.num_rows
                 yield pa.record_batch(columns, names=list(wanted))
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+            if "UTF8" in str(
+                error
+            ):  # of categories, which the library decodes itself, and does not say where
+                raise _letters(f"{path.name}, a column of categories") from None
             raise InputError(f"{path.name}: this is not a whole Parquet file; write it again.") from None
 
 
@@ -67,7 +75,7 @@ def _check_type(path: Path, name: str, kind: pa.DataType, *, key: bool) -> None:
 def _text(column: pa.Array) -> pa.Array:
     """Text: text, whole and decimal numbers digit by digit, dates as YYYY-MM-DD, floats shortest, null empty."""
     if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+        column = column.dictionary_decode()
     if pa.types.is_floating(column.type):
         return double_text(column.to_numpy(zero_copy_only=False))
     if pa.types.is_decimal(column.type):
@@ -75,3 +83,22 @@ def _text(column: pa.Array) -> pa.Array:
     if pa.types.is_date64(column.type):
         column = column.cast(pa.date32())
     return pc.fill_null(column.cast(TEXT), "")
+
+
+def _check_letters(path: Path, name: str, text: pa.Array, before: int) -> None:
+    """Refuse text of another encoding than the format's own, which the file's writer did not see."""
+    try:
+        text.validate(full=True)
+    except pa.ArrowInvalid:
+        for row, cell in enumerate(text.cast(pa.binary()).to_pylist(), start=before + 1):
+            try:
+                cell.decode("utf-8")
+            except UnicodeError:
+                raise _letters(f"{path.name}, row {row}, column `{name}`") from None
+        raise
+
+
+def _letters(where: str) -> InputError:
+    return InputError(
+        f"{where}: text that is not UTF-8, which Parquet stores; write the file again from text in its own encoding."
+    )
