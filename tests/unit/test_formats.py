@@ -1,5 +1,6 @@
 """The same records in every kind give the same bytes after `prepare`; what a kind cannot say for certain is refused."""
 
+import gzip
 import io
 import struct
 from datetime import date
@@ -312,6 +313,30 @@ def test_a_file_under_the_name_of_another_format_is_recognised(tmp_path, kind):
     ):
         read(named, ["a"])
     assert read(named, ["a"], format=kind).num_rows == 500
+
+
+@pytest.mark.parametrize("kind", [*DESCRIBED, "parquet"])
+def test_a_packed_file_is_refused_by_what_it_is(tmp_path, kind):
+    path = stored(tmp_path, kind)
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(
+        InputError, match=rf"^f\.\w+: read as {kind}, but packed by gzip, which only CSV and fixed"
+    ):
+        read(path, ["a"])
+    named = path.rename(tmp_path / "f.csv.gz")
+    with pytest.raises(
+        InputError, match=r"^f\.csv\.gz: read as csv, but this is an? .*packed by gzip; unpack it"
+    ):
+        read(named, ["a"])
+
+
+def test_a_portable_file_of_spss_is_refused_by_what_it_is(tmp_path):
+    path = tmp_path / "f.txt"
+    pyreadstat.write_por(pd.DataFrame({"A": [1.0]}), path)
+    with pytest.raises(
+        InputError, match=r"^f\.txt: read as csv, but this is an SPSS portable file; save it as \.sav"
+    ):
+        read(path, ["A"])
 
 
 @pytest.mark.parametrize("kind", [*DESCRIBED, "parquet"])

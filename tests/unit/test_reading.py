@@ -47,6 +47,30 @@ AS_IT_STANDS = [
         [("ß", "€")],
     ),
     ("UTF-16, declared", "a,b\nß,x\n".encode("utf-16"), {"encoding": "utf-16"}, [("ß", "x")]),
+    (
+        "UTF-16 of a declared order with its mark",
+        "\ufeffa,b\nß,x\n".encode("utf-16-le"),
+        {"encoding": "utf-16-le"},
+        [("ß", "x")],
+    ),
+    (
+        "UTF-16 of the other order with its mark, packed",
+        gzip.compress("\ufeffa,b\nß,x\n".encode("utf-16-be")),
+        {"encoding": "UTF-16BE"},
+        [("ß", "x")],
+    ),
+    (
+        "UTF-16 of a declared order without a mark",
+        "a,b\nß,x\n".encode("utf-16-be"),
+        {"encoding": "utf-16-be"},
+        [("ß", "x")],
+    ),
+    (
+        "UTF-32 of a declared order with its mark",
+        "\ufeffa,b\nß,x\n".encode("utf-32-le"),
+        {"encoding": "utf-32-le"},
+        [("ß", "x")],
+    ),
     ("gzip, whatever the name", gzip.compress(b"a,b\n1,x\n"), {}, [("1", "x")]),
     (
         "gzip in two members",
@@ -114,6 +138,18 @@ REFUSED = [
         {},
         "f.csv, row 1: there is no column `b`; correct the name",
     ),
+    (
+        "a column name that is not composed",
+        "a,u\u0308\n1,x\n",
+        {"columns": ("a", "ü")},
+        "f.csv, row 1: the column `ü` is written there with letters that look alike and are stored otherwise",
+    ),
+    (
+        "a column name that is composed",
+        "a,ü\n1,x\n",
+        {"columns": ("a", "u\u0308")},
+        "copy the name from the file into the study file.",
+    ),
     ("a column name in another case", "a,B\n1,x\n", {}, "there is no column `b`"),
     (
         "another delimiter",
@@ -123,6 +159,48 @@ REFUSED = [
     ),
     ("an empty file", "", {}, "f.csv: the file is empty; it needs a header row"),
     ("a blank line alone", "\n", {}, "f.csv: the file is empty"),
+    (
+        "a blank line before the header",
+        "\na,b\n1,x\n",
+        {},
+        "f.csv, row 1: the first line is blank, where the header row stands; remove it.",
+    ),
+    (
+        "the mark of the other order",
+        "\ufeffa,b\n1,x\n".encode("utf-16-be"),
+        {"encoding": "utf-16-le"},
+        "f.csv: the file begins with the mark of UTF-16-BE and is declared as utf-16-le; correct the `encoding`",
+    ),
+    (
+        "the mark of UTF-16 in a file declared otherwise",
+        "\ufeffa,b\n1,x\n".encode("utf-16-le"),
+        {"encoding": "latin-1"},
+        "f.csv: the file begins with the mark of UTF-16-LE and is declared as latin-1",
+    ),
+    (
+        "an undecodable byte after the mark of a declared order",
+        "\ufeffa,b\n1,x\n".encode("utf-16-le") + b"\x00\xd8\x0a\x00",
+        {"encoding": "utf-16-le"},
+        "f.csv, line 3: a byte that is not utf-16-le",
+    ),
+    (
+        "an SPSS portable file",
+        b"0" * 40 + b"ASCII SPSS PORT FILE" + b" " * 20,
+        {},
+        "f.csv: read as csv, but this is an SPSS portable file; save it as .sav",
+    ),
+    (
+        "Stata in gzip",
+        gzip.compress(b"<stata_dta><header><release>118"),
+        {},
+        "f.csv: read as csv, but this is a Stata file, which may not be packed by gzip; unpack it, and name that file.",
+    ),
+    (
+        "Stata in gzip, declared",
+        gzip.compress(b"<stata_dta><header><release>118"),
+        {"format": "stata"},
+        "f.csv: read as stata, but packed by gzip, which only CSV and fixed width may be; unpack it.",
+    ),
     ("an empty file in gzip", gzip.compress(b""), {}, "f.csv: the file is empty"),
     (
         "an undecodable byte",
@@ -149,6 +227,12 @@ REFUSED = [
         b"\xef\xbb\xbfa,b\n1,x\n",
         {"encoding": "cp1252"},
         "f.csv: the file begins with the mark of UTF-8 and is declared as cp1252; correct the `encoding`",
+    ),
+    (
+        "the mark of UTF-8 in a file declared as UTF-16",
+        b"\xef\xbb\xbfa,b\n1,x\n",
+        {"encoding": "utf-16"},
+        "f.csv: the file begins with the mark of UTF-8 and is declared as utf-16; correct the `encoding`",
     ),
     (
         "half a letter of UTF-16 at the end",

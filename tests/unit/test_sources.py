@@ -126,6 +126,12 @@ def test_messages_count_rows_as_the_file_s_own_viewer_does():
 # What a study file may say of a file
 
 SAID = [
+    ("a portable file of SPSS", {"path": "f.POR"}, "an SPSS portable file is not read; save it as .sav"),
+    (
+        "a packed file of Stata",
+        {"path": "f.dta.gz"},
+        "only CSV and fixed width may be packed by gzip; unpack",
+    ),
     ("a workbook", {"path": "f.xlsx"}, "a spreadsheet keeps numbers, dates and codes"),
     ("a workbook of another program", {"path": "F.ODS"}, "save the sheet as CSV"),
     (

@@ -35,12 +35,14 @@ ENDINGS: dict[str, Format] = {
 """What the ending of a file's name says; everything else is CSV."""
 
 SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
-_TEXT = ("csv", "fixed-width")
+PACKED = ("csv", "fixed-width")
+"""Formats of text, whose files may be packed by gzip."""
+
 _TAKEN_BY: dict[str, tuple[str, ...]] = {
     "delimiter": ("csv",),
     "quote": ("csv",),
     "layout": ("fixed-width",),
-    "decimal": _TEXT,
+    "decimal": PACKED,
     "encoding": tuple(name for name in get_args(Format) if name != "parquet"),
 }
 
@@ -106,6 +108,17 @@ class SourceFile(Section):
             raise ValueError(
                 "a spreadsheet keeps numbers, dates and codes in forms from which their text is not certain (0012 "
                 "becomes 12); save the sheet as CSV and name that file."
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _no_other_format(self) -> SourceFile:
+        name = self.path.lower()
+        if self.format is None and name.endswith(".por"):
+            raise ValueError("an SPSS portable file is not read; save it as .sav and name that file.")
+        if self.format is None and name.endswith(tuple(f"{ending}.gz" for ending in ENDINGS)):
+            raise ValueError(
+                "only CSV and fixed width may be packed by gzip; unpack the file and name that one."
             )
         return self
 

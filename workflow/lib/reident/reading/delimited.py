@@ -36,7 +36,7 @@ def batches(
         try:
             header = next(reader, None)
             if not header:
-                raise InputError(f"{path.name}: the file is empty; it needs a header row.")
+                _say_no_header(path, reader)
             check_header(path, header, wanted)
             fields, row = [itemgetter(header.index(name)) for name in wanted], 1
             columns: list[list[str]] = [[] for _ in wanted]
@@ -52,6 +52,14 @@ def batches(
                 yield _batch(columns, wanted)
         except csv.Error as error:
             _say_csv(path, source, error)
+
+
+def _say_no_header(path: Path, after: Iterator[list[str]]) -> NoReturn:
+    if any(after):
+        raise InputError(
+            f"{path.name}, row 1: the first line is blank, where the header row stands; remove it."
+        )
+    raise InputError(f"{path.name}: the file is empty; it needs a header row.")
 
 
 def _batch(columns: list[list[str]], wanted: Sequence[str]) -> pa.RecordBatch:

@@ -17,14 +17,22 @@ if TYPE_CHECKING:
     from reident.sources import SourceFile
 
 _CHUNK = 1 << 20
+_MARKS = {
+    "utf-8-sig": codecs.BOM_UTF8,
+    "utf-32-le": codecs.BOM_UTF32_LE,
+    "utf-32-be": codecs.BOM_UTF32_BE,
+    "utf-16-le": codecs.BOM_UTF16_LE,
+    "utf-16-be": codecs.BOM_UTF16_BE,
+}
+"""What a file may begin with, to say its encoding; that of UTF-16 is the begin of that of UTF-32."""
 
 
 @contextlib.contextmanager
 def opened(path: Path, source: SourceFile) -> Iterator[io.TextIOBase]:
     """The decoded text, line ends as they stand; what does not decode or unpack is an InputError."""
-    _check_mark(path, source)
+    codec = _codec(path, source)
     try:
-        with io.TextIOWrapper(unpacked(path), source.codec, "strict", newline="") as text:
+        with io.TextIOWrapper(unpacked(path), codec, "strict", newline="") as text:
             yield text
     except UnicodeError:
         _say_encoding(path, source)
@@ -49,16 +57,25 @@ def lines(path: Path, text: io.TextIOBase) -> Iterator[str]:
         yield line
 
 
-def _check_mark(path: Path, source: SourceFile) -> None:
-    """A byte order mark of UTF-8 in a file that is declared otherwise would make wrong letters, silently."""
-    if source.codec == "utf-8-sig":
-        return
+def _codec(path: Path, source: SourceFile) -> str:
+    """The encoding by Python's name, one that skips the byte order mark where the file has one.
+
+    The mark of another encoding than the declared one would make wrong letters, silently.
+    """
+    codec, start = source.codec, b""
+    if codec == "utf-8-sig":
+        return codec
     with contextlib.suppress(EOFError, zlib.error, gzip.BadGzipFile), unpacked(path) as stream:
-        if stream.read(3) == codecs.BOM_UTF8:
-            raise InputError(
-                f"{path.name}: the file begins with the mark of UTF-8 and is declared as {source.encoding}; "
-                "correct the `encoding`."
-            )
+        start = stream.read(4)
+    found = [name for name, mark in _MARKS.items() if start.startswith(mark)]
+    if not found or any(name.rsplit("-", 1)[0] == codec for name in found):
+        return codec
+    if codec in found:
+        return codec.rsplit("-", 1)[0]  # the mark says the order, and is skipped
+    raise InputError(
+        f"{path.name}: the file begins with the mark of {found[0].removesuffix('-sig').upper()} and is declared as "
+        f"{source.encoding}; correct the `encoding`."
+    )
 
 
 def _say_encoding(path: Path, source: SourceFile) -> NoReturn:
@@ -70,7 +87,7 @@ def _say_encoding(path: Path, source: SourceFile) -> NoReturn:
 
 def _undecodable_line(path: Path, source: SourceFile) -> int:
     """The line of the first byte that does not decode."""
-    decoder = codecs.getincrementaldecoder(source.codec)("strict")
+    decoder = codecs.getincrementaldecoder(_codec(path, source))("strict")
     line = 1
     with unpacked(path) as stream:
         while True:
