@@ -132,6 +132,27 @@ SAID = [
         {"path": "f.dta.gz"},
         "only CSV and fixed width may be packed by gzip; unpack",
     ),
+    (
+        "a tab outside of quotes",
+        {"path": "f.csv", "delimiter": "\\t"},
+        "in double quotes, for a tab.",
+    ),
+    *[
+        (
+            f"an encoding of no files: {name}",
+            {"path": "f.csv", "encoding": name},
+            "`encoding` is not one of text files",
+        )
+        for name in (
+            "unicode_escape",
+            "raw-unicode-escape",
+            "idna",
+            "punycode",
+            "undefined",
+            "rot13",
+            "utf\0",
+        )
+    ],
     ("a workbook", {"path": "f.xlsx"}, "a spreadsheet keeps numbers, dates and codes"),
     ("a workbook of another program", {"path": "F.ODS"}, "save the sheet as CSV"),
     (

@@ -17,6 +17,16 @@ def one_or_many(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
+def _no_escape(value: Any) -> Any:
+    """YAML knows escapes in double quotes only: two characters would stand for themselves."""
+    if value in ("\\t", "tab"):
+        raise ValueError('write `"\\t"`, in double quotes, for a tab.')
+    return value
+
+
+_NO_TEXT_OF_FILES = {"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape", "mbcs", "oem"}
+"""Encodings of Python that names and programs have, or that are another one on each computer."""
+
 _ManyNames = Annotated[tuple[Name, ...], Field(min_length=1)]
 Names = Annotated[_ManyNames, BeforeValidator(one_or_many, json_schema_input_type=Name | _ManyNames)]
 
@@ -58,7 +68,7 @@ class SourceFile(Section):
         "whatever their name. `xport` is SAS transport (version 5 or 8), `stata` .dta, `spss` .sav and .zsav. "
         "Spreadsheets are refused. Source: METHODS §1, on how stored values become text.",
     )
-    delimiter: str = Field(
+    delimiter: Annotated[str, BeforeValidator(_no_escape)] = Field(
         ",", min_length=1, max_length=1, description="CSV: the character between two fields."
     )
     quote: str = Field(
@@ -132,12 +142,14 @@ class SourceFile(Section):
 
     @model_validator(mode="after")
     def _known_encoding(self) -> SourceFile:
+        name = self.encoding or "utf-8"
         try:
-            "".encode(self.encoding or "utf-8")
-        except (LookupError, UnicodeError):
-            raise ValueError(
-                "`encoding` is not one that Python knows; use for example utf-8 or cp1252."
-            ) from None
+            "".encode(name)
+            known = codecs.lookup(name).name.replace("_", "-") not in _NO_TEXT_OF_FILES
+        except (LookupError, ValueError):
+            known = False
+        if not known:
+            raise ValueError("`encoding` is not one of text files; use for example utf-8 or cp1252.")
         return self
 
     @model_validator(mode="after")
