@@ -19,6 +19,10 @@ def with_variable(**fields):
     return plain(linking_variables=[{"name": "x", "type": "categorical", **fields}])
 
 
+def many_unknown(links):
+    return {**plain()["files"], "iuf": {**plain()["files"]["iuf"], "unknown_links_at_most": links}}
+
+
 SPELLINGS = [
     ("one key column needs no list", plain(), lambda s: s.record_files["puf"].id, ("p",)),
     ("the column is the name", plain(), lambda s: (first(s).puf, first(s).eif), ("x", "x")),
@@ -107,6 +111,12 @@ SPELLINGS = [
         plain(rank_filter={"keep": "5"}),
         lambda s: s.rank_filter.max_pairs,
         5,
+    ),
+    (
+        "thousands apart",
+        plain(files=many_unknown("1_000")),
+        lambda s: s.link_file.unknown_links_at_most,
+        1000,
     ),
     ("a date", plain(date="2026-03-02"), lambda s: s.date.isoformat(), "2026-03-02"),
 ]
@@ -219,6 +229,75 @@ REFUSED = [
         "a recode to a missing code of coded integers",
         with_variable(missing={"eif": "9"}, integer_coded="true", recode={"eif": {"7": "09"}}),
         "add `7` to `missing` in place of recoding it",
+    ),
+    (
+        "a section of one file's codes",
+        with_variable(missing={"puf": {"a": "b"}}),
+        "should be a list: write its items",
+    ),
+    (
+        "a word for a section",
+        plain(binning="5"),
+        "`binning`: should be a section: write its keys below it, or as `{key:",
+    ),
+    (
+        "a word for a table",
+        with_variable(recode={"puf": "a"}),
+        "`linking_variables[1].recode.puf`: should be a section",
+    ),
+    (
+        "a word for a list",
+        plain(strata="s"),
+        "`strata`: should be a list: write its items in brackets, as in `[a, b]`",
+    ),
+    (
+        "an empty list",
+        plain(files=files(eif={"path": "f", "id": []})),
+        "should have at least 1 item and has 0; add what",
+    ),
+    (
+        "a list for a word",
+        plain(title=["a"]),
+        "`title`: should be one text, and is a list or a section; write it alone",
+    ),
+    (
+        "a recode to null",
+        with_variable(recode={"puf": {"a": None}}),
+        "`linking_variables[1].recode.puf.a`: nothing is written, or null; write a value, in quotes if",
+    ),
+    (
+        "a word for a number of bins",
+        plain(binning={"bins": "five"}),
+        "`binning.bins`: should be a whole number",
+    ),
+    (
+        "a number of bins with an underscore",
+        plain(binning={"bins": "5_0"}),
+        "`binning.bins`: underscores stand between",
+    ),
+    (
+        "α with an underscore",
+        plain(metrics={"taxicab": {"alpha": "0.2_5"}}),
+        "`metrics.taxicab.alpha`: underscores",
+    ),
+    (
+        "a level with an underscore",
+        plain(rates={"level": "0.9_5"}),
+        "`rates.level`: underscores stand between thousands",
+    ),
+    (
+        "a word for a level",
+        plain(rates={"level": "high"}),
+        "`rates.level`: should be a number, with a point before",
+    ),
+    ("a word for a truth value", with_variable(integer_coded="perhaps"), "should be true or false"),
+    ("a date of seconds", plain(date="0"), "`date`: this is no day; write YYYY-MM-DD, such as 2026-03-31."),
+    ("a date of a year", plain(date="2026"), "`date`: this is no day; write YYYY-MM-DD"),
+    ("a date with a time", plain(date="2026-03-02T00:00:00"), "`date`: this is no day; write YYYY-MM-DD"),
+    (
+        "a date that no calendar has",
+        plain(date="2026-02-30"),
+        "`date`: is no day of the calendar; write YYYY-MM-DD",
     ),
     ("one bin", plain(binning={"bins": "1"}), "`binning.bins`"),
     ("bins of a file that does not exist", plain(binning={"cutpoints": "iuf"}), "`binning.cutpoints`"),

@@ -199,7 +199,7 @@ REFUSED = [
     (
         "a wrong type",
         [{**BINS, "values": ["many"]}],
-        "is no valid study: `binning.bins`: input should be a valid integer",
+        "is no valid study: `binning.bins`: should be a whole number",
     ),
     (
         "a value out of range",

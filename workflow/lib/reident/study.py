@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import date as Date
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,7 +42,7 @@ from reident.metrics import REGISTRY
 from reident.microaggregation.options import ORIGINAL, Microaggregate
 from reident.named_files import check_files
 from reident.parts import digest, part, plain
-from reident.section import Section
+from reident.section import Day, Section
 from reident.simulation import (
     HouseholdSurvey,
     LocalAuthorities,
@@ -87,7 +86,7 @@ class Study(Section):
     )
     title: str = Field("", description="The title of the report; empty: the id.")
     agency: str = Field("", description="Who releases the file; shown on the front page.")
-    date: Date | None = Field(None, description="The date of the report, YYYY-MM-DD; nothing else dates it.")
+    date: Day | None = Field(None, description="The date of the report, YYYY-MM-DD; nothing else dates it.")
     files: Files | None = Field(
         None, description="The three files that `metrics` compare. This, `microaggregate` or `simulate`."
     )

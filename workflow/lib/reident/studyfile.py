@@ -17,6 +17,34 @@ from pydantic import ValidationError
 
 from reident.errors import InputError
 
+_SECTION = "should be a section: write its keys below it, or as `{{key: value}}`"
+_WHOLE, _NUMBER = "should be a whole number", "should be a number, with a point before its decimals"
+_WORDS = {
+    "none": "nothing is written, or null; write a value, in quotes if it is the word null",
+    "model_type": _SECTION,
+    "model_attributes_type": _SECTION,
+    "dict_type": _SECTION,
+    "tuple_type": "should be a list: write its items in brackets, as in `[a, b]`",
+    "list_type": "should be a list: write its items in brackets, as in `[a, b]`",
+    "too_short": "should have at least {n} item{s} and has {actual_length}; add what is missing",
+    "too_long": "should have at most {n} item{s}; remove some",
+    "string_type": "should be one text, and is a list or a section; write it alone",
+    "string_too_short": "should have at least {n} character{s}; write more",
+    "string_too_long": "should have at most {n} character{s}; write fewer",
+    "int_type": _WHOLE,
+    "int_parsing": _WHOLE,
+    "int_from_float": _WHOLE,
+    "float_type": _NUMBER,
+    "float_parsing": _NUMBER,
+    "finite_number": _NUMBER,
+    "bool_type": "should be true or false",
+    "bool_parsing": "should be true or false",
+    "date_type": "should be a day; write YYYY-MM-DD",
+    "date_parsing": "is no day of the calendar; write YYYY-MM-DD",
+    "date_from_datetime_parsing": "is no day of the calendar; write YYYY-MM-DD",
+}
+"""What a mistake is in words that need no knowledge of Python, by its kind."""
+
 _DEEPEST = 50
 """So deep may lists and sections stand in one another; no study needs more than ten levels."""
 
@@ -122,7 +150,13 @@ def _reason(error: Any, known: Sequence[str]) -> str:
         return "this key is missing; add it (config/README.md lists every key)."
     if kind == "value_error":
         return str(context.get("error", error["msg"]))
-    return f"{error['msg'][0].lower()}{error['msg'][1:]}; see config/README.md for what this key takes."
+    said = f"{error['msg'][0].lower()}{error['msg'][1:]}"
+    if kind.startswith("string_") and error["input"] is None:
+        kind = "none"
+    if kind in _WORDS:
+        n = context.get("min_length", context.get("max_length"))
+        said = _WORDS[kind].format(n=n, s="" if n == 1 else "s", **context)
+    return f"{said}; see config/README.md for what this key takes."
 
 
 def explain(
