@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from reident import study
 from reident.filerisk import assessment, intake, numerical_study
+from unit.report_fixture import write_entry
 
 FILE_RISK = {
     "file": {"path": "survey.csv", "id": "pid"},
@@ -80,6 +80,5 @@ def write_filerisk(folder: Path, section: dict[str, Any] = FILE_RISK, **keys: An
         "step": "assess_file", "inputs": {}, "versions": {"numpy": "2.4.6"},
         "outputs": {"summary": {"path": "filerisk/summary.csv", "sha256": "0" * 64, "size": 1}},
     }  # fmt: skip
-    (folder / "ledger").mkdir()
-    (folder / "ledger" / "assess_file.json").write_text(json.dumps(entry), encoding="utf-8")
+    write_entry(folder, entry)
     return folder

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import pyarrow as pa
 from reident import study
 from reident.matching import intake
 from reident.matching.summary import match_files
+from unit.report_fixture import write_entry
 
 MATCHING = {
     "confidential": {"path": "confidential.csv"},
@@ -56,8 +56,7 @@ def write_matching(folder: Path, matching: dict[str, Any] = MATCHING, *, n: int 
         "step": "match", "inputs": {}, "versions": {"numpy": "2.4.6"},
         "outputs": {"summary": {"path": "matching/summary.csv", "sha256": "0" * 64, "size": 1}},
     }  # fmt: skip
-    (folder / "ledger").mkdir()
-    (folder / "ledger" / "match.json").write_text(json.dumps(entry), encoding="utf-8")
+    write_entry(folder, entry)
     return folder
 
 

@@ -21,6 +21,7 @@ def write_masked(
         "microaggregate": own,
         "metrics": {"winkler": {"agreement": {"nearest": 9}, "min_agree": 1}},
         "linking_variables": [{"name": f"x{at}", "type": "numeric"} for at in range(1, v + 1)],
+        "variants": [{"name": name} for name in ("k", "rule")] if variants else [],
     }
     (folder / "microaggregation").mkdir(parents=True)
     (folder / "comparison").mkdir()

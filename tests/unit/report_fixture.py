@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from reident.ledger.chain import sealed
 from scipy.stats import beta
 
 RANKED = ("taxicab", "euclidean", "adhoc", "winkler")
@@ -350,28 +351,35 @@ def _digest(text: str) -> str:
 
 def _ledger(folder: Path) -> None:
     """Entries of the steps, and of an earlier report, which says nothing of these results."""
+    files = {file: f"source:{file}.csv" for file in ("puf", "eif", "iuf")}
     steps = {
-        "resolve": (["source:mock.yaml"], ["study.json"]),
+        "resolve": ({"study": "source:mock.yaml"}, ["study.json"]),
         "prepare": (
-            ["study.json", "source:puf.csv", "source:eif.csv", "source:iuf.csv"],
+            {"resolved": "study.json", **files},
             ["prepared/puf.parquet", "prepared/account.csv"],
         ),
-        "stratify": (["prepared/puf.parquet"], ["strata/manifest.csv"]),
-        "rate": (["strata/manifest.csv", "prepared/puf.parquet"], ["rates.csv"]),
-        "report": (["rates.csv"], ["reports/disclosure-review.html"]),
+        "stratify": ({"puf": "prepared/puf.parquet"}, ["strata/manifest.csv"]),
+        "rate": ({"manifest": "strata/manifest.csv", "puf": "prepared/puf.parquet"}, ["rates.csv"]),
+        "report": ({"rates": "rates.csv"}, ["reports/disclosure-review.html"]),
     }
     for step, (inputs, outputs) in steps.items():
         entry = {
             "step": step,
             "rule": step,
             "metric": None,
-            "inputs": {path: [_line(path)] for path in inputs},
+            "inputs": {name: [_line(path)] for name, path in inputs.items()},
             "outputs": {path: _line(path) for path in outputs},
             "study_digest": _digest("study"),
             "library_digest": _digest("library"),
             "versions": {"python": "3.11.7", "numpy": "2.4.6", "pandas": "3.1.1"},
         }
-        _write(folder / f"ledger/{step}.json", json.dumps(entry, indent=1, sort_keys=True))
+        write_entry(folder, entry)
+
+
+def write_entry(folder: Path, entry: dict) -> None:
+    """An entry of the ledger, as its step would leave it."""
+    whole = {"rule": entry["step"], "metric": None, "study_digest": "", "library_digest": "", **entry}
+    _write(folder / f"ledger/{entry['step']}.json", json.dumps(sealed(whole), indent=1, sort_keys=True))
 
 
 def _line(path: str) -> dict:

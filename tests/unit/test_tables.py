@@ -13,7 +13,7 @@ from reident.tables import front, wording
 from reident.tables.attack import MOST_STRATA
 from reident.tables.layout import Column, Text, block
 from reident.tables.results import Results, open_results
-from unit.report_fixture import REGIONS, Shape, write_results
+from unit.report_fixture import REGIONS, Shape, write_entry, write_results
 
 NB = wording.NO_BREAK
 
@@ -334,8 +334,8 @@ def test_nothing_of_a_source_but_its_name_is_shown(results):
     found = results()
     entry = found.folder / "ledger" / "resolve.json"
     told = json.loads(entry.read_text())
-    told["inputs"]["source:mock.yaml"][0]["path"] = "/home/somebody/mock.yaml"
-    entry.write_text(json.dumps(told))
+    told["inputs"]["study"][0]["path"] = "/home/somebody/mock.yaml"
+    write_entry(found.folder, told)
     assert "somebody" not in tables.provenance(found)
 
 

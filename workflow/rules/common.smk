@@ -35,6 +35,7 @@ from reident import comparison, confidentiality, configuration, family, retries,
 from reident.errors import InputError
 from reident.ledger import check, digests, runs, stale
 from reident.metrics import REGISTRY
+from reident.reviewed import tables as tables_of_the_report
 
 
 def guard():
@@ -247,39 +248,12 @@ def risk_sources(prefix=""):
 
 
 def reviewed(wildcards):
-    """What the report shows, and the sources that it rests on: by what the study asks for."""
+    """What the report shows, and the sources that it rests on: by what the study asks for; it sees no other table."""
     model, folder = MODELS[wildcards.study], f"results/{wildcards.study}"
-    found = {f"source_{side}": source(side)(wildcards) for side in model.sources}
-    if model.metrics is not None:
-        found |= {
-            "accounts": [f"{folder}/prepared/account.csv", f"{folder}/strata/account.csv"],
-            "warnings": f"{folder}/prepared/warnings.csv",
-            "manifest": f"{folder}/strata/manifest.csv",
-            "cutpoints": f"{folder}/binned/cutpoints.csv",
-            "distributions": [f"{folder}/suspected/{metric}.distribution.csv" for metric in model.chosen],
-            "limits": [f"{folder}/confirmed/{metric}.limits.csv" for metric in model.chosen],
-            "rates": f"{folder}/rates.csv",
-            "descriptions": [
-                f"{folder}/description/{table}.csv" for table in ("variables", "agreement", "overlap")
-            ],
-        }
-    if model.microaggregate is not None:
-        tables = ("account", "variables")
-        found["microaggregation"] = [f"{folder}/microaggregation/{table}.csv" for table in tables]
-    if "winkler" in model.chosen:
-        found["agreements"] = f"{folder}/agreements.csv"
-    if model.matching is not None:
-        tables = ("account", "warnings", "summary", "scenarios", "distribution", "variables")
-        found["matching"] = [f"{folder}/matching/{table}.csv" for table in tables]
-    if model.variants:
-        found["comparison"] = [f"{folder}/comparison/{table}.csv" for table in comparison.tables(model)]
-    if model.file_risk is not None:
-        tables = ["categories", "account", "warnings", "summary", "definitions", "hazards", "cells", "sizes"]
-        tables += ["variables", "levels", "scores", "classes"]
-        if model.file_risk.population is not None and model.file_risk.population.numerical_study is not None:
-            tables += ["by_sample", "by_class", "by_tenth"]
-        found["filerisk"] = [f"{folder}/filerisk/{table}.csv" for table in tables]
-    return found
+    shown = tables_of_the_report(studies.plain(model))
+    return {f"source_{side}": source(side)(wildcards) for side in model.sources} | {
+        name: [f"{folder}/{path}" for path in paths] for name, paths in shown.items()
+    }
 
 
 def is_large(path):

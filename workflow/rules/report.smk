@@ -1,6 +1,6 @@
 """The disclosure review (METHODS §6, §8; what the sources leave open, §4).
 
-Reads  every aggregate table of results/{study}/ and its ledger, through workflow/notebooks/disclosure-review.ipynb
+Reads  the aggregate tables of results/{study}/ that the study asks for and its ledger, through workflow/notebooks/disclosure-review.ipynb
 Makes  results/{study}/disclosure-review.ipynb: the executed notebook;
        reports/{study}/disclosure-review.{html,pdf}: what the board reads
 """

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
@@ -34,13 +34,20 @@ TABLES = {
 
 def tables(study: Study) -> list[str]:
     """The names of the tables that a study and its variants have in common; none without variants."""
+    sections = {name: getattr(study, name) for name in ("matching", "file_risk", "variants")}
+    return asked({**sections, "metrics": study.chosen})
+
+
+def asked(study: Mapping[str, Any]) -> list[str]:
+    """As :func:`tables`, of a study in plain values, as ``study.json`` has it."""
+    metrics = {name for name, options in (study.get("metrics") or {}).items() if options is not None}
     made = {
-        "rates": study.metrics is not None,
-        "agreements": "winkler" in study.chosen,
-        "matching": study.matching is not None,
-        "filerisk": study.file_risk is not None,
+        "rates": bool(metrics),
+        "agreements": "winkler" in metrics,
+        "matching": study.get("matching") is not None,
+        "filerisk": study.get("file_risk") is not None,
     }
-    return [name for name in TABLES if study.variants and made[name]]
+    return [name for name in TABLES if study.get("variants") and made[name]]
 
 
 def compare(name: str, members: Sequence[Member], found: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -47,7 +47,8 @@ class Part(NamedTuple):
     Attributes
     ----------
     reads : tuple of str
-        Tables of the results folder; without one of them the part is left out.
+        Tables of the results folder; where the study does not ask for one of them, or it is not there, the part
+        is left out.
     make : callable
         ``make(results)`` gives Markdown, a figure, or nothing where there is nothing to say.
     """

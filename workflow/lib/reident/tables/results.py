@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from reident import spreadsheets
+from reident import reviewed, spreadsheets
 from reident.errors import InputError
-from reident.ledger.chain import entry_files, place_of, root_of
+from reident.ledger.chain import Chain, place_of, root_of
 from reident.metrics import REGISTRY
 
 WHOLE = "ALL"
@@ -54,33 +54,36 @@ _TEXT = {
     "filerisk/by_class.csv": {"definition"},
     "filerisk/by_tenth.csv": {"definition"},
 }
-_ENDS = (
-    "study.json", "rates.csv", "description/", "binned/cutpoints.csv", "matching/", "filerisk/", "agreements.csv",
-    "microaggregation/", "comparison/",
-)  # fmt: skip
 _MANIFEST_NUMBERS = {"n_puf", "n_eif", "n_links", "pairs"}
 
 
 class Results:
-    """The aggregate tables of a study.
+    """The aggregate tables of a study: those that it asks for, whatever else an earlier run left beside them.
 
     Attributes
     ----------
     folder : pathlib.Path
     study : dict
         The study with every default.
+    reviewed : frozenset of str
+        The tables that the study asks for, by their path in the folder.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.study: dict[str, Any] = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+        self.study: dict[str, Any] = json.loads((folder / reviewed.RESOLVED).read_text(encoding="utf-8"))
+        tables = reviewed.tables(self.study).values()
+        self.reviewed = frozenset(path for paths in tables for path in paths)
         self.table = cache(self._table)
 
     def has(self, *names: str) -> bool:
-        """Whether every one of these tables is there; ``{ranked}`` in a name stands for each ranked metric."""
-        return all((self.folder / name).is_file() for name in names)
+        """Whether the study asks for every one of these files and they are there; ``study.json`` always is."""
+        asked = self.reviewed | {reviewed.RESOLVED}
+        return all(name in asked and (self.folder / name).is_file() for name in names)
 
     def _table(self, name: str) -> pd.DataFrame:
+        if name not in self.reviewed:
+            raise ValueError(f"{name} is no table of this study's report; list it in `reident.reviewed`")
         table = spreadsheets.plain(
             pd.read_csv(self.folder / name, dtype=str, keep_default_na=False, encoding="utf-8")
         )
@@ -143,21 +146,17 @@ class Results:
         manifest["label"] = [" · ".join(row) if len(row) else "all records" for row in values]
         return manifest
 
-    @property
+    @cached_property
     def ledger(self) -> list[dict[str, Any]]:
-        """The ledger's entries on which the rates and descriptions rest, in the order of their steps' names.
+        """The ledger's entries on which the tables of the report rest, in the order of their steps' names.
 
         Entries of other steps, such as an earlier report's, say nothing of these results.
         """
         root, place = root_of(self.folder), place_of(self.folder)
-        files = entry_files(root)
-        entries = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-        maker = {line["path"]: entry for entry in entries for line in listed_files(entry, "outputs")}
-        ends = tuple(f"{place}/{end}" if place else end for end in _ENDS)
-        todo, used = [path for path in maker if path.startswith(ends)], {}
+        chain, used = Chain(root), {}
+        todo = [f"{place}/{name}".lstrip("/") for name in sorted({*self.reviewed, reviewed.RESOLVED})]
         while todo:
-            path = todo.pop()
-            entry = maker.get(path)
+            entry, _ = chain.maker(todo.pop())
             if entry is not None and (first := listed_files(entry, "outputs")[0]["path"]) not in used:
                 used[first] = entry
                 todo += [line["path"] for line in listed_files(entry, "inputs")]

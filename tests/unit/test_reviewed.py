@@ -1,0 +1,118 @@
+"""The report shows the tables that its study asks for: what an earlier run left beside them is not read."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from reident import parts, reviewed, tables
+from reident.tables.results import Results
+from unit.filerisk_fixture import POPULATION, write_filerisk
+from unit.making import study
+from unit.matching_fixture import write_matching
+from unit.microaggregation_fixture import write_masked
+from unit.report_fixture import Shape, write_results
+from unit.test_report_matching import cells
+from unit.variants_fixture import ALPHA, add_variants
+
+ALPHAS = [{"alpha": alpha} for alpha in ALPHA["values"]]
+
+
+def paths(spec) -> set[str]:
+    return {path for own in reviewed.tables(spec).values() for path in own}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Path:
+    """Results with the tables of every section, whose study asks for all of them."""
+    base = tmp_path_factory.mktemp("whole")
+    folder = write_results(base / "results", Shape(metrics=("taxicab", "winkler")))
+    spec = json.loads((folder / "study.json").read_text())
+    others = {
+        "matching": write_matching(base / "matching"),
+        "file_risk": write_filerisk(base / "risk", POPULATION),
+        "microaggregate": write_masked(base / "masked", variants=False).folder,
+    }
+    for section, other in others.items():
+        spec[section] = json.loads((other / "study.json").read_text())[section]
+    (folder / "study.json").write_text(json.dumps(spec))
+    for other in others.values():
+        for name in ("matching", "filerisk", "microaggregation", "agreements.csv"):
+            if (other / name).is_dir():
+                shutil.copytree(other / name, folder / name, dirs_exist_ok=True)
+            elif (other / name).is_file():
+                shutil.copy2(other / name, folder / name)
+    return add_variants(folder, [ALPHA], ALPHAS)
+
+
+def drop(spec: dict, *names: str) -> None:
+    *path, last = names
+    for name in path:
+        spec = spec[name]
+    spec[last] = None
+
+
+DROPPED = {
+    "variants": (["variants"], ["variants"]),
+    "matching": (["matching"], ["matching"]),
+    "file_risk": (["file_risk"], ["file-risk"]),
+    "winkler": (["metrics", "winkler"], []),
+    "metrics": (["metrics"], ["attack", "rates", "suspicions", "agreement", "cut-points"]),
+    "numerical_study": (["file_risk", "population", "numerical_study"], []),
+    "microaggregate": (["microaggregate"], []),
+}
+"""A section, where it stands in the study, and the cells that show nothing but what it asks for."""
+
+
+def test_every_table_of_every_section_is_shown(whole):
+    found = Results(whole)
+    assert {path for path in found.reviewed if not found.has(path)} <= {"comparison/agreements.csv"}
+    assert all(cells(found).values())
+
+
+@pytest.mark.parametrize("section", DROPPED)
+def test_tables_of_a_dropped_section_are_not_seen(whole, tmp_path, section):
+    way, silent = DROPPED[section]
+    folder = shutil.copytree(whole, tmp_path / "results")
+    spec = json.loads((folder / "study.json").read_text())
+    before = paths(spec)
+    drop(spec, *way)
+    if section == "metrics":  # of the bins of `linking_variables` the annex shows those of `file_risk` alone
+        spec["file_risk"] = None
+        spec["microaggregate"] = None
+    (folder / "study.json").write_text(json.dumps(spec))
+    found, gone = Results(folder), before - paths(spec)
+    assert gone
+    assert not any(found.has(path) for path in gone)
+    for path in gone:
+        with pytest.raises(ValueError, match="no table of this study's report"):
+            found.table(path)
+    shown = cells(found)
+    assert [name for name in silent if shown[name]] == []
+    assert shown["front"]
+
+
+def test_entries_of_dropped_steps_are_no_part_of_the_provenance(tmp_path):
+    folder = write_matching(tmp_path / "results")
+    assert "matching/summary" in tables.provenance(Results(folder)).replace("\\", "")
+    spec = json.loads((folder / "study.json").read_text())
+    (folder / "study.json").write_text(json.dumps({**spec, "matching": None}))
+    assert tables.provenance(Results(folder)) is None
+
+
+def test_an_entry_that_claims_what_another_step_made_is_not_shown(tmp_path):
+    folder = write_results(tmp_path / "results")
+    planted = json.loads((folder / "ledger" / "rate.json").read_text())
+    planted["outputs"]["rates.csv"]["sha256"] = "f" * 64
+    (folder / "variants" / "x" / "ledger").mkdir(parents=True)
+    (folder / "variants" / "x" / "ledger" / "rate.json").write_text(json.dumps(planted))
+    assert "f" * 64 not in tables.provenance(Results(folder))
+
+
+def test_the_study_and_its_canonical_form_ask_for_the_same_tables():
+    own = study(variants=[{"set": "binning.bins", "values": [3]}])
+    asked = paths(parts.plain(own))
+    assert {"rates.csv", "comparison/rates.csv"} < asked
+    assert asked == paths(own.model_dump(mode="json"))
