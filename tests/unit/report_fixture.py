@@ -60,6 +60,10 @@ class Shape:
     options: dict = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     files: bool = True
+    linked: float = 0.55
+    """The share of the PUF's records with a true link inside its stratum."""
+    lost: bool = True
+    """Whether there are true links outside the strata."""
 
 
 def write_results(folder: Path, shape: Shape = Shape()) -> Path:
@@ -70,9 +74,9 @@ def write_results(folder: Path, shape: Shape = Shape()) -> Path:
     rates = pd.concat([_rates(shape, metric, manifest, limits[metric]) for metric in shape.metrics])
     _write(folder / "study.json", json.dumps(_study(shape), indent=1, sort_keys=True))
     _csv(folder / "strata/manifest.csv", manifest)
-    _csv(folder / "prepared/account.csv", _prepared_account(manifest))
+    _csv(folder / "prepared/account.csv", _prepared_account(shape, manifest))
     _csv(folder / "prepared/warnings.csv", pd.DataFrame({"warning": shape.warnings}, dtype=str))
-    _csv(folder / "strata/account.csv", _strata_account(manifest))
+    _csv(folder / "strata/account.csv", _strata_account(shape, manifest))
     _csv(folder / "binned/cutpoints.csv", _cutpoints(shape, manifest, rng))
     _csv(folder / "rates.csv", rates)
     for metric in shape.metrics:
@@ -153,7 +157,7 @@ def _manifest(shape: Shape, rng: np.random.Generator) -> pd.DataFrame:
     table["n_eif"] = np.maximum(1, (share * 2 * shape.records * rng.uniform(0.9, 1.1, n)).astype(int))
     if n > 3:
         table.loc[n - 1, "n_eif"] = 0  # a stratum that only one file has
-    table["n_links"] = (table["n_puf"] * 0.55).astype(int) * (table["n_eif"] > 0)
+    table["n_links"] = (table["n_puf"] * shape.linked).astype(int) * (table["n_eif"] > 0)
     table["pairs"] = table["n_puf"] * table["n_eif"]
     table["shard"] = np.where(table["pairs"] > 0, "0001", "")
     return table
@@ -162,11 +166,11 @@ def _manifest(shape: Shape, rng: np.random.Generator) -> pd.DataFrame:
 LOST = {"puf": 47, "eif": 120, "iuf": 31}
 
 
-def _prepared_account(manifest: pd.DataFrame) -> pd.DataFrame:
+def _prepared_account(shape: Shape, manifest: pd.DataFrame) -> pd.DataFrame:
     used = {
         "puf": int(manifest["n_puf"].sum()) + LOST["puf"],
         "eif": int(manifest["n_eif"].sum()) + LOST["eif"],
-        "iuf": int(manifest["n_links"].sum()) + LOST["iuf"] + 12,
+        "iuf": int(manifest["n_links"].sum()) + shape.lost * (LOST["iuf"] + 12),
     }
     lines = []
     for file, rows in used.items():
@@ -177,7 +181,7 @@ def _prepared_account(manifest: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["step", "file", "cause", "rows"])
 
 
-def _strata_account(manifest: pd.DataFrame) -> pd.DataFrame:
+def _strata_account(shape: Shape, manifest: pd.DataFrame) -> pd.DataFrame:
     lines = []
     for file in ("puf", "eif"):
         used = int(manifest[f"n_{file}"].sum())
@@ -188,9 +192,14 @@ def _strata_account(manifest: pd.DataFrame) -> pd.DataFrame:
         ]
     links = int(manifest["n_links"].sum())
     lines += [
-        ("stratify", "iuf", "in", links + LOST["iuf"] + 12),
-        ("stratify", "iuf", "lost to stratification: a record of the link is in no stratum", LOST["iuf"]),
-        ("stratify", "iuf", "lost to stratification: the records are in different strata", 12),
+        ("stratify", "iuf", "in", links + shape.lost * (LOST["iuf"] + 12)),
+        (
+            "stratify",
+            "iuf",
+            "lost to stratification: a record of the link is in no stratum",
+            shape.lost * LOST["iuf"],
+        ),
+        ("stratify", "iuf", "lost to stratification: the records are in different strata", shape.lost * 12),
         ("stratify", "iuf", "used", links),
     ]
     return pd.DataFrame(lines, columns=["step", "file", "cause", "rows"])
@@ -246,7 +255,7 @@ def _rates(shape: Shape, metric: str, manifest: pd.DataFrame, limits: pd.DataFra
                 "stratum": stratum,
                 "n_puf": n_puf,
                 "n_eif": n_eif,
-                "n_links": links + (LOST["iuf"] + 12 if stratum == "ALL" else 0),
+                "n_links": links + (shape.lost * (LOST["iuf"] + 12) if stratum == "ALL" else 0),
                 "n_pairs": n_pairs,
                 "n_suspected": s,
                 "n_confirmed": c,

@@ -155,6 +155,66 @@ def test_the_verdict_of_the_study(results, shape, title, said):
     assert said in shown
 
 
+EVERY = ("unicity", "taxicab", "euclidean", "adhoc")
+UNLINKED = {"linked": 0.0, "nothing_confirmed": EVERY}
+
+
+@pytest.mark.parametrize(
+    ("shape", "why", "warning"),
+    [
+        (
+            UNLINKED,
+            "Not one of the 43 true links lies inside a stratum",
+            "All true links lie outside the strata",
+        ),
+        ({**UNLINKED, "lost": False}, "There is no true link between the files", "No true link."),
+        (
+            {**UNLINKED, "nothing_suspected": EVERY},
+            "Not one of the 43 true links",
+            "All true links lie outside",
+        ),
+    ],
+)
+@pytest.mark.parametrize("limit", [0.9, None])
+def test_where_nothing_can_be_confirmed_there_is_no_verdict(results, shape, why, warning, limit):
+    found = results(limit=limit, **shape)
+    overall = tables.overall(found)
+    assert "**No verdict**" in overall
+    assert "{.verdict .unknown}" in overall
+    assert why in overall
+    text = "\n".join(
+        map(str, [tables.findings(found), tables.verdicts(found), tables.rates_by_metric(found)])
+    )
+    assert why in text
+    everywhere = overall + text + tables.strata_sentence(found)
+    for word in (
+        "✓",
+        "Within",
+        "within",
+        "is at most",
+        "could have been",
+        "above the limit",
+        "is re-identified",
+    ):
+        assert word not in everywhere, word
+    if limit is not None:
+        assert [cells(tables.verdicts(found), row)[1] for row in (1, 2, 3, 4)] == [
+            "[No verdict]{.unknown}"
+        ] * 4
+    assert warning in tables.warnings(found)
+
+
+@pytest.mark.parametrize(("linked", "most"), [(0.006, True), (0.009, False)])
+def test_a_verdict_that_rests_on_fewer_than_half_of_the_links_says_so(results, linked, most):
+    found = results(limit=0.9, linked=linked)
+    links, inside = found.true_links
+    assert (2 * inside < links) == most
+    assert 0.4 < inside / links < 0.6
+    assert (f"It rests on {inside} of {links} true links" in tables.overall(found)) == most
+    assert ("Most true links lie outside the strata" in tables.warnings(found)) == most
+    assert "**Within the limit**" in tables.overall(found)
+
+
 def test_three_sentences_say_what_was_found(usual):
     sentences = re.findall(r"^- \*\*(.+?)\*\* (.+)$", tables.findings(usual), re.MULTILINE)
     assert len(sentences) == 3

@@ -335,8 +335,14 @@ def test_an_escaped_label_is_itself_on_the_page(labels):
         {"metrics": ("unicity",), "strata": None, "limit": None, "date": None, "agency": ""},
         {"nothing_suspected": ("unicity", "taxicab", "euclidean", "adhoc"), "strata": REGIONS[:1]},
         {"nothing_confirmed": ("taxicab",), "metrics": ("taxicab",), "variables": VARIABLES[:1]},
+        {"nothing_confirmed": ("taxicab",), "metrics": ("taxicab",), "linked": 0.0},
     ],
-    ids=["one metric, no strata, no limit", "nothing suspected", "nothing confirmed, one variable"],
+    ids=[
+        "one metric, no strata, no limit",
+        "nothing suspected",
+        "nothing confirmed, one variable",
+        "no link in a stratum",
+    ],
 )
 def test_a_study_with_little_to_tell_has_its_report(tmp_path, shape):
     made = report_on(tmp_path, **shape)

@@ -1,9 +1,13 @@
 """A study that exercises everything, through the real command, gives what the brute-force oracle gives."""
 
+import copy
+
+import pandas as pd
 import pytest
 import yaml
 from oracles.checks import check_study
 from oracles.study import run as judge
+from pypdf import PdfReader
 from workflow.commands import made, snakemake
 from workflow.library_run import read
 
@@ -20,3 +24,32 @@ def test_a_small_study_is_what_the_oracle_says(tmp_path):
     study = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506 - makes text alone
     rows = ([dict(zip(head, row, strict=True)) for row in rest] for head, *rest in tables.values())
     check_study(judge(study, *rows), read(file, tmp_path / "run" / "results" / "small"))
+
+
+def apart(tables: dict[str, list[list[str]]]) -> list[list[str]]:
+    """The true links whose records lie in different strata."""
+    head, *links = tables["iuf"]
+    region = {side: {tuple(row[:2]): row[2] for row in tables[side][1:]} for side in ("puf", "eif")}
+    return [head, *(row for row in links if region["puf"][tuple(row[:2])] != region["eif"][tuple(row[2:])])]
+
+
+@pytest.mark.parametrize("links", ["no true link", "all true links in other strata"])
+def test_without_a_true_link_in_a_stratum_there_is_no_verdict(tmp_path, links):
+    tables = small.rows(120, 200)
+    tables["iuf"] = tables["iuf"][:1] if links == "no true link" else apart(tables)
+    assert (len(tables["iuf"]) > 2) == (links != "no true link")
+    study = copy.deepcopy(small.STUDY) | {"decision": {"conditional_rate_at_most": 0.5}}
+    study["metrics"] = {"taxicab": {}, "unicity": {}}
+    file = small.write(tmp_path, study, tables)
+    ended = snakemake(studies=[file], folder=tmp_path / "run")
+    assert ended.code == 0, ended.shown
+    rates = pd.read_csv(tmp_path / "run/results/small/rates.csv")
+    assert rates["n_suspected"].sum() > 0
+    assert (rates["conditional_rate"].dropna() == 0).all()  # as it is defined
+    page = (tmp_path / "run/reports/small/disclosure-review.html").read_text(encoding="utf-8")
+    pdf = PdfReader(tmp_path / "run/reports/small/disclosure-review.pdf")
+    for text in (page, *(sheet.extract_text() for sheet in pdf.pages)):
+        assert "Within the limit" not in text
+    for text in (page, pdf.pages[0].extract_text()):
+        assert "No verdict" in text
+        assert "no suspicion can be" in " ".join(text.split())

@@ -7,7 +7,7 @@ local LONG = 18          -- a longer run without a break may be broken anywhere
 local BREAK = '\u{200B}'
 local BOXES = {verdict = true, findings = true, reading = true, note = true, warning = true, decision = true}
 local SPANS = {
-  above = 'mark', within = 'mark', unsure = 'mark', nothing = 'mark', open = 'mark', aside = 'aside', file = 'file',
+  above = 'mark', within = 'mark', unsure = 'mark', nothing = 'mark', unknown = 'mark', open = 'mark', aside = 'aside', file = 'file',
 }
 
 local function quoted(text)

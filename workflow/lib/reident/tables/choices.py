@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from reident.metrics import euclidean, unicity
 from reident.metrics.adhoc import DEFAULT_BANDS
+from reident.tables.front import unconfirmable
 from reident.tables.layout import Column, block, part, table
 from reident.tables.results import Results, title
 from reident.tables.wording import count, declared, escape, listed, percent, some
@@ -325,15 +326,22 @@ def _adhoc_warning(results: Results) -> list[str]:
 def _links_warning(results: Results) -> list[str]:
     if not results.has("strata/account.csv"):
         return []
-    links = results.account("stratify", "iuf")
-    lost = links["in"] - links["used"]
+    links, inside = results.true_links
+    lost = links - inside
+    if not links:
+        return [f"**No true link.** {unconfirmable(results)}"]
     if not lost:
         return []
+    if not inside:
+        lead = "All true links lie outside the strata"
+    else:
+        lead = (
+            "Most true links lie outside the strata" if 2 * lost > links else "True links outside the strata"
+        )
     return [
         (
-            f"**True links outside the strata.** {count(lost)} of {some(links['in'], 'true link')} "
-            f"({percent(lost / links['in'])}) cannot be found by any metric. The rates say nothing of an intruder who "
-            "does not rely on the strata variables."
+            f"**{lead}.** {count(lost)} of {some(links, 'true link')} ({percent(lost / links)}) cannot be found by any "
+            "metric. The rates say nothing of an intruder who does not rely on the strata variables."
         )
     ]
 

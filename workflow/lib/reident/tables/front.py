@@ -25,7 +25,7 @@ from reident.tables.wording import (
 
 
 class Verdict(NamedTuple):
-    """How a metric stands to the limit: ``above``, ``within``, ``unsure``, ``nothing`` or ``open``."""
+    """How a metric stands to the limit: ``above``, ``within``, ``unsure``, ``nothing``, ``unknown`` or ``open``."""
 
     kind: str
     words: str
@@ -36,18 +36,22 @@ _WORDS = {
     "within": "✓ Within the limit",
     "unsure": "✓ Within, but uncertain",
     "nothing": "✓ Nothing suspected",
+    "unknown": "No verdict",
     "open": "No limit given",
 }
 
 
-def verdict(line: pd.Series, limit: float | None) -> Verdict:
+def verdict(line: pd.Series, limit: float | None, *, confirmable: bool = True) -> Verdict:
     """The verdict on one line of the rates: conditional rate ≤ limit passes.
 
     ``unsure`` passes too, but the interval reaches above the limit; ``nothing`` is a metric without
-    a suspected record, whose conditional rate is not defined; ``open`` is a study without a limit.
+    a suspected record, whose conditional rate is not defined; ``unknown`` is a metric of a study in which
+    nothing is `confirmable`; ``open`` is a study without a limit.
     """
     if limit is None:
         kind = "open"
+    elif not confirmable:
+        kind = "unknown"
     elif line["n_suspected"] == 0:
         kind = "nothing"
     elif line["conditional_rate"] > limit:
@@ -61,6 +65,14 @@ def verdict(line: pd.Series, limit: float | None) -> Verdict:
 def overall(results: Results) -> str:
     """The verdict on the study, set apart."""
     limit = results.limit
+    if not results.confirmable:
+        strata = " and to the codes of the strata variables" if results.true_links[0] else ""
+        return block(
+            "verdict unknown",
+            "**No verdict**",
+            f"{unconfirmable(results)} This report measures no risk of the attack, whatever its rates: see to the "
+            f"internal use file{strata}.",
+        )
     if limit is None:
         return block(
             "verdict open",
@@ -73,9 +85,8 @@ def overall(results: Results) -> str:
     above = by_kind.get("above", [])
     what = f"limit of {declared(limit)} for the conditional rate"
     if not above:
-        return block(
-            "verdict within", "**Within the limit**", _all_within(by_kind, len(results.metrics), what)
-        )
+        said = _all_within(by_kind, len(results.metrics), what) + _mostly_lost(results)
+        return block("verdict within", "**Within the limit**", said)
     rest = len(results.metrics) - len(above)
     if rest == 0:
         said = f"{_every(len(above))} above the {what}: {listed(above)}."
@@ -84,6 +95,30 @@ def overall(results: Results) -> str:
         number = f"{word(len(above)).capitalize()} of {word(rest + len(above))} metrics"
         said = f"{number} {verb} above the {what}: {listed(above)}."
     return block("verdict above", "**Above the limit**", said)
+
+
+def unconfirmable(results: Results) -> str:
+    """Why nothing can be confirmed, in a sentence."""
+    links, _ = results.true_links
+    if not links:
+        return "There is no true link between the files, so that no suspicion can be confirmed."
+    only = (
+        "The one true link does not lie" if links == 1 else f"Not one of the {count(links)} true links lies"
+    )
+    return f"{only} inside a stratum, so that no suspicion can be confirmed."
+
+
+def _mostly_lost(results: Results) -> str:
+    """What a verdict of passing adds where it rests on the smaller part of the true links."""
+    if not results.has("strata/account.csv"):
+        return ""
+    links, inside = results.true_links
+    if 2 * inside >= links:
+        return ""
+    return (
+        f" **It rests on {count(inside)} of {some(links, 'true link')}**: the others lie outside the strata, where no "
+        "metric can find them."
+    )
 
 
 def _every(number: int) -> str:
@@ -133,6 +168,8 @@ def _suspected(results: Results) -> str:
 def _right(results: Results) -> str:
     whole = results.whole[results.whole["n_suspected"] > 0]
     lead = "**How often the claim is right.**"
+    if not results.confirmable:
+        return f"{lead} This cannot be told. {unconfirmable(results)}"
     if whole.empty:
         return f"{lead} Nothing is suspected, so that there is no claim to be right or wrong."
     if whole["n_confirmed"].sum() == 0:
@@ -149,6 +186,8 @@ def _right(results: Results) -> str:
 
 def _reidentified(results: Results) -> str:
     lead = "**What that comes to.**"
+    if not results.confirmable:
+        return f"{lead} How many records of the file are re-identified cannot be told either."
     n = reidentified(results)
     if n == 0:
         return f"{lead} No record of the file is re-identified by any metric."
@@ -189,7 +228,7 @@ def verdicts(results: Results) -> str:
     if limit is None:
         caption = "The metrics at a glance. The conditional rate is the share of suspected records that are confirmed."
     else:
-        found = [verdict(line, limit) for _, line in whole.iterrows()]
+        found = [verdict(line, limit, confirmable=results.confirmable) for _, line in whole.iterrows()]
         words = [f"[{v.words}]{{.{v.kind}}}" for v in found]
         columns.insert(0, Column("Verdict", words, "l", "1fr"))
         caption = (

@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from reident.tables.attack import shown_strata, strata_note
+from reident.tables.front import unconfirmable
 from reident.tables.layout import Column, block, paragraphs, part, table
 from reident.tables.results import Results, title
 from reident.tables.wording import (
@@ -66,14 +67,14 @@ def rates_by_metric(results: Results) -> str:
 
 def _bounds(results: Results, whole: pd.DataFrame) -> str | None:
     """Where nothing is suspected or nothing confirmed, what can be said instead of a rate."""
-    said = []
+    said = [] if results.confirmable else [unconfirmable(results)]
     for metric, line in whole.iterrows():
         name = title(str(metric))
         if line["n_suspected"] == 0:
             said.append(
                 f"{name}: no record is suspected, so that the conditional rate is not defined ({UNDEFINED})."
             )
-        elif line["n_confirmed"] == 0:
+        elif line["n_confirmed"] == 0 and results.confirmable:
             said.append(
                 f"{name}: none of {count(line['n_suspected'])} suspected records is confirmed; at the "
                 f"{declared(results.level)} level the conditional rate is at most {percent(line['conditional_high'])}."
@@ -162,7 +163,7 @@ def strata_sentence(results: Results) -> str | None:
     if own.empty:
         return "No stratum has a suspected record."
     text = "Risk is seldom spread evenly: a file that passes as a whole may still expose a small stratum."
-    if results.limit is not None:
+    if results.limit is not None and results.confirmable:
         above = own[own["conditional_rate"] > results.limit].groupby("metric")["stratum"].nunique()
         said = [f"{count(above[metric])} by {title(metric)}" for metric in results.metrics if metric in above]
         n = some(own["stratum"].nunique(), "stratum", "strata")

@@ -162,6 +162,20 @@ class Results:
                 todo += [line["path"] for line in listed_files(entry, "inputs")]
         return sorted(used.values(), key=lambda entry: str(entry["step"]))
 
+    @property
+    def true_links(self) -> tuple[int, int]:
+        """The true links between records of the two files, and how many of them lie inside a stratum.
+
+        What is suspected is compared with the latter alone: without any of them nothing can be confirmed.
+        """
+        account = self.account("stratify", "iuf")
+        return account["in"], account["used"]
+
+    @property
+    def confirmable(self) -> bool:
+        """Whether a suspicion could be confirmed at all: a true link lies inside a stratum."""
+        return not self.has("strata/account.csv") or self.true_links[1] > 0
+
     def account(self, step: str, file: str) -> dict[str, int]:
         """Rows by cause of one file in one step: ``in``, ``used`` and what was left out."""
         name = {"prepare": "prepared/account.csv", "stratify": "strata/account.csv"}[step]

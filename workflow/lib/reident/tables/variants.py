@@ -160,7 +160,7 @@ def _range(results: Results, metric: str) -> str | None:
         f"**{title(metric)}.** The conditional rate is {ends[1] if ends[0] == ends[1] else between}; {found} "
         f"{'is' if most == 1 else 'are'} truly re-identified"
     )
-    if results.limit is not None:
+    if results.limit is not None and results.confirmable:
         every = lines_of(results, metric)
         above = int((every["conditional_rate"] > results.limit).sum())
         text += f". {sentence(word(above) if above else 'none')} of {some(len(every), 'study', 'studies')} "
