@@ -390,6 +390,26 @@ def test_provenance_rests_on_the_chain_alone(usual):
     assert "source" not in shown.split(": Files")[0].replace("source files", "")
 
 
+def test_sources_of_equal_names_are_all_listed_by_side_and_digest(results):
+    found = results()
+    entry = json.loads((found.folder / "ledger" / "prepare.json").read_text())
+    sides = {"puf": "PUF", "eif": "EIF", "iuf": "IUF"}
+    for side in sides:
+        entry["inputs"][side] = [{"path": "source:data.csv", "sha256": side[0] * 64, "size": 7}]
+    write_entry(found.folder, entry)
+    again = {**entry, "step": "again", "inputs": {**entry["inputs"], "study": entry["inputs"]["puf"]}}
+    again["inputs"]["puf"] = [
+        {"path": "source:data.csv", "sha256": "d" * 64, "size": 9}
+    ]  # as a variant has it
+    again["outputs"] = {"warnings": {"path": "prepared/warnings.csv", "sha256": "0" * 64, "size": 1}}
+    write_entry(found.folder, again)
+    shown = tables.provenance(found)
+    lines = [line for line in shown.splitlines() if r"data\.csv" in line]
+    expected = [("EIF", "e"), ("IUF", "i"), ("PUF", "d"), ("PUF", "p")]
+    assert [(line.split("]{.aside}")[0][-3:], line.split("]{.digest}")[0][-1]) for line in lines] == expected
+    assert shown.count("study file]") == 1
+
+
 def test_nothing_of_a_source_but_its_name_is_shown(results):
     found = results()
     entry = found.folder / "ledger" / "resolve.json"

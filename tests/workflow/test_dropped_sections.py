@@ -136,7 +136,7 @@ DROPPED = {
         ["Risk of the file by itself", "filerisk/", "census.csv"],
     ),
     "matching": (lambda study: study.pop("matching"), ["Matching of synthetic data", "matching/"]),
-    "variants": (lambda study: study.pop("variants"), [">Variants<", "comparison/rates.csv"]),
+    "variants": (lambda study: study.pop("variants"), ['id="variants"', "comparison/rates.csv"]),
     "metrics": (drop_metrics, ["The attack", "Conditional rate", "rates.csv", "iuf.csv"]),
 }
 """What is dropped, and the words of the report that only it brings."""
@@ -147,12 +147,13 @@ def test_the_report_of_every_section_reads_all_its_tables_and_nothing_else(finis
     lines = {name: [line["path"] for line in own] for name, own in entry["inputs"].items()}
     others = ("source_", "study", "notebook")
     tables = {path for name, own in lines.items() if not name.startswith(others) for path in own}
-    not_shown = {
-        "agreements.csv",
-        "filerisk/scores.csv",
-    }  # the comparison has the rates that the first one has
+    # The comparison of variants has the rates of `agreements.csv`.
+    not_shown = {"agreements.csv", "filerisk/scores.csv"}
     assert tables - check_reads(finished) <= not_shown
     text = shown(finished)
+    sources = {"puf.csv": "PUF", "small.yaml": "study file", "synthetic_1.csv": "synthetic 1"}
+    for name, side in sources.items():
+        assert f"[{name}]{{.file}} [{side}]{{.aside}}" in text
     assert [word for _, words in DROPPED.values() for word in words if word not in text] == []
 
 

@@ -15,6 +15,7 @@ MOST_CUTS = 60
 """So many lines of cut points are shown one by one; beyond, the range of each cut point."""
 
 _STEPS = {"prepare": "Reading", "stratify": "Strata"}
+_SIDES = {"puf": "PUF", "eif": "EIF", "iuf": "IUF", "study": "study file", "functions": "scoring function"}
 _FILES = {"puf": "PUF", "eif": "EIF", "iuf": "IUF", "pooled": "PUF and EIF"}
 
 
@@ -134,32 +135,49 @@ def _once(names: list[str]) -> list[str]:
 
 @part("study.json")
 def provenance(results: Results) -> str | None:
-    """Source files and results with their digests."""
+    """Source files, each by its side, and results with their digests."""
     entries = results.ledger
     if not entries:
         return None
-    made = {line["path"] for entry in entries for line in listed_files(entry, "outputs")}
-    seen: dict[str, tuple[str, dict]] = {}
-    for entry in entries:
-        for side, kind in (("inputs", "source"), ("outputs", "result")):
-            for line in listed_files(entry, side):
-                if (kind == "result" and not _kept(line["path"])) or (
-                    kind == "source" and line["path"] in made
-                ):
-                    continue
-                seen.setdefault(line["path"], (kind, line))
-    ordered = sorted(seen.values(), key=lambda item: (item[0] != "source", item[1]["path"]))
+    ordered = [*_sources(entries), *_results(entries)]
     return paragraphs(
         "Every step recorded the SHA-256 digest of what it read and of what it wrote. The report was made after the "
         "chain from the source files to the tables shown here had been checked.",
         table(
             "Files and their digests.",
-            Column("File", [f"[{escape(_short(line['path']))}]{{.file}}" for _, line in ordered], "l", "1fr"),
+            Column("File", [_named(side, line) for side, line in ordered], "l", "1fr"),
             Column("Bytes", [count(line.get("size")) for _, line in ordered]),
             Column("SHA-256", [_digest(line["sha256"]) for _, line in ordered], "l"),
             kind="compact",
         ),
     )
+
+
+def _sources(entries: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """The sources with the side that each was read as: files of different folders may have the same name."""
+    made = {line["path"] for entry in entries for line in listed_files(entry, "outputs")}
+    found: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for entry in entries:
+        for name, lines in (entry.get("inputs") or {}).items():
+            side = name.removeprefix("source_")
+            if side == "study" and entry["rule"] != "resolve":
+                continue  # a step knows the study file as it was then: what it took of it is the same
+            for line in lines:
+                if line["path"] not in made:
+                    found.setdefault((line["path"], side, line["sha256"]), line)
+    return [(side, found[path, side, digest]) for path, side, digest in sorted(found)]
+
+
+def _results(entries: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """What the steps made, in the order of its paths, without a side."""
+    made = {line["path"]: line for entry in entries for line in listed_files(entry, "outputs")}
+    return [("", made[path]) for path in sorted(made) if _kept(path)]
+
+
+def _named(side: str, line: dict[str, Any]) -> str:
+    """A file, and the side that it was read as."""
+    name = f"[{escape(_short(line['path']))}]{{.file}}"
+    return f"{name} [{escape(_SIDES.get(side, side.replace('_', ' ')))}]{{.aside}}" if side else name
 
 
 def _kept(path: str) -> bool:
