@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
 import re
+import sys
 import tempfile
 import unicodedata
 from itertools import pairwise
@@ -27,6 +29,7 @@ from workflow import browser, pdf_words
 
 NOTEBOOK = Path(__file__).parents[2] / "workflow" / "notebooks" / "disclosure-review.ipynb"
 TITLE = "Household survey 2026, public use file"
+DAY = datetime.date.fromisoformat(str(Shape().date))
 MARGIN = 68.0
 """Points: 24 mm."""
 
@@ -109,6 +112,27 @@ def test_the_report_is_the_same_wherever_and_whenever_it_is_made(usual, tmp_path
     assert nbformat.writes(again.notebook) == nbformat.writes(usual.notebook)
     assert again.html == usual.html
     assert again.pdf.read_bytes() == usual.pdf.read_bytes()
+
+
+def test_rendering_leaves_nothing_of_the_report_to_a_killed_process(usual, tmp_path, monkeypatch):
+    """Nor does a file of the working folder come into the report."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "figure-01.svg").write_text("<svg/>", encoding="utf-8")
+    written = []
+
+    def note(event: str, arguments: tuple) -> None:
+        if watching and event == "open" and isinstance(arguments[0], str) and arguments[2] & os.O_CREAT:
+            written.append(Path(arguments[0]).name)
+
+    watching = True
+    sys.addaudithook(note)
+    try:
+        _, pdf = render.render(usual.notebook, title=TITLE, agency=Shape().agency, study="mock", date=DAY)
+    finally:
+        watching = False
+    assert written == ["parts.html"]  # the template, which is the library's own
+    assert pdf == usual.pdf.read_bytes()
 
 
 def test_the_executed_notebook_knows_no_path_no_time_and_no_complaint(report):

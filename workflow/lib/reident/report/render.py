@@ -209,19 +209,15 @@ def to_pdf(content: Content, about: About) -> bytes:
             body,
         ]
     )
-    with tempfile.TemporaryDirectory() as folder:
-        main = Path(folder) / "main.typ"
-        main.write_text(source, encoding="utf-8")
-        for name, drawn in content.figures.items():
-            (Path(folder) / name).write_text(drawn.wide, encoding="utf-8")
-        return typst.compile(
-            str(main),
-            root=folder,
-            font_paths=[str(Path(mpl.get_data_path()) / "fonts" / "ttf")],
-            ignore_system_fonts=True,
-            pdf_standards=["ua-1", "a-2a"],
-            timestamp=0,
-        )
+    # From memory: a folder of temporary files would outlive a killed process, with all that the report says.
+    files = {"main.typ": source} | {name: drawn.wide for name, drawn in content.figures.items()}
+    return typst.compile(  # type: ignore[call-overload] # its stubs know no files by name
+        {name: text.encode() for name, text in files.items()},
+        font_paths=[str(Path(mpl.get_data_path()) / "fonts" / "ttf")],
+        ignore_system_fonts=True,
+        pdf_standards=["ua-1", "a-2a"],
+        timestamp=0,
+    )
 
 
 def _literal(text: str) -> str:
