@@ -141,6 +141,9 @@ DROPPED = {
 }
 """What is dropped, and the words of the report that only it brings."""
 
+ALIKE = {"winkler", "file_risk", "variants"}
+"""Those that differ little from others."""
+
 
 def test_the_report_of_every_section_reads_all_its_tables_and_nothing_else(finished):
     entry = json.loads((finished / "run/results/small/ledger/report.json").read_text(encoding="utf-8"))
@@ -157,7 +160,9 @@ def test_the_report_of_every_section_reads_all_its_tables_and_nothing_else(finis
     assert [word for _, words in DROPPED.values() for word in words if word not in text] == []
 
 
-@pytest.mark.parametrize("what", DROPPED)
+@pytest.mark.parametrize(
+    "what", [pytest.param(what, marks=[pytest.mark.long] if what in ALIKE else []) for what in DROPPED]
+)
 def test_a_dropped_section_leaves_no_trace_in_the_report(finished, tmp_path, what):
     change, words = DROPPED[what]
     folder = shutil.copytree(finished, tmp_path / "again", symlinks=True)
@@ -167,6 +172,7 @@ def test_a_dropped_section_leaves_no_trace_in_the_report(finished, tmp_path, wha
     assert [word for word in words if word in text] == []
 
 
+@pytest.mark.long
 def test_a_stale_table_that_was_edited_does_not_come_back(finished, tmp_path):
     folder = shutil.copytree(finished, tmp_path / "again", symlinks=True)
     write(folder / "in", DROPPED["matching"][0])

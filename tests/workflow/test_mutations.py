@@ -129,7 +129,7 @@ EDITED = [
     Case("a prepared file", f"{R}/prepared/puf.parquet", edit),
     Case("a prepared file, seen by its time", f"{R}/prepared/eif.parquet", edit, keeps=False, long=True),
     Case("a prepared file cut", f"{R}/prepared/iuf.parquet", cut),
-    Case("the strata", f"{R}/strata/manifest.csv", edit),
+    Case("the strata", f"{R}/strata/manifest.csv", edit, long=True),
     Case("the binned file", f"{R}/binned/eif.parquet", edit, long=True),
     Case("scores", f"{R}/scores/taxicab/0001.parquet", edit),
     Case("suspected pairs emptied", f"{R}/suspected/taxicab.parquet", empty),
@@ -207,7 +207,7 @@ LOST = [
     Case("the first entry lost", f"{R}/ledger/resolve.json", Path.unlink, long=True),
     Case("an entry lost", f"{R}/ledger/bin.json", Path.unlink),
     Case("the last entry lost", f"{R}/ledger/report.json", Path.unlink),
-    Case("an entry cut", f"{R}/ledger/rate.json", cut),
+    Case("an entry cut", f"{R}/ledger/rate.json", cut, long=True),
     Case("an entry emptied", f"{R}/ledger/describe.json", empty, long=True),
     Case("a number of an entry edited", f"{R}/ledger/confirm.taxicab.json", forge),
     Case("an entry in place of another", f"{R}/ledger/rate.json", swap_entries, long=True),
@@ -238,7 +238,7 @@ def test_what_is_lost_is_made_again(again, whole, case):
 
 RECORDS = [
     Case("all records lost", ".snakemake", shutil.rmtree, keeps=False),
-    Case("records cut", ".snakemake", cut_records, keeps=False),
+    Case("records cut", ".snakemake", cut_records, keeps=False, long=True),
     Case("a lock left over", ".snakemake", lock, keeps=False),
 ]
 
@@ -321,13 +321,6 @@ REPORT = {"report": 1, "all": 1}
 CODE = [
     ("a module of a step, with the records lost", f"{LIBRARY}/rates.py", "\n# edited\n", RATE, "lost"),
     ("the adapter of a step", "workflow/scripts/rate.py", "\n# edited\n", RATE, "whole"),
-    (
-        "the adapter of a step, with the records lost",
-        "workflow/scripts/rate.py",
-        "\n# edited\n",
-        RATE,
-        "lost",
-    ),
     ("a helper of the notebook", f"{LIBRARY}/tables/results.py", "\n# edited\n", REPORT, "whole"),
     (
         "the notebook, with the records lost",
