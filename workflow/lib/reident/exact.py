@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any
@@ -10,6 +11,10 @@ from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 SCALE = 10**12
 """Scores that are not whole are compared as integers at this scale: twelve decimals (METHODS §4.3)."""
+
+ULPS = 4 * sys.float_info.epsilon
+"""Ranges are closed, and decimal text has no exact binary form: 1.1 − 1 is a little above 0.1. An end is moved
+outwards by so small a share of the numbers that it is computed from that no value of 14 digits can slip in."""
 
 
 def _parse_rational(value: Any) -> Fraction:

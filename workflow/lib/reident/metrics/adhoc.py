@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
 from reident.errors import InputError
-from reident.exact import SCALE
+from reident.exact import SCALE, ULPS
 from reident.metrics.contract import Metric, Scored, Setting
 from reident.section import Section
 from reident.values import Coding, normaliser
@@ -136,12 +136,9 @@ def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
             )
 
 
-END = 4 * float(np.finfo(np.float64).eps)
-"""Bands are closed, and decimal text has no exact binary form: 1.1 − 1 is a little above 0.1. A declared band ends
-by so small a share of the numbers that it is computed from later that no value of 14 digits can slip in."""
-
 SPREAD = 1e-9
-"""The same for bands in standard deviations, as a share of their width: the deviation itself is rounded."""
+"""What :data:`reident.exact.ULPS` is for declared bands, for those in standard deviations, as a share of their width:
+the deviation itself is rounded."""
 
 
 def defaulted(options: Options, variables: tuple[LinkingVariable, ...]) -> list[str]:
@@ -234,10 +231,10 @@ def _rule(pairing: Pairing, at: int, declared: VariableScore | None) -> Rule:
 
 def _closed(band: Band) -> tuple[float, float, Decimal]:
     """A band's width in units, its width as a share of the PUF value, both with its ends, and its score."""
-    width = band.within * (1 + END)
+    width = band.within * (1 + ULPS)
     if band.within == 0:
         return 0.0, 0.0, band.score
-    return (0.0, width + END, band.score) if band.relative else (width, END, band.score)
+    return (0.0, width + ULPS, band.score) if band.relative else (width, ULPS, band.score)
 
 
 def _bands(make: type, near: Sequence[tuple[float, float, Decimal | int]], beyond: int = 0) -> Rule:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from pydantic import Field
 
+from reident.exact import ULPS
 from reident.metrics.contract import Metric, Scored, Setting
 from reident.section import Section
 
@@ -60,11 +61,6 @@ class Ranges(NamedTuple):
     masked: np.ndarray
     low: np.ndarray
     high: np.ndarray
-
-
-ULPS = 4 * np.finfo(np.float64).eps
-"""Ranges are closed, and decimal text has no exact binary form: 0.3 − 0.2 is a little below 0.1. An end is moved
-outwards by so small a share of the numbers that it is computed from that no value of 14 digits can slip in."""
 
 
 @np.errstate(over="ignore")  # an end beyond all numbers is none
