@@ -26,7 +26,7 @@ lint: $(READY)
 
 # What is generated from the study model: config/README.md, workflow/schemas/study.schema.json.
 docs: $(READY)
-	$(BIN)/python -m reident.documentation
+	$(BIN)/python -m reident.study.documentation
 
 # Our kernels and general tools on the same files; results/benchmarks/. The tools live in .venv-peers
 # (see pyproject.toml); without it only ours is timed. It takes hours: BENCH="--sizes 1000,10000" is short.

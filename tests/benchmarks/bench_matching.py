@@ -81,9 +81,9 @@ def draw(work: Work, folder: Path) -> None:
 def process(name: str, folder: str) -> None:
     """What is timed: files in, tables out."""
     import pyarrow.parquet as pq
-    from reident.matching import intake
-    from reident.matching.options import Matching
+    from reident.matching import prepare as intake
     from reident.matching.summary import match_files
+    from reident.sections.matching import Matching
 
     options, at = Matching.model_validate(study(WORKS[name])), Path(folder)
     text = intake.read_confidential(options, at / options.confidential.path)

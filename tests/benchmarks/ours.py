@@ -31,10 +31,10 @@ def main(name: str, file: str, threads: str = "2") -> None:
         records = np.flatnonzero(found.msus.order)
         answer(work, records, found.msus.order[records], found.msus.counts[records].sum(axis=1))
     elif work.metric == "winkler":
-        from reident.linking import LinkingVariable
-        from reident.metrics.contract import Setting
-        from reident.metrics.winkler import METRIC, Nearest, Options
-        from reident.pairing import Pairing, Records, Scope
+        from reident.linkage.metrics.contract import Setting
+        from reident.linkage.metrics.winkler import METRIC, Nearest, Options
+        from reident.linkage.pairing import Pairing, Records, Scope
+        from reident.sections.linkage import LinkingVariable
 
         sides = [Records(data[f"{side}_codes"], data[f"{side}_values"]) for side in ("puf", "eif")]
         variables = tuple(LinkingVariable(name=f"x{at}", type="numeric") for at in range(work.numeric))

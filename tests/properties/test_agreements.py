@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.strategies import studies
-from reident.agreements import METRIC, agreements
+from reident.linkage.agreements import METRIC, agreements
 from workflow.library_run import run
 
 

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import winkler as oracle
-from reident.linking import LinkingVariable
-from reident.metrics.contract import Setting
-from reident.metrics.winkler import METRIC, Nearest, Options
-from reident.pairing import Pairing, Records, Scope
+from reident.linkage.metrics.contract import Setting
+from reident.linkage.metrics.winkler import METRIC, Nearest, Options
+from reident.linkage.pairing import Pairing, Records, Scope
+from reident.sections.linkage import LinkingVariable
 
 # Decimals without an exact binary form, whole numbers, few and many ties, all equal.
 POOLS = [

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from oracles import matching as oracle
 from reident.errors import InputError
 from reident.kernels.matching import count
-from reident.matching import intake
+from reident.matching import prepare as intake
 from reident.matching.counting import pack
-from reident.matching.options import Matching
 from reident.matching.radius import Reach, neighbourhoods, scaled_whole
 from reident.matching.summary import CLASSES, match_files
+from reident.sections.matching import Matching
 
 CODES = [["1", "2"], ["1", "2", "3"], ["a", " a", "A", "é", "e\u0301"], ["x"]]
 INTEGERS = ["1", "01", "1.0", "2", "+2", "-9", "-9.0"]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import microaggregation as oracle
-from reident.microaggregation.groups import microaggregate
+from reident.kernels.groups import microaggregate
 
 NUMBERS = st.one_of(
     st.integers(-3, 3).map(float),

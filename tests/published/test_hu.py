@@ -6,9 +6,9 @@ The data are not part of the project; they are looked for in ``shared/data`` bes
 from pathlib import Path
 
 import pytest
-from reident.matching import intake
-from reident.matching.options import Matching
+from reident.matching import prepare as intake
 from reident.matching.summary import match_files
+from reident.sections.matching import Matching
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 FILES = ("acs_confidential.csv", "acs_synthetic_1.csv")

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from reident import study
-from reident.filerisk import assessment, intake, numerical_study
+from reident.filerisk import assessment, numerical_study
+from reident.filerisk import prepare as intake
+from reident.study import model as study
 from unit.report_fixture import write_entry
 
 FILE_RISK = {

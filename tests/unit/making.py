@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from reident.study import Study
+from reident.study.model import Study
 
 PLAIN: dict[str, Any] = {
     "id": "plain",

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from reident import study
-from reident.matching import intake
+from reident.matching import prepare as intake
 from reident.matching.summary import match_files
+from reident.study import model as study
 from unit.report_fixture import write_entry
 
 MATCHING = {

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pandas as pd
-from reident import tables
+from reident.report import tables
 
 CONFIRMED = {"half gap": (0.913, 0.843, 0.436), "midpoint": (0.947, 0.925, 0.591)}
 

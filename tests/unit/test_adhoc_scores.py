@@ -10,9 +10,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from reident.errors import InputError
-from reident.metrics import REGISTRY, adhoc
-from reident.metrics.contract import Setting
-from reident.pairing import Comparison
+from reident.linkage.metrics import REGISTRY, adhoc
+from reident.linkage.metrics.contract import Setting
+from reident.linkage.pairing import Comparison
 from unit.making import manifest, study, table
 
 

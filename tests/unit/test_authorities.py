@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from reident.errors import InputError
-from reident.simulation import LocalAuthorities, populate
+from reident.sections.simulation import LocalAuthorities
+from reident.simulation import populate
 from reident.simulation.authorities import KEY
 
 

@@ -6,8 +6,8 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reident import batches
 from reident.ledger import stored
+from reident.linkage import batches
 
 
 @st.composite

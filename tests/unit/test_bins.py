@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from reident import bins
-from reident.pairing import Comparison
+from reident.linkage import bins
+from reident.linkage.pairing import Comparison
 from unit.making import manifest, study, table
 
 NAN = np.nan

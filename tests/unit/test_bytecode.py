@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from reident import bytecode
+from reident.ledger import bytecode
 
 
 @pytest.fixture

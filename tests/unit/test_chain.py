@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from reident.errors import InputError
-from reident.ledger import chain, digests, stale
+from reident.ledger import chain, stale
+from reident.pipeline import digests
 from unit.workshop import Workshop
 
 
@@ -279,7 +280,7 @@ def rerun(monkeypatch, tmp_path, edit):
     """The rules (and metrics) whose digest changes when a module of a copy of the library is edited."""
     import shutil
 
-    from reident.metrics import REGISTRY
+    from reident.linkage.metrics import REGISTRY
 
     copy = tmp_path / "reident"
     shutil.copytree(digests.LIBRARY, copy)

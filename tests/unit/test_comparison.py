@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pandas as pd
-from reident import comparison
+from reident.pipeline import comparison
 from unit.making import study
 
 RATES = pd.DataFrame(

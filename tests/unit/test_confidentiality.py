@@ -4,8 +4,8 @@ import stat
 import subprocess
 
 import pytest
-from reident import confidentiality
 from reident.errors import InputError
+from reident.ledger import confidentiality
 
 
 def mode(path):

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from reident import configuration
 from reident.errors import InputError
+from reident.pipeline import configuration
 
 BUNDLED = yaml.safe_load((Path(__file__).parents[2] / "config" / "config.yaml").read_text(encoding="utf-8"))
 

@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 import pytest
-from reident import confirmation
-from reident.metrics import REGISTRY
+from reident.linkage import confirmation
+from reident.linkage.metrics import REGISTRY
 from unit.making import gathered, keyed, study, table
 
 LINKS = [

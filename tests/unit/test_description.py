@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from reident import bins, description
+from reident.linkage import bins, description
 from unit.making import manifest, study, table
 
 # Stratum s1 (a): PUF 1, 2 and EIF 1, 2; s2 (b): PUF 3, EIF 3; PUF 4 is in no stratum.

@@ -7,7 +7,8 @@ import jsonschema
 import pytest
 import yaml
 from pydantic import BaseModel
-from reident import documentation, study
+from reident.study import documentation
+from reident.study import model as study
 
 ROOT = Path(__file__).parents[2]
 STUDIES = sorted((ROOT / "config" / "studies").glob("*.yaml"))

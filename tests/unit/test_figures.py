@@ -8,10 +8,10 @@ from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
 import pytest
-from reident import figures
-from reident.figures import style
-from reident.tables.results import Results
-from reident.tables.wording import percent
+from reident.report import figures
+from reident.report.figures import style
+from reident.report.tables.results import Results
+from reident.report.tables.wording import percent
 from unit.filerisk_fixture import POPULATION, write_filerisk
 from unit.matching_fixture import SUBSETS, write_matching
 from unit.microaggregation_fixture import write_masked

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from oracles import minimal_uniques as oracle
-from reident.filerisk import assessment, dis, intake
+from reident.filerisk import assessment, dis
+from reident.filerisk import prepare as intake
 from unit.filerisk_fixture import FILE_RISK, POPULATION, drawn, prepared
 
 

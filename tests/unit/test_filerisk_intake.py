@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from reident.errors import InputError
-from reident.filerisk import intake
-from reident.study import Study
+from reident.filerisk import prepare as intake
+from reident.study.model import Study
 from unit.filerisk_fixture import FILE_RISK, POPULATION, drawn, prepared, text
 from unit.making import table
 

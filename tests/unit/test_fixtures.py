@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
-from reident import bins, intake, strata, study
 from reident.errors import InputError
+from reident.intake import prepare as intake
+from reident.linkage import bins, strata
+from reident.study import model as study
 from unit.fixture_files import FILES, SECRETS, STUDY, Fixture, unreadable
 from unit.fixtures_of_files import FILES_OF_RECORDS
 from unit.fixtures_of_values import KEYS_AND_VALUES

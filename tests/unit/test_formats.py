@@ -12,11 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyreadstat
 import pytest
-from reident import intake, reading, simulation, study
+from reident import reading, simulation
 from reident.errors import InputError
+from reident.intake import prepare as intake
 from reident.reading import statistical, xport
 from reident.reading.displayed import shown
-from reident.sources import SourceFile
+from reident.sections.files import SourceFile
+from reident.study import model as study
 from unit import sas7bdat
 from unit.making import study as plain_study
 from unit.stored_as import ENDINGS, write

@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from reident import intake
 from reident.errors import InputError
+from reident.intake import prepare as intake
 from unit.making import keyed, plain, study, table
 
 

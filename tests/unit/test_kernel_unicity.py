@@ -5,9 +5,9 @@ import pytest
 from oracles import unicity as oracle
 from reident.errors import InputError
 from reident.kernels.unicity import most_records, shared_uniques
-from reident.metrics import unicity
-from reident.metrics.contract import Setting
-from reident.pairing import Pairing, Records, Scope
+from reident.linkage.metrics import unicity
+from reident.linkage.metrics.contract import Setting
+from reident.linkage.pairing import Pairing, Records, Scope
 
 
 def pairs(puf, eif, **options):

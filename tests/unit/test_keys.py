@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from reident import keys
 from reident.errors import InputError
+from reident.intake import keys
 from unit.making import table
 
 DIFFERENT = [

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pytest
 from reident import ledger
 from reident.errors import InputError
-from reident.ledger import digests, stored
+from reident.ledger import stored
+from reident.pipeline import digests
 from unit.workshop import Workshop
 
 

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 from reident.errors import InputError
-from reident.matching import intake
-from reident.matching.options import Matching
+from reident.matching import prepare as intake
 from reident.matching.summary import CLASSES, NamedSet, Risk, danger, match_files, mean_of, summarise
+from reident.sections.matching import Matching
 
 STUDY = {
     "confidential": {"path": "data/confidential.csv"},

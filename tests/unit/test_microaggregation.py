@@ -11,11 +11,14 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from pydantic import ValidationError
-from reident import agreements
 from reident.errors import InputError
-from reident.microaggregation import files, groups
-from reident.simulation import SkewedAmounts, draw_skewed, treatments
-from reident.study import Study, part
+from reident.kernels import groups
+from reident.linkage import agreements
+from reident.microaggregation import masking as files
+from reident.pipeline.parts import part
+from reident.sections.simulation import SkewedAmounts
+from reident.simulation import draw_skewed, treatments
+from reident.study.model import Study
 
 BASE = {
     "id": "firms",
@@ -363,7 +366,7 @@ def test_the_range_of_min_agree():
 
 
 def test_every_bundled_study_is_valid():
-    from reident import family
+    from reident.pipeline import family
 
     folder = Path(__file__).parents[2] / "config" / "studies"
     for file in sorted(folder.glob("winkler-*.yaml")):

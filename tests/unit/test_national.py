@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from reident import study as studies
+from reident.study import model as studies
 
 DRAWING = Path(__file__).parents[1] / "benchmarks" / "national.py"
 

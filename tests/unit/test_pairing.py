@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from reident.pairing import Comparison, spread
+from reident.linkage.pairing import Comparison, spread
 from unit.making import manifest, study, table
 
 NAN = np.nan

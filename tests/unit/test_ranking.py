@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from reident import ranking
-from reident.metrics import REGISTRY
+from reident.linkage import ranking
+from reident.linkage.metrics import REGISTRY
 from unit.making import gathered, study
 
 

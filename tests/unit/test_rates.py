@@ -5,7 +5,7 @@ import math
 import pandas as pd
 import pyarrow as pa
 import pytest
-from reident import rates
+from reident.linkage import rates
 from unit.making import manifest, study, table
 
 # Newcombe, R. G. (1998), Statistics in Medicine 17, 857–872, table I: the exact (Clopper–Pearson) and the score

@@ -10,7 +10,7 @@ import pytest
 from reident import reading
 from reident.errors import InputError
 from reident.reading import parquet
-from reident.sources import SourceFile
+from reident.sections.files import SourceFile
 
 
 def read(folder, content, columns=("a", "b"), name="f.csv", keys=(), **source):

@@ -4,9 +4,9 @@ import re
 
 import pyarrow.parquet as pq
 import pytest
-from reident import figures, tables
-from reident.tables.filerisk import NAMES
-from reident.tables.results import Results
+from reident.report import figures, tables
+from reident.report.tables.filerisk import NAMES
+from reident.report.tables.results import Results
 from unit.filerisk_fixture import FILE_RISK, POPULATION, drawn, write_filerisk
 from unit.report_fixture import write_results
 from unit.test_report_matching import cells

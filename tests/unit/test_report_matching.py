@@ -5,10 +5,10 @@ from pathlib import Path
 import nbformat
 import pandas as pd
 import pytest
-from reident import figures, tables
-from reident.tables import matching_sets
-from reident.tables.matching import limits
-from reident.tables.results import Results
+from reident.report import figures, tables
+from reident.report.tables import matching_sets
+from reident.report.tables.matching import limits
+from reident.report.tables.results import Results
 from unit.matching_fixture import MATCHING, SUBSETS, write_matching
 from unit.report_fixture import write_results
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from reident import figures, tables
-from reident.tables.microaggregation import rule_words
+from reident.report import figures, tables
+from reident.report.tables.microaggregation import rule_words
 from unit.microaggregation_fixture import write_masked
 
 

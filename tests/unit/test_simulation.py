@@ -12,9 +12,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from pydantic import ValidationError
-from reident import intake, strata, study
 from reident.errors import InputError
-from reident.simulation import HouseholdSurvey, brokers, simulate, survey
+from reident.intake import prepare as intake
+from reident.linkage import strata
+from reident.sections.simulation import HouseholdSurvey
+from reident.simulation import brokers, simulate, survey
+from reident.study import model as study
 
 EXAMPLE = Path(__file__).parents[2] / "config" / "studies" / "example.yaml"
 SMALL = {"households": 700, "puf_records": 300, "eif_records": 500}
@@ -63,7 +66,7 @@ class TestSameBytes:
     )
     def test_in_other_surroundings(self, surroundings):
         code = (
-            "import hashlib; from reident.simulation import HouseholdSurvey, simulate\n"
+            "import hashlib; from reident.sections.simulation import HouseholdSurvey; from reident.simulation import simulate\n"
             f"files = simulate(HouseholdSurvey(**{SMALL!r}))\n"
             r"text = ''.join(f'{name}\n{file.to_csv(index=False)}' for name, file in sorted(files.items()))"
             "\nprint(hashlib.sha256(text.encode()).hexdigest())"
@@ -346,7 +349,7 @@ def test_a_micro_aggregated_income_is_shared_by_a_group():
 
 
 def test_reading_a_study_does_not_wait_for_pandas():
-    code = "import sys; from reident.simulation import HouseholdSurvey, simulate; assert 'pandas' not in sys.modules"
+    code = "import sys; from reident.sections.simulation import HouseholdSurvey; from reident.simulation import simulate; assert 'pandas' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

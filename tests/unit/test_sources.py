@@ -2,9 +2,10 @@
 
 import pyarrow as pa
 import pytest
-from reident import intake, reading
+from reident import reading
 from reident.errors import InputError
-from reident.sources import SourceFile
+from reident.intake import prepare as intake
+from reident.sections.files import SourceFile
 from unit.making import plain, study
 
 

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reident import spreadsheets
-from reident.ledger import stored
+from reident.ledger import spreadsheets, stored
 
 FORMULAS = [
     "=cmd()",

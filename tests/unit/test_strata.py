@@ -2,8 +2,8 @@
 
 import pandas as pd
 import pytest
-from reident import strata
 from reident.errors import InputError
+from reident.linkage import strata
 from unit.making import keyed, manifest, study, table
 
 LINKING = {"linking_variables": [{"name": "v", "type": "numeric"}]}

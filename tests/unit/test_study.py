@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import pytest
 import yaml
-from reident import study as studies
 from reident.errors import InputError
+from reident.pipeline import parts
+from reident.study import model as studies
 from unit.making import PLAIN, plain, study
 
 
@@ -501,16 +502,16 @@ def test_a_change_touches_the_steps_that_take_it(sentence, sections, touched):
     found = {
         step
         for step in STEPS
-        if studies.digest(studies.part(before, step, "taxicab"))
-        != studies.digest(studies.part(after, step, "taxicab"))
+        if parts.digest(parts.part(before, step, "taxicab"))
+        != parts.digest(parts.part(after, step, "taxicab"))
     }
     assert found == touched
 
 
 def test_the_options_of_a_metric_touch_its_own_scores_alone():
     before, after = (study(metrics={"taxicab": {"alpha": alpha}, "unicity": {}}) for alpha in ("0.5", "0.4"))
-    assert studies.part(before, "score", "unicity") == studies.part(after, "score", "unicity")
-    assert studies.part(before, "score", "taxicab") != studies.part(after, "score", "taxicab")
+    assert parts.part(before, "score", "unicity") == parts.part(after, "score", "unicity")
+    assert parts.part(before, "score", "taxicab") != parts.part(after, "score", "taxicab")
 
 
 # Files that a study names

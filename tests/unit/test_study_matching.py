@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from reident import study
 from reident.errors import InputError
-from reident.ledger.digests import MODULES
+from reident.pipeline import parts
+from reident.pipeline.digests import MODULES
+from reident.study import model as study
 from unit.matching_fixture import MATCHING
 
 ROOT = Path(__file__).parents[2]
@@ -113,14 +114,14 @@ def test_a_change_touches_the_steps_that_take_it(keys, matching, touched):
     before = study.Study.model_validate({"id": "s", **LINKAGE, "matching": MATCHING})
     after = study.Study.model_validate({"id": "s", **LINKAGE, "matching": {**MATCHING, **matching}, **keys})
     steps = set(MODULES) - {"resolve", "report"}
-    assert {step for step in steps if study.part(before, step) != study.part(after, step)} == touched
+    assert {step for step in steps if parts.part(before, step) != parts.part(after, step)} == touched
 
 
 def test_matching_does_not_touch_the_steps_of_linkage():
     alone = study.Study.model_validate({"id": "s", **LINKAGE})
     both = study.Study.model_validate({"id": "s", **LINKAGE, "matching": MATCHING})
     for step in ("prepare", "stratify", "bin", "score", "rank", "confirm", "describe", "rate"):
-        assert study.part(alone, step, "taxicab") == study.part(both, step, "taxicab"), step
+        assert parts.part(alone, step, "taxicab") == parts.part(both, step, "taxicab"), step
 
 
 def test_the_bundled_study_simulates_three_files_with_two_synthesized_variables():

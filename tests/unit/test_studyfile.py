@@ -1,8 +1,8 @@
 """Reading study files: every scalar is the text that the analyst wrote, and every message knows its line."""
 
 import pytest
-from reident import studyfile
 from reident.errors import InputError
+from reident.study import reading as studyfile
 
 SCALARS = [
     ("Norway is no truth value", "NO", "NO"),

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from pydantic import TypeAdapter, ValidationError
 from reident.errors import InputError
-from reident.simulation import HouseholdSurvey, Simulation, SyntheticSurvey, synthesize
+from reident.sections.simulation import HouseholdSurvey, Simulation, SyntheticSurvey
+from reident.simulation import synthesize
 from reident.simulation.synthesis import COLUMNS, draw_donors
 
 FILES = ("confidential", "synthetic_1", "synthetic_2", "synthetic_3")

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 import yaml
 from pydantic import ValidationError
-from reident import family, variants
 from reident.errors import InputError
-from reident.family import Family, Member
-from reident.parts import BEFORE, chain, part, plain
-from reident.study import Study
+from reident.pipeline import family
+from reident.pipeline.family import Family, Member
+from reident.pipeline.parts import BEFORE, chain, part
+from reident.study import variants
+from reident.study.model import Study, plain
 from unit.making import PLAIN
 
 RULES = Path(__file__).parents[2] / "workflow" / "rules"
@@ -362,7 +363,7 @@ def closure(step):
 def test_a_section_that_nobody_has_described_is_shared_by_nobody(monkeypatch):
     study = Study.model_validate(PLAIN)
     before = chain(study, "prepare")
-    monkeypatch.setattr("reident.parts.DESCRIBED", frozenset({"id", "files"}))
+    monkeypatch.setattr("reident.pipeline.parts.DESCRIBED", frozenset({"id", "files"}))
     assert chain(study, "prepare") != before
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pandas as pd
-from reident import comparison
-from reident.rates import interval
+from reident.linkage.rates import interval
+from reident.pipeline import comparison
 
 ALPHA = {
     "set": ["metrics.taxicab.alpha"],

@@ -5,8 +5,9 @@ from types import SimpleNamespace
 
 import yaml
 from reident import ledger
-from reident import study as studies
-from reident.ledger import chain, digests
+from reident.ledger import chain
+from reident.pipeline import digests
+from reident.study import model as studies
 from unit.making import plain
 
 SIDES = ("puf", "eif", "iuf")

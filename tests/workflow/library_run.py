@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
-from reident import bins, confirmation, intake, ranking, rates, scoring, strata
+from reident.intake import prepare as intake
 from reident.ledger import stored
-from reident.metrics import REGISTRY
-from reident.study import Study, load
+from reident.linkage import bins, confirmation, ranking, rates, scoring, strata
+from reident.linkage.metrics import REGISTRY
+from reident.study.model import Study, load
 from unit.making import gathered
 
 

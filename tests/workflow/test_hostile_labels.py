@@ -16,9 +16,8 @@ import pypandoc
 import pytest
 import yaml
 from pypdf import PdfReader
-from reident import spreadsheets
-from reident.ledger import stored
-from reident.tables.wording import plain
+from reident.ledger import spreadsheets, stored
+from reident.report.tables.wording import plain
 from workflow.commands import snakemake
 from workflow.hostile import LABELS
 from workflow.pages import Page

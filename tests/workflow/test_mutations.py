@@ -18,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from reident.family import Family
-from reident.ledger import check, digests
+from reident.ledger import check
+from reident.pipeline import digests
+from reident.pipeline.family import Family
 from workflow.commands import CHECKOUT, Ended, copied, made, snakemake
 
 from workflow import library_run, small

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from pypdf import PdfReader
-from reident.metrics import REGISTRY
-from reident.metrics.contract import Metric, Setting
-from reident.pairing import Pairing, Records, Scope
+from reident.linkage.metrics import REGISTRY
+from reident.linkage.metrics.contract import Metric, Setting
+from reident.linkage.pairing import Pairing, Records, Scope
 from workflow.commands import CHECKOUT
 
 README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
@@ -118,7 +118,7 @@ def test_the_metric_counts_agreements(agreements, at_least, n_eif):
 
 def test_the_metric_is_one_for_the_registry(agreements):
     assert isinstance(agreements.METRIC, Metric)
-    registry = (CHECKOUT / "workflow/lib/reident/metrics/__init__.py").read_text(encoding="utf-8")
+    registry = (CHECKOUT / "workflow/lib/reident/linkage/metrics/__init__.py").read_text(encoding="utf-8")
     line = shown("python", '"agreements": agreements.METRIC').strip("\n")
     assert [line.replace("agreements", name) in registry for name in REGISTRY] == [True] * len(REGISTRY)
 

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from pypdf import PdfReader
 from reident.report import render
 from reident.report.execute import execute
-from reident.tables import Column, table
-from reident.tables.wording import escape, plain
+from reident.report.tables import Column, table
+from reident.report.tables.wording import escape, plain
 from unit.report_fixture import REGIONS, VARIABLES, Shape, write_results
 from workflow.pages import Page
 

@@ -23,7 +23,7 @@ os.environ.update(PYTHONPATH=os.pathsep.join([str(LIBRARY), *filter(None, [os.en
 
 from snakemake.scheduling.job_scheduler import JobScheduler
 
-from reident.bytecode import check_by_content
+from reident.ledger.bytecode import check_by_content
 
 if workflow.is_main_process:
     try:
@@ -31,11 +31,12 @@ if workflow.is_main_process:
     except OSError as error:
         sys.exit(f"Error: {error.filename} was compiled by time stamp and cannot be removed; remove it.")
 
-from reident import comparison, confidentiality, configuration, family, retries, study as studies
+from reident.linkage.metrics import REGISTRY
+from reident.pipeline import comparison, configuration, digests, family, parts, retries
+from reident.study import model as studies
 from reident.errors import InputError
-from reident.ledger import check, digests, runs, stale
-from reident.metrics import REGISTRY
-from reident.reviewed import tables as tables_of_the_report
+from reident.ledger import check, confidentiality, runs, stale
+from reident.pipeline.reviewed import tables as tables_of_the_report
 
 
 def guard():
@@ -163,8 +164,8 @@ def is_result(path):
 
 def study_digest(step):
     """The digest of what a step takes from the study itself."""
-    return lambda wildcards: studies.digest(
-        studies.part(MODELS[wildcards.study], step, wildcards.get("metric"))
+    return lambda wildcards: parts.digest(
+        parts.part(MODELS[wildcards.study], step, wildcards.get("metric"))
     )
 
 

@@ -1,6 +1,7 @@
 """Adapter of the rule `agreements`."""
 
-from reident import agreements, ledger
+from reident import ledger
+from reident.linkage import agreements
 
 with ledger.step(snakemake) as step:
     found = agreements.agreements(step.study, step.read("confirmed"), step.read("rates"))

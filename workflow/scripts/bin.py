@@ -1,6 +1,7 @@
 """Adapter of the rule `bin`."""
 
-from reident import bins, ledger
+from reident import ledger
+from reident.linkage import bins
 
 with ledger.step(snakemake) as step:
     binned = bins.bin_files(step.study, *(step.read(name) for name in ("puf", "eif", "manifest")))

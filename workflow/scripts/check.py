@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-from reident.family import Family
 from reident.ledger.check import check
+from reident.pipeline.family import Family
 
 notebook = Path(snakemake.input.notebook)
 found = [check(Family(Path(file)), Path("results"), notebook) for file in snakemake.params.studies]

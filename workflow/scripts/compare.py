@@ -1,6 +1,7 @@
 """Adapter of the rule `compare`."""
 
-from reident import comparison, ledger
+from reident import ledger
+from reident.pipeline import comparison
 
 with ledger.step(snakemake) as step:
     step.check_chain()

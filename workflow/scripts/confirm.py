@@ -1,7 +1,8 @@
 """Adapter of the rule `confirm`."""
 
-from reident import confirmation, ledger
-from reident.metrics import REGISTRY
+from reident import ledger
+from reident.linkage import confirmation
+from reident.linkage.metrics import REGISTRY
 
 with ledger.step(snakemake) as step:
     pairs = step.open("suspected"), step.open_all("pairs"), step.open_all("aside")

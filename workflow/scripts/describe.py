@@ -1,6 +1,7 @@
 """Adapter of the rule `describe`."""
 
-from reident import description, ledger
+from reident import ledger
+from reident.linkage import description
 
 with ledger.step(snakemake) as step:
     prepared = {side: step.read(side) for side in ("puf", "eif", "iuf")}

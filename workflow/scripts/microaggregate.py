@@ -1,7 +1,7 @@
 """Adapter of the rule `microaggregate`."""
 
 from reident import ledger
-from reident.microaggregation import files
+from reident.microaggregation import masking as files
 
 with ledger.step(snakemake) as step:
     original = files.read_original(step.study, step.path("original"))

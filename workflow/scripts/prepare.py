@@ -1,6 +1,7 @@
 """Adapter of the rule `prepare`."""
 
-from reident import intake, ledger
+from reident import ledger
+from reident.intake import prepare as intake
 
 with ledger.step(snakemake) as step:
     sources = {side: intake.read_source(step.study, side, step.path(side)) for side in ("puf", "eif", "iuf")}

@@ -1,7 +1,7 @@
 """Adapter of the rule `prepare_filerisk`."""
 
 from reident import ledger
-from reident.filerisk import intake
+from reident.filerisk import prepare as intake
 
 with ledger.step(snakemake) as step:
     study = step.study

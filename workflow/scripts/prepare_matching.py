@@ -1,7 +1,7 @@
 """Adapter of the rule `prepare_matching`."""
 
 from reident import ledger
-from reident.matching import intake
+from reident.matching import prepare as intake
 
 with ledger.step(snakemake) as step:
     options, copies = step.study.matched, range(len(step.study.matched.synthetic))

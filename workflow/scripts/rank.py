@@ -1,7 +1,8 @@
 """Adapter of the rule `rank`."""
 
-from reident import ledger, ranking
-from reident.metrics import REGISTRY
+from reident import ledger
+from reident.linkage import ranking
+from reident.linkage.metrics import REGISTRY
 
 with ledger.step(snakemake) as step:
     shards, suspected = step.open_all("pairs"), step.sink("suspected")

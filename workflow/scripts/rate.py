@@ -1,6 +1,7 @@
 """Adapter of the rule `rate`."""
 
-from reident import ledger, rates
+from reident import ledger
+from reident.linkage import rates
 
 with ledger.step(snakemake) as step:
     step.check_chain()

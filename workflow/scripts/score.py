@@ -1,7 +1,8 @@
 """Adapter of the rule `score`."""
 
-from reident import ledger, scoring
-from reident.metrics import REGISTRY
+from reident import ledger
+from reident.linkage import scoring
+from reident.linkage.metrics import REGISTRY
 
 with ledger.step(snakemake) as step:
     tables = [step.read(name) for name in ("puf", "eif", "manifest", "shards")]

@@ -1,6 +1,7 @@
 """Adapter of the rule `stratify`."""
 
-from reident import ledger, strata
+from reident import ledger
+from reident.linkage import strata
 
 with ledger.step(snakemake) as step:
     tables = [step.read(name) for name in ("puf", "eif", "iuf")]

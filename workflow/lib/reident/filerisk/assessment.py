@@ -11,12 +11,12 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.filerisk import dis, dis_suda, suda, uniques
-from reident.filerisk.intake import ROW, WEIGHT, codes_of
+from reident.filerisk.prepare import ROW, WEIGHT, codes_of
 
 if TYPE_CHECKING:
     from reident.filerisk.dis_suda import DisSuda
     from reident.filerisk.suda import Suda
-    from reident.study import Study
+    from reident.study.model import Study
 
 DEFINITIONS = ("elliot-manning", "user-guide")
 ANONYMITY = (2, 3, 5)

@@ -15,11 +15,11 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.filerisk import dis, dis_suda, suda
-from reident.filerisk.intake import STRATUM, codes_of
+from reident.filerisk.prepare import STRATUM, codes_of
 from reident.filerisk.uniques import cell_sizes, n_in_pairs, n_unique
 
 if TYPE_CHECKING:
-    from reident.study import Study
+    from reident.study.model import Study
 
 DEFINITIONS = ("elliot-manning", "user-guide")
 

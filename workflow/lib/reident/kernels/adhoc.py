@@ -9,18 +9,7 @@ import numpy as np
 
 from reident.kernels import coding, search
 from reident.kernels.adhoc_bounds import Adhoc, Desk, make_desk
-from reident.kernels.adhoc_rules import (
-    BANDS,
-    EXACT,
-    HIGHEST,
-    SCALE,
-    Bands,
-    Exact,
-    Flat,
-    Rule,
-    Table,
-    flatten,
-)
+from reident.kernels.adhoc_rules import BANDS, EXACT, HIGHEST, SCALE, Bands, Exact, Flat, Rule, Table, flatten
 from reident.kernels.boxes import GRAIN, Costs, Index, build
 from reident.kernels.searchroom import Files, Puf, as_files
 from reident.kernels.toplist import empty_best, listed

@@ -6,6 +6,6 @@ before and after, writes under a temporary name in the same folder, syncs, renam
 then writes its entry. :meth:`reident.ledger.chain.Chain.walk` follows the entries back to the sources.
 """
 
-from reident.ledger.steps import Step, step
+from reident.ledger.running import Step, step
 
 __all__ = ["Step", "step"]

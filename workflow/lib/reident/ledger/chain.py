@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reident.errors import InputError
-from reident.ledger.digests import library_digest, sha256, study_digest
+from reident.pipeline.digests import library_digest, sha256, study_digest
 
 if TYPE_CHECKING:
-    from reident.study import Study
+    from reident.study.model import Study
 
 
 def root_of(folder: Path) -> Path:

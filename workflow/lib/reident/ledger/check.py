@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reident import comparison, family
 from reident.errors import InputError
-from reident.family import Family, Member
 from reident.ledger import runs
 from reident.ledger.chain import Chain, entry_files, located, place_of, read_entry
-from reident.ledger.digests import versions
 from reident.ledger.stale import result_files
-from reident.study import Study
+from reident.pipeline import comparison, family
+from reident.pipeline.digests import versions
+from reident.pipeline.family import Family, Member
+from reident.study.model import Study
 
 SHOWN = 5
 """Names of files that one line tells."""

@@ -18,10 +18,10 @@ from reident.ledger.chain import (
     place_of,
     read_entry,
 )
-from reident.ledger.digests import library_digest, study_digest
+from reident.pipeline.digests import library_digest, study_digest
 
 if TYPE_CHECKING:
-    from reident.study import Study
+    from reident.study.model import Study
 
 
 class _Entry(NamedTuple):

@@ -14,8 +14,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from reident import spreadsheets
-from reident.columns import COUNTS
+from reident.ledger import spreadsheets
+from reident.sections.columns import COUNTS
 
 
 def read(path: Path) -> pa.Table | pd.DataFrame | str:

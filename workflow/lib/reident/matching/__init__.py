@@ -1,5 +1,1 @@
-"""Matching-based identification risk of synthetic data."""
-
-from reident.matching.options import Matching
-
-__all__ = ["Matching"]
+"""Matching-based identification risk of synthetic data (METHODS §8)."""

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from reident import keys
-from reident.matching.intake import TARGET
-from reident.matching.options import Matching
+from reident.intake import keys
+from reident.matching.prepare import TARGET
 from reident.matching.radius import Ranked, Reach, ranked
+from reident.sections.matching import Matching
 
 
 class Encoded(NamedTuple):

@@ -11,10 +11,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reident.exact import rational_text
 from reident.matching.counting import Encoded, Matches, encode, match
-from reident.matching.intake import ROW
-from reident.matching.options import Matching, NamedSet
+from reident.matching.prepare import ROW
+from reident.sections.exact import rational_text
+from reident.sections.matching import Matching, NamedSet
 
 MEAN, CONFIDENTIAL = "mean", "confidential"
 

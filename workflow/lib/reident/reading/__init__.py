@@ -15,7 +15,7 @@ import pyarrow as pa
 from reident.errors import InputError
 from reident.reading import delimited, fixedwidth, parquet, statistical, xport
 from reident.reading.names import BATCH, TEXT, refuse_foreign
-from reident.sources import SourceFile
+from reident.sections.files import SourceFile
 
 __all__ = ["BATCH", "batches", "read"]
 

@@ -16,7 +16,7 @@ from reident.reading.names import BATCH, TEXT, check_header
 from reident.reading.textfile import lines, opened
 
 if TYPE_CHECKING:
-    from reident.sources import SourceFile
+    from reident.sections.files import SourceFile
 
 _LONGEST_FIELD = 1_000_000
 _TOGETHER = 1024

@@ -17,7 +17,7 @@ from reident.reading.names import BATCH, TEXT
 from reident.reading.textfile import lines, opened
 
 if TYPE_CHECKING:
-    from reident.sources import SourceFile
+    from reident.sections.files import SourceFile
 
 
 def batches(

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from reident.errors import InputError
-from reident.sources import PACKED
+from reident.sections.files import PACKED
 
 if TYPE_CHECKING:
-    from reident.sources import SourceFile
+    from reident.sections.files import SourceFile
 
 BATCH = 65_536
 """Records that are read together."""

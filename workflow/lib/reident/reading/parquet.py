@@ -15,7 +15,7 @@ from reident.reading.names import BATCH, TEXT, check_header
 from reident.reading.numbers import double_text
 
 if TYPE_CHECKING:
-    from reident.sources import SourceFile
+    from reident.sections.files import SourceFile
 
 
 def batches(

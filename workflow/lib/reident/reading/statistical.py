@@ -18,7 +18,7 @@ from reident.reading.names import TEXT, check_header
 from reident.reading.stored import Column, check_shown, number_text
 
 if TYPE_CHECKING:
-    from reident.sources import SourceFile
+    from reident.sections.files import SourceFile
 
 _BATCH = 250_000
 """Larger than that of other formats: each batch reads the file again up to where it begins."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
 from reident.errors import InputError
 
 if TYPE_CHECKING:
-    from reident.sources import SourceFile
+    from reident.sections.files import SourceFile
 
 _CHUNK = 1 << 20
 _MARKS = {

@@ -21,7 +21,7 @@ from reident.reading.names import BATCH, TEXT, check_header
 from reident.reading.stored import Column, check_shown, number_text
 
 if TYPE_CHECKING:
-    from reident.sources import SourceFile
+    from reident.sections.files import SourceFile
 
 _CARD = 80
 _DAMAGED = "this is not a whole SAS transport file; write it again"

@@ -20,9 +20,9 @@ import nbformat
 import pypandoc
 import typst
 
-from reident.figures.style import NARROW
-from reident.tables.layout import REPORT
-from reident.tables.wording import plain
+from reident.report.figures.style import NARROW
+from reident.report.tables.layout import REPORT
+from reident.report.tables.wording import plain
 
 LONGEST_TITLE = 300
 HERE = Path(__file__).parent

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reident.errors import InputError
+from reident.sections.simulation import LocalAuthorities
 from reident.simulation import population
-from reident.simulation.options import LocalAuthorities
 from reident.simulation.population import Table
 from reident.simulation.streams import Streams
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from reident.sections.simulation import Brokers
 from reident.simulation import treatments
-from reident.simulation.options import Brokers
 from reident.simulation.population import REGION_SHARES, Table, pick
 from reident.simulation.streams import Streams
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reident.simulation.options import SkewedAmounts
+from reident.sections.simulation import SkewedAmounts
 from reident.simulation.streams import Streams
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from reident.errors import InputError
+from reident.sections.simulation import HouseholdSurvey, Treatment
 from reident.simulation import brokers, population, treatments
-from reident.simulation.options import HouseholdSurvey, Treatment
 from reident.simulation.population import Table
 from reident.simulation.streams import Streams
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from reident.errors import InputError
+from reident.sections.simulation import SyntheticSurvey
 from reident.simulation import population, treatments
-from reident.simulation.options import SyntheticSurvey
 from reident.simulation.population import Table
 from reident.simulation.streams import Streams
 

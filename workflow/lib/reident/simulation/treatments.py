@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from reident.microaggregation import groups
+from reident.kernels import groups
 from reident.simulation.population import Table
 
 

@@ -1,0 +1,343 @@
+"""A running step: what it reads, what it writes, and the entry that it leaves."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from reident.errors import InputError
+from reident.ledger import runs
+from reident.ledger.chain import Chain, place_of, root_of, sealed, shown
+from reident.ledger.stored import (
+    Sink,
+    Written,
+    aside,
+    encoded,
+    is_source,
+    read,
+    sync_folder,
+    write,
+    write_aside,
+)
+from reident.pipeline.digests import library_digest, sha256, study_digest, versions
+
+if TYPE_CHECKING:
+    from reident.pipeline.family import Member
+    from reident.study.model import Study
+
+TELL_EVERY = 10
+"""Seconds between two words on the progress of a step."""
+
+_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class Step:
+    """One running step: reads inputs and writes outputs by their names in the rule.
+
+    Parameters
+    ----------
+    job
+        The job as the scheduler describes it: ``rule``, ``wildcards``, ``input``, ``output``,
+        ``params``, ``log``, ``threads``. ``params.study`` and ``params.library`` are digests;
+        the first output named ``ledger`` is the step's entry.
+    """
+
+    def __init__(self, job: Any) -> None:
+        self.rule = job.rule
+        self.inputs = {name: _paths(value) for name, value in job.input.items()}
+        self.outputs = {name: Path(value) for name, value in job.output.items()}
+        self.params = dict(job.params.items())
+        self.wildcards = dict(job.wildcards.items())
+        self.threads = job.threads
+        self.entry = self.outputs.pop("ledger")
+        self.folder = self.entry.parents[1]
+        self.root = root_of(self.folder)
+        self.place = place_of(self.folder)
+        self.name = self.entry.stem
+        self.log = Path(job.log[0])
+        self._written: dict[str, Written] = {}
+        self._sinks: dict[str, Sink] = {}
+        self._before: dict[Path, str] = {}
+        self._joined: int | None = None
+        self._began = self._told = time.monotonic()
+
+    @cached_property
+    def study(self) -> Study:
+        """The study, or the variant that the step belongs to, with every default filled in."""
+        from reident.pipeline import family  # noqa: PLC0415 - the pair of modules would import each other
+
+        return family.one(self.path("study"), self.place)
+
+    @cached_property
+    def members(self) -> list[Member]:
+        """The study as it stands and its variants, in the order in which they are compared."""
+        from reident.pipeline import family  # noqa: PLC0415 - the pair of modules would import each other
+
+        return family.load(self.path("study"))
+
+    @property
+    def called(self) -> str:
+        """The study's id, with the variant that the step belongs to."""
+        variant = self.place.removeprefix("variants/")
+        return f"{self.study.id}, variant {variant}" if variant else self.study.id
+
+    def start(self) -> None:
+        """Hash every input; refuse a study that is not the one that the run began with."""
+        runs.die_with_starter()
+        self._joined = runs.join(self.root)
+        self._before = {path: sha256(path) for paths in self.inputs.values() for path in paths}
+        if study_digest(self.study, self.rule, self.metric) != self.params["study"]:
+            raise InputError(
+                f"{self.path('study')} changed since this run began; run the same command again."
+            )
+
+    @property
+    def metric(self) -> str | None:
+        """The metric of the step, where it has one."""
+        return self.wildcards.get("metric")
+
+    def path(self, name: str) -> Path:
+        """The one path of a named input."""
+        (path,) = self.inputs[name]
+        return path
+
+    def read(self, name: str) -> pa.Table | pd.DataFrame | str:
+        """A named input: a Parquet table, a CSV table (text, counts as integers), or text."""
+        return read(self.path(name))
+
+    def read_all(self, name: str) -> list[Any]:
+        """All files of a named input, in the order of the rule."""
+        return [read(path) for path in self.inputs[name]]
+
+    def open(self, name: str) -> pq.ParquetFile:
+        """A named Parquet input that is read batch by batch."""
+        return pq.ParquetFile(self.path(name))
+
+    def open_all(self, name: str) -> list[pq.ParquetFile]:
+        """All files of a named Parquet input, in the order of the rule."""
+        return [pq.ParquetFile(path) for path in self.inputs[name]]
+
+    def sink(self, name: str) -> Callable[[pa.Table], None]:
+        """Takes the rows of a named Parquet output, batch by batch, at least one, which may be empty."""
+        self._sinks[name] = Sink(self.outputs[name])
+        return self._sinks[name]
+
+    def write(self, name: str, content: pa.Table | pd.DataFrame | str | bytes) -> None:
+        """Write a named output under a temporary name; it takes its own name when the step has ended well."""
+        if isinstance(content, pa.Table):
+            self.sink(name)(content)
+            return
+        rows = len(content) if isinstance(content, pd.DataFrame) else None
+        content = encoded(content, source=is_source(self.outputs[name]))
+        self._written[name] = write_aside(self.outputs[name], content)._replace(rows=rows)
+
+    def say(self, message: str) -> None:
+        """A line for the log file: never a key or a value of the data."""
+        with contextlib.suppress(OSError), self.log.open("a", encoding="utf-8") as log:
+            log.write(message + "\n")
+
+    def progress(self, part: float) -> None:
+        """Tell the log and the terminal how far a long step is and when it will be done, now and then."""
+        now = time.monotonic()
+        if part <= 0 or now - self._told < TELL_EVERY:
+            return
+        self._told = now
+        left = (now - self._began) * (1 - part) / part
+        message = f"{self.name}: {part:.0%} done, about {_duration(left)} left"
+        self.say(message)
+        print(message, file=sys.stderr, flush=True)  # noqa: T201 - the scheduler shows it
+
+    def finish(self) -> None:
+        """Check that inputs kept still and outputs are complete; give them their names; write the entry."""
+        for path, digest in self._before.items():
+            if sha256(path) != digest:
+                raise InputError(
+                    f"{path.name} changed while step `{self.name}` read it; run the same command again."
+                )
+        if library_digest.__wrapped__(self.rule, self.metric) != self.params.get("library"):
+            raise InputError(f"the library changed while step `{self.name}` ran; run the same command again.")
+        for name, sink in self._sinks.items():
+            self._written[name] = sink.close()
+        if missing := sorted(set(self.outputs) - set(self._written)):
+            raise RuntimeError(f"step {self.name} did not write {', '.join(missing)}")
+        self._keep(self._record())
+
+    def _record(self) -> dict[str, Any]:
+        """The step's entry."""
+        return {
+            "step": self.name,
+            "rule": self.rule,
+            "metric": self.metric,
+            "study_digest": self.params.get("study"),
+            "library_digest": self.params.get("library"),
+            "inputs": {
+                name: [self._line(p, self._before[p], p.stat().st_size) for p in paths]
+                for name, paths in self.inputs.items()
+            },
+            "outputs": {
+                name: self._line(self.outputs[name], _as_given(own), own.path.stat().st_size, own.rows)
+                for name, own in self._written.items()
+            },
+            "versions": versions(),
+        }
+
+    def _keep(self, record: dict[str, Any]) -> None:
+        """Give the outputs their names and write the entry: a result is never there beside another's entry."""
+        entry = write_aside(
+            self.entry, (json.dumps(sealed(record), indent=1, sort_keys=True) + "\n").encode()
+        )
+        self.entry.unlink(missing_ok=True)
+        for name, own in self._written.items():
+            own.path.replace(self.outputs[name])
+        entry.path.replace(self.entry)
+        for folder in sorted({path.parent for path in (*self.outputs.values(), self.entry)}):
+            sync_folder(folder)
+
+    def abandon(self) -> None:
+        """Remove what was written aside."""
+        for sink in self._sinks.values():
+            sink.abandon()
+        for path in (*self.outputs.values(), self.entry):
+            with contextlib.suppress(OSError):
+                aside(path).unlink(missing_ok=True)
+
+    def end(self) -> None:
+        """Tell that this step works no longer."""
+        if self._joined is not None:
+            os.close(self._joined)
+
+    def check_chain(self) -> list[dict[str, Any]]:
+        """The entries of all steps that this one rests on, after :func:`check_chain` of them and of each variant."""
+        from reident.pipeline import family  # noqa: PLC0415 - the pair of modules would import each other
+
+        sources = {
+            name.removeprefix("source_"): self.path(name)
+            for name in self.inputs
+            if name.startswith("source_")
+        }
+        chain = Chain(self.root)
+        if self.rule == "compare":
+            compared = [[shown(path, self.root) for path in self.inputs["tables"]]]
+            found = []
+        else:
+            made = [path for paths in self.inputs.values() for path in paths if self.root in path.parents]
+            found = chain.walk(self.study, made, sources)
+            compared = [
+                [line["path"] for line in entry["inputs"]["tables"]]
+                for entry in found
+                if entry["rule"] == "compare"
+            ]
+        for tables in compared:
+            for member, table in zip(self.members, tables, strict=True):
+                declared = family.sources(member.study, self.path("study"))
+                found += chain.walk(member.study, [self.root / table], declared)
+        return found
+
+    def _line(self, path: Path, digest: str, size: int, rows: int | None = None) -> dict[str, Any]:
+        line = {"path": shown(path, self.root), "sha256": digest, "size": size}
+        return line if rows is None else {**line, "rows": rows}
+
+
+@contextlib.contextmanager
+def step(job: Any) -> Iterator[Step]:
+    """Run the body of an adapter as a step of the ledger.
+
+    Bad input ends the process with its one sentence; an unexpected error with its type, the
+    function and the step, while its details go to a file that only the owner may read. What the step
+    makes is its owner's alone, with whatever umask a scheduler started it.
+    """
+    running = Step(job)
+    before = os.umask(0o077)
+    try:
+        running.log.write_text("", encoding="utf-8")
+        running.start()
+        yield running
+        running.finish()
+        running.say(f"{running.name}: done")
+    except Exception as error:  # noqa: BLE001 - the last net: nothing of the data may reach a log
+        _end(running, error)
+    finally:
+        running.end()
+        os.umask(before)
+
+
+def _end(running: Step, error: Exception) -> NoReturn:
+    """End the process with one sentence, which the log file has too."""
+    if isinstance(error, InputError):
+        message = f"Error: {error}"
+    else:
+        message = _of_the_disk(running, error) or _unexpected(running, error)
+    # A full disk may be why the step failed. An error here would bring the first one to the terminal, with data.
+    with contextlib.suppress(OSError):
+        running.abandon()
+    with contextlib.suppress(OSError):
+        running.say(message)
+    sys.exit(message)
+
+
+def _as_given(written: Written) -> str:
+    """The digest of a file, which is the one of what was to be written."""
+    if sha256(written.path) != written.sha256:
+        raise OSError(errno.EIO, "the disk does not hold what was written")
+    return written.sha256
+
+
+def _of_the_disk(running: Step, error: Exception) -> str | None:
+    """What to say where the disk is the trouble; pyarrow and others wrap the error that they met."""
+    cause: BaseException | None = error
+    while cause is not None:
+        number = getattr(cause, "errno", None)
+        if number in _ROOM or any(os.strerror(code) in str(cause) for code in _ROOM):
+            return (
+                f"Error: step `{running.name}` found no room on the disk for its results in {running.folder}; "
+                "make room and run the same command again."
+            )
+        if number == errno.EIO:
+            return (
+                f"Error: the disk failed while step `{running.name}` wrote its results in {running.folder}; "
+                "see to the disk and run the same command again."
+            )
+        cause = cause.__cause__ or cause.__context__
+    return None
+
+
+def _unexpected(running: Step, error: Exception) -> str:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    details = running.folder / "confidential" / f"{running.name}.txt"
+    try:
+        write(details, _traceback(error))
+        where = f"are in {details}"
+    except OSError as failed:
+        where = f"could not be written ({failed.strerror})"
+    return (
+        f"Error: step `{running.name}` failed unexpectedly ({type(error).__name__} in {place.name}, "
+        f"{Path(place.filename).name} line {place.lineno}); the details, which may hold data, {where}."
+    )
+
+
+def _traceback(error: Exception) -> bytes:
+    return "".join(traceback.format_exception(error)).encode(errors="backslashreplace")
+
+
+def _duration(seconds: float) -> str:
+    """A rounded duration in words: 40 s, 12 min, 3.5 h."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def _paths(value: Any) -> list[Path]:
+    return [Path(value)] if isinstance(value, str) else [Path(item) for item in value]

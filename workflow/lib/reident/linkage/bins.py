@@ -1,0 +1,162 @@
+"""Bins: numeric linking variables as quantile categories, for unicity and taxicab (METHODS §3)."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from reident.linkage.strata import members
+
+if TYPE_CHECKING:
+    from reident.sections.linkage import Binning, LinkingVariable
+    from reident.study.model import Study
+
+OUTSIDE = 0
+"""The bin of a value whose record is in no stratum, where cut points are taken by stratum."""
+
+COLUMNS = ["scope", "variable", "file", "bin", "above", "up_to", "n_puf", "n_eif"]
+
+
+class Binned(NamedTuple):
+    """The binned tables and the cut points with the count of each bin."""
+
+    puf: pa.Table
+    eif: pa.Table
+    cutpoints: pd.DataFrame
+
+
+def cut_points(values: np.ndarray, bins: int) -> np.ndarray:
+    """The quantiles k/bins, k = 1 … bins − 1, of the values that are not missing.
+
+    The empirical quantile with averaging: with n values and rank r = n·k/bins the value of
+    rank ⌈r⌉, or the mean of the values of ranks r and r + 1 where r is whole. That is numpy's
+    ``averaged_inverted_cdf`` with ranks in exact integers. Source: METHODS §3.
+
+    Parameters
+    ----------
+    values : float64 (n,)
+        NaN is missing.
+
+    Returns
+    -------
+    float64 (bins − 1,), ascending; empty if every value is missing.
+    """
+    ordered = np.sort(values[~np.isnan(values)])
+    n = len(ordered)
+    if n == 0:
+        return np.empty(0)
+    rank, rest = np.divmod(n * np.arange(1, bins), bins)
+    low = ordered[np.where(rest == 0, rank - 1, rank)]
+    high = ordered[rank]
+    return np.where(low == high, low, low / 2 + high / 2)
+
+
+def bin_values(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
+    """1 + the number of cut points strictly below each value; -1 where it, or every cut point, is missing."""
+    if not len(cuts):
+        return np.full(len(values), -1, np.int64)
+    return np.where(np.isnan(values), -1, 1 + np.searchsorted(cuts, values, side="left"))
+
+
+def bin_files(study: Study, puf: pa.Table, eif: pa.Table, manifest: pd.DataFrame) -> Binned:
+    """Bin the numeric linking variables of both files.
+
+    Parameters
+    ----------
+    study : Study
+    puf, eif : pyarrow.Table
+        The prepared tables.
+    manifest : pandas.DataFrame
+        The strata.
+
+    Returns
+    -------
+    Binned
+        ``puf``, ``eif``: key columns, stratum (null for none), linking variables: numeric as bins
+        1 … `bins` (int32; null missing; 0 for a value that is compared with none: outside every
+        stratum, or in one where the file that cuts has no record), categorical as text.
+        ``cutpoints``: one line per scope, variable, cutting file and bin: the bin holds values in
+        (above, up_to]; n_puf and n_eif are its counts.
+    """
+    names = [variable.name for variable in study.strata]
+    tables = {"puf": puf, "eif": eif}
+    stratum = {side: members(table, manifest, names) for side, table in tables.items()}
+    labels = pa.array(manifest["stratum"].astype(object), pa.string())
+    out, lines = {}, []
+    for side, table in tables.items():
+        place = pa.array(stratum[side], mask=stratum[side] < 0)
+        out[side] = {name: table[name] for name in study.keys[side]} | {"stratum": labels.take(place)}
+    for variable in study.linking_variables:
+        columns = {side: table[variable.name] for side, table in tables.items()}
+        if variable.type == "numeric":
+            columns, cuts = _bin_variable(
+                variable, study.binning, columns, stratum, list(manifest["stratum"])
+            )
+            lines += cuts
+        for side in tables:
+            out[side][variable.name] = columns[side]
+    return Binned(pa.table(out["puf"]), pa.table(out["eif"]), pd.DataFrame(lines, columns=COLUMNS))
+
+
+def _bin_variable(
+    variable: LinkingVariable,
+    options: Binning,
+    columns: dict,
+    stratum: dict[str, np.ndarray],
+    strata: list[str],
+) -> tuple[dict[str, pa.Array], list[tuple]]:
+    values = {side: column.to_numpy().astype(np.float64) for side, column in columns.items()}
+    binned = {side: np.where(np.isnan(values[side]), -1, OUTSIDE) for side in values}
+    if options.scope == "study":
+        scopes = [("ALL", {side: np.arange(len(values[side])) for side in values})]
+    else:
+        groups = {side: grouped(stratum[side], len(strata)) for side in values}
+        scopes = [(name, {side: groups[side][at] for side in values}) for at, name in enumerate(strata)]
+    lines = []
+    for scope, rows in scopes:
+        own = {side: values[side][rows[side]] for side in values}
+        for cutter, cut_sides in _cutters(options.cutpoints):
+            cutting = np.concatenate([own[side] for side in cut_sides])
+            cuts = cut_points(cutting, options.bins)
+            targets = cut_sides if options.cutpoints == "each" else ("puf", "eif")
+            # Without a record to cut there is none to compare with: the values there stay outside, not missing.
+            for side in targets if len(cutting) else ():
+                binned[side][rows[side]] = bin_values(own[side], cuts)
+            counted = {side: binned[side][rows[side]] for side in targets}
+            lines += _bin_lines(scope, variable.name, cutter, cuts, options.bins, counted)
+    arrays = {side: pa.array(code.astype(np.int32), mask=code < 0) for side, code in binned.items()}
+    return arrays, lines
+
+
+def _cutters(cutpoints: str) -> list[tuple[str, tuple[str, ...]]]:
+    """The files that cut, each with the sides whose values it takes."""
+    if cutpoints == "pooled":
+        return [("pooled", ("puf", "eif"))]
+    return [(side, (side,)) for side in ("puf", "eif") if cutpoints in (side, "each")]
+
+
+def _bin_lines(
+    scope: str, variable: str, cutter: str, cuts: np.ndarray, bins: int, counted: dict[str, np.ndarray]
+) -> list[tuple]:
+    """One line per bin; without cut points one line that counts nothing in bins."""
+    if not len(cuts):
+        return [(scope, variable, cutter, None, None, None, 0 if "puf" in counted else None, 0)]
+    edges = [None, *cuts.tolist(), None]
+    return [
+        (
+            scope, variable, cutter, number, edges[number - 1], edges[number],
+            *(int((counted[side] == number).sum()) if side in counted else None for side in ("puf", "eif")),
+        )
+        for number in range(1, bins + 1)
+    ]  # fmt: skip
+
+
+def grouped(group: np.ndarray, n_groups: int) -> list[np.ndarray]:
+    """The positions of the members of each group, ascending; negative groups are left out."""
+    order = np.argsort(group, kind="stable")
+    bounds = np.searchsorted(group[order], np.arange(n_groups + 1))
+    return [order[start:stop] for start, stop in pairwise(bounds)]

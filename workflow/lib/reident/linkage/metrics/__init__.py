@@ -1,0 +1,14 @@
+"""The registry of pair metrics: a metric is one file and one line here."""
+
+from typing import Any
+
+from reident.linkage.metrics import adhoc, euclidean, taxicab, unicity, winkler
+from reident.linkage.metrics.contract import Metric
+
+REGISTRY: dict[str, Metric[Any]] = {
+    "unicity": unicity.METRIC,
+    "taxicab": taxicab.METRIC,
+    "euclidean": euclidean.METRIC,
+    "adhoc": adhoc.METRIC,
+    "winkler": winkler.METRIC,
+}

@@ -1,0 +1,354 @@
+"""Adhoc: the sum of scores 0…5 that the study defines for each variable (METHODS §4.4)."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field, model_validator
+
+from reident.errors import InputError
+from reident.linkage.metrics.contract import Metric, Scored, Setting
+from reident.sections.base import Section
+from reident.sections.codes import Coding, normaliser
+from reident.sections.exact import SCALE, ULPS
+
+if TYPE_CHECKING:
+    from reident.kernels.adhoc import Rule
+    from reident.linkage.pairing import Pairing, Records
+    from reident.sections.linkage import LinkingVariable
+
+Score = Annotated[Decimal, Field(ge=0, le=5, decimal_places=12)]
+
+
+class Band(Section):
+    """A band of differences between the two values of a numeric variable."""
+
+    within: float = Field(ge=0, description="The largest difference of the band, itself included.")
+    score: Score = Field(description="The score of a pair in the band, 0 to 5.")
+    relative: bool = Field(
+        False, description="Whether `within` is a share of the absolute value in the public use file."
+    )
+
+
+class Cell(Section):
+    """The score of one pair of categories."""
+
+    puf: str = Field(description="The category in the public use file, after recoding.")
+    eif: str = Field(description="The category in the external intruder file, after recoding.")
+    score: Score = Field(description="The score of the pair, 0 to 5.")
+
+
+class VariableScore(Section):
+    """How one linking variable is scored: exactly one of `exact`, `bands`, `table`, `function`."""
+
+    exact: bool = Field(
+        False,
+        description="5 where the two values are equal, otherwise 0; the word `exact` for the section says the same.",
+    )
+    bands: tuple[Band, ...] | None = Field(
+        None,
+        min_length=1,
+        description="Numeric variables: the narrowest band that holds the difference counts.",
+    )
+    beyond: Score = Field(Decimal(0), description="The score of a difference outside every band.")
+    table: tuple[Cell, ...] | None = Field(
+        None, min_length=1, description="Categorical variables: the score by pair of categories."
+    )
+    otherwise: Score = Field(
+        Decimal(0), description="The score of a pair of categories that the table does not name."
+    )
+    function: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z_]\w*:[A-Za-z_]\w*$",
+        description="`module:name`, a vectorised function in a Python file beside the study file.",
+    )
+    sha256: str | None = Field(
+        None,
+        pattern=r"^[0-9a-f]{64}$",
+        description="The approved SHA-256 of that Python file; without it nothing runs.",
+    )
+
+    @model_validator(mode="after")
+    def _one_rule(self) -> VariableScore:
+        rules = [self.exact, self.bands is not None, self.table is not None, self.function is not None]
+        if sum(rules) != 1:
+            raise ValueError("takes exactly one of `exact`, `bands`, `table` and `function`.")
+        if self.function is not None and self.sha256 is None:
+            raise ValueError(
+                "a scoring function needs the `sha256` of its file, so that it is the approved one."
+            )
+        if self.bands is not None and len({(band.within, band.relative) for band in self.bands}) < len(
+            self.bands
+        ):
+            raise ValueError("two bands have the same `within`; keep one of them.")
+        if self.bands is not None and len({band.relative for band in self.bands}) > 1:
+            raise ValueError("the bands of one variable are all relative or all absolute; make them alike.")
+        if self.table is not None and len({(cell.puf, cell.eif) for cell in self.table}) < len(self.table):
+            raise ValueError("a pair of categories stands twice in the table; keep one of the two.")
+        return self
+
+
+def _word(value: Any) -> Any:
+    """`exact` may be written as this one word."""
+    return {"exact": True} if value == "exact" else value
+
+
+class Options(Section):
+    """The sum of scores from 0 to 5 that the analyst gives for each linking variable."""
+
+    scores: dict[
+        str,
+        Annotated[
+            VariableScore, BeforeValidator(_word, json_schema_input_type=Literal["exact"] | VariableScore)
+        ],
+    ] = Field(
+        default_factory=dict,
+        description="By linking variable: `exact`, `{bands: [{within, score}, …]}`, `{table: [{puf, eif, score}, …]}` "
+        "or `{function: module:name, sha256: …}`. Undeclared variables: categorical `exact`, numeric bands in "
+        "standard deviations of the public use file. Source: METHODS §4.4.",
+    )
+
+
+DEFAULT_BANDS = ((0.1, 5), (0.25, 4), (0.5, 3), (1.0, 2), (2.0, 1))
+"""(within, score) in standard deviations of the public use file, for undeclared numeric variables."""
+
+
+def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
+    """Refuse scores of what is not a linking variable, or of the other type."""
+    types = {variable.name: variable.type for variable in variables}
+    for name, rule in options.scores.items():
+        if name not in types:
+            raise ValueError(f"`metrics.adhoc.scores` names `{name}`, which is not a linking variable.")
+        if rule.bands is not None and types[name] != "numeric":
+            raise ValueError(f"`metrics.adhoc.scores.{name}` has bands, which need a numeric variable.")
+        if rule.table is not None and types[name] != "categorical":
+            raise ValueError(
+                f"`metrics.adhoc.scores.{name}` has a table, which needs a categorical variable."
+            )
+
+
+SPREAD = 1e-9
+"""What :data:`reident.exact.ULPS` is for declared bands, for those in standard deviations, as a share of their width:
+the deviation itself is rounded."""
+
+
+def defaulted(options: Options, variables: tuple[LinkingVariable, ...]) -> list[str]:
+    """The variables whose scores the study does not declare."""
+    return [variable.name for variable in variables if variable.name not in options.scores]
+
+
+def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
+    """Suspected pairs of a pairing of prepared records; sums are integers at scale 10^12.
+
+    Raises
+    ------
+    InputError
+        If a study's own function is not the approved one, or gives something else than scores 0 to 5.
+    """
+    from reident.kernels import adhoc, blocks  # compiled code: loaded only where pairs are scored
+
+    declared = [options.scores.get(variable.name) for variable in pairing.variables]
+    own = {
+        at: (rule.function, rule.sha256)
+        for at, rule in enumerate(declared)
+        if rule is not None and rule.function is not None
+    }
+    rules = [_rule(pairing, at, rule if at not in own else None) for at, rule in enumerate(declared)]
+    above = 5 * len(rules) * SCALE // 2
+    if not own:
+        puf, eif, level, crowded = adhoc.nearest(
+            pairing.puf.codes,
+            pairing.eif.codes,
+            pairing.puf.values,
+            pairing.eif.values,
+            rules,
+            above=above,
+            keep=setting.keep,
+            threads=setting.threads,
+            progress=setting.progress,
+        )
+        return Scored(puf, eif, level / SCALE, crowded)
+    functions = {at: _approved(*rule, setting.functions) for at, rule in own.items()}
+
+    def score_block(rows: slice, columns: slice) -> np.ndarray:
+        total = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.int64)
+        for at, rule in enumerate(rules):
+            if at in functions:
+                total += _own_scores(pairing, at, functions[at], rows, columns)
+            else:
+                total += _rule_scores(pairing, at, rule, rows, columns)
+        return total
+
+    puf, eif, level, crowded = blocks.nearest_blocks(
+        score_block,
+        len(pairing.puf.codes),
+        len(pairing.eif.codes),
+        above=above,
+        keep=setting.keep,
+        progress=setting.progress,
+    )
+    atexit.register(_mute)  # runs before what the functions may have registered
+    return Scored(puf, eif, level / SCALE, crowded)
+
+
+def _scaled(value: Decimal | int) -> int:
+    return int(Decimal(value) * SCALE)
+
+
+def _rule(pairing: Pairing, at: int, declared: VariableScore | None) -> Rule:
+    """The kernel's form of a variable's scores: declared, or the default of its type."""
+    from reident.kernels.adhoc import Bands, Exact, Table
+
+    labels = pairing.labels[at]
+    if declared is None and labels is None:
+        spread = pairing.spread[at]
+        # Without a spread (constant, or fewer than two values) only equal values are near.
+        near = [(share * spread * (1 + SPREAD), score) for share, score in DEFAULT_BANDS]
+        return _bands(Bands, [(width, 0.0, score) for width, score in near]) if spread > 0 else _equal(Bands)
+    if declared is not None and declared.bands is not None:
+        closed = [_closed(band) for band in sorted(declared.bands, key=lambda band: band.within)]
+        return _bands(Bands, closed, _scaled(declared.beyond))
+    if declared is not None and declared.table is not None and labels is not None:
+        code = {label: place for place, label in enumerate(labels)}
+        normal = normaliser(Coding("categorical", integer_coded=pairing.variables[at].integer_coded))
+        scores = np.full((len(code), len(code)), _scaled(declared.otherwise), np.int64)
+        for cell in declared.table:
+            p, e = code.get(normal(cell.puf)), code.get(normal(cell.eif))
+            if p is not None and e is not None:
+                scores[p, e] = _scaled(cell.score)
+        return Table(scores)
+    return _equal(Bands) if labels is None else Exact()
+
+
+def _closed(band: Band) -> tuple[float, float, Decimal]:
+    """A band's width in units, its width as a share of the PUF value, both with its ends, and its score."""
+    width = band.within * (1 + ULPS)
+    if band.within == 0:
+        return 0.0, 0.0, band.score
+    return (0.0, width + ULPS, band.score) if band.relative else (width, ULPS, band.score)
+
+
+def _bands(make: type, near: Sequence[tuple[float, float, Decimal | int]], beyond: int = 0) -> Rule:
+    within, share, points = zip(*near, strict=True)
+    return make(
+        np.array(within), np.array(share), np.array([_scaled(score) for score in points], np.int64), beyond
+    )
+
+
+def _equal(make: type) -> Rule:
+    """Only equal numbers are near."""
+    return _bands(make, [(0.0, 0.0, 5)])
+
+
+def _rule_scores(pairing: Pairing, at: int, rule: Rule, rows: slice, columns: slice) -> np.ndarray:
+    """The scores of a block for a variable with rules: int64 (rows, columns), in numpy."""
+    from reident.kernels.adhoc import HIGHEST, Bands, Table
+
+    if isinstance(rule, Bands):
+        p, e = pairing.puf.values[rows, at][:, None], pairing.eif.values[columns, at][None, :]
+        difference = np.abs(e - p)
+        scores = np.full(difference.shape, rule.beyond, np.int64)
+        for within, share, points in reversed(list(zip(rule.within, rule.share, rule.score, strict=True))):
+            scores[difference <= within + share * np.abs(p)] = points
+        return np.where(np.isnan(difference), 0, scores)
+    p, e = pairing.puf.codes[rows, at][:, None], pairing.eif.codes[columns, at][None, :]
+    scores = rule.scores[p, e] if isinstance(rule, Table) else np.where(p == e, HIGHEST, 0)
+    return np.where((p < 0) | (e < 0), 0, scores)
+
+
+def _own_scores(pairing: Pairing, at: int, function: Callable, rows: slice, columns: slice) -> np.ndarray:
+    """The scores of a block by a study's own function, checked; missing values score 0 without it.
+
+    The function may do with its arguments what it likes: they are copies.
+    """
+    p = _values(pairing, "puf", at)[rows][:, None].copy()
+    e = _values(pairing, "eif", at)[columns][None, :].copy()
+    name = pairing.variables[at].name
+    try:
+        with _silenced():
+            raw = np.asarray(function(p, e), np.float64)
+        found = np.broadcast_to(raw, (p.shape[0], e.shape[1]))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code; its message may hold data
+        raise InputError(
+            f"the scoring function of `{name}` failed ({type(error).__name__}); it takes two arrays that broadcast "
+            "(PUF values as a column, EIF values as a row) and returns their scores."
+        ) from None
+    missing = _is_missing(pairing.puf, at)[rows][:, None] | _is_missing(pairing.eif, at)[columns][None, :]
+    if not ((found >= 0) & (found <= 5))[~missing].all():
+        raise InputError(f"the scoring function of `{name}` gives a score outside 0…5; correct the function.")
+    return np.where(missing, 0, np.rint(np.where(missing, 0, found) * SCALE)).astype(np.int64)
+
+
+def _values(pairing: Pairing, side: str, at: int) -> np.ndarray:
+    """A variable's values for a study's own function: numbers, or category labels ('' where missing)."""
+    records = getattr(pairing, side)
+    labels = pairing.labels[at]
+    if labels is None:
+        return records.values[:, at]
+    return np.array([*labels, ""], object)[records.codes[:, at]]
+
+
+def _is_missing(records: Records, at: int) -> np.ndarray:
+    return (records.codes[:, at] < 0) & np.isnan(records.values[:, at])
+
+
+def _approved(function: str, sha256: str | None, files: tuple[Path, ...]) -> Callable:
+    """The study's own function, from a file whose SHA-256 the study approves."""
+    module, name = function.split(":")
+    path = next(file for file in files if file.stem == module)
+    source = path.read_bytes()
+    if hashlib.sha256(source).hexdigest() != sha256:
+        raise InputError(
+            f"{path.name} is not the file that the study approves; review it and give its SHA-256 as `sha256`."
+        )
+    space: dict[str, Any] = {"__name__": module}
+    try:
+        with _silenced():
+            exec(compile(source, path.name, "exec"), space)  # noqa: S102 - the very bytes that the study approves
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code
+        raise InputError(
+            f"{path.name} cannot be loaded ({type(error).__name__}); correct the file."
+        ) from None
+    if not callable(space.get(name)):
+        raise InputError(f"{path.name} has no function `{name}`; correct `function`.")
+    return space[name]
+
+
+@contextlib.contextmanager
+def _silenced() -> Iterator[None]:
+    """What foreign code prints, or warns of, may hold data: it is dropped, by whatever way it leaves the process."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    kept = [os.dup(descriptor) for descriptor in (1, 2)]
+    _mute()
+    try:
+        with (
+            Path(os.devnull).open("w", encoding="utf-8") as nowhere,
+            contextlib.redirect_stdout(nowhere),
+            contextlib.redirect_stderr(nowhere),
+        ):
+            yield
+    finally:
+        for descriptor, own in zip((1, 2), kept, strict=True):
+            os.dup2(own, descriptor)
+            os.close(own)
+
+
+def _mute() -> None:
+    """From here on nothing comes of what this process writes to the terminal."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+METRIC = Metric("adhoc", "Adhoc", Options, "prepared", ranked=True, best="high", score=score, check=check)

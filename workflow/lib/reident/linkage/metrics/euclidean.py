@@ -1,0 +1,71 @@
+"""Euclidean: the root of the sum of squared variable scores (METHODS §4.3)."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import Field
+
+from reident.linkage.metrics.contract import Metric, Scored, Setting
+from reident.sections.base import Section
+from reident.sections.exact import SCALE, Rational
+
+if TYPE_CHECKING:
+    from reident.linkage.pairing import Pairing
+
+
+class Options(Section):
+    """The distance over all linking variables, numeric ones by how far apart their values are."""
+
+    alpha: Rational = Field(
+        Fraction(1, 2),
+        gt=0,
+        le=1,
+        description="Score α of a variable that is missing in either record, above 0 and at most 1. "
+        "Source: METHODS §4.3.",
+    )
+    norm: Literal["primer", "rms"] = Field(
+        "primer",
+        description="`primer`: √Σs² / v, suspected below α/2, as printed; `rms`: √(Σs²/v), suspected below α/√2. "
+        "Source: METHODS §4.3.",
+    )
+
+
+def threshold(options: Options) -> float:
+    """The score below which a pair is suspected."""
+    return float(options.alpha) / (2 if options.norm == "primer" else math.sqrt(2))
+
+
+def excludes_nothing(options: Options, v: int) -> bool:
+    """Whether the threshold leaves every pair in, but at most those that differ on all v variables.
+
+    √Σs² / v is at most 1/√v, and reaches it only where no variable agrees: METHODS §4.3
+    warns from v = 1/(α/2)² on.
+    """
+    return options.norm == "primer" and 1 / math.sqrt(v) <= threshold(options)
+
+
+def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
+    """Suspected pairs of a pairing of prepared records; scores are rounded to twelve decimals."""
+    from reident.kernels import euclidean  # compiled code: loaded only where pairs are scored
+
+    puf, eif, level, crowded = euclidean.nearest(
+        pairing.puf.codes,
+        pairing.eif.codes,
+        pairing.puf.values,
+        pairing.eif.values,
+        pairing.spread,
+        numeric=np.array([variable.type == "numeric" for variable in pairing.variables], bool),
+        alpha=float(options.alpha),
+        norm=options.norm,
+        keep=setting.keep,
+        threads=setting.threads,
+        progress=setting.progress,
+    )
+    return Scored(puf, eif, level / SCALE, crowded)
+
+
+METRIC = Metric("euclidean", "Euclidean", Options, "prepared", ranked=True, best="low", score=score)

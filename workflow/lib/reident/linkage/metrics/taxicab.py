@@ -1,0 +1,61 @@
+"""Taxicab: the mean of 0 (same category), 1 (different) and α (missing) over variables (METHODS §4.2)."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from pydantic import Field, field_validator
+
+from reident.linkage.metrics.contract import Metric, Scored, Setting
+from reident.sections.base import Section
+from reident.sections.exact import SCALE, Rational
+
+if TYPE_CHECKING:
+    from reident.linkage.pairing import Pairing
+
+
+class Options(Section):
+    """The share of linking variables that differ."""
+
+    alpha: Rational = Field(
+        Fraction(1, 2),
+        gt=0,
+        le=1,
+        description="Score α of a variable that is missing in either record, above 0 and at most 1; "
+        "a pair is suspected if its score is below α/2. Source: METHODS §4.2.",
+    )
+
+    @field_validator("alpha")
+    @classmethod
+    def _levels_differ_in_their_scores(cls, alpha: Fraction) -> Fraction:
+        """Levels are ranked by their scores: with larger denominators two could have the same one."""
+        if alpha.denominator > SCALE:
+            raise ValueError("has more than twelve decimals; write it shorter, or as a fraction such as 1/3.")
+        return alpha
+
+
+def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
+    """Suspected pairs of a pairing of binned records, in exact integers.
+
+    With α = a/b in lowest terms a pair has the level b·(different) + a·(missing) = b·v·score,
+    and is suspected if level / (b·v) < a / (2b), that is 2·level < a·v.
+    """
+    from reident.kernels import taxicab  # compiled code: loaded only where pairs are scored
+
+    alpha, v = options.alpha, len(pairing.variables)
+    puf, eif, level, crowded = taxicab.nearest(
+        pairing.puf.codes,
+        pairing.eif.codes,
+        different=alpha.denominator,
+        missing=alpha.numerator,
+        limit=math.ceil(Fraction(alpha.numerator * v, 2)) - 1,
+        keep=setting.keep,
+        threads=setting.threads,
+        progress=setting.progress,
+    )
+    return Scored(puf, eif, level / (alpha.denominator * v), crowded)
+
+
+METRIC = Metric("taxicab", "Taxicab", Options, "binned", ranked=True, best="low", score=score)

@@ -1,0 +1,106 @@
+"""Unicity: two records that are sample uniques of their own files, in the same cell (METHODS §4.1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from reident.errors import InputError
+from reident.linkage.metrics.contract import Metric, Scored, Setting
+from reident.sections.base import Section
+
+if TYPE_CHECKING:
+    from reident.kernels.unicity import Sets
+    from reident.linkage.pairing import Pairing
+    from reident.sections.linkage import LinkingVariable
+
+Interactions = Literal["auto", "all", "full", "jointly_observed"]
+MOST_VARIABLES = 23
+"""All 2^v − 1 sets are tried up to this v (METHODS §4.1)."""
+
+
+class Options(Section):
+    """Pairs that are alone, each in its own file, in the same cell of some set of linking variables."""
+
+    interactions: Interactions = Field(
+        "auto",
+        description="Sets of linking variables on which uniques are sought: `all` 2^v − 1 sets; `full`, only the "
+        "set of all variables; `auto`, all if any linking value is missing in either file, otherwise full; "
+        "`jointly_observed`, for each pair the variables present in both records. Source: METHODS §4.1.",
+    )
+    max_order: int | None = Field(
+        None,
+        ge=1,
+        description="Tries all sets of at most this many variables, whether values are missing or not; "
+        "goes with `auto` or `all`. Empty: no limit. Source: METHODS §4.1.",
+    )
+
+    @model_validator(mode="after")
+    def _order_goes_with_all(self) -> Options:
+        if self.max_order is not None and self.interactions in ("full", "jointly_observed"):
+            raise ValueError(
+                f"`max_order` does not go with `interactions: {self.interactions}`; remove one of them."
+            )
+        return self
+
+
+def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
+    """Refuse to try all sets of more than ``MOST_VARIABLES`` linking variables."""
+    v = len(variables)
+    if v > MOST_VARIABLES and options.interactions in ("auto", "all") and options.max_order is None:
+        raise ValueError(
+            f"unicity with `interactions: {options.interactions}` tries up to 2^{v} sets; above {MOST_VARIABLES} "
+            "linking variables give `max_order`, or `interactions: full` or `jointly_observed`."
+        )
+
+
+def sets_in_force(options: Options, any_missing: bool) -> Sets:
+    """What `interactions` comes to for these files: ``all``, ``full`` or ``jointly_observed``."""
+    if options.max_order is not None:
+        return "all"
+    if options.interactions != "auto":
+        return options.interactions
+    return "all" if any_missing else "full"
+
+
+def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
+    """Pairs of shared sample uniques of a pairing of binned records; the score is the smallest order.
+
+    Raises
+    ------
+    InputError
+        If a pair of so many records and variables does not go into 64 bits.
+    """
+    from reident.kernels import unicity  # compiled code: loaded only where pairs are scored
+
+    sets = sets_in_force(options, setting.any_missing)
+    if sets == "all":
+        _check_room(len(pairing.eif.codes), len(pairing.variables), options.max_order)
+    puf, eif, order, variables = unicity.shared_uniques(
+        pairing.puf.codes,
+        pairing.eif.codes,
+        sets=sets,
+        max_order=options.max_order,
+        threads=setting.threads,
+        progress=setting.progress,
+    )
+    return Scored(puf, eif, order.astype(np.float64), np.zeros(len(pairing.puf.codes), bool), variables)
+
+
+def _check_room(n_eif: int, v: int, max_order: int | None) -> None:
+    from reident.kernels.unicity import most_records
+
+    largest = min(max_order or v, v)
+    if n_eif > (most := most_records(v, largest)):
+        raise InputError(
+            f"unicity tries sets of up to {largest} of {v} linking variables on at most {most:,} records of the "
+            f"external intruder file in a stratum, which has {n_eif:,}; use fewer linking variables, finer strata, or "
+            "`interactions: jointly_observed`."
+        )
+
+
+METRIC = Metric(
+    "unicity", "Unicity", Options, "binned", ranked=False, best="low", score=score, check=check, splits=False
+)

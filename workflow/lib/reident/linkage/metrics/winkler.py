@@ -1,0 +1,144 @@
+"""Winkler: the number of variables on which a record agrees with a micro-aggregated one (METHODS §4.5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from reident.linkage.metrics.contract import Metric, Scored, Setting
+from reident.sections.base import Section
+from reident.sections.exact import ULPS
+
+if TYPE_CHECKING:
+    from reident.linkage.pairing import Pairing
+    from reident.sections.linkage import LinkingVariable
+
+
+class Nearest(Section):
+    """Agreement with a fixed number of values."""
+
+    nearest: int = Field(
+        ge=1,
+        description="How many values of the external intruder file agree with a masked value: the nearest ones, and "
+        "all that are as near as the last of them. Source: METHODS §4.5.",
+    )
+
+
+class Options(Section):
+    """The number of linking variables that agree, for micro-aggregated files."""
+
+    agreement: Literal["half_gap", "midpoint"] | Nearest = Field(
+        "half_gap",
+        description="When a value agrees with a masked one: `half_gap`, within half the distance to the nearer of the "
+        "next masked values below and above; `midpoint`, where no masked value is nearer; `{nearest: g}`, among the g "
+        "nearest. Categories agree where they are equal. Source: METHODS §4.5.",
+    )
+    min_agree: int = Field(
+        1,
+        ge=1,
+        description="A pair is suspected if at least so many variables agree; at most the number of linking "
+        "variables. Source: METHODS §4.5.",
+    )
+
+
+def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
+    """Refuse to ask for more agreements than there are variables."""
+    if options.min_agree > len(variables):
+        raise ValueError(
+            f"`metrics.winkler.min_agree` is {options.min_agree}, but there are only {len(variables)} linking "
+            "variables; lower it."
+        )
+
+
+class Ranges(NamedTuple):
+    """The EIF values that agree with each distinct masked value: from ``low`` to ``high``, ends included.
+
+    All float64 (m,); ``masked`` ascends. The same of every record whose masked value is that one.
+    """
+
+    masked: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+@np.errstate(over="ignore")  # an end beyond all numbers is none
+def ranges(masked: np.ndarray, held: np.ndarray, agreement: str | Nearest) -> Ranges:
+    """The values that agree with each masked value of one variable.
+
+    Parameters
+    ----------
+    masked : float64 (n_puf,)
+        The variable in the public use file; NaN is missing.
+    held : float64 (n_eif,)
+        The variable in the external intruder file; only `nearest` looks at it.
+    agreement : {'half_gap', 'midpoint'} or Nearest
+
+    Returns
+    -------
+    Ranges
+        At an end of the masked values `half_gap` has the gap to the one neighbour, and `midpoint` no end;
+        a single masked value, or fewer than g values, agree with everything.
+    """
+    distinct = np.unique(masked[~np.isnan(masked)])
+    if isinstance(agreement, Nearest):
+        below = above = farthest(distinct, np.sort(held[~np.isnan(held)]), agreement.nearest)
+    else:
+        half = distinct[1:] / 2 - distinct[:-1] / 2
+        below, above = np.append(np.inf, half)[: len(distinct)], np.append(half, np.inf)[: len(distinct)]
+        if agreement == "half_gap":
+            below = above = np.minimum(below, above)
+    slack = [ULPS * np.abs(distinct) + 2 * ULPS * reach for reach in (below, above)]
+    return Ranges(distinct, distinct - below - slack[0], distinct + above + slack[1])
+
+
+def farthest(masked: np.ndarray, held: np.ndarray, g: int) -> np.ndarray:
+    """The distance of the g-th nearest of the ascending `held` to each value; infinite where there are fewer."""
+    n = len(held)
+    if n <= g:
+        return np.full(len(masked), np.inf)
+    place = np.searchsorted(held, masked)
+    first, last = np.clip(place - g, 0, n - g), np.minimum(place, n - g)
+    while (first < last).any():  # the first of the g nearest, halving where it may be
+        middle = (first + last) // 2
+        later = masked - held[middle] > held[np.minimum(middle + g, n - 1)] - masked
+        later &= first < last
+        first, last = np.where(later, middle + 1, first), np.where(later, last, middle)
+    return np.maximum(np.abs(masked - held[first]), np.abs(held[first + g - 1] - masked))
+
+
+def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
+    """Suspected pairs of a pairing of prepared records; a score is the number of variables that agree."""
+    from reident.kernels import winkler  # compiled code: loaded only where pairs are scored
+
+    low, high = (np.full(pairing.puf.codes.shape, np.nan) for _ in range(2))
+    held = np.full(pairing.eif.codes.shape, np.nan)
+    for at, labels in enumerate(pairing.labels):
+        if labels is not None:  # a category agrees with itself
+            code, held[:, at] = (_numbers(own.codes[:, at]) for own in (pairing.puf, pairing.eif))
+            low[:, at] = high[:, at] = code
+            continue
+        value, held[:, at] = pairing.puf.values[:, at], pairing.eif.values[:, at]
+        found = ranges(pairing.scope.puf[:, at], pairing.scope.eif[:, at], options.agreement)
+        known = ~np.isnan(value)
+        place = np.searchsorted(found.masked, value[known])
+        low[known, at], high[known, at] = found.low[place], found.high[place]
+    puf, eif, agreements, crowded = winkler.most_agreements(
+        low,
+        high,
+        held,
+        min_agree=options.min_agree,
+        keep=setting.keep,
+        threads=setting.threads,
+        progress=setting.progress,
+    )
+    return Scored(puf, eif, agreements.astype(np.float64), crowded)
+
+
+def _numbers(codes: np.ndarray) -> np.ndarray:
+    """Categories as numbers, NaN where missing."""
+    return np.where(codes < 0, np.nan, codes.astype(np.float64))
+
+
+METRIC = Metric("winkler", "Winkler", Options, "prepared", ranked=True, best="high", score=score, check=check)

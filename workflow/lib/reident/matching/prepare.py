@@ -1,0 +1,247 @@
+"""Typing the confidential file and the synthetic files, row beside row (METHODS §1, §8).
+
+Every synthetic file comes out in the order of the confidential file's rows, so that record i's own
+synthetic record stands in place i, whether rows correspond by order or by a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from reident import reading
+from reident.errors import InputError
+from reident.intake import keys
+from reident.intake.account import Account
+from reident.intake.values import Place, typed
+from reident.sections.codes import Coding, clean, normaliser
+from reident.sections.files import SourceFile
+from reident.sections.matching import MatchedVariable, Matching, Target
+
+ROW, TARGET, FILE = ".row", ".target", ".file"
+"""Columns of the prepared tables beside the file's own, which cannot be so named in a study file."""
+
+
+class Prepared(NamedTuple):
+    """The typed files.
+
+    Attributes
+    ----------
+    confidential : pyarrow.Table (n rows)
+        :data:`ROW` (as messages count: the header of a CSV file is row 1), :data:`TARGET`, the key columns, the
+        variables; null where missing.
+    synthetic : pyarrow.Table (m·n rows)
+        :data:`FILE` (1 … m) and the variables, each file in the order of the confidential rows.
+    account : pandas.DataFrame
+    warnings : pandas.DataFrame
+        Sentences that the analyst should read.
+    """
+
+    confidential: pa.Table
+    synthetic: pa.Table
+    account: pd.DataFrame
+    warnings: pd.DataFrame
+
+
+def read_confidential(options: Matching, path: Path) -> pa.Table:
+    """The text of what the study needs of the confidential file."""
+    own = options.key()
+    names = [*own, *options.variables, *(target.variable for target in options.targets)]
+    return reading.read(path, options.file(), names, own)
+
+
+def read_synthetic(options: Matching, file: int, path: Path) -> pa.Table:
+    """The text of what the study needs of a synthetic file, counted from 0."""
+    own = options.key(file)
+    return reading.read(path, options.file(file), [*own, *options.variables], own)
+
+
+def prepare(options: Matching, confidential: pa.Table, synthetic: Sequence[pa.Table]) -> Prepared:
+    """Type the files, put rows beside each other, find the targets.
+
+    Parameters
+    ----------
+    options : Matching
+    confidential : pyarrow.Table
+        As :func:`read_confidential` gives it.
+    synthetic : sequence of pyarrow.Table
+        As :func:`read_synthetic` gives them.
+
+    Raises
+    ------
+    InputError
+        An empty file, a repeated key, files whose rows do not correspond, a value that is not a number
+        where the variable has a radius, a variable without a code in common, no target.
+    """
+    account = Account("prepare_matching")
+    file = _last(options.file().path)
+    if confidential.num_rows == 0:
+        raise InputError(f"{file}: the file has a header but no record; check the export.")
+    if options.key():
+        keys.check(confidential, options.key(), file, options.file().first_row)
+    account.open("confidential", confidential.num_rows).close("confidential")
+    targets = _targets(options, confidential, file)
+    own = _typed(options, confidential, options.file())
+    copies = []
+    for place, text in enumerate(synthetic):
+        order = _order(options, place, confidential, text)
+        typed_text = _typed(options, text, options.file(place))
+        copies.append(typed_text if order is None else typed_text.take(order))
+        account.open(f"synthetic {place + 1}", text.num_rows).close(f"synthetic {place + 1}")
+    lines = account.open("targets", confidential.num_rows)
+    lines.leave("not a target", int((~targets).sum()))
+    lines.close("targets")
+    first = options.file().first_row
+    rows = np.arange(first, first + confidential.num_rows, dtype=np.int32)
+    marked = {ROW: rows, TARGET: targets}
+    marked |= {name: confidential[name] for name in options.key()}
+    numbers = np.repeat(np.arange(1, len(copies) + 1, dtype=np.int32), confidential.num_rows)
+    together = pa.concat_tables(copies).add_column(0, FILE, pa.array(numbers))
+    warnings = pd.DataFrame({"warning": _compare(options, own, copies)}, dtype=str)
+    return Prepared(
+        pa.table({**marked, **dict(zip(own.column_names, own.columns, strict=True))}),
+        together,
+        account.table(),
+        warnings,
+    )
+
+
+def _last(path: str) -> str:
+    return path.rsplit("/", 1)[-1]
+
+
+def coding(options: Matching, variable: MatchedVariable, decimal: str = ".") -> Coding:
+    """How a matched variable is read: a number if it has a radius, otherwise a category."""
+    kind: Literal["numeric", "categorical"] = "numeric" if variable.name in options.radius else "categorical"
+    return Coding(kind, variable.missing, integer_coded=variable.integer_coded, decimal=decimal)
+
+
+def _typed(options: Matching, text: pa.Table, source: SourceFile) -> pa.Table:
+    return pa.table(
+        {
+            name: typed(
+                text[name],
+                coding(options, variable, source.decimal),
+                Place(_last(source.path), name, name, source.first_row),
+            )
+            for name, variable in options.variables.items()
+        }
+    )
+
+
+def _order(options: Matching, place: int, confidential: pa.Table, text: pa.Table) -> np.ndarray | None:
+    """Where each confidential record's own synthetic record stands; None: in its own place."""
+    file, wanted = _last(options.file(place).path), _last(options.file().path)
+    if not options.key():
+        if text.num_rows != confidential.num_rows:
+            raise InputError(
+                f"{file} has {text.num_rows:,} records and {wanted} has {confidential.num_rows:,}, so that rows "
+                "cannot correspond by their order; correct the file, or give both files an `id`."
+            )
+        return None
+    names = options.key(place)
+    keys.check(text, names, file, options.file(place).first_row)
+    found = keys.positions(text, names, confidential, options.key())
+    if (found < 0).any():
+        raise InputError(
+            f"{wanted}, row {int((found < 0).argmax()) + options.file().first_row}: the record's key is not in {file} "
+            f"({int((found < 0).sum()):,} such records); every record needs its own synthetic record."
+        )
+    if text.num_rows != confidential.num_rows:
+        back = keys.positions(confidential, options.key(), text, names)
+        row = int((back < 0).argmax()) + options.file(place).first_row
+        raise InputError(
+            f"{file}, row {row}: the record's key is not in {wanted} "
+            f"({int((back < 0).sum()):,} such records); remove these records, or correct the keys."
+        )
+    return found
+
+
+def _targets(options: Matching, text: pa.Table, file: str) -> np.ndarray:
+    """Which records meet every condition: bool (n,)."""
+    chosen = np.ones(text.num_rows, bool)
+    for target in options.targets:
+        chosen &= _meets(options, target, text, file)
+    if not chosen.any():
+        raise InputError(f"{file}: no record is a target; correct `targets`.")
+    return chosen
+
+
+def _meets(options: Matching, target: Target, text: pa.Table, file: str) -> np.ndarray:
+    name = target.variable
+    declared = options.variables.get(name, MatchedVariable(name=name))
+    integer_coded = declared.integer_coded and not target.numeric
+    kind = coding(options, declared).kind if not target.numeric else "numeric"
+    decimal, first_row = options.file().decimal, options.file().first_row
+    how = Coding(kind, declared.missing, integer_coded=integer_coded, decimal=decimal)
+    values = typed(text[name], how, Place(file, name, name, first_row))
+    if target.equals is not None:
+        normal = normaliser(how)
+        codes = [normal(clean(code)) for code in target.equals]
+        shown = (
+            pa.array([float(code) for code in codes]) if kind == "numeric" else pa.array(codes, pa.string())
+        )
+        return pc.fill_null(pc.is_in(values, shown), False).to_numpy(zero_copy_only=False)
+    numbers = values.to_numpy(zero_copy_only=False)
+    distinct, at = np.unique(numbers, return_inverse=True)
+    meets = [
+        value == value
+        and (target.at_least is None or _exact(value) >= target.at_least)
+        and (target.at_most is None or _exact(value) <= target.at_most)
+        for value in distinct.tolist()
+    ]
+    return np.array(meets, bool)[at]
+
+
+def _exact(value: float) -> Fraction:
+    """The decimal number that stands in the file."""
+    return Fraction(repr(value))
+
+
+def _compare(options: Matching, own: pa.Table, copies: Sequence[pa.Table]) -> list[str]:
+    """Refuse a category without a code in common; warn below half, and of rows that seem not to correspond."""
+    warnings = []
+    synthesized = {variable.name for variable in options.synthesized}
+    for place, copy in enumerate(copies):
+        file, known_differ = _last(options.file(place).path), {}
+        for name in own.column_names:
+            if name not in options.radius:
+                warnings += _common_codes(options, file, name, own[name], copy[name])
+            if name not in synthesized:
+                differ = pc.sum(pc.fill_null(pc.not_equal(own[name], copy[name]), False)).as_py() or 0
+                if differ:
+                    known_differ[name] = differ
+        if known_differ:
+            listed = ", ".join(f"{name} ({rows:,})" for name, rows in known_differ.items())
+            warnings.append(
+                f"{file}: known variables differ from the confidential file in some rows: {listed}. Known variables "
+                "are not synthesized; if the rows do not correspond, every number here is too low."
+            )
+    return warnings
+
+
+def _common_codes(
+    options: Matching, file: str, name: str, own: pa.ChunkedArray, copy: pa.ChunkedArray
+) -> list[str]:
+    ours, theirs = (set(pc.unique(column).drop_null().to_pylist()) for column in (own, copy))
+    if not ours or not theirs:
+        return [f"{file}: {name} has no value at all in this file or in the confidential one."]
+    if not ours & theirs:
+        raise InputError(
+            f"{file}, column `{name}`: no code is also in {_last(options.file().path)}; code both files alike, "
+            "or give a number a `radius`."
+        )
+    if 2 * len(ours & theirs) >= len(ours | theirs):
+        return []
+    warning = (
+        f"{file}: fewer than half of the codes of {name} are also in the confidential file "
+        f"({len(ours & theirs)} of {len(ours | theirs)}): check the codes."
+    )
+    return [warning]

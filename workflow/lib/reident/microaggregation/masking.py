@@ -1,0 +1,253 @@
+"""The three files of a study of micro-aggregation: masked, original, and the links between them (METHODS §9)."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from reident import reading
+from reident.errors import InputError
+from reident.intake import keys
+from reident.intake.account import Account
+from reident.intake.values import Place, typed
+from reident.kernels.groups import microaggregate, sizes
+from reident.sections.codes import Coding, clean, normaliser, number
+from reident.sections.microaggregation import ORIGINAL, PUFID, Corresponding, Microaggregate
+from reident.simulation.streams import Streams
+from reident.simulation.survey import pufids
+
+if TYPE_CHECKING:
+    from reident.study.model import Study
+
+
+class Made(NamedTuple):
+    """The files of the study, every cell as text, and what was done.
+
+    Attributes
+    ----------
+    puf, eif, iuf : pandas.DataFrame
+        The masked records that are released, sorted by a random key; what the intruder holds, sorted by key;
+        the true links.
+    variables : pandas.DataFrame
+        One line per micro-aggregated variable: variable, n_records, n_missing, n_distinct, n_masked (distinct masked
+        values), n_groups, n_smallest, n_largest (sizes of groups), variance_kept (of the masked to the original
+        values), largest_r2 (of the original values with another of these variables); six decimals, empty where
+        undefined.
+    account : pandas.DataFrame
+    """
+
+    puf: pd.DataFrame
+    eif: pd.DataFrame
+    iuf: pd.DataFrame
+    variables: pd.DataFrame
+    account: pd.DataFrame
+
+
+def columns_of(study: Study) -> list[str]:
+    """The columns of the original file that the files of the study hold, beside its key."""
+    options = study.microaggregated
+    used = [
+        getattr(own, side) for own in (*study.strata, *study.linking_variables) for side in ("puf", "eif")
+    ]
+    return [name for name in dict.fromkeys([*options.variables, *used]) if name not in options.key]
+
+
+def read_original(study: Study, path: Path) -> pa.Table:
+    """The text of what the study needs of the original file."""
+    options = study.microaggregated
+    own = [] if not options.id and options.path else list(options.key)
+    return reading.read(path, options.source, [*own, *columns_of(study)], own)
+
+
+def make(study: Study, original: pa.Table) -> Made:
+    """Micro-aggregate a file, sample the masked records, and keep the truth.
+
+    A function of the study and of the file's records, not of their order (but for a file without a key).
+
+    Parameters
+    ----------
+    study : Study
+    original : pyarrow.Table
+        As :func:`read_original` gives it.
+
+    Raises
+    ------
+    InputError
+        An empty file, a repeated key, a value that is not a number, fewer than k values; a value, masked or not,
+        that a variable of the study would read as missing.
+    """
+    options, names = study.microaggregated, columns_of(study)
+    original, order = _with_key(options, original)
+    n, streams = original.num_rows, Streams(options.seed)
+    values = {name: _numbers(options, original, name)[order] for name in options.variables}
+    original = original.take(pa.array(order))
+    masked = {name: microaggregate(own, options.k, options.aggregate) for name, own in values.items()}
+    text = {name: np.array(original[name].to_pylist(), object) for name in (*options.key, *names)}
+    held = dict(values)
+    if options.corresponding is not None:
+        held = _deviating(options.corresponding, values, streams.within("corresponding"))
+    _check_codes(study, values, {"puf": masked, "eif": held})
+    changed = {} if options.corresponding is None else _written(held, text)
+    ids = pufids(n, streams("pufid")).astype(object)
+    chosen = streams("sample").permutation(n)[: sample_size(n, options.sampling_fraction)]
+    chosen = chosen[np.argsort(ids[chosen])]
+    released = {**text, **_written(masked, text)}
+    account = Account("microaggregate")
+    account.open(ORIGINAL, n).leave("not in the sample", n - len(chosen))
+    account.close(ORIGINAL)
+    return Made(
+        _frame({PUFID: ids[chosen], **{name: released[name][chosen] for name in names}}),
+        _frame({**text, **changed}),
+        _frame({PUFID: ids[chosen], **{name: text[name][chosen] for name in options.key}}),
+        _about(options, values, masked),
+        account.table(),
+    )
+
+
+def sample_size(n: int, fraction: Fraction) -> int:
+    """The records of a sample: the nearest whole number, a half upwards, at least one."""
+    return max(1, math.floor(n * fraction + Fraction(1, 2)))
+
+
+def _file(options: Microaggregate) -> str:
+    return options.source.path.rsplit("/", 1)[-1]
+
+
+def _with_key(options: Microaggregate, original: pa.Table) -> tuple[pa.Table, np.ndarray]:
+    """The records with a key, numbered where they have none, and their order by it."""
+    if not original.num_rows:
+        raise InputError(f"{_file(options)}: the file has a header but no record; check the export.")
+    key = list(options.key)
+    if set(key) <= set(original.column_names):
+        return original, np.argsort(
+            keys.check(original, key, _file(options), options.source.first_row), kind="stable"
+        )
+    numbers = [str(row) for row in range(1, original.num_rows + 1)]
+    return original.append_column(key[0], pa.array(numbers)), np.arange(original.num_rows)
+
+
+def _numbers(options: Microaggregate, original: pa.Table, name: str) -> np.ndarray:
+    file = _file(options)
+    column = typed(
+        original[name], Coding("numeric", options.missing), Place(file, name, name, options.source.first_row)
+    )
+    values = column.to_numpy(zero_copy_only=False).astype(np.float64)
+    known = int((~np.isnan(values)).sum())
+    if known < options.k:
+        raise InputError(
+            f"{file}, column `{name}`: only {known} values are not missing, fewer than k = {options.k}; lower `k`, or "
+            "remove the column from `variables`."
+        )
+    return values
+
+
+def _check_codes(study: Study, values: dict[str, np.ndarray], made: dict[str, dict[str, np.ndarray]]) -> None:
+    """Refuse numbers that are no missing values here and would become such where the files are read."""
+    file = _file(study.microaggregated)
+    for own in (*study.strata, *study.linking_variables):
+        for side, changed in made.items():
+            if (name := getattr(own, side)) not in values:
+                continue
+            coding, where = own.coding(side), f"{file}, column `{name}`"
+            if n := _of_codes(values[name], coding):
+                raise InputError(
+                    f"{where}: {n:,} values are a code that the variable `{own.name}` declares as missing and "
+                    "`microaggregate.missing` does not; add the code there."
+                )
+            if n := _of_codes(changed[name], coding):
+                raise InputError(
+                    f"{where}: {n:,} values that are made come out as a code that the variable `{own.name}` declares "
+                    "as missing; write missing values of the file by another code, such as an empty cell."
+                )
+
+
+def _of_codes(values: np.ndarray, coding: Coding) -> int:
+    """How many numbers are read as missing."""
+    normal = normaliser(coding)
+    missing = {normal(code) for code in coding.missing}
+    numbers = (number(clean(code)) for code in coding.missing)
+    read = [value for value in numbers if value is not None and normal(repr(value)) in missing]
+    return int(np.isin(values, read).sum())
+
+
+def _written(values: dict[str, np.ndarray], text: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Numbers in their shortest text; a missing value in its own code."""
+    out = {}
+    for name, own in values.items():
+        out[name] = np.array([repr(value) for value in own.tolist()], object)
+        missing = np.isnan(own)
+        out[name][missing] = text[name][missing]
+    return out
+
+
+def _deviating(
+    options: Corresponding, values: dict[str, np.ndarray], streams: Streams
+) -> dict[str, np.ndarray]:
+    """The values with the deviations of the intruder's file."""
+    n, v = len(next(iter(values.values()))), len(values)
+    most = min(options.deviating, v)
+    number = streams("number").integers(0, most, n, endpoint=True)
+    place = np.argsort(streams("which").random((n, v)), axis=1, kind="stable").argsort(axis=1, kind="stable")
+    far = streams("far").uniform(-options.by, options.by, (n, v))
+    near = streams("near").uniform(options.others_from, options.others_to, (n, v))
+    near *= np.where(streams("sign").random((n, v)) < 0.5, -1, 1)
+    share = np.where(place < number[:, None], far, near)
+    return {name: own * (1 + share[:, at]) for at, (name, own) in enumerate(values.items())}
+
+
+def _frame(columns: dict[str, np.ndarray]) -> pd.DataFrame:
+    return pd.DataFrame(columns, dtype=object)
+
+
+def _about(
+    options: Microaggregate, values: dict[str, np.ndarray], masked: dict[str, np.ndarray]
+) -> pd.DataFrame:
+    lines = []
+    between = {pair: r2(*(values[name] for name in pair)) for pair in combinations(values, 2)}
+    for name, own in values.items():
+        known = own[~np.isnan(own)]
+        groups = sizes(len(known), options.k)
+        others = [share for pair, share in between.items() if name in pair]
+        spread = _variance(known)
+        lines.append(
+            {
+                "variable": name,
+                "n_records": len(own),
+                "n_missing": len(own) - len(known),
+                "n_distinct": len(np.unique(known)),
+                "n_masked": len(np.unique(masked[name][~np.isnan(masked[name])])),
+                "n_groups": len(groups),
+                "n_smallest": int(groups.min()),
+                "n_largest": int(groups.max()),
+                "variance_kept": _rounded(
+                    _variance(masked[name][~np.isnan(own)]) / spread if spread else None
+                ),
+                "largest_r2": _rounded(max((one for one in others if one is not None), default=None)),
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def _rounded(value: float | None) -> str:
+    return "" if value is None else f"{value:.6f}"
+
+
+def _variance(values: np.ndarray) -> float:
+    return float(np.square(values - values.mean()).mean())
+
+
+def r2(one: np.ndarray, other: np.ndarray) -> float | None:
+    """The squared correlation of two variables where both are known; None where one of them is constant there."""
+    both = ~(np.isnan(one) | np.isnan(other))
+    if not both.any():
+        return None
+    x, y = (own[both] - own[both].mean() for own in (one, other))
+    spread = float(np.square(x).sum()) * float(np.square(y).sum())
+    return float((x * y).sum()) ** 2 / spread if spread else None

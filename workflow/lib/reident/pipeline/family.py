@@ -1,0 +1,239 @@
+"""A study and its variants: each a study of its own, with its own folder of results.
+
+The study itself, as its file says without `variants`, is the reference and always computed; its results lie
+in ``results/{id}``. A variant's lie in ``results/{id}/variants/{variant}``, except where a combination is the
+study itself: those are the study's own.
+
+Variants do not compute anew what their values do not touch. The results of a step lie with the study in which
+only those values are set on which the step, or one before it, depends: the study itself where there are none,
+otherwise a variant that sets a part of what varies. Where a step's results lie depends on nothing that another
+variant says, so that a new variant moves none of them.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from reident.errors import InputError
+from reident.pipeline.parts import chain, digest
+from reident.study import model as studies
+from reident.study import reading as studyfile
+from reident.study import variants
+from reident.study.model import Study
+
+REFERENCE = "study"
+"""What stands for a variant's name in the line of a study that is none of its variants."""
+
+
+class Member(NamedTuple):
+    """The study as it stands, or a variant.
+
+    Attributes
+    ----------
+    variant : str
+        The variant's id, or :data:`REFERENCE`.
+    labels : dict
+        The label of each thing that varies, by its name.
+    place : str
+        Where its results lie in the study's folder: empty for the study itself.
+    study : Study
+        Complete; a variant's has no variants.
+    """
+
+    variant: str
+    labels: dict[str, str]
+    place: str
+    study: Study
+
+
+class Family:
+    """A study file with all its variants.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The study file.
+
+    Raises
+    ------
+    InputError
+        As :func:`reident.study.load`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.study = studies.load(path)
+        self._whole = studies.plain(self.study)
+        self._data, self._node = studyfile.read(path)
+        self._made: dict[str, Study] = {"": self.study}
+        self._homes: dict[tuple[str, str, str | None], str] = {}
+        self._chains: dict[tuple[str, str, str | None], str | None] = {}
+
+    @cached_property
+    def _variants(self) -> dict[str, variants.Variant]:
+        """Every combination of values of all or some of what varies, by its place."""
+        return {
+            f"variants/{variant.id}": variant for variant in variants.expand(self.study.variants, partly=True)
+        }
+
+    @cached_property
+    def members(self) -> list[Member]:
+        """The variants, and before them the study itself unless one of them is equal to it.
+
+        Raises
+        ------
+        InputError
+            For a variant that is no valid study or equal to another, naming it and its value's line.
+        """
+        if not self.study.variants:
+            return [Member(REFERENCE, {}, "", self.study)]
+        own, found = _content(self.study), []
+        seen: dict[str, str] = {}
+        for variant in variants.expand(self.study.variants):
+            place = f"variants/{variant.id}"
+            content = _content(self.at(place))
+            if content in seen:
+                what = f"is the same study as the variant {seen[content]}; remove one of the two."
+                raise self._wrong(variant, what)
+            seen[content] = variant.id
+            where = "" if content == own else place
+            found.append(Member(variant.id, variant.labels, where, self.at(where)))
+        if all(member.place for member in found):
+            found.insert(0, Member(REFERENCE, _labels(self.study, self._whole), "", self.study))
+        return found
+
+    def at(self, place: str) -> Study:
+        """The study whose results lie at a place: the study itself, or one that sets all or some of what varies.
+
+        Raises
+        ------
+        InputError
+            If there is no such variant, or it is no valid study.
+        """
+        if place not in self._made:
+            if place not in self._variants:
+                raise InputError(
+                    f"{self.path} has no variant {place.removeprefix('variants/')}; correct its name, or add it."
+                )
+            self._made[place] = self._make(self._variants[place])
+        return self._made[place]
+
+    def has(self, place: str) -> bool:
+        """Whether there is a study at a place."""
+        try:
+            return bool(self.at(place))
+        except InputError:
+            return False
+
+    def home(self, place: str, step: str, metric: str | None = None) -> str:
+        """Where the results of a step lie that the study at a place takes."""
+        key = (place, step, metric)
+        if key not in self._homes:
+            self._homes[key] = self._home(*key)
+        return self._homes[key]
+
+    def _home(self, place: str, step: str, metric: str | None) -> str:
+        chain = self._chain(place, step, metric)
+        if not place or chain is None:
+            return place
+        labels = self._variants[place].labels
+        for name in self._variants[place].labels:
+            fewer = {other: label for other, label in labels.items() if other != name}
+            if self._chain(_place(fewer), step, metric) == chain:
+                labels = fewer
+        return _place(labels)
+
+    def _chain(self, place: str, step: str, metric: str | None) -> str | None:
+        """The digest of what a step and those before it take from a study; None for one that cannot be made."""
+        key = (place, step, metric)
+        if key not in self._chains:
+            try:
+                self._chains[key] = chain(self.at(place), step, metric)
+            except InputError:
+                self._chains[key] = None
+        return self._chains[key]
+
+    def _make(self, variant: variants.Variant) -> Study:
+        try:
+            content = variants.with_settings(self._data, self._whole, variant.settings)
+        except ValueError as error:
+            raise self._wrong(variant, f"cannot be made: {error}") from None
+        try:
+            made = Study.model_validate(content)
+        except ValidationError as error:
+            known = studies.known_keys()
+            location, reason = studyfile.first_mistake(error, content, self._node, known)
+            raise self._wrong(variant, f"is no valid study: {reason}", location) from None
+        for section in ("metrics", "matching", "file_risk"):
+            if (getattr(made, section) is None) != (getattr(self.study, section) is None):
+                raise self._wrong(
+                    variant, f"adds or removes `{section}`, so that there is nothing to compare; keep it."
+                )
+        return made
+
+    def _wrong(
+        self, variant: variants.Variant, what: str, location: tuple[str | int, ...] = ()
+    ) -> InputError:
+        """A mistake of a variant, at the line of the value that has to do with it."""
+        place: tuple[str | int, ...] = ("variants",)
+        for key, own in variant.places.items():
+            way = variants.split(key)
+            touches = location and (location[: len(way)] == way or way[: len(location)] == location)
+            if touches or len(variant.places) == 1:
+                place = own
+        line = studyfile.line_of(self._node, place)
+        return InputError(f"{self.path}, line {line}: the variant {variant.id} {what}")
+
+
+def _place(labels: dict[str, str]) -> str:
+    return f"variants/{variants.id_of(labels)}" if labels else ""
+
+
+def load(path: Path) -> list[Member]:
+    """A study and its variants, see :attr:`Family.members`."""
+    return Family(path).members
+
+
+def one(path: Path, place: str) -> Study:
+    """The study at a place, see :meth:`Family.at`."""
+    return Family(path).at(place)
+
+
+def check_files(members: list[Member], path: Path) -> None:
+    """See that every file that a study or one of its variants names is there.
+
+    Raises
+    ------
+    InputError
+        Naming the first that is not, with the variant that names it.
+    """
+    for member in members:
+        try:
+            studies.check_files(member.study, path)
+        except InputError as error:
+            raise InputError(f"{error} (variant {member.variant})" if member.place else str(error)) from None
+
+
+def sources(study: Study, path: Path) -> dict[str, Path]:
+    """The declared source files of a study, by side; those that it makes are results like others."""
+    return {side: path.parent / file.path for side, file in study.sources.items() if side not in study.made}
+
+
+def _content(study: Study) -> str:
+    """What makes two studies the same: everything but the list of variants."""
+    return digest({**studies.plain(study), "variants": []})
+
+
+def _labels(study: Study, whole: dict[str, Any]) -> dict[str, str]:
+    """What the study itself says of each thing that varies; empty where that is more than one word."""
+    found = {}
+    for name, varied in zip(variants.names(study.variants), study.variants, strict=True):
+        values = {str(variants.value_at(whole, key)) for key in varied.keys}
+        value = variants.value_at(whole, varied.keys[0])
+        single = varied.set is not None and len(values) == 1 and not isinstance(value, dict | list)
+        found[name] = variants.label_of(value) if single else ""
+    return found

@@ -1,0 +1,41 @@
+"""What the notebooks draw."""
+
+from reident.report.figures.filerisk import (
+    risk_calibration,
+    risk_cells,
+    risk_classes,
+    risk_contributions,
+    risk_samples,
+)
+from reident.report.figures.matching import matching_distribution, matching_subsets, matching_summaries
+from reident.report.figures.microaggregation import masked_agreements
+from reident.report.figures.pairs import overlap, ranks
+from reident.report.figures.rates import rank_limit, rates_by_metric
+from reident.report.figures.strata import rates_by_stratum, strata
+from reident.report.figures.style import Figure
+from reident.report.figures.variables import agreement, links
+from reident.report.figures.variants import variants_matching, variants_rates, variants_risk
+
+__all__ = [
+    "Figure",
+    "agreement",
+    "links",
+    "masked_agreements",
+    "matching_distribution",
+    "matching_subsets",
+    "matching_summaries",
+    "overlap",
+    "rank_limit",
+    "ranks",
+    "rates_by_metric",
+    "rates_by_stratum",
+    "risk_calibration",
+    "risk_cells",
+    "risk_classes",
+    "risk_contributions",
+    "risk_samples",
+    "strata",
+    "variants_matching",
+    "variants_rates",
+    "variants_risk",
+]

@@ -1,0 +1,165 @@
+"""What a notebook cell shows: Markdown texts, tables, and sections that appear only with their tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from reident.report.tables.results import Results
+
+
+REPORT = "application/vnd.reident.report+markdown"
+"""The kind of output that the report is rendered from: Markdown with classes and captions."""
+
+
+class Text(str):
+    """Markdown of the report; a notebook shows it without what only the report's style sheets know."""
+
+    __slots__ = ()
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        return {"text/markdown": _without_classes(self), REPORT: str(self)}
+
+    def __repr__(self) -> str:
+        return _without_classes(self)
+
+
+def _without_classes(text: str) -> str:
+    """Markdown as every notebook understands it."""
+    for pattern, plainly in _CLASSES:
+        text = pattern.sub(plainly, text)
+    return text.strip()
+
+
+_CLASSES = (
+    (re.compile(r"^:{3,}.*\n?", re.MULTILINE), ""),  # fences of what is set apart
+    (re.compile(r"^: (.*) \{[^}]*\}$", re.MULTILINE), r"*\1*"),  # a table's caption
+    (re.compile(r"^(#+ .*) \{[^}]*\}$", re.MULTILINE), r"\1"),  # a heading's kind
+    (re.compile(r"(?<!\\)\[((?:[^\\\]]|\\.)*)\]\{\.\w+\}"), r"\1"),  # a phrase's class
+)
+
+
+class Part(NamedTuple):
+    """A piece of the report and the tables that it is made of.
+
+    Attributes
+    ----------
+    reads : tuple of str
+        Tables of the results folder; where the study does not ask for one of them, or it is not there, the part
+        is left out.
+    make : callable
+        ``make(results)`` gives Markdown, a figure, or nothing where there is nothing to say.
+    """
+
+    reads: tuple[str, ...]
+    make: Callable[[Results], Any]
+
+    def __call__(self, results: Results) -> Any:
+        """What the part shows for these results, None without its tables."""
+        return self.make(results) if results.has(*self.reads) else None
+
+
+def part(*reads: str) -> Callable[[Callable[[Results], Any]], Part]:
+    """Make a function a part of the report that reads these tables."""
+
+    def mark(make: Callable[[Results], Any]) -> Part:
+        return Part(reads, make)
+
+    return mark
+
+
+Piece = Part | tuple[Any, ...]
+"""A part, or a section within the section: its heading and its pieces."""
+
+
+def section(results: Results, heading: str, *pieces: Piece, kind: str = "") -> list[Any]:
+    """A section of the report: its heading and what its pieces show.
+
+    Parameters
+    ----------
+    results : Results
+    heading : str
+        Markdown; empty for none.
+    pieces : Part or (heading, piece, …)
+    kind : {'', 'annex'}
+        Sections are numbered, annexes lettered.
+
+    Returns
+    -------
+    list of Text and Figure
+        Empty, without the heading too, if no piece has anything to show.
+    """
+    return list(_shown(results, heading, pieces, f" {{.{kind}}}" if kind else "", 1))
+
+
+def _shown(results: Results, heading: str, pieces: Iterable[Piece], mark: str, level: int) -> Iterator[Any]:
+    inside: list[Any] = []
+    for piece in pieces:
+        if isinstance(piece, Part):
+            made = piece(results)
+            if made:
+                inside.append(Text(made) if isinstance(made, str) else made)
+        else:
+            inside += _shown(results, piece[0], piece[1:], "", level + 1)
+    if inside and heading:
+        yield Text(f"{'#' * level} {heading}{mark}")
+    yield from inside
+
+
+class Column(NamedTuple):
+    """A column of a table: its heading (Markdown), its cells (Markdown), and how they stand.
+
+    ``align`` is ``l``, ``r`` or ``c``. ``width`` is ``auto`` (as wide as its cells) or a share of what
+    the others leave, such as ``1fr``.
+    """
+
+    heading: str
+    cells: Sequence[str]
+    align: str = "r"
+    width: str = "auto"
+
+
+def table(caption: str, *columns: Column, kind: str = "") -> str:
+    """A Markdown table with a caption.
+
+    Parameters
+    ----------
+    caption : str
+        Markdown.
+    columns : Column
+        All equally long; the first one names the rows.
+    kind : {'', 'compact'}
+        ``compact`` is set smaller.
+    """
+    rule = {"l": ":--", "r": "--:", "c": ":-:"}
+    lines = [
+        _row(column.heading for column in columns),
+        _row(rule[column.align] for column in columns),
+        *(_row(row) for row in zip(*(column.cells for column in columns), strict=True)),
+    ]
+    marks = " ".join(
+        filter(None, [f".{kind}" if kind else "", f'widths="{" ".join(c.width for c in columns)}"'])
+    )
+    return "\n".join(lines) + f"\n\n: {caption} {{{marks}}}"
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def block(kind: str, *paragraphs: str) -> str:
+    """Paragraphs set apart; `kind` is a class that the style sheets know."""
+    fence = ":" * (4 if any(":::" in paragraph for paragraph in paragraphs) else 3)
+    return "\n\n".join([f"{fence} {{.{' .'.join(kind.split())}}}", *paragraphs, fence])
+
+
+def paragraphs(*texts: str | None) -> str:
+    """Texts one after the other, without the empty ones."""
+    return "\n\n".join(text for text in texts if text)
+
+
+def items(texts: Iterable[str]) -> str:
+    """A list with bullets."""
+    return "\n".join(f"- {text}" for text in texts)
