@@ -10,8 +10,8 @@ import matplotlib as mpl
 import pytest
 from reident.report import figures
 from reident.report.figures import style
-from reident.report.tables.results import Results
-from reident.report.tables.wording import percent
+from reident.report.results import Results
+from reident.report.wording import percent
 from unit.filerisk_fixture import POPULATION, write_filerisk
 from unit.matching_fixture import SUBSETS, write_matching
 from unit.microaggregation_fixture import write_masked

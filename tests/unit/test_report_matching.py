@@ -6,9 +6,9 @@ import nbformat
 import pandas as pd
 import pytest
 from reident.report import figures, tables
+from reident.report.results import Results
 from reident.report.tables import matching_sets
 from reident.report.tables.matching import limits
-from reident.report.tables.results import Results
 from unit.matching_fixture import MATCHING, SUBSETS, write_matching
 from unit.report_fixture import write_results
 

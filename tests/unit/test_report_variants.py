@@ -6,9 +6,9 @@ from xml.etree import ElementTree as ET
 import nbformat
 import pytest
 from reident.report import figures, tables
-from reident.report.tables.results import Results
+from reident.report.results import Results
 from reident.report.tables.variants import MOST_LINES, distinct, relevant, touched
-from reident.report.tables.wording import percent
+from reident.report.wording import percent
 from unit.filerisk_fixture import FILE_RISK, write_filerisk
 from unit.matching_fixture import write_matching
 from unit.report_fixture import Shape, write_results

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from reident.pipeline import parts, reviewed
 from reident.report import tables
-from reident.report.tables.results import Results
+from reident.report.results import Results
 from unit.filerisk_fixture import POPULATION, write_filerisk
 from unit.making import study
 from unit.matching_fixture import write_matching

@@ -8,11 +8,11 @@ import re
 import pandas as pd
 import pytest
 from reident.errors import InputError
-from reident.report import tables
-from reident.report.tables import front, wording
+from reident.report import tables, wording
+from reident.report.layout import Column, Text, block
+from reident.report.results import Results, open_results
+from reident.report.tables import front
 from reident.report.tables.attack import MOST_STRATA
-from reident.report.tables.layout import Column, Text, block
-from reident.report.tables.results import Results, open_results
 from unit.report_fixture import REGIONS, Shape, write_entry, write_results
 
 NB = wording.NO_BREAK

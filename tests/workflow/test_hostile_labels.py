@@ -17,7 +17,7 @@ import pytest
 import yaml
 from pypdf import PdfReader
 from reident.ledger import spreadsheets, stored
-from reident.report.tables.wording import plain
+from reident.report.wording import plain
 from workflow.commands import snakemake
 from workflow.hostile import LABELS
 from workflow.pages import Page

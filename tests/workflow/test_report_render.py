@@ -21,7 +21,7 @@ from pypdf import PdfReader
 from reident.report import render
 from reident.report.execute import execute
 from reident.report.tables import Column, table
-from reident.report.tables.wording import escape, plain
+from reident.report.wording import escape, plain
 from unit.report_fixture import REGIONS, VARIABLES, Shape, write_results
 from workflow.pages import Page
 

@@ -21,8 +21,8 @@ import pypandoc
 import typst
 
 from reident.report.figures.style import NARROW
-from reident.report.tables.layout import REPORT
-from reident.report.tables.wording import plain
+from reident.report.layout import REPORT
+from reident.report.wording import plain
 
 LONGEST_TITLE = 300
 HERE = Path(__file__).parent

@@ -22,6 +22,8 @@ from reident.report.figures.style import (
     rows,
     share_axis,
 )
+from reident.report.layout import part
+from reident.report.results import Results
 from reident.report.tables.filerisk import (
     CELLS,
     CLASSES,
@@ -32,9 +34,7 @@ from reident.report.tables.filerisk import (
     classes_of,
 )
 from reident.report.tables.filerisk_population import BY_SAMPLE, BY_TENTH, tenths_of
-from reident.report.tables.layout import part
-from reident.report.tables.results import Results
-from reident.report.tables.wording import count, percent, some
+from reident.report.wording import count, percent, some
 
 LOOKS = {"elliot-manning": LINES["unicity"], "user-guide": LINES["taxicab"]}
 """Colour and marker of a definition."""

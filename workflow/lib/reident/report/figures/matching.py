@@ -21,7 +21,8 @@ from reident.report.figures.style import (
     percent_axis,
     rows,
 )
-from reident.report.tables.layout import part
+from reident.report.layout import part
+from reident.report.results import Results
 from reident.report.tables.matching import (
     CONFIDENTIAL,
     DISTRIBUTION,
@@ -33,8 +34,7 @@ from reident.report.tables.matching import (
     lines_of,
 )
 from reident.report.tables.matching_sets import by_class, class_words, named_sets, subsets
-from reident.report.tables.results import Results
-from reident.report.tables.wording import count, escape, percent, some
+from reident.report.wording import count, escape, percent, some
 
 PANELS = (
     ("expected_match_risk", "Expected match risk"),

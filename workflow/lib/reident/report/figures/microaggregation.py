@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from reident.report.figures.style import LINES, MUTED, Figure, Sheet, figure, share_axis
-from reident.report.tables.layout import part
+from reident.report.layout import part
+from reident.report.results import Results
 from reident.report.tables.microaggregation import AGREEMENTS, COMPARED, labels_of, ranges
-from reident.report.tables.results import Results
-from reident.report.tables.wording import percent
+from reident.report.wording import percent
 
 MOST_PANELS, MOST_LINES = 4, 8
 DASHES = ((), (4, 1.5), (1.2, 1.2))

@@ -18,10 +18,10 @@ from reident.report.figures.style import (
     count_axis,
     figure,
 )
-from reident.report.tables.layout import part
+from reident.report.layout import part
+from reident.report.results import Results, title
 from reident.report.tables.patterns import levels
-from reident.report.tables.results import Results, title
-from reident.report.tables.wording import count, listed, some
+from reident.report.wording import count, listed, some
 
 MOST_SETS = 24
 """So many intersections are shown, the largest ones."""

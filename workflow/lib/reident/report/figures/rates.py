@@ -21,10 +21,10 @@ from reident.report.figures.style import (
     rows,
     share_axis,
 )
-from reident.report.tables.layout import part
+from reident.report.layout import part
+from reident.report.results import Results, title
 from reident.report.tables.patterns import limits
-from reident.report.tables.results import Results, title
-from reident.report.tables.wording import UNDEFINED, declared, defined, percent, span
+from reident.report.wording import UNDEFINED, declared, defined, percent, span
 
 KEY_PAD = 18
 """Points between an axis and its title, with room for a legend."""

@@ -22,10 +22,10 @@ from reident.report.figures.style import (
     percent_axis,
     rows,
 )
+from reident.report.layout import part
+from reident.report.results import WHOLE, Results, title
 from reident.report.tables.attack import shown_strata, strata_note
-from reident.report.tables.layout import part
-from reident.report.tables.results import WHOLE, Results, title
-from reident.report.tables.wording import UNDEFINED, count, declared, defined, percent, shorten
+from reident.report.wording import UNDEFINED, count, declared, defined, percent, shorten
 
 MARKS: dict[str, tuple[str, Look]] = {
     "n_links": (

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from reident.report.tables.wording import plain, shorten
+from reident.report.wording import plain, shorten
 
 INK = "#1d2733"
 MUTED = "#5b6670"

@@ -21,10 +21,10 @@ from reident.report.figures.style import (
     percent_axis,
     rows,
 )
-from reident.report.tables.layout import part
+from reident.report.layout import part
+from reident.report.results import Results, title
 from reident.report.tables.patterns import agreement as shares_of
-from reident.report.tables.results import Results, title
-from reident.report.tables.wording import percent
+from reident.report.wording import percent
 
 KINDS = {"false": "suspected but false", "confirmed": "confirmed"}
 OUTCOMES = {

@@ -25,8 +25,8 @@ from reident.report.figures.style import (
     rows,
     share_axis,
 )
-from reident.report.tables.layout import part
-from reident.report.tables.results import Results, title
+from reident.report.layout import part
+from reident.report.results import Results, title
 from reident.report.tables.variants import (
     MATCHING,
     RATES,
@@ -38,7 +38,7 @@ from reident.report.tables.variants import (
     touched,
     varied,
 )
-from reident.report.tables.wording import escape, percent
+from reident.report.wording import escape, percent
 
 MOST_CURVES = 8
 """So many lines in a panel can be told apart; beyond, variants are rows."""

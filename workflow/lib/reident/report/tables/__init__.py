@@ -1,5 +1,7 @@
 """What the notebooks show in words and tables."""
 
+from reident.report.layout import Column, Part, Text, block, part, section, table
+from reident.report.results import Results, open_results
 from reident.report.tables.annex import account, command, cut_points, provenance, sign_off, versions
 from reident.report.tables.attack import files, premise, strata, strata_table, variables
 from reident.report.tables.choices import choices, choices_text, warnings
@@ -26,7 +28,6 @@ from reident.report.tables.filerisk_population import (
     risk_warnings,
 )
 from reident.report.tables.front import findings, overall, verdicts
-from reident.report.tables.layout import Column, Part, Text, block, part, section, table
 from reident.report.tables.matching import (
     matching_findings,
     matching_overall,
@@ -59,7 +60,6 @@ from reident.report.tables.patterns import (
     ranks,
 )
 from reident.report.tables.rates import pairs_by_metric, rates_by_metric, rates_by_stratum, strata_sentence
-from reident.report.tables.results import Results, open_results
 from reident.report.tables.variants import (
     variants_findings,
     variants_matching,
@@ -67,7 +67,7 @@ from reident.report.tables.variants import (
     variants_risk,
     variants_text,
 )
-from reident.report.tables.wording import escape
+from reident.report.wording import escape
 
 __all__ = [
     "Column",

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from reident.report.tables.layout import Column, block, paragraphs, part, table
-from reident.report.tables.results import Results, listed_files
-from reident.report.tables.wording import UNDEFINED, count, escape, listed, number, some
+from reident.report.layout import Column, block, paragraphs, part, table
+from reident.report.results import Results, listed_files
+from reident.report.wording import UNDEFINED, count, escape, listed, number, some
 
 MOST_CUTS = 60
 """So many lines of cut points are shown one by one; beyond, the range of each cut point."""

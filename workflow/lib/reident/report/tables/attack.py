@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from reident.report.tables.layout import Column, paragraphs, part, table
-from reident.report.tables.results import Results
-from reident.report.tables.wording import count, escape, listed, percent, percents, some, word
+from reident.report.layout import Column, paragraphs, part, table
+from reident.report.results import Results
+from reident.report.wording import count, escape, listed, percent, percents, some, word
 
 FILES = {
     "puf": ("Public use file (PUF)", "what the agency releases"),

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from reident.linkage.metrics import euclidean, unicity
 from reident.linkage.metrics.adhoc import DEFAULT_BANDS
+from reident.report.layout import Column, block, part, table
+from reident.report.results import Results, title
 from reident.report.tables.front import unconfirmable
-from reident.report.tables.layout import Column, block, part, table
-from reident.report.tables.results import Results, title
-from reident.report.tables.wording import count, declared, escape, listed, percent, some
+from reident.report.wording import count, declared, escape, listed, percent, some
 
 
 class Choice(NamedTuple):

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from reident.report.layout import Column, block, paragraphs, part, table
+from reident.report.results import Results
 from reident.report.tables.choices import Choice, table_of
 from reident.report.tables.filerisk import CLASSES, NAMES, SUMMARY, class_words, options, quantity, unreached
-from reident.report.tables.layout import Column, block, paragraphs, part, table
-from reident.report.tables.results import Results
-from reident.report.tables.wording import UNDEFINED, count, declared, escape, percent, percents, some
+from reident.report.wording import UNDEFINED, count, declared, escape, percent, percents, some
 
 BY_SAMPLE, BY_CLASS, BY_TENTH = "filerisk/by_sample.csv", "filerisk/by_class.csv", "filerisk/by_tenth.csv"
 ACCOUNT, WARNINGS, CATEGORIES = "filerisk/account.csv", "filerisk/warnings.csv", "filerisk/categories.csv"

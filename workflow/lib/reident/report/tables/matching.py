@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from reident.report.tables.layout import Column, block, items, paragraphs, part, table
-from reident.report.tables.results import Results
-from reident.report.tables.wording import (
+from reident.report.layout import Column, block, items, paragraphs, part, table
+from reident.report.results import Results
+from reident.report.wording import (
     NO_BREAK,
     UNDEFINED,
     apart,

@@ -6,8 +6,9 @@ from itertools import groupby
 
 import pandas as pd
 
+from reident.report.layout import Column, block, paragraphs, part, table
+from reident.report.results import Results
 from reident.report.tables.choices import Choice, table_of
-from reident.report.tables.layout import Column, block, paragraphs, part, table
 from reident.report.tables.matching import (
     CONFIDENTIAL,
     DISTRIBUTION,
@@ -23,8 +24,7 @@ from reident.report.tables.matching import (
     options,
     set_name,
 )
-from reident.report.tables.results import Results
-from reident.report.tables.wording import UNDEFINED, count, escape, listed, percent, percents, some
+from reident.report.wording import UNDEFINED, count, escape, listed, percent, percents, some
 
 PER_SIZE = 5
 """Of all subsets of one size, so many are shown, the most dangerous ones."""

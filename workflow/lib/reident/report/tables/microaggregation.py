@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 
 from reident.linkage.metrics.winkler import Options
-from reident.report.tables.layout import Column, block, paragraphs, part, table
-from reident.report.tables.results import Results, title
-from reident.report.tables.wording import (
+from reident.report.layout import Column, block, paragraphs, part, table
+from reident.report.results import Results, title
+from reident.report.wording import (
     UNDEFINED,
     count,
     declared,

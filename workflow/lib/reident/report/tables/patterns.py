@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from reident.report.tables.layout import Column, paragraphs, part, table
-from reident.report.tables.results import WHOLE, Results, title
-from reident.report.tables.wording import UNDEFINED, count, escape, percent, percents, some
+from reident.report.layout import Column, paragraphs, part, table
+from reident.report.results import WHOLE, Results, title
+from reident.report.wording import UNDEFINED, count, escape, percent, percents, some
 
 
 def of_ranked(results: Results, name: str, columns: list[str]) -> pd.DataFrame:

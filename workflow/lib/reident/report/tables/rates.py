@@ -6,11 +6,11 @@ from typing import Any
 
 import pandas as pd
 
+from reident.report.layout import Column, block, paragraphs, part, table
+from reident.report.results import Results, title
 from reident.report.tables.attack import shown_strata, strata_note
 from reident.report.tables.front import unconfirmable
-from reident.report.tables.layout import Column, block, paragraphs, part, table
-from reident.report.tables.results import Results, title
-from reident.report.tables.wording import (
+from reident.report.wording import (
     NO_BREAK,
     UNDEFINED,
     count,

@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 
 from reident.linkage.metrics import REGISTRY
+from reident.report.layout import Column, block, items, paragraphs, part, table
+from reident.report.results import Results, title
 from reident.report.tables.filerisk import NAMES
-from reident.report.tables.layout import Column, block, items, paragraphs, part, table
 from reident.report.tables.matching import LIMITS, decimals_of, judged, limits
-from reident.report.tables.results import Results, title
-from reident.report.tables.wording import (
+from reident.report.wording import (
     apart,
     count,
     declared,

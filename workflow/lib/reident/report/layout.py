@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from reident.report.tables.results import Results
+    from reident.report.results import Results
 
 
 REPORT = "application/vnd.reident.report+markdown"
