@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from making.report import write_entry
 from reident.filerisk import assessment, numerical_study
 from reident.filerisk import prepare as intake
 from reident.study import model as study
-from unit.report_fixture import write_entry
 
 FILE_RISK = {
     "file": {"path": "survey.csv", "id": "pid"},

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from making.report import write_entry
 from reident.matching import prepare as intake
 from reident.matching.summary import match_files
 from reident.study import model as study
-from unit.report_fixture import write_entry
 
 MATCHING = {
     "confidential": {"path": "confidential.csv"},

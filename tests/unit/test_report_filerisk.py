@@ -4,12 +4,11 @@ import re
 
 import pyarrow.parquet as pq
 import pytest
+from making.report import cells, write_results
 from reident.report import figures, tables
 from reident.report.results import Results
 from reident.report.tables.filerisk import NAMES
 from unit.filerisk_fixture import FILE_RISK, POPULATION, drawn, write_filerisk
-from unit.report_fixture import write_results
-from unit.test_report_matching import cells
 
 
 @pytest.fixture

@@ -1,18 +1,13 @@
 """The section on synthetic data: numbers of the tables, verdicts, what appears only where there is something to say."""
 
-from pathlib import Path
-
-import nbformat
 import pandas as pd
 import pytest
+from making.report import cells, write_results
 from reident.report import figures, tables
 from reident.report.results import Results
 from reident.report.tables import matching_sets
 from reident.report.tables.matching import limits
 from unit.matching_fixture import MATCHING, SUBSETS, write_matching
-from unit.report_fixture import write_results
-
-NOTEBOOK = Path(__file__).parents[2] / "workflow" / "notebooks" / "disclosure-review.ipynb"
 
 
 @pytest.fixture
@@ -188,20 +183,6 @@ def test_a_name_of_an_intruder_cannot_steer_the_page(results):
         assert "<script>" not in part(found)
         assert "\\<script\\>" in part(found)
     assert "broken by both intruders" in tables.matching_overall(found)
-
-
-def cells(results):
-    """What the cells of the notebook show, by their name."""
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
-    shown = {}
-    for cell in notebook.cells:
-        if cell.cell_type == "code" and cell.source.startswith("display("):
-            found = []
-            space = {"study": results, "tables": tables, "figures": figures}
-            space["display"] = lambda *parts, found=found: found.extend(parts)
-            exec(cell.source, space)  # noqa: S102 - the project's own notebook
-            shown[cell["id"]] = found
-    return shown
 
 
 def test_the_notebook_of_synthetic_data_alone(usual):

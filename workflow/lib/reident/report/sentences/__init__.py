@@ -31,7 +31,7 @@ class _Strict(string.Formatter):
 
     def check_unused_args(
         self, used_args: set[int | str], args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> None:  # noqa: ARG002
+    ) -> None:
         if unused := sorted(set(kwargs) - {str(name) for name in used_args}):
             raise ValueError(f"the sentence does not name the fields {', '.join(unused)}")
 

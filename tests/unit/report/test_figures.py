@@ -8,6 +8,8 @@ from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
 import pytest
+from making.report import Shape, write_results
+from making.variants import ALPHA, add_variants
 from reident.report import figures
 from reident.report.figures import style
 from reident.report.results import Results
@@ -15,8 +17,6 @@ from reident.report.wording import percent
 from unit.filerisk_fixture import POPULATION, write_filerisk
 from unit.matching_fixture import SUBSETS, write_matching
 from unit.microaggregation_fixture import write_masked
-from unit.report_fixture import Shape, write_results
-from unit.variants_fixture import ALPHA, add_variants
 
 HOSTILE = ("$x$", "$", r"\input{e}", "</svg><script>", "-->", "漢字 😀", "\u202eevil", "a" * 300)
 EVERY = [getattr(figures, name) for name in figures.__all__ if name != "Figure"]

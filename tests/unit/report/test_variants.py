@@ -1,20 +1,18 @@
 """The section on variants: what varies, which metrics it touches, their rates and verdicts, figures of every kind."""
 
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import nbformat
 import pytest
+from making.report import NOTEBOOK, Shape, write_results
+from making.variants import ALPHA, PROTECTION, add_variants
 from reident.report import figures, tables
 from reident.report.results import Results
 from reident.report.tables.variants import MOST_LINES, distinct, relevant, touched
 from reident.report.wording import percent
 from unit.filerisk_fixture import FILE_RISK, write_filerisk
 from unit.matching_fixture import write_matching
-from unit.report_fixture import Shape, write_results
-from unit.variants_fixture import ALPHA, PROTECTION, add_variants
 
-NOTEBOOK = Path(__file__).parents[2] / "workflow" / "notebooks" / "disclosure-review.ipynb"
 ALPHAS = [{"alpha": alpha} for alpha in ALPHA["values"]]
 PROTECTIONS = [{"protection": label} for label in PROTECTION["combinations"]]
 BOTH = [{"protection": label, "alpha": alpha} for label in ("weak", "strong") for alpha in ALPHA["values"]]

@@ -10,11 +10,17 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+import nbformat
 import numpy as np
 import pandas as pd
 from reident.ledger.chain import sealed
+from reident.report import figures, tables
+from reident.report.results import Results
 from scipy.stats import beta
+
+NOTEBOOK = Path(__file__).parents[2] / "workflow" / "notebooks" / "disclosure-review.ipynb"
 
 RANKED = ("taxicab", "euclidean", "adhoc", "winkler")
 STRENGTH = {
@@ -92,6 +98,19 @@ def write_results(folder: Path, shape: Shape = Shape()) -> Path:
     _csv(folder / "description/overlap.csv", _overlap(shape, rates))
     _ledger(folder)
     return folder
+
+
+def cells(results: Results) -> dict[str, list[Any]]:
+    """Return what each cell of the notebook shows for these results, by the id of the cell."""
+    shown = {}
+    for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
+        if cell.cell_type == "code" and cell.source.startswith("display("):
+            output: list[Any] = []
+            space = {"study": results, "tables": tables, "figures": figures}
+            space["display"] = lambda *parts, output=output: output.extend(parts)
+            exec(cell.source, space)  # noqa: S102 - the project's own notebook
+            shown[cell["id"]] = output
+    return shown
 
 
 def _write(path: Path, text: str) -> None:

@@ -7,13 +7,13 @@ import re
 
 import pandas as pd
 import pytest
+from making.report import REGIONS, Shape, write_entry, write_results
 from reident.errors import InputError
 from reident.report import tables, wording
 from reident.report.layout import Column, Text, block
 from reident.report.results import Results, open_results
 from reident.report.tables import front
 from reident.report.tables.attack import MOST_STRATA
-from unit.report_fixture import REGIONS, Shape, write_entry, write_results
 
 NB = wording.NO_BREAK
 
