@@ -58,7 +58,7 @@ def test_a_label_is_shown_letter_by_letter(label, shown, why):
 
 
 def test_a_label_is_cut_where_it_would_fill_a_page():
-    assert len(wording.plain("x" * 1000)) == wording.LONGEST
+    assert len(wording.plain("x" * 1000)) == wording.MAX_LABEL_LENGTH
     assert wording.shorten("Region of the north, district 17", 20) == "Region of th…rict 17"
 
 
@@ -88,6 +88,8 @@ def test_percentages_have_sensible_digits(fraction, shown, why):
         ("count", (float("nan"),), "–"),
         ("percents", ([0.5, None, 0.001],), [f"50.00{NB}%", "–", f"0.10{NB}%"]),
         ("percents", ([0.5, 0.0],), [f"50.0{NB}%", f"0.0{NB}%"]),
+        ("rates", ([0.5, None, 0.001],), ["50.00", "–", "0.10"]),
+        ("without_unit", (f"<{NB}0.001{NB}%",), f"<{NB}0.001"),
         ("declared", (0.05,), f"5{NB}%"),
         ("declared", (0.0725,), f"7.25{NB}%"),
         ("span", (0.01, 0.2), f"1.0 – 20.0{NB}%"),
