@@ -112,7 +112,9 @@ def patterns_of(key: ast.expr) -> list[str]:
         return patterns_of(key.body) + patterns_of(key.orelse)
     if isinstance(key, ast.JoinedStr):
         return [
-            "".join(re.escape(part.value) if isinstance(part, ast.Constant) else r"[\w-]+" for part in key.values)
+            "".join(
+                re.escape(part.value) if isinstance(part, ast.Constant) else r"[\w-]+" for part in key.values
+            )
         ]
     assert isinstance(key, ast.Constant), f"line {key.lineno}: the key must be a literal or an f-string"
     return [re.escape(key.value)]
@@ -123,7 +125,9 @@ USED = {
     for source in sorted(REPORT.rglob("*.py"))
     for section, pattern in calls_of(ast.parse(source.read_text(encoding="utf-8")))
 }
-FILES = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sentences.FOLDER.glob("*.yaml")}
+FILES = {
+    path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sentences.FOLDER.glob("*.yaml")
+}
 
 
 def test_every_section_is_used_and_exists():

@@ -116,7 +116,7 @@ def percents(fractions: Iterable[float | None]) -> list[str]:
 
 def without_unit(text: str) -> str:
     """Return a percentage without its sign, for a column whose heading names the unit."""
-    return text.removesuffix(f"{NO_BREAK}%")
+    return text.replace(f"{NO_BREAK}%", "")
 
 
 def rates(fractions: Iterable[float | None]) -> list[str]:
