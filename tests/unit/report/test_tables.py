@@ -430,7 +430,7 @@ def test_results_are_found_from_a_folder_below(tmp_path, monkeypatch):
 
 def test_absent_results_are_one_sentence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=r"no results in results/none: run the study first"):
+    with pytest.raises(InputError, match=r"results/none: there are no results. Run the study first"):
         open_results("results/none")
 
 
