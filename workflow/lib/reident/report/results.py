@@ -78,7 +78,7 @@ class Results:
         self.table = cache(self._table)
 
     def has(self, *names: str) -> bool:
-        """Return whether the study asks for all of these files and they exist; ``study.json`` always does."""
+        """Whether the study asks for every one of these files and they are there; ``study.json`` always is."""
         asked = self.reviewed | {reviewed.RESOLVED}
         return all(name in asked and (self.folder / name).is_file() for name in names)
 
