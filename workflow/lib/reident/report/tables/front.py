@@ -36,11 +36,22 @@ class Verdict(NamedTuple):
 
 
 def verdict(line: pd.Series, limit: float | None, *, confirmable: bool = True) -> Verdict:
-    """Return the verdict on one line of the rates: a conditional rate of at most `limit` passes.
+    """Return the verdict on a metric: a conditional rate of at most `limit` passes.
 
-    ``unsure`` passes too, but the interval reaches above the limit. ``nothing`` is a metric without a suspected
-    record, whose conditional rate is not defined. ``unknown`` is a metric of a study in which nothing is
-    `confirmable`. ``open`` is a metric of a study without a limit.
+    Parameters
+    ----------
+    line : pandas.Series
+        A line of the rates (METHODS §6).
+    limit : float or None
+        The largest conditional rate that passes, in [0, 1]; None in a study without a limit.
+    confirmable : bool
+        Whether a suspected pair of the study can be confirmed at all.
+
+    Returns
+    -------
+    Verdict
+        ``above`` the limit; ``within`` it; ``unsure`` if it passes but the interval reaches above the limit;
+        ``nothing`` without a suspected record; ``unknown`` where nothing is `confirmable`; ``open`` without a limit.
     """
     if limit is None:
         kind = "open"
