@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from making.filerisk import FILE_RISK, POPULATION, drawn, prepared
 from oracles import minimal_uniques as oracle
 from reident.filerisk import assessment, dis
 from reident.filerisk import prepare as intake
-from unit.filerisk_fixture import FILE_RISK, POPULATION, drawn, prepared
 
 
 def assess(section=FILE_RISK, *, threads=1, **keys):

@@ -7,15 +7,15 @@ import shutil
 from pathlib import Path
 
 import pytest
+from making.filerisk import POPULATION, write_filerisk
+from making.matching import write_matching
+from making.microaggregation import write_masked
 from making.report import Shape, cells, write_results
 from making.variants import ALPHA, add_variants
 from reident.pipeline import parts, reviewed
 from reident.report import tables
 from reident.report.results import Results
-from unit.filerisk_fixture import POPULATION, write_filerisk
 from unit.making import study
-from unit.matching_fixture import write_matching
-from unit.microaggregation_fixture import write_masked
 
 ALPHAS = [{"alpha": alpha} for alpha in ALPHA["values"]]
 

@@ -2,12 +2,12 @@
 
 import pandas as pd
 import pytest
+from making.matching import MATCHING, SUBSETS, write_matching
 from making.report import cells, write_results
 from reident.report import figures, tables
 from reident.report.results import Results
 from reident.report.tables import matching_sets
 from reident.report.tables.matching import limits
-from unit.matching_fixture import MATCHING, SUBSETS, write_matching
 
 
 @pytest.fixture

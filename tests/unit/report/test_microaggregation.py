@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from making.microaggregation import write_masked
 from reident.report import figures, tables
 from reident.report.tables.microaggregation import rule_words
-from unit.microaggregation_fixture import write_masked
 
 
 def rows(table: str) -> list[str]:

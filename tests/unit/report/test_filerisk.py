@@ -4,11 +4,11 @@ import re
 
 import pyarrow.parquet as pq
 import pytest
+from making.filerisk import FILE_RISK, POPULATION, drawn, write_filerisk
 from making.report import cells, write_results
 from reident.report import figures, tables
 from reident.report.results import Results
 from reident.report.tables.filerisk import NAMES
-from unit.filerisk_fixture import FILE_RISK, POPULATION, drawn, write_filerisk
 
 
 @pytest.fixture
