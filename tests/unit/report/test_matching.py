@@ -1,4 +1,4 @@
-"""The section on synthetic data: numbers of the tables, verdicts, what appears only where there is something to say."""
+"""The report on synthetic data: numbers of the tables, verdicts, and nothing without a table."""
 
 import pandas as pd
 import pytest
@@ -7,12 +7,13 @@ from making.report import cells, write_results
 from reident.report import figures, tables
 from reident.report.results import Results
 from reident.report.tables import matching_sets
+from reident.report.tables.common import size_class
 from reident.report.tables.matching import limits
 
 
 @pytest.fixture
-def results(tmp_path):
-    """A function from the section `matching` and other keys to its results."""
+def make_results(tmp_path):
+    """Return a function that makes the results of a section `matching` and of other keys."""
     return lambda matching=MATCHING, **keys: Results(write_matching(tmp_path / "results", matching, **keys))
 
 
@@ -30,93 +31,92 @@ def limited(**limit):
     return {"decision": limit}
 
 
-def test_every_synthetic_file_stands_beside_their_mean_and_the_confidential_file(usual):
+def test_every_synthetic_file_is_shown_with_their_mean_and_the_confidential_file(usual):
     text = tables.matching_summaries(usual)
     summary = usual.table("matching/summary.csv")
-    assert [text.count(name) for name in ("Synthetic file 1", "Synthetic file 2", "Synthetic file 3")] == [
-        1,
-        1,
-        1,
-    ]
-    assert (
-        text.index("Synthetic file 3")
-        < text.index("Mean of the synthetic files")
-        < text.index("for comparison")
+    order = (
+        "Synthetic file 1",
+        "Synthetic file 2",
+        "Synthetic file 3",
+        "Mean of the synthetic files",
+        "for comparison",
     )
+    assert [text.count(name) for name in order] == [1] * 5
+    assert sorted(order, key=text.index) == list(order)
     for value in summary["expected_match_risk"]:
         assert f"{value:,.1f}" in text
     for word in ("Expected match risk", "True match rate", "False match rate"):
-        assert f"**{word}**" in text  # and what it means
+        assert f"**{word}**" in text  # the explanation below the table
 
 
-def test_many_files_are_shown_by_their_mean(results):
+def test_many_files_are_shown_by_their_mean(make_results):
     copies = [{"path": f"synthetic_{file}.csv"} for file in range(1, 15)]
-    text = tables.matching_summaries(results({**MATCHING, "synthetic": copies}, n=40))
+    text = tables.matching_summaries(make_results({**MATCHING, "synthetic": copies}, n=40))
     assert "Synthetic file" not in text
     assert "has each of the 14 files" in text
 
 
 @pytest.mark.parametrize(
-    ("limit", "title", "said", "sentence"),
+    ("limit", "title", "text", "case"),
     [
-        ({}, "no verdict", "names no limit", "without limits the report judges nothing"),
-        ({"expected_match_risk_at_most": 300}, "within the limit", "at most 300", "nobody can be beyond all records"),
-        ({"true_match_rate_at_most": 0}, "beyond the limit", "at most 0 %", "a limit of nought is broken"),
-        ({"expected_match_risk_at_most": 0.01}, "beyond the limit", "by all three intruders", "by everybody"),
-        ({"false_match_rate_at_least": 1}, "beyond the limit", "at least 100 %", "a lower bound is broken from above"),
+        ({}, "no verdict", "sets no limit", "no limit"),
+        ({"expected_match_risk_at_most": 300}, "within the limit", "at most 300", "a limit of all records"),
+        ({"true_match_rate_at_most": 0}, "beyond the limit", "at most 0 %", "a limit of 0"),
+        ({"expected_match_risk_at_most": 0.01}, "beyond the limit", "for all three intruders", "all intruders"),
+        ({"false_match_rate_at_least": 1}, "beyond the limit", "at least 100 %", "a lower limit"),
     ],
 )  # fmt: skip
-def test_the_verdict(results, limit, title, said, sentence):
-    found = results(**limited(**limit)) if limit else results()
-    text = tables.matching_overall(found).replace("\u00a0", " ")
-    assert f"Synthetic data: {title}" in text, sentence
-    assert said in text, sentence
-    cells = tables.matching_verdicts(found)
-    assert (cells is None) == (not limit)
+def test_the_verdict(make_results, limit, title, text, case):
+    results = make_results(**limited(**limit)) if limit else make_results()
+    verdict = tables.matching_overall(results).replace("\u00a0", " ")
+    assert f"Synthetic data: {title}" in verdict, case
+    assert text in verdict, case
+    by_intruder = tables.matching_verdicts(results)
+    assert (by_intruder is None) == (not limit)
     if limit:
-        assert ("▲" in cells) == (title == "beyond the limit")
+        assert ("▲" in by_intruder) == (title == "beyond the limit")
 
 
-def test_a_limit_exactly_met_is_kept(results, usual):
-    summary = usual.table("matching/scenarios.csv")
-    most = summary.loc[summary["file"] == "mean", "expected_match_risk"].max()
-    assert "within the limit" in tables.matching_overall(results(**limited(expected_match_risk_at_most=most)))
+def test_a_risk_equal_to_the_limit_meets_it(make_results, usual):
+    lines = usual.table("matching/scenarios.csv")
+    highest = lines.loc[lines["file"] == "mean", "expected_match_risk"].max()
+    results = make_results(**limited(expected_match_risk_at_most=highest))
+    assert "within the limit" in tables.matching_overall(results)
 
 
-def test_only_intruders_beyond_the_limit_are_named(results, usual):
+def test_only_intruders_beyond_the_limit_are_named(make_results, usual):
     lines = usual.table("matching/scenarios.csv")
     mean = lines[lines["file"] == "mean"].set_index("scenario")["expected_match_risk"]
     assert mean["stranger"] < mean["neighbour"]
     limit = (mean["neighbour"] + mean.drop("neighbour").max()) / 2
-    text = tables.matching_overall(results(**limited(expected_match_risk_at_most=limit)))
-    assert "broken by neighbour." in text
+    text = tables.matching_overall(make_results(**limited(expected_match_risk_at_most=limit)))
+    assert "(for neighbour)" in text
 
 
-def test_without_a_unique_match_a_lower_bound_is_met(results):
-    """Everybody alike: no match is unique, no false match rate is defined."""
+def test_a_lower_limit_is_met_without_a_unique_match(make_results):
     matching = {**MATCHING, "known": [], "scenarios": [], "synthesized": ["sex"], "radius": {}}
-    found = results(matching, **limited(false_match_rate_at_least=0.9))
-    assert "within the limit" in tables.matching_overall(found)
-    assert "nothing unique" in tables.matching_verdicts(found)
-    assert "not defined" in tables.matching_summaries(found)
-    assert "nobody stands out" in tables.matching_findings(found)
+    results = make_results(matching, **limited(false_match_rate_at_least=0.9))
+    assert "within the limit" in tables.matching_overall(results)
+    assert "no unique match" in tables.matching_verdicts(results)
+    assert "not defined" in tables.matching_summaries(results)
+    assert "There is no person for whom exactly one record" in tables.matching_findings(results)
 
 
-def test_limits_of_linkage_are_not_those_of_matching(usual):
+def test_limits_of_linkage_are_not_limits_of_matching(usual):
     usual_limits = {"decision": {"conditional_rate_at_most": 0.1, "true_match_rate_at_most": 0.2}}
     assert limits(type("Study", (), {"study": usual_limits})()) == {"true_match_rate_at_most": 0.2}
 
 
-def test_three_sentences_name_what_an_intruder_knows(usual):
+def test_findings_say_what_the_intruder_knows(usual):
     text = tables.matching_findings(usual)
     assert text.count("- **") == 3
-    assert "who knows sex and region of a person, and the true job and income" in text
-    assert "of 300 persons" in text
+    assert "knows sex and region of a person, and the true values of job and income" in text
+    assert "of 300 people" in text
 
 
-def test_the_premise_names_radii_and_targets(results):
-    found = results({**MATCHING, "targets": {"variable": "sex", "equals": ["1"]}})
-    text = tables.matching_premise(found).replace("\u00a0", " ")
+def test_the_premise_names_radii_and_targets(make_results):
+    results = make_results({**MATCHING, "targets": {"variable": "sex", "equals": ["1"]}})
+    text = tables.matching_premise(results).replace("\u00a0", " ")
     assert "income within 10 % of the true value" in text
     assert "age within 1" in text
     assert "the *targets*" in text
@@ -133,59 +133,59 @@ def test_the_distribution_adds_up(usual):
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "said"),
-    [(0, 0, "none"), (1, 1, "1"), (3, 4, "3 – 4"), (1000, float("nan"), "1,000 and more")],
+    ("low", "high", "words"),
+    [(0, 0, "none"), (1, 1, "1"), (3, 4, "3 – 4"), (1000, float("nan"), "1,000 or more")],
 )
-def test_classes_in_words(low, high, said):
-    assert matching_sets.class_words(low, high) == said
+def test_classes_in_words(low, high, words):
+    assert size_class(low, high) == words
 
 
-def test_intruders_are_compared_where_there_are_several(usual, results):
+def test_several_intruders_are_compared(usual, make_results):
     text = tables.matching_scenarios(usual)
-    assert "*neighbour* is the most dangerous" in text
+    assert "*neighbour* has the highest expected match risk" in text
     assert "nothing but the synthesized variables" in text
-    assert tables.matching_scenarios(results({**MATCHING, "scenarios": [], "radius": {}})) is None
+    assert tables.matching_scenarios(make_results({**MATCHING, "scenarios": [], "radius": {}})) is None
 
 
-def test_all_subsets_are_ranked(every, usual):
+def test_all_sets_of_known_variables_are_ranked(every, usual):
     text = tables.matching_subsets(every)
     assert (
-        "All 7 sets of at most 3 known variables were tried. The most dangerous is sex, age and region"
+        "every set of at most 3 known variables: 7 sets in total. The set with the highest risk is sex, age and region,"
         in text
     )
-    found = matching_sets.subsets(every)
-    assert found["place"].tolist() == [1, 2, 3, 4, 5, 6, 7]
-    assert found["expected_match_risk"].is_monotonic_decreasing
+    sets = matching_sets.all_sets(every)
+    assert sets["rank"].tolist() == [1, 2, 3, 4, 5, 6, 7]
+    assert sets["expected_match_risk"].is_monotonic_decreasing
     assert tables.matching_subsets(usual) is None
     assert figures.matching_subsets(usual) is None
 
 
-def test_what_a_variable_adds_is_a_geometric_mean():
-    found = pd.DataFrame({"known": ["a", "b", "a + b"], "expected_match_risk": [1.0, 4.0, 8.0]})
-    assert matching_sets.gains(found) == {"a": pytest.approx(2), "b": pytest.approx(8)}
-    assert matching_sets.gains(found.assign(expected_match_risk=[0.0, 4.0, 8.0])) == {"a": pytest.approx(2)}
+def test_the_factor_of_a_variable_is_a_geometric_mean():
+    sets = pd.DataFrame({"known": ["a", "b", "a + b"], "expected_match_risk": [1.0, 4.0, 8.0]})
+    assert matching_sets.gains(sets) == {"a": pytest.approx(2), "b": pytest.approx(8)}
+    assert matching_sets.gains(sets.assign(expected_match_risk=[0.0, 4.0, 8.0])) == {"a": pytest.approx(2)}
 
 
-def test_choices_and_account(usual):
-    assert "a number at the very end matches" in tables.matching_choices(usual)
+def test_choices_and_account_are_shown(usual):
+    assert "a value at the end of the radius matches" in tables.matching_choices(usual)
     assert tables.matching_account(usual).count("**rows used**") == 5
     assert tables.matching_warnings(usual) is None
     assert "release of the synthetic data" in tables.sign_off(usual)
     assert "matching/summary" in tables.provenance(usual).replace("\\", "")
 
 
-def test_a_name_of_an_intruder_cannot_steer_the_page(results):
+def test_names_of_intruders_are_escaped(make_results):
     hostile = "<script>|$x$ `{=html}`"
-    found = results(
+    results = make_results(
         {**MATCHING, "scenarios": [{"name": hostile, "known": ["age"]}]}, **limited(true_match_rate_at_most=0)
     )
     for part in (tables.matching_scenarios, tables.matching_verdicts):
-        assert "<script>" not in part(found)
-        assert "\\<script\\>" in part(found)
-    assert "broken by both intruders" in tables.matching_overall(found)
+        assert "<script>" not in part(results)
+        assert "\\<script\\>" in part(results)
+    assert "for both intruders" in tables.matching_overall(results)
 
 
-def test_the_notebook_of_synthetic_data_alone(usual):
+def test_the_notebook_of_a_study_of_synthetic_data_alone(usual):
     shown = cells(usual)
     assert shown["front"]
     assert shown["matching"]
@@ -194,7 +194,7 @@ def test_the_notebook_of_synthetic_data_alone(usual):
         assert shown[name] == [], name
 
 
-def test_the_notebook_of_linkage_alone(tmp_path):
+def test_the_notebook_of_a_study_of_linkage_alone(tmp_path):
     shown = cells(Results(write_results(tmp_path / "results")))
     assert shown["matching"] == []
     assert shown["rates"]
