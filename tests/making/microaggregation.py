@@ -1,4 +1,4 @@
-"""A plausible results folder of a study of micro-aggregation: what the section of the report reads."""
+"""Makes the results folder of a study of micro-aggregation."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ CONFIRMED = {"half gap": (0.913, 0.843, 0.436), "midpoint": (0.947, 0.925, 0.591
 def write_masked(
     folder: Path, *, variants: bool = True, v: int = 3, rules: tuple[str, ...] = (), **options
 ) -> tables.Results:
-    """A results folder with what the section reads; of more ``rules`` all have the numbers of the half gap."""
-    own = {"k": 3, "aggregate": "mean", "corresponding": None, **options}
+    """Write the tables that the report reads; rules without numbers of their own have those of the half gap."""
+    masking = {"k": 3, "aggregate": "mean", "corresponding": None, **options}
     study = {
         "id": "masked",
-        "microaggregate": own,
+        "microaggregate": masking,
         "metrics": {"winkler": {"agreement": {"nearest": 9}, "min_agree": 1}},
         "linking_variables": [{"name": f"x{at}", "type": "numeric"} for at in range(1, v + 1)],
         "variants": [{"name": name} for name in ("k", "rule")] if variants else [],
