@@ -13,7 +13,7 @@ from reident.report import tables, wording
 from reident.report.layout import Column, Text, block
 from reident.report.results import Results, open_results
 from reident.report.tables import front
-from reident.report.tables.attack import MOST_STRATA
+from reident.report.tables.attack import MAX_STRATA
 
 NB = wording.NO_BREAK
 
@@ -58,7 +58,7 @@ def test_a_label_is_shown_letter_by_letter(label, shown, why):
 
 
 def test_a_label_is_cut_where_it_would_fill_a_page():
-    assert len(wording.plain("x" * 1000)) == wording.LONGEST
+    assert len(wording.plain("x" * 1000)) == wording.MAX_LABEL_LENGTH
     assert wording.shorten("Region of the north, district 17", 20) == "Region of th…rict 17"
 
 
@@ -88,6 +88,8 @@ def test_percentages_have_sensible_digits(fraction, shown, why):
         ("count", (float("nan"),), "–"),
         ("percents", ([0.5, None, 0.001],), [f"50.00{NB}%", "–", f"0.10{NB}%"]),
         ("percents", ([0.5, 0.0],), [f"50.0{NB}%", f"0.0{NB}%"]),
+        ("rates", ([0.5, None, 0.001],), ["50.00", "–", "0.10"]),
+        ("without_unit", (f"<{NB}0.001{NB}%",), f"<{NB}0.001"),
         ("declared", (0.05,), f"5{NB}%"),
         ("declared", (0.0725,), f"7.25{NB}%"),
         ("span", (0.01, 0.2), f"1.0 – 20.0{NB}%"),
@@ -139,13 +141,13 @@ def test_the_verdict_of_a_metric(line, limit, kind):
         ({"limit": 0.05}, "Above the limit", "Three of four metrics are above the limit of 5\u00a0%"),
         ({"limit": 0.01}, "Above the limit", "All four metrics are above"),
         ({"limit": 0.9}, "Within the limit", "All four metrics are within"),
-        ({"limit": None}, "No verdict", "names no limit"),
-        ({"metrics": ("taxicab",)}, "Above the limit", "The one metric is above"),
+        ({"limit": None}, "No verdict", "The study sets no limit"),
+        ({"metrics": ("taxicab",)}, "Above the limit", "The only metric is above"),
         ({"metrics": ("taxicab", "euclidean"), "limit": 0.9}, "Within the limit", "Both metrics are within"),
         (
             {"nothing_suspected": ("unicity", "taxicab", "euclidean", "adhoc")},
             "Within the limit",
-            "Unicity, Taxicab, Euclidean and Adhoc suspected no record at all",
+            "Unicity, Taxicab, Euclidean and Adhoc suspected no records",
         ),
     ],
 )
@@ -164,13 +166,13 @@ UNLINKED = {"linked": 0.0, "nothing_confirmed": EVERY}
     [
         (
             UNLINKED,
-            "Not one of the 43 true links lies inside a stratum",
+            "None of the 43 true links is inside a stratum",
             "All true links lie outside the strata",
         ),
-        ({**UNLINKED, "lost": False}, "There is no true link between the files", "No true link."),
+        ({**UNLINKED, "lost": False}, "There are no true links between the files", "No true link."),
         (
             {**UNLINKED, "nothing_suspected": EVERY},
-            "Not one of the 43 true links",
+            "None of the 43 true links",
             "All true links lie outside",
         ),
     ],
@@ -210,7 +212,7 @@ def test_a_verdict_that_rests_on_fewer_than_half_of_the_links_says_so(results, l
     links, inside = found.true_links
     assert (2 * inside < links) == most
     assert 0.4 < inside / links < 0.6
-    assert (f"It rests on {inside} of {links} true links" in tables.overall(found)) == most
+    assert (f"This verdict is based on {inside} of {links} true links" in tables.overall(found)) == most
     assert ("Most true links lie outside the strata" in tables.warnings(found)) == most
     assert "**Within the limit**" in tables.overall(found)
 
@@ -220,26 +222,26 @@ def test_three_sentences_say_what_was_found(usual):
     assert len(sentences) == 3
     overlap = usual.table("description/overlap.csv")
     truly = int(overlap.loc[overlap["set"] == "confirmed", "n_pufids"].sum())
-    assert f"{truly} records of the file" in sentences[2][1]
+    assert f"{truly} records in the file" in sentences[2][1]
 
 
 def test_findings_name_the_upper_bound_where_nothing_is_confirmed(results):
     shown = tables.findings(results(nothing_confirmed=("unicity", "taxicab", "euclidean", "adhoc")))
-    assert "Not one claim is right" in shown
+    assert "No claim is correct" in shown
     assert re.search(r"at most 0\.\d+\u00a0% could have been", shown)
-    assert "No record of the file is re-identified" in shown
+    assert "No record in the file is re-identified" in shown
 
 
 def test_findings_where_nothing_is_suspected(results):
     shown = tables.findings(results(nothing_suspected=("unicity", "taxicab", "euclidean", "adhoc")))
-    assert "would recognise none" in shown
-    assert "no claim to be right or wrong" in shown
+    assert "would not claim to recognise any" in shown
+    assert "no claims to assess" in shown
 
 
 def test_an_undefined_rate_is_a_dash_and_never_nought(results):
     found = results(nothing_suspected=("taxicab",), nothing_confirmed=("euclidean",))
     head = cells(tables.verdicts(found), 0)
-    at = head.index("Conditional rate")
+    at = head.index("Conditional rate (%)")
     rows = {
         cells(tables.verdicts(found), row)[0]: cells(tables.verdicts(found), row)[at] for row in (1, 2, 3, 4)
     }
@@ -247,7 +249,7 @@ def test_an_undefined_rate_is_a_dash_and_never_nought(results):
     assert rows["**Euclidean**"].startswith("0.0")
     shown = tables.rates_by_metric(found)
     assert "Taxicab: no record is suspected" in shown
-    assert re.search(r"Euclidean: none of [\d,]+ suspected records is confirmed; .* is at most 0\.\d+", shown)
+    assert re.search(r"Euclidean: 0 of [\d,]+ suspected records are confirmed; .* is at most 0\.\d+", shown)
 
 
 def test_without_a_limit_there_is_no_column_of_verdicts(results):
@@ -264,14 +266,14 @@ def test_every_number_of_the_rates_is_in_the_table(usual):
     line = usual.whole.iloc[0]
     assert first[1] == wording.count(line["n_suspected"])
     assert first[3] == wording.count(line["n_confirmed"])
-    assert first[5] == f"{100 * line['conditional_rate']:.1f}{NB}%"
+    assert first[5] == f"{100 * line['conditional_rate']:.1f}"
 
 
 @pytest.mark.parametrize("part", [tables.strata_table, tables.rates_by_stratum])
 def test_many_strata_are_cut_to_the_largest_and_that_is_said(results, part):
-    found = results(strata=tuple(f"County {at:03d}" for at in range(MOST_STRATA + 40)), records=20_000)
+    found = results(strata=tuple(f"County {at:03d}" for at in range(MAX_STRATA + 40)), records=20_000)
     shown = part(found)
-    assert sum(line.startswith("| County") for line in shown.splitlines()) == MOST_STRATA
+    assert sum(line.startswith("| County") for line in shown.splitlines()) == MAX_STRATA
     assert "60 largest of 100 strata" in shown
 
 
@@ -354,7 +356,7 @@ def test_what_preparation_found_is_a_warning(results):
         ({"metrics": ("winkler",)}, "next masked values below and above (`half_gap`)"),
         (_winkler({"nearest": 360}, 7), "among the 360 nearest EIF values (`nearest`)"),
         (_winkler({"nearest": 1}, 7), "at least 7 of 10 linking variables agree"),
-        (_winkler("midpoint", 1), "the most agreements win"),
+        (_winkler("midpoint", 1), "the pairs with the most agreements"),
     ],
 )
 def test_choices_name_the_option_in_force(results, shape, said):
@@ -371,7 +373,7 @@ def test_choices_of_metrics_that_did_not_run_are_left_out(results):
 def test_cut_points_line_by_line_or_as_ranges(results, usual):
     shown = tables.cut_points(usual)
     assert sum(line.startswith("|") for line in shown.splitlines()) == 2 + 4 * len(REGIONS)
-    assert "8 bins of 160 hold no PUF record" in shown
+    assert "8 of 160 bins hold no PUF records" in shown
     many = tables.cut_points(results(strata=tuple(map(str, range(51)))))
     assert sum(line.startswith("|") for line in many.splitlines()) == 2 + 4
 
@@ -428,7 +430,7 @@ def test_results_are_found_from_a_folder_below(tmp_path, monkeypatch):
 
 def test_absent_results_are_one_sentence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=r"no results in results/none: run the study first"):
+    with pytest.raises(InputError, match=r"results/none: there are no results. Run the study first"):
         open_results("results/none")
 
 

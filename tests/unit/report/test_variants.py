@@ -10,7 +10,7 @@ from making.report import NOTEBOOK, Shape, write_results
 from making.variants import ALPHA, PROTECTION, add_variants
 from reident.report import figures, tables
 from reident.report.results import Results
-from reident.report.tables.variants import MOST_LINES, distinct, relevant, touched
+from reident.report.tables.variants import MAX_VARIANTS, changed_metrics, distinct_lines, relevant_settings
 from reident.report.wording import percent
 
 ALPHAS = [{"alpha": alpha} for alpha in ALPHA["values"]]
@@ -33,15 +33,15 @@ def results(tmp_path):
 def test_what_varies_and_what_it_does_not_change_is_said(results):
     found = results([PROTECTION, ALPHA], BOTH, same=("unicity", "adhoc"))
     text = tables.variants_text(found)
-    assert "*protection* (`binning.bins`) and *alpha* (`metrics.taxicab.alpha`) and every combination" in text
+    assert "*protection* (`binning.bins`) and *alpha* (`metrics.taxicab.alpha`) in every combination" in text
     assert "6 studies" in text
-    assert "Unicity and Adhoc find the same in every one and are left out here." in text
-    assert touched(found) == ["taxicab", "euclidean"]
+    assert "Unicity and Adhoc give the same results in every variant and are left out here." in text
+    assert changed_metrics(found) == ["taxicab", "euclidean"]
 
 
 def test_where_nothing_differs_every_metric_is_shown(results):
     found = results([ALPHA], ALPHAS, same=("unicity", "taxicab", "euclidean", "adhoc"))
-    assert touched(found) == ["unicity", "taxicab", "euclidean", "adhoc"]
+    assert changed_metrics(found) == ["unicity", "taxicab", "euclidean", "adhoc"]
     assert "left out" not in tables.variants_text(found)
 
 
@@ -78,11 +78,11 @@ def test_a_metric_is_told_by_what_changes_it_alone(results):
             lines.loc[others, ["metric", "set_protection"]].apply(tuple, axis=1).map(known)
         )
     found.table = {"comparison/rates.csv": lines}.__getitem__
-    assert [relevant(found, metric) for metric in ("unicity", "taxicab")] == [
+    assert [relevant_settings(found, metric) for metric in ("unicity", "taxicab")] == [
         ["protection"],
         ["protection", "alpha"],
     ]
-    one, two = (distinct(found, metric) for metric in ("unicity", "taxicab"))
+    one, two = (distinct_lines(found, metric) for metric in ("unicity", "taxicab"))
     assert list(zip(one["set_protection"], one["reference"], strict=True)) == [
         ("weak", "no"),
         ("strong", "yes"),
@@ -117,12 +117,12 @@ def test_many_variants_are_shown_by_their_highest_rates_and_the_study(results):
     many = [{"alpha": f"{at / 1000}"} for at in range(1, 151)]
     found = results([ALPHA], many, Shape(metrics=("taxicab",)), reference=149)
     text = tables.variants_rates(found)
-    assert f"The {MOST_LINES} highest of 150" in text
+    assert f"The {MAX_VARIANTS} highest of 150" in text
     assert text.count("**") == 2
 
 
 def test_lines_over_a_number_and_rows_over_words(results):
-    assert "over *alpha*" in figures.variants_rates(results([ALPHA], ALPHAS)).caption
+    assert "by *alpha*" in figures.variants_rates(results([ALPHA], ALPHAS)).caption
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_rows_where_nothing_is_a_number_of_three(results, varied, labels):
 def test_lines_of_words_and_numbers_are_told_apart_by_words(results):
     found = results([PROTECTION, ALPHA], BOTH, Shape(metrics=("taxicab",)))
     figure = figures.variants_rates(found)
-    assert "over *alpha*" in figure.caption
+    assert "by *alpha*" in figure.caption
     assert "protection weak, alpha 0.25: suspected rate" in figure.alt
 
 
@@ -170,7 +170,7 @@ def test_variants_of_matching_have_their_summaries_and_limits(tmp_path):
     assert "expected match risk at most 1" in text
     for value in found.table("comparison/matching.csv")["expected_match_risk"]:
         assert ("▲ " if value > 1 else "✓ ") in text
-    assert "over *alpha*" in figures.variants_matching(found).caption
+    assert "by *alpha*" in figures.variants_matching(found).caption
 
 
 def test_variants_of_one_files_risk_have_their_quantities(tmp_path):
