@@ -46,7 +46,7 @@ LOOKS = {"elliot-manning": LINES["unicity"], "user-guide": LINES["taxicab"]}
 EQUAL: Look = {"color": LIMIT, "linewidth": 0.9, "linestyle": (0, (4, 3))}
 """The broken line on which both axes have the same value."""
 
-say = Sentences("filerisk")
+TEXT = Sentences("filerisk")
 
 
 @part(CELLS, SUMMARY)
@@ -60,12 +60,12 @@ def risk_cells(results: Results) -> Figure:
         count_axis(axes, "y")
         ticks = [size_tick(*ends) for ends in zip(classes["low"], classes["high"], strict=True)]
         axes.set_xticks(list(at), ticks, fontsize=7)
-        axes.set_xlabel(say("cells.figure.x"))
-        axes.set_ylabel(say("cells.figure.y"))
+        axes.set_xlabel(TEXT("cells.figure.x"))
+        axes.set_ylabel(TEXT("cells.figure.y"))
 
     cells = "; ".join(f"{row.label}: {count(row.n_records)}" for row in classes.itertuples())
     return figure(
-        draw, height=2.0, alt=say("cells.figure.alt", cells=cells), caption=say("cells.figure.caption")
+        draw, height=2.0, alt=TEXT("cells.figure.alt", cells=cells), caption=TEXT("cells.figure.caption")
     )
 
 
@@ -83,8 +83,8 @@ def risk_contributions(results: Results) -> Figure | None:
         rows(axes, list(lines["variable"]), letters(sheet))
 
     variables = "; ".join(f"{row.variable} {percent(row.contribution)}" for row in lines.itertuples())
-    alt = say("variables.figure.alt", variables=variables)
-    return figure(draw, height=height_of(len(lines)), alt=alt, caption=say("variables.figure.caption"))
+    alt = TEXT("variables.figure.alt", variables=variables)
+    return figure(draw, height=height_of(len(lines)), alt=alt, caption=TEXT("variables.figure.caption"))
 
 
 @part(CLASSES, SUMMARY)
@@ -101,9 +101,9 @@ def risk_classes(results: Results) -> Figure | None:
             count_axis(axes, "y")
             at = [0, 4, 9]
             axes.set_xticks(at, [percent_tick(lines["up_to"].iloc[place], 0) for place in at])
-            axes.set_xlabel(say("classes.figure.x"))
+            axes.set_xlabel(TEXT("classes.figure.x"))
         for axes in sheet.left():
-            axes.set_ylabel(say("classes.figure.y"))
+            axes.set_ylabel(TEXT("classes.figure.y"))
 
     definitions = _by_definition(
         {
@@ -115,8 +115,8 @@ def risk_classes(results: Results) -> Figure | None:
         draw,
         panels=2,
         height=2.0,
-        alt=say("classes.figure.alt", definitions=definitions),
-        caption=say("classes.figure.caption"),
+        alt=TEXT("classes.figure.alt", definitions=definitions),
+        caption=TEXT("classes.figure.caption"),
         across=1,
         sharey=True,
         between=0.05,
@@ -141,9 +141,9 @@ def risk_samples(results: Results) -> Figure | None:
         low, high = min(dis.min(), truth.min()), max(dis.max(), truth.max())
         margin = max((high - low) * 0.1, 0.005)
         ends = (max(0.0, low - margin), min(1.0, high + margin))
-        axes.plot(ends, ends, label=say("samples.figure.equal"), **EQUAL)
-        axes.plot(truth, dis, "o", color=CONFIRMED, markersize=3.6, label=say("samples.figure.sample"))
-        axes.set(xlim=ends, ylim=ends, xlabel=say("samples.figure.x"), ylabel=say("samples.figure.y"))
+        axes.plot(ends, ends, label=TEXT("samples.figure.equal"), **EQUAL)
+        axes.plot(truth, dis, "o", color=CONFIRMED, markersize=3.6, label=TEXT("samples.figure.sample"))
+        axes.set(xlim=ends, ylim=ends, xlabel=TEXT("samples.figure.x"), ylabel=TEXT("samples.figure.y"))
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(MaxNLocator(4))
             axis.set_major_formatter(FuncFormatter(percent_tick))
@@ -151,7 +151,7 @@ def risk_samples(results: Results) -> Figure | None:
         axes.grid(visible=True)
         sheet.key()
 
-    alt = say(
+    alt = TEXT(
         "samples.figure.alt",
         samples=some(len(lines), "sample"),
         dis_low=percent(dis.min()),
@@ -159,7 +159,7 @@ def risk_samples(results: Results) -> Figure | None:
         truth_low=percent(truth.min()),
         truth_high=percent(truth.max()),
     )
-    return figure(draw, height=2.8, alt=alt, caption=say("samples.figure.caption"))
+    return figure(draw, height=2.8, alt=alt, caption=TEXT("samples.figure.caption"))
 
 
 @part(BY_TENTH)
@@ -174,13 +174,13 @@ def risk_calibration(results: Results) -> Figure | None:
             colour, marker = LOOKS[definition]
             look: Look = {"marker": marker, "color": colour, "markersize": 4, "linewidth": 1}
             dis_suda = lines["mean_dis_suda"]
-            axes.plot([0, 1], [0, 1], label=say("calibration.calibrated"), **EQUAL)
-            axes.plot(dis_suda, lines["mean_reciprocal"], label=say("calibration.reciprocal"), **look)
+            axes.plot([0, 1], [0, 1], label=TEXT("calibration.calibrated"), **EQUAL)
+            axes.plot(dis_suda, lines["mean_reciprocal"], label=TEXT("calibration.reciprocal"), **look)
             look |= {"markerfacecolor": "white"}
-            axes.plot(dis_suda, lines["match_probability"], label=say("calibration.probability"), **look)
+            axes.plot(dis_suda, lines["match_probability"], label=TEXT("calibration.probability"), **look)
             axes.set_title(NAMES[definition], pad=14)
             axes.set_xlim(0, 1)
-            axes.set_xlabel(say("calibration.x"))
+            axes.set_xlabel(TEXT("calibration.x"))
             axes.xaxis.set_major_locator(MaxNLocator(4))
             axes.xaxis.set_major_formatter(FuncFormatter(percent_tick))
             share_axis(axes, 1)
@@ -199,8 +199,8 @@ def risk_calibration(results: Results) -> Figure | None:
         draw,
         panels=2,
         height=2.9,
-        alt=say("calibration.alt", definitions=definitions),
-        caption=say("calibration.caption"),
+        alt=TEXT("calibration.alt", definitions=definitions),
+        caption=TEXT("calibration.caption"),
         across=1,
         sharey=True,
         between=0.05,

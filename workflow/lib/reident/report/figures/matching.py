@@ -39,9 +39,9 @@ from reident.report.tables.matching import (
     synthetic_files,
 )
 from reident.report.tables.matching_sets import (
+    about_first,
     all_sets,
     by_class,
-    distribution_caption,
     listed_intruders,
     short_name,
 )
@@ -53,7 +53,7 @@ SUMMARIES = {limited_summary(limit): heading for limit, heading in LIMITS.items(
 MAX_LETTERS = 34
 """Letters of a set's name that fit beside its dot."""
 
-say = Sentences("matching")
+TEXT = Sentences("matching")
 
 
 @part(SCENARIOS, DISTRIBUTION)
@@ -77,15 +77,15 @@ def matching_summaries(results: Results) -> Figure:
             rows(axes, [short_name(intruder) for intruder in intruders], letters(sheet))
         sheet.key()
 
-    caption = say("summaries.figure.caption")
+    caption = TEXT("summaries.figure.caption")
     return figure(
         draw,
         panels=3,
         height=0.45 + height_of(len(intruders)),
-        alt=say(
+        alt=TEXT(
             "summaries.figure.alt", intruders=" ".join(_described(shares, intruder) for intruder in intruders)
         ),
-        caption=say("summaries.figure.caption_limits", caption=caption) if limit else caption,
+        caption=TEXT("summaries.figure.caption_limits", caption=caption) if limit else caption,
         across=1,
         between=0.05,
         sharey=True,
@@ -111,7 +111,7 @@ def _dots(axes: Axes, values: dict[str, pd.Series]) -> None:
     mean, confidential = values[MEAN], values[CONFIDENTIAL]
     at = range(len(mean))
     axes.hlines(at, mean, confidential, color=RULE, linewidth=2, zorder=1)
-    label: str | None = say("summaries.figure.synthetic")
+    label: str | None = TEXT("summaries.figure.synthetic")
     for file, shares in values.items():
         if file not in (MEAN, CONFIDENTIAL):
             axes.plot(shares, at, "o", color=SUSPECTED, markersize=3.4, zorder=2, label=label, clip_on=False)
@@ -130,17 +130,17 @@ def _dots(axes: Axes, values: dict[str, pd.Series]) -> None:
         color=CONFIRMED,
         markersize=5,
         zorder=3,
-        label=say("summaries.figure.mean"),
+        label=TEXT("summaries.figure.mean"),
         clip_on=False,
     )
-    axes.plot(confidential, at, "s", label=say("summaries.figure.confidential"), **look)
+    axes.plot(confidential, at, "s", label=TEXT("summaries.figure.confidential"), **look)
 
 
 def _described(shares: dict[str, pd.DataFrame], intruder: str) -> str:
     """Return the summaries of an intruder in words."""
     mean, confidential = shares[MEAN].loc[intruder], shares[CONFIDENTIAL].loc[intruder]
     summaries = [
-        say(
+        TEXT(
             "summaries.figure.alt_summary",
             summary=heading.lower(),
             mean=percent(mean[summary]),
@@ -148,7 +148,9 @@ def _described(shares: dict[str, pd.DataFrame], intruder: str) -> str:
         )
         for summary, heading in SUMMARIES.items()
     ]
-    return say("summaries.figure.alt_intruder", intruder=short_name(intruder), summaries="; ".join(summaries))
+    return TEXT(
+        "summaries.figure.alt_intruder", intruder=short_name(intruder), summaries="; ".join(summaries)
+    )
 
 
 @part(DISTRIBUTION, SCENARIOS)
@@ -158,7 +160,7 @@ def matching_distribution(results: Results) -> Figure:
 
     def draw(sheet: Sheet) -> None:
         axes, at = sheet.panels[0], range(len(classes))
-        text = {name: say(f"distribution.figure.{name}") for name in ("targets", "own", "confidential", "x")}
+        text = {name: TEXT(f"distribution.figure.{name}") for name in ("targets", "own", "confidential", "x")}
         axes.bar(at, classes["n_records"], width=0.72, color=SUSPECTED, label=text["targets"])
         axes.bar(at, classes["n_own"], width=0.42, color=CONFIRMED, label=text["own"])
         look: Look = {
@@ -178,7 +180,7 @@ def matching_distribution(results: Results) -> Figure:
         sheet.key()
 
     texts = [
-        say(
+        TEXT(
             "distribution.figure.alt_class",
             matches=row.label,
             targets=count(row.n_records),
@@ -187,8 +189,10 @@ def matching_distribution(results: Results) -> Figure:
         )
         for row in classes.itertuples()
     ]
-    alt = say("distribution.figure.alt", classes="; ".join(texts))
-    return figure(draw, height=2.3, alt=alt, caption=distribution_caption(results, "distribution.figure"))
+    alt = TEXT("distribution.figure.alt", classes="; ".join(texts))
+    return figure(
+        draw, height=2.3, alt=alt, caption=TEXT("distribution.figure.caption", **about_first(results))
+    )
 
 
 @part(SCENARIOS)
@@ -215,7 +219,7 @@ def matching_subsets(results: Results) -> Figure | None:
         rows(axes, list(sizes), letters(sheet))
 
     texts = [
-        say(
+        TEXT(
             "subsets.figure.alt_size",
             variables=variables,
             sets=some(len(lines), "set"),
@@ -225,7 +229,7 @@ def matching_subsets(results: Results) -> Figure | None:
         )
         for variables, lines in sizes.items()
     ]
-    alt, caption = say("subsets.figure.alt", sizes="; ".join(texts)), say("subsets.figure.caption")
+    alt, caption = TEXT("subsets.figure.alt", sizes="; ".join(texts)), TEXT("subsets.figure.caption")
     return figure(draw, height=0.55 + 0.42 * len(sizes), alt=alt, caption=caption)
 
 

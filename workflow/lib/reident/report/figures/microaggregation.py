@@ -22,7 +22,7 @@ from reident.report.wording import percent
 MAX_PANELS, MAX_LINES = 4, 8
 DASHES = ((None, None), (4, 1.5), (1.2, 1.2))
 
-say = Sentences("microaggregation")
+TEXT = Sentences("microaggregation")
 
 
 @part(AGREEMENTS)
@@ -38,12 +38,12 @@ def masked_agreements(results: Results) -> Figure | None:
             _lines(axes, rates)
             axes.set_title(heading)
         sheet.key()
-        sheet.drawn.supxlabel(say("claim.figure.x"), fontsize=7.5, color=MUTED)
+        sheet.drawn.supxlabel(TEXT("claim.figure.x"), fontsize=7.5, color=MUTED)
 
-    caption = say("claim.figure.caption")
+    caption = TEXT("claim.figure.caption")
     n_lines = max(rates["label"].nunique() for rates in panels.values())
     if n_lines > MAX_LINES:
-        caption = say(
+        caption = TEXT(
             "claim.figure.caption_limited", caption=caption, shown=MAX_LINES, lines=n_lines, table=COMPARED
         )
     return figure(
@@ -65,7 +65,7 @@ def _panels(lines: pd.DataFrame) -> dict[str, pd.DataFrame]:
         return {"": _labelled(lines, columns)}
     first, *others = columns
     return {
-        say("setting", name=varied_name(first), value=str(value)) if value else say("unchanged"): _labelled(
+        TEXT("setting", name=varied_name(first), value=str(value)) if value else TEXT("unchanged"): _labelled(
             rates, others
         )
         for value, rates in lines.groupby(first, sort=False)
@@ -75,7 +75,7 @@ def _panels(lines: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def _labelled(lines: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """Return the lines with their label in the legend of their panel."""
     labels = lines[columns].agg(", ".join, axis=1) if columns else lines["setting"]
-    return lines.assign(label=[label or say("unchanged") for label in labels])
+    return lines.assign(label=[label or TEXT("unchanged") for label in labels])
 
 
 def _lines(axes: Axes, rates: pd.DataFrame) -> None:
@@ -106,7 +106,7 @@ def _alternative(lines: pd.DataFrame) -> str:
     for setting, rates in lines.groupby("setting", sort=False):
         points = zip(rates["confirmed_rate"], rates["min_agree"], strict=True)
         texts = [
-            say("claim.figure.alt_rate", rate=percent(rate), number=int(least)) for rate, least in points
+            TEXT("claim.figure.alt_rate", rate=percent(rate), number=int(least)) for rate, least in points
         ]
-        settings.append(say("claim.figure.alt_setting", setting=str(setting), rates=", ".join(texts)))
-    return say("claim.figure.alt", settings=" ".join(settings))
+        settings.append(TEXT("claim.figure.alt_setting", setting=str(setting), rates=", ".join(texts)))
+    return TEXT("claim.figure.alt", settings=" ".join(settings))

@@ -7,7 +7,7 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.wording import count, defined, escape
 
-say = Sentences("common")
+ANNEX, CHOICES, HEADING = Sentences("annex"), Sentences("choices"), Sentences("headings")
 
 
 def size_class(low: float, high: float | None) -> str:
@@ -33,22 +33,18 @@ def row_account(results: Results, name: str, caption: str) -> str:
     """Return the table of a row account, without causes for which no row was left out."""
     lines = results.table(name)
     lines = lines[(lines["rows"] > 0) | lines["cause"].isin(["in", "used"])]
-    causes = [
-        say(f"row_account.{cause}")
-        if cause in ("in", "used")
-        else say("row_account.left_out", cause=escape(cause))
-        for cause in lines["cause"]
-    ]
+    words = {"in": ANNEX("account.in"), "used": ANNEX("account.used")}
+    causes = [words.get(cause) or ANNEX("account.left_out", cause=escape(cause)) for cause in lines["cause"]]
     return table(
         caption,
-        Column("File", without_repeats([escape(file).capitalize() for file in lines["file"]]), "l"),
-        Column("", causes, "l", "1fr"),
-        Column("Rows", [count(rows) for rows in lines["rows"]]),
+        Column(HEADING("file"), without_repeats([escape(file).capitalize() for file in lines["file"]]), "l"),
+        Column(HEADING("category"), causes, "l", "1fr"),
+        Column(HEADING("rows"), [count(rows) for rows in lines["rows"]]),
         kind="compact",
     )
 
 
 def file_warnings(results: Results, name: str) -> str | None:
     """Return the warnings from reading the files, set apart, or nothing without one."""
-    lines = [say("file_warning", warning=escape(line)) for line in results.table(name)["warning"]]
+    lines = [CHOICES("warnings.file", text=escape(line)) for line in results.table(name)["warning"]]
     return block("warning", *lines) if lines else None

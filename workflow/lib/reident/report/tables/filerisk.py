@@ -16,7 +16,7 @@ from reident.report.wording import (
     listed,
     number,
     percent,
-    percents,
+    rates,
     some,
 )
 from reident.sections.filerisk import FileRisk
@@ -36,7 +36,8 @@ MAX_LEVELS = 15
 MAX_CHANCE = 3
 """A difference between the two forms of DIS of more standard errors than this is not explained by chance."""
 
-say = Sentences("filerisk")
+TEXT = Sentences("filerisk")
+HEADING = Sentences("headings")
 
 
 def declaration(results: Results) -> FileRisk:
@@ -65,14 +66,14 @@ def unreached(results: Results) -> str | None:
         return None
     error, rounds = quantity(results, "dis_special_se"), count(quantity(results, "dis_special_rounds"))
     if not defined(error):
-        return say("dis.unreached.no_error", rounds=rounds)
-    return say("dis.unreached.error", rounds=rounds, error=percent(error))
+        return TEXT("dis.outcome.no_error", rounds=rounds)
+    return TEXT("dis.outcome.error", rounds=rounds, error=percent(error))
 
 
 def file_name(results: Results) -> str:
     """Return the file as the text names it."""
     side, _, at = declaration(results).side.partition("_")
-    return say(f"file.{side}", number=at) if at else say(f"file.{side}")
+    return TEXT(f"file.{side}", number=at) if at else TEXT(f"file.{side}")
 
 
 @part(SUMMARY, DEFINITIONS)
@@ -82,22 +83,24 @@ def risk_findings(results: Results) -> str:
     variables = some(round(quantity(results, "key_variables")), "key variable")
     records, share = some(round(quantity(results, "records")), "record"), percent(share_of_unique(results))
     dis = percent(quantity(results, "dis"))
+    first = TEXT("findings.unique", n=unique, records=records, file=file, share=share, variables=variables)
     if not unique:
-        return block("findings", items([say("findings.no_unique", file=file, variables=variables)]))
+        return block("findings", items([first]))
     if results.study["metrics"] or results.study["matching"]:
-        brief = say("findings.beside_attack", file=file, unique=unique, records=records, share=share, dis=dis)
+        brief = TEXT(
+            "findings.beside_attack", file=file, unique=unique, records=records, share=share, dis=dis
+        )
         return block("findings", items([brief]))
-    first = say("findings.unique", n=unique, records=records, file=file, share=share, variables=variables)
-    special = say("findings.special", n=round(quantity(results, "n_special")))
+    special = TEXT("findings.special", n=round(quantity(results, "n_special")))
     return block(
-        "findings", items([f"{first} {special}", say("findings.match", dis=dis), _per_record(results)])
+        "findings", items([f"{first} {special}", TEXT("findings.match", dis=dis), _per_record(results)])
     )
 
 
 def _per_record(results: Results) -> str:
     selected = declaration(results).dis_suda
     line = results.table(DEFINITIONS).set_index("definition").loc[selected]
-    return say(
+    return TEXT(
         "findings.record",
         mean=percent(line["mean"]),
         highest=percent(line["largest"]),
@@ -111,15 +114,15 @@ def risk_premise(results: Results) -> str:
     """Introduce the key, its cells and the sampling fraction."""
     risk, lost = declaration(results), round(quantity(results, "records_missing_a_value"))
     variables = listed([escape(variable) for variable in results.table(VARIABLES)["variable"]])
-    key = say("premise.key", file=file_name(results), variables=variables)
+    key = TEXT("premise.key", file=file_name(results), variables=variables)
     if risk.sampling_fraction is not None:
-        fraction = say("premise.fraction_declared", fraction=declared(risk.sampling_fraction))
+        fraction = TEXT("premise.fraction_declared", fraction=declared(risk.sampling_fraction))
     else:
         estimate = percent(quantity(results, "f"))
-        fraction = say("premise.fraction_weights", fraction=estimate, weight=escape(risk.weight))
+        fraction = TEXT("premise.fraction_weights", fraction=estimate, weight=escape(risk.weight))
     return paragraphs(
-        f"{key} {say('premise.missing', n=lost)}" if lost else key,
-        f"{fraction} {say('premise.fraction_meaning')}",
+        f"{key} {TEXT('premise.missing', n=lost)}" if lost else key,
+        f"{fraction} {TEXT('premise.fraction_meaning')}",
     )
 
 
@@ -132,13 +135,13 @@ def risk_cells(results: Results) -> str:
         for name, k in (("two", 2), ("three", 3), ("five", 5))
     }
     return paragraphs(
-        say("cells.anonymity", **violations),
+        TEXT("cells.anonymity", **violations),
         table(
-            say("cells.caption", file=CELLS),
-            Column(say("cells.columns.size"), list(classes["label"]), "l", "1fr"),
-            Column(say("cells.columns.cells"), [count(value) for value in classes["n_cells"]]),
-            Column(say("cells.columns.records"), [count(value) for value in classes["n_records"]]),
-            Column(say("cells.columns.share"), percents(classes["n_records"] / quantity(results, "records"))),
+            TEXT("cells.caption", file=CELLS),
+            Column(TEXT("cells.columns.size"), list(classes["label"]), "l", "1fr"),
+            Column(TEXT("cells.columns.cells"), [count(value) for value in classes["n_cells"]]),
+            Column(TEXT("cells.columns.records"), [count(value) for value in classes["n_records"]]),
+            Column(TEXT("cells.columns.share"), rates(classes["n_records"] / quantity(results, "records"))),
         ),
     )
 
@@ -169,14 +172,14 @@ def risk_dis(results: Results) -> str:
     }
     target, outcome = declared(declaration(results).special.standard_error), unreached(results)
     return paragraphs(
-        say("dis.text"),
+        TEXT("dis.text"),
         table(
-            say("dis.caption"),
-            Column(say("dis.columns.quantity"), [say(f"dis.rows.{row}") for row in rows], "l", "1fr"),
-            Column(say("dis.columns.value"), list(rows.values())),
+            TEXT("dis.caption"),
+            Column(TEXT("dis.columns.quantity"), [TEXT(f"dis.rows.{row}") for row in rows], "l", "1fr"),
+            Column(TEXT("dis.columns.value"), list(rows.values())),
         ),
         _agreement(results),
-        outcome and block("warning", say("dis.unreached.text", target=target, outcome=outcome)),
+        outcome and block("warning", TEXT("dis.unreached", target=target, outcome=outcome)),
     )
 
 
@@ -184,15 +187,15 @@ def _agreement(results: Results) -> str:
     """Say whether the two forms of DIS agree, or why that cannot be said."""
     special, errors = quantity(results, "dis_special"), quantity(results, "dis_special_difference_in_se")
     if not defined(quantity(results, "dis")):
-        return block("note", say("dis.agreement.no_general"))
+        return block("note", TEXT("dis.agreement.no_general"))
     if not defined(special):
-        return block("note", say("dis.agreement.no_special"))
+        return block("note", TEXT("dis.agreement.no_special"))
     if not defined(errors):
         certain = {1.0: "all_correct", 0.0: "all_wrong"}
-        return say(f"dis.agreement.{certain.get(special, 'no_error')}")
+        return TEXT(f"dis.agreement.{certain.get(special, 'no_error')}")
     direction = "above" if errors >= 0 else "below"
     key = direction if abs(errors) <= MAX_CHANCE else f"far_{direction}"
-    return say(f"dis.agreement.{key}", errors=f"{abs(errors):.1f}")
+    return TEXT(f"dis.agreement.{key}", errors=f"{abs(errors):.1f}")
 
 
 @part(SUMMARY, SIZES)
@@ -201,16 +204,16 @@ def risk_suda(results: Results) -> str:
     sizes = results.table(SIZES)
     sizes = sizes[sizes["n_msu"] > 0]
     return paragraphs(
-        say("suda.text"),
-        f"{_special_uniques(results)} {say('suda.highest', score=_score(quantity(results, 'max_suda')))}",
+        TEXT("suda.text"),
+        f"{_special_uniques(results)} {TEXT('suda.highest', score=_score(quantity(results, 'max_suda')))}",
         None
         if sizes.empty
         else table(
-            say("suda.caption", weighting=declaration(results).weighting),
-            Column(say("suda.columns.size"), [count(value) for value in sizes["size"]]),
-            Column(say("suda.columns.msus"), [count(value) for value in sizes["n_msu"]]),
-            Column(say("suda.columns.records"), [count(value) for value in sizes["n_records"]]),
-            Column(say("suda.columns.weight"), [_score(value) for value in sizes["weight"]]),
+            TEXT("suda.caption", weighting=declaration(results).weighting),
+            Column(TEXT("suda.columns.size"), [count(value) for value in sizes["size"]]),
+            Column(TEXT("suda.columns.msus"), [count(value) for value in sizes["n_msu"]]),
+            Column(TEXT("suda.columns.records"), [count(value) for value in sizes["n_records"]]),
+            Column(TEXT("suda.columns.weight"), [_score(value) for value in sizes["weight"]]),
         ),
     )
 
@@ -218,10 +221,10 @@ def risk_suda(results: Results) -> str:
 def _special_uniques(results: Results) -> str:
     unique, special = round(quantity(results, "U")), round(quantity(results, "n_special"))
     if not unique:
-        return say("suda.no_unique")
+        return TEXT("suda.no_unique")
     uniques = some(unique, "sample unique")
-    first = say("suda.special", n=special, uniques=uniques, share=percent(special / unique))
-    return f"{first} {say('suda.random', n=round(quantity(results, 'n_random')))}"
+    first = TEXT("suda.special", n=special, uniques=uniques, share=percent(special / unique))
+    return f"{first} {TEXT('suda.random', n=round(quantity(results, 'n_random')))}"
 
 
 def _score(value: float) -> str:
@@ -235,24 +238,24 @@ def risk_definitions(results: Results) -> str:
     lines = results.table(DEFINITIONS)
     names = [f"**{NAMES[definition]}**" for definition in lines["definition"]]
     names = [
-        say("definitions.selected", definition=name) if chosen == "True" else name
+        TEXT("definitions.selected", definition=name) if chosen == "True" else name
         for name, chosen in zip(names, lines["chosen"], strict=True)
     ]
     columns = [
-        Column(say("definitions.columns.definition"), names, "l", "1fr"),
-        Column("U", [count(value) for value in lines["U"]]),
-        Column("P", [count(value) for value in lines["P"]]),
-        Column("f", [percent(value) for value in lines["f"]]),
+        Column(HEADING("definition"), names, "l", "1fr"),
+        Column(HEADING("uniques"), [count(value) for value in lines["U"]]),
+        Column(HEADING("pairs"), [count(value) for value in lines["P"]]),
+        Column(TEXT("definitions.columns.fraction"), rates(lines["f"])),
         Column("Q", [number(value) for value in lines["Q"]]),
-        Column(say("definitions.columns.sum"), [number(round(value, 1)) for value in lines["sum"]]),
-        Column(say("definitions.columns.mean"), percents(lines["mean"])),
-        Column(say("definitions.columns.highest"), percents(lines["largest"])),
-        Column(say("definitions.columns.at_one"), [count(value) for value in lines["n_one"]]),
+        Column(TEXT("definitions.columns.sum"), [number(round(value, 1)) for value in lines["sum"]]),
+        Column(TEXT("definitions.columns.mean"), rates(lines["mean"])),
+        Column(TEXT("definitions.columns.highest"), rates(lines["largest"])),
+        Column(TEXT("definitions.columns.at_one"), [count(value) for value in lines["n_one"]]),
     ]
     if lines["correlation"].notna().any():
         correlation = [f"{value:.3f}" for value in lines["correlation"]]
-        columns.append(Column(say("definitions.columns.correlation"), correlation))
-    return paragraphs(say("definitions.text"), table(say("definitions.caption"), *columns, kind="compact"))
+        columns.append(Column(TEXT("definitions.columns.correlation"), correlation))
+    return paragraphs(TEXT("definitions.text"), table(TEXT("definitions.caption"), *columns, kind="compact"))
 
 
 @part(HAZARDS)
@@ -264,8 +267,8 @@ def risk_hazards(results: Results) -> str | None:
     warnings = []
     for hazard, group in lines.groupby("hazard", sort=False):
         names = [NAMES[definition] for definition in group["definition"]]
-        definitions = say("hazards.both") if len(names) == len(NAMES) else listed(names)
-        warnings.append(say("hazards.line", definitions=definitions, hazard=escape(hazard)))
+        definitions = TEXT("hazards.both") if len(names) == len(NAMES) else listed(names)
+        warnings.append(TEXT("hazards.line", definitions=definitions, hazard=escape(hazard)))
     return block("warning", *warnings)
 
 
@@ -279,22 +282,22 @@ def risk_variables(results: Results) -> str:
     """Show the levels, missing values, MSUs and contribution of each key variable."""
     lines = by_contribution(results)
     return paragraphs(
-        say("variables.text"),
+        TEXT("variables.text"),
         table(
-            say("variables.caption"),
+            TEXT("variables.caption"),
             Column(
-                say("variables.columns.variable"),
+                HEADING("variable"),
                 [f"**{escape(name)}**" for name in lines["variable"]],
                 "l",
                 "1fr",
             ),
-            Column(say("variables.columns.levels"), [count(value) for value in lines["n_levels"]]),
+            Column(TEXT("variables.columns.levels"), [count(value) for value in lines["n_levels"]]),
             Column(
-                say("variables.columns.missing"), percents(lines["n_missing"] / quantity(results, "records"))
+                TEXT("variables.columns.missing"), rates(lines["n_missing"] / quantity(results, "records"))
             ),
-            Column(say("variables.columns.alone"), [count(value) for value in lines["n_alone"]]),
-            Column(say("variables.columns.msus"), [count(value) for value in lines["n_msu"]]),
-            Column(say("variables.columns.contribution"), percents(lines["contribution"])),
+            Column(TEXT("variables.columns.alone"), [count(value) for value in lines["n_alone"]]),
+            Column(TEXT("variables.columns.msus"), [count(value) for value in lines["n_msu"]]),
+            Column(TEXT("variables.columns.contribution"), rates(lines["contribution"])),
         ),
     )
 
@@ -308,17 +311,17 @@ def risk_levels(results: Results) -> str | None:
         return None
     first = lines.head(MAX_LEVELS)
     caption = (
-        say("levels.caption_all", file=LEVELS)
+        TEXT("levels.caption_all", file=LEVELS)
         if len(first) == len(lines)
-        else say("levels.caption_first", shown=MAX_LEVELS, file=LEVELS)
+        else TEXT("levels.caption_first", shown=MAX_LEVELS, file=LEVELS)
     )
     return table(
         caption,
-        Column(say("variables.columns.variable"), [escape(name) for name in first["variable"]], "l", "1fr"),
-        Column(say("levels.columns.level"), [escape(name) for name in first["level"]], "l", "1fr"),
-        Column(say("cells.columns.records"), [count(value) for value in first["n_records"]]),
-        Column(say("cells.columns.share"), percents(first["n_records"] / quantity(results, "records"))),
-        Column(say("variables.columns.contribution"), percents(first["contribution"])),
+        Column(HEADING("variable"), [escape(name) for name in first["variable"]], "l", "1fr"),
+        Column(TEXT("levels.columns.level"), [escape(name) for name in first["level"]], "l", "1fr"),
+        Column(TEXT("cells.columns.records"), [count(value) for value in first["n_records"]]),
+        Column(TEXT("cells.columns.share"), rates(first["n_records"] / quantity(results, "records"))),
+        Column(TEXT("variables.columns.contribution"), rates(first["contribution"])),
         kind="compact",
     )
 
@@ -352,10 +355,10 @@ def risk_classes(results: Results) -> str:
     classes = occurring_classes(results, CLASSES)
     columns = [
         Column(
-            say("classes.columns.records", definition=SHORT_NAMES[definition]),
+            TEXT("classes.columns.records", definition=SHORT_NAMES[definition]),
             [count(value) for value in lines["n"]],
         )
         for definition, lines in classes.items()
     ]
     labels = list(classes["user-guide"].index)
-    return table(say("classes.caption"), Column(say("classes.columns.class"), labels, "l", "1fr"), *columns)
+    return table(TEXT("classes.caption"), Column(TEXT("classes.columns.class"), labels, "l", "1fr"), *columns)

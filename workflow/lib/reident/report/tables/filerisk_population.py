@@ -29,14 +29,15 @@ from reident.report.wording import (
     escape,
     listed,
     percent,
-    percents,
+    rates,
     some,
 )
 
 BY_SAMPLE, BY_CLASS, BY_TENTH = "filerisk/by_sample.csv", "filerisk/by_class.csv", "filerisk/by_tenth.csv"
 ACCOUNT, WARNINGS, CATEGORIES = "filerisk/account.csv", "filerisk/warnings.csv", "filerisk/categories.csv"
 
-say = Sentences("filerisk")
+TEXT = Sentences("filerisk")
+HEADING = Sentences("headings")
 
 
 @part(SUMMARY, CLASSES)
@@ -47,16 +48,16 @@ def risk_population(results: Results) -> str | None:
     records = some(round(quantity(results, "population_records")), "record")
     matched = quantity(results, "uniques_in_population")
     if not matched:
-        return say("population.no_cell", records=records)
+        return TEXT("population.no_cell", records=records)
     return paragraphs(
-        say(
+        TEXT(
             "population.known",
             n=round(quantity(results, "population_uniques")),
             records=records,
             found=count(matched),
             uniques=count(quantity(results, "U")),
         ),
-        say(
+        TEXT(
             "population.truth",
             dis=percent(quantity(results, "dis")),
             truth=percent(quantity(results, "true_match_probability")),
@@ -70,15 +71,15 @@ def risk_samples(results: Results) -> str:
     """Show DIS, the true probability and the correlations over the samples."""
     lines = results.table(BY_SAMPLE)
     rows: list[tuple[str, pd.Series, Callable[[float], str]]] = [
-        (say("samples.rows.records"), lines["n"], count),
-        (say("dis.rows.unique"), lines["uniques"], count),
-        (say("dis.rows.pairs"), lines["in_pairs"], count),
-        (say("samples.rows.dis"), lines["dis"], percent),
-        (say("samples.rows.truth"), lines["match_probability"], percent),
-        (say("samples.rows.reciprocal"), lines["mean_reciprocal"], percent),
+        (TEXT("samples.rows.records"), lines["n"], count),
+        (TEXT("dis.rows.unique"), lines["uniques"], count),
+        (TEXT("dis.rows.pairs"), lines["in_pairs"], count),
+        (TEXT("samples.rows.dis"), lines["dis"], percent),
+        (TEXT("samples.rows.truth"), lines["match_probability"], percent),
+        (TEXT("samples.rows.reciprocal"), lines["mean_reciprocal"], percent),
         *(
             (
-                say("samples.rows.correlation", definition=name),
+                TEXT("samples.rows.correlation", definition=name),
                 lines[f"correlation {definition}"],
                 _correlation,
             )
@@ -89,14 +90,14 @@ def risk_samples(results: Results) -> str:
         "mean": pd.Series.mean, "deviation": pd.Series.std, "lowest": pd.Series.min, "highest": pd.Series.max,
     }  # fmt: skip
     columns = [
-        Column(say(f"samples.columns.{name}"), [shown(statistic(values)) for _, values, shown in rows])
+        Column(TEXT(f"samples.columns.{name}"), [shown(statistic(values)) for _, values, shown in rows])
         for name, statistic in statistics.items()
     ]
     return paragraphs(
         _drawn(results),
         table(
-            say("samples.caption"),
-            Column(say("dis.columns.quantity"), [row[0] for row in rows], "l", "1fr"),
+            TEXT("samples.caption"),
+            Column(TEXT("dis.columns.quantity"), [row[0] for row in rows], "l", "1fr"),
             *columns,
         ),
     )
@@ -105,12 +106,12 @@ def risk_samples(results: Results) -> str:
 def _drawn(results: Results) -> str:
     """Say how the samples were drawn, and if none of them has a unique record."""
     risk, lines = declaration(results), results.table(BY_SAMPLE)
-    sentences = [say("samples.drawn", n=len(lines), fraction=declared(risk.study_fraction or 0))]
+    sentences = [TEXT("samples.drawn", n=len(lines), fraction=declared(risk.study_fraction or 0))]
     study = risk.population and risk.population.numerical_study
     if study and study.strata:
-        sentences.append(say("samples.strata", variables=listed([escape(name) for name in study.strata])))
+        sentences.append(TEXT("samples.strata", variables=listed([escape(name) for name in study.strata])))
     if not lines["uniques"].any():
-        sentences.append(say("samples.no_unique"))
+        sentences.append(TEXT("samples.no_unique"))
     return " ".join(sentences)
 
 
@@ -125,15 +126,15 @@ def risk_by_class(results: Results) -> str | None:
     labels = list(classes["user-guide"].index)
     if not labels:
         return None
-    columns = [Column(say("classes.columns.class"), labels, "l", "1fr")]
+    columns = [Column(TEXT("classes.columns.class"), labels, "l", "1fr")]
     for definition, lines in classes.items():
-        heading = say("classes.columns.records", definition=SHORT_NAMES[definition])
+        heading = TEXT("classes.columns.records", definition=SHORT_NAMES[definition])
         columns += [
             Column(heading, [count(value) for value in lines["n"]]),
-            Column(say("population_classes.columns.reciprocal"), percents(lines["mean_reciprocal"])),
-            Column(say("population_classes.columns.probability"), percents(lines["match_probability"])),
+            Column(TEXT("population_classes.columns.reciprocal"), rates(lines["mean_reciprocal"])),
+            Column(TEXT("population_classes.columns.probability"), rates(lines["match_probability"])),
         ]
-    return table(say("population_classes.caption"), *columns, kind="compact")
+    return table(TEXT("population_classes.caption"), *columns, kind="compact")
 
 
 def tenths_by_definition(results: Results) -> dict[str, pd.DataFrame]:
@@ -160,15 +161,17 @@ def risk_claims(results: Results) -> str | None:
             "correlation": _correlation(means["correlation elliot-manning"]),
             **_ends(tenths, "mean_reciprocal"),
         },
-        "one": {"n": n_at_one, **({"reciprocal": percent(at_one["mean_reciprocal"])} if n_at_one else {})},
+        "one": {"n": n_at_one, "reciprocal": percent(at_one["mean_reciprocal"])},
         "accurate": {**_ends(tenths, "mean_dis_suda", "dis_suda_"), **_ends(tenths, "match_probability")},
     }
     return table(
-        say("claims.caption"),
-        Column(say("claims.columns.claim"), [say(f"claims.{claim}.claim") for claim in observed], "l", "1fr"),
+        TEXT("claims.caption"),
         Column(
-            say("claims.columns.observed"),
-            [say(f"claims.{claim}.observed", **fields) for claim, fields in observed.items()],
+            TEXT("claims.columns.claim"), [TEXT(f"claims.{claim}.claim") for claim in observed], "l", "1fr"
+        ),
+        Column(
+            TEXT("claims.columns.observed"),
+            [TEXT(f"claims.{claim}.observed", **fields) for claim, fields in observed.items()],
             "l",
             "1.3fr",
         ),
@@ -187,30 +190,30 @@ def _ends(lines: pd.DataFrame, column: str, prefix: str = "") -> dict[str, str]:
 def risk_choices(results: Results) -> str:
     """Show what the sources leave open, with the option in force."""
     risk = declaration(results)
-    special = say(
+    special = TEXT(
         "choices.special.chosen",
         target=declared(risk.special.standard_error),
         seed=str(risk.special.seed),
     )
     if outcome := unreached(results):
-        special = say("choices.special.unreached", chosen=special, outcome=outcome)
+        special = TEXT("choices.special.unreached", chosen=special, outcome=outcome)
     limited = risk.max_order is not None and risk.max_order < quantity(results, "key_variables")
-    size = say("choices.size.limited", n=risk.max_order or 0) if limited else say("choices.size.all")
-    definition = say("choices.definition.chosen", definition=risk.dis_suda)
+    size = TEXT("choices.size.limited", n=risk.max_order or 0) if limited else TEXT("choices.size.all")
+    definition = TEXT("choices.definition.chosen", definition=risk.dis_suda)
     options: dict[str, tuple[str, str]] = {
-        "pairs": (say("choices.pairs.records"), UNDEFINED),
-        "missing": (say(f"choices.missing.{risk.missing}"), _other(risk.missing, "excluded", "category")),
+        "pairs": (TEXT("choices.pairs.records"), UNDEFINED),
+        "missing": (TEXT(f"choices.missing.{risk.missing}"), _other(risk.missing, "excluded", "category")),
         "fraction": (
-            (say("choices.fraction.weight"), "`sampling_fraction`")
+            (TEXT("choices.fraction.weight"), "`sampling_fraction`")
             if risk.weight
-            else (say("choices.fraction.declared"), "`weight`")
+            else (TEXT("choices.fraction.declared"), "`weight`")
         ),
         "special": (special, "`special`"),
         "size": (size, "`max_order`"),
         "weights": (f"`{risk.weighting}`", _other(risk.weighting, "elliot", "normalised")),
         "definition": (definition, _other(risk.dis_suda, *NAMES)),
     }
-    return table_of([Choice(say(f"choices.{key}.what"), *option, "§7") for key, option in options.items()])
+    return table_of([Choice(TEXT(f"choices.{key}.what"), *option, "§7") for key, option in options.items()])
 
 
 def _other(selected: str, *options: str) -> str:
@@ -227,7 +230,7 @@ def risk_warnings(results: Results) -> str | None:
 @part(ACCOUNT)
 def risk_account(results: Results) -> str:
     """Show the row account of the file and its population."""
-    return row_account(results, ACCOUNT, say("account"))
+    return row_account(results, ACCOUNT, TEXT("account"))
 
 
 @part(CATEGORIES)
@@ -238,16 +241,16 @@ def risk_bins(results: Results) -> str | None:
     if not len(groups):
         return None
     return table(
-        say("bins.caption"),
-        Column(say("variables.columns.variable"), [escape(name) for name, _ in groups], "l"),
+        TEXT("bins.caption"),
+        Column(HEADING("variable"), [escape(name) for name, _ in groups], "l"),
         Column(
-            say("bins.columns.bins"),
+            TEXT("bins.columns.bins"),
             [" · ".join(map(escape, bins["label"])) for _, bins in groups],
             "l",
             "1fr",
         ),
         Column(
-            say("cells.columns.records"), [" · ".join(map(count, bins["n_file"])) for _, bins in groups], "l"
+            TEXT("cells.columns.records"), [" · ".join(map(count, bins["n_file"])) for _, bins in groups], "l"
         ),
         kind="compact",
     )

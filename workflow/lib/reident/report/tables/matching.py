@@ -20,7 +20,7 @@ from reident.report.wording import (
     listed,
     number,
     percent,
-    percents,
+    rates,
     some,
     word,
 )
@@ -43,7 +43,8 @@ MAX_FILES = 12
 MAX_INTRUDERS = 6
 """The verdict names at most this number of intruders."""
 
-say = Sentences("matching")
+TEXT = Sentences("matching")
+HEADING = Sentences("headings")
 
 
 def declaration(results: Results) -> Matching:
@@ -82,7 +83,7 @@ def intruder_name(results: Results, intruder: str) -> str:
 def known_variables(known: str) -> str:
     """Return the variables that an intruder knows as a list in words."""
     names = [escape(name) for name in known.split(" + ") if name]
-    return listed(names) if names else say("known_nothing")
+    return listed(names) if names else TEXT("known_nothing")
 
 
 def decimals_of(values: pd.Series) -> list[str]:
@@ -133,7 +134,7 @@ def outcomes(results: Results) -> list[Outcome]:
     lines, found = by_intruder(results, MEAN, listed_only=True), []
     for name, limit in limits(results).items():
         beyond = lines.index[_is_beyond(lines[limited_summary(name)], limit, name)]
-        words = say(f"verdict.limit.{name}", limit=limit_value(name, limit))
+        words = TEXT(f"verdict.limit.{name}", limit=limit_value(name, limit))
         found.append(Outcome(words, [intruder_name(results, str(intruder)) for intruder in beyond]))
     return found
 
@@ -145,22 +146,22 @@ def matching_overall(results: Results) -> str:
     if not every:
         if results.study["metrics"] and results.limit is not None:
             return ""
-        return block("verdict open", say("verdict.open"), say("verdict.no_limit"))
+        return block("verdict open", TEXT("verdict.open"), TEXT("verdict.no_limit"))
     n_intruders = len(by_intruder(results, MEAN, listed_only=True))
     met = [outcome.limit for outcome in every if not outcome.intruders]
     broken = [_with_intruders(outcome, n_intruders) for outcome in every if outcome.intruders]
     if not broken:
-        text = say("verdict.met", n=len(met), intruders=_all_intruders(n_intruders), limits=listed(met))
-        return block("verdict within", say("verdict.within"), text)
-    text = say("verdict.not_met", n=len(broken), limits="; ".join(broken))
+        text = TEXT(
+            "verdict.met",
+            n=len(met),
+            intruders=TEXT("intruders", n=n_intruders, number=word(n_intruders)),
+            limits=listed(met),
+        )
+        return block("verdict within", TEXT("verdict.within"), text)
+    text = TEXT("verdict.not_met", n=len(broken), limits="; ".join(broken))
     if met:
-        text += " " + say("verdict.others_met", n=len(met), limits=listed(met))
-    return block("verdict above", say("verdict.above"), text)
-
-
-def _all_intruders(n: int) -> str:
-    few = {1: "one", 2: "two"}
-    return say(f"intruders.{few[n]}") if n in few else say("intruders.several", number=word(n))
+        text += " " + TEXT("verdict.others_met", n=len(met), limits=listed(met))
+    return block("verdict above", TEXT("verdict.above"), text)
 
 
 def _with_intruders(outcome: Outcome, n_intruders: int) -> str:
@@ -169,13 +170,13 @@ def _with_intruders(outcome: Outcome, n_intruders: int) -> str:
     if n_intruders == 1:
         return outcome.limit
     if len(names) == n_intruders:
-        intruders = _all_intruders(n_intruders)
+        intruders = TEXT("intruders", n=n_intruders, number=word(n_intruders))
     elif len(names) > MAX_INTRUDERS:
         shown = names[: MAX_INTRUDERS - 1]
-        intruders = listed([*shown, say("verdict.more_intruders", n=len(names) - len(shown))])
+        intruders = listed([*shown, TEXT("verdict.more_intruders", n=len(names) - len(shown))])
     else:
         intruders = listed(names)
-    return say("verdict.for_intruders", limit=outcome.limit, intruders=intruders)
+    return TEXT("verdict.for_intruders", limit=outcome.limit, intruders=intruders)
 
 
 @part(SUMMARY, SCENARIOS)
@@ -185,21 +186,21 @@ def matching_verdicts(results: Results) -> str | None:
     if not limits(results) or len(lines) > MAX_FILES:
         return None
     names = [f"**{intruder_name(results, str(intruder))}**" for intruder in lines.index]
-    columns = [Column(say("verdict.columns.intruder"), names, "l", "1fr")]
+    columns = [Column(TEXT("verdict.columns.intruder"), names, "l", "1fr")]
     for name, limit in limits(results).items():
         sign = "≤" if name.endswith("_at_most") else "≥"
         value = f"{sign}{NO_BREAK}{limit_value(name, limit)}"
-        heading = say("verdict.columns.limit", summary=LIMITS[name], limit=value)
+        heading = TEXT("verdict.columns.limit", summary=LIMITS[name], limit=value)
         columns.append(
             Column(heading, [judged(rate, limit, name) for rate in lines[limited_summary(name)]], "l", "1fr")
         )
-    return table(say("verdict.caption"), *columns)
+    return table(TEXT("verdict.caption"), *columns)
 
 
 def judged(value: float, limit: float, name: str) -> str:
     """Return a value with the mark of its verdict."""
     if not defined(value):
-        return f"[✓ {say('verdict.no_unique_match', undefined=UNDEFINED)}]{{.nothing}}"
+        return f"[✓ {TEXT('verdict.no_unique_match', undefined=UNDEFINED)}]{{.nothing}}"
     shown = decimals(value) if name.startswith("expected") else apart(value, limit)[0]
     return f"[▲ {shown}]{{.above}}" if _is_beyond(value, limit, name) else f"[✓ {shown}]{{.within}}"
 
@@ -209,8 +210,8 @@ def matching_findings(results: Results) -> str:
     """Report the expected match risk, how often a unique match is false, and the effect of synthesis."""
     summary = results.table(SUMMARY).set_index("file")
     mean, confidential = summary.loc[MEAN], summary.loc[CONFIDENTIAL]
-    file = say("findings.several_files" if len(synthetic_files(results)) > 1 else "findings.one_file")
-    expected = say(
+    file = TEXT("findings.file", n=len(synthetic_files(results)))
+    expected = TEXT(
         "findings.expected",
         intruder=_intruder(results),
         file=file,
@@ -218,10 +219,10 @@ def matching_findings(results: Results) -> str:
         people=some(round(mean["targets"]), "person", "people"),
         share=percent(mean["expected_match_risk"] / mean["targets"]),
     )
-    unique = say("findings.no_unique", file=file)
+    unique = TEXT("findings.no_unique", file=file)
     if mean["unique_matches"]:
         matches, share = decimals(mean["unique_matches"]), percent(mean["false_match_rate"])
-        unique = say("findings.unique", matches=matches, file=file, share=share)
+        unique = TEXT("findings.unique", matches=matches, file=file, share=share)
     effect = _effect(mean["expected_match_risk"], confidential["expected_match_risk"])
     return block("findings", items([expected, unique, effect]))
 
@@ -231,22 +232,23 @@ def _intruder(results: Results) -> str:
     intruder = first_intruder(results)
     known = str(by_intruder(results, MEAN).at[intruder, "known"])
     fields = {"synthesized": listed([escape(variable.name) for variable in declaration(results).synthesized])}
-    key = "knows" if known else "knows_nothing"
     if known:
         fields["known"] = known_variables(known)
-    if intruder != KNOWN and " + " not in intruder:
-        key = f"named_{key}"
+    has_name = intruder != KNOWN and " + " not in intruder
+    if has_name:
         fields["intruder"] = escape(intruder)
-    return say(f"findings.{key}", **fields)
+    return TEXT(f"findings.{'named_' if has_name else ''}knows{'' if known else '_nothing'}", **fields)
 
 
 def _effect(synthetic: float, confidential: float) -> str:
     if not confidential:
-        return say("findings.no_risk")
+        return TEXT("findings.no_risk")
     change, expected = 1 - synthetic / confidential, decimals(confidential)
     if not change:
-        return say("findings.same", expected=expected)
-    return say(f"findings.{'less' if change > 0 else 'more'}", expected=expected, change=percent(abs(change)))
+        return TEXT("findings.same", expected=expected)
+    return TEXT(
+        f"findings.{'less' if change > 0 else 'more'}", expected=expected, change=percent(abs(change))
+    )
 
 
 @part(SUMMARY, VARIABLES)
@@ -255,11 +257,11 @@ def matching_premise(results: Results) -> str:
     m, targets = len(synthetic_files(results)), round(results.table(SUMMARY)["targets"].iloc[0])
     total = round(results.table(VARIABLES)["n_records"].iloc[0])
     sentences = [
-        say("premise.one_file") if m == 1 else say("premise.several_files", number=word(m)),
-        say("premise.intruder"),
+        TEXT("premise.files", n=m, number=word(m)),
+        TEXT("premise.intruder"),
     ]
     if targets != total:
-        sentences.append(say("premise.targets", targets=targets, total=total))
+        sentences.append(TEXT("premise.targets", targets=targets, total=total))
     return paragraphs(" ".join(sentences), _radii(results))
 
 
@@ -268,12 +270,12 @@ def _radii(results: Results) -> str | None:
     if not matching.radius:
         return None
     radii = [
-        say("premise.absolute", variable=escape(name), size=number(float(radius.size)))
+        TEXT("premise.absolute", variable=escape(name), size=number(float(radius.size)))
         if radius.relative is None
-        else say("premise.relative", variable=escape(name), size=declared(float(radius.size)))
+        else TEXT("premise.relative", variable=escape(name), size=declared(float(radius.size)))
         for name, radius in matching.radius.items()
     ]
-    return say(f"premise.radius_{matching.interval}", radii=listed(radii))
+    return TEXT(f"premise.radius_{matching.interval}", radii=listed(radii))
 
 
 @part(VARIABLES)
@@ -284,21 +286,21 @@ def matching_variables(results: Results) -> str:
     confidential = lines[is_confidential].set_index("variable")
     synthetic = lines[~is_confidential].groupby("variable").mean(numeric_only=True).loc[confidential.index]
     return table(
-        say("variables.caption"),
+        TEXT("variables.caption"),
         Column(
-            say("variables.columns.variable"),
+            HEADING("variable"),
             [f"**{escape(name)}**" for name in confidential.index],
             "l",
             "1fr",
         ),
-        Column(say("variables.columns.role"), list(confidential["role"]), "l"),
-        Column(say("variables.columns.radius"), [_radius(text) for text in confidential["radius"]], "l"),
-        Column(say("variables.columns.distinct"), [count(n) for n in confidential["n_distinct"]]),
-        Column(say("variables.columns.distinct_synthetic"), [count(n) for n in synthetic["n_distinct"]]),
+        Column(TEXT("variables.columns.role"), list(confidential["role"]), "l"),
+        Column(TEXT("variables.columns.radius"), [_radius(text) for text in confidential["radius"]], "l"),
+        Column(TEXT("variables.columns.distinct"), [count(n) for n in confidential["n_distinct"]]),
+        Column(TEXT("variables.columns.distinct_synthetic"), [count(n) for n in synthetic["n_distinct"]]),
         Column(
-            say("variables.columns.missing"), percents(confidential["n_missing"] / confidential["n_records"])
+            TEXT("variables.columns.missing"), rates(confidential["n_missing"] / confidential["n_records"])
         ),
-        Column(say("variables.columns.agree"), percents(synthetic["n_agree"] / synthetic["n_records"])),
+        Column(TEXT("variables.columns.agree"), rates(synthetic["n_agree"] / synthetic["n_records"])),
     )
 
 
@@ -317,40 +319,40 @@ def matching_summaries(results: Results) -> str:
     """Show the three summaries of the synthetic files beside the confidential file, and what they mean."""
     summary, m = results.table(SUMMARY), len(synthetic_files(results))
     targets = some(round(summary["targets"].iloc[0]), "target")
-    caption = say("summaries.caption", targets=targets)
+    caption = TEXT("summaries.caption", targets=targets)
     if m > MAX_FILES:
-        caption = say("summaries.caption_mean", targets=targets, table=SUMMARY, files=m)
+        caption = TEXT("summaries.caption_mean", targets=targets, table=SUMMARY, files=m)
         summary = summary[summary["file"].isin([MEAN, CONFIDENTIAL])]
     columns = summary_columns(summary)
-    columns.insert(3, Column(say("summaries.columns.unique"), decimals_of(summary["unique_matches"])))
+    columns.insert(3, Column(HEADING("unique_matches"), decimals_of(summary["unique_matches"])))
     return paragraphs(
         table(
             caption,
-            Column(
-                say("summaries.columns.file"), [_file_label(file) for file in summary["file"]], "l", "1fr"
-            ),
+            Column(HEADING("file"), [_file_label(file) for file in summary["file"]], "l", "1fr"),
             *columns,
         ),
-        None if summary["false_match_rate"].notna().all() else block("note", say("summaries.undefined")),
-        block("reading", *say.entries["summaries"]["reading"]),
+        None if summary["false_match_rate"].notna().all() else block("note", TEXT("summaries.undefined")),
+        block("reading", *TEXT.group("summaries.reading").values()),
     )
 
 
 def _file_label(file: str) -> str:
     return (
-        say(f"summaries.{file}") if file in (MEAN, CONFIDENTIAL) else say("summaries.synthetic", number=file)
+        TEXT(f"summaries.{file}")
+        if file in (MEAN, CONFIDENTIAL)
+        else TEXT("summaries.synthetic", number=file)
     )
 
 
 def summary_columns(lines: pd.DataFrame, widths: tuple[str, str, str, str] = ("auto",) * 4) -> list[Column]:
     """Return the columns of the expected match risk, in records and per target, and of the two rates."""
     cells = {
-        "expected": decimals_of(lines["expected_match_risk"]),
-        "per_target": percents(lines["expected_match_risk"] / lines["targets"]),
-        "true_rate": percents(lines["true_match_rate"]),
-        "false_rate": percents(lines["false_match_rate"]),
+        HEADING("expected_match_risk"): decimals_of(lines["expected_match_risk"]),
+        HEADING("risk_per_target"): rates(lines["expected_match_risk"] / lines["targets"]),
+        HEADING("true_match_rate"): rates(lines["true_match_rate"]),
+        HEADING("false_match_rate"): rates(lines["false_match_rate"]),
     }
     return [
-        Column(say(f"summaries.columns.{name}"), values, "r", width)
-        for (name, values), width in zip(cells.items(), widths, strict=True)
+        Column(heading, values, "r", width)
+        for (heading, values), width in zip(cells.items(), widths, strict=True)
     ]

@@ -26,14 +26,15 @@ from reident.report.tables.matching import (
     summary_columns,
     synthetic_files,
 )
-from reident.report.wording import UNDEFINED, count, escape, listed, percent, percents, some, word
+from reident.report.wording import UNDEFINED, count, escape, listed, percent, rates, some, word
 from reident.sections.matching import KNOWN
 
 ACCOUNT, WARNINGS = "matching/account.csv", "matching/warnings.csv"
 MAX_SETS = 5
 """The table of all sets shows at most this number of each size, those with the highest risk."""
 
-say = Sentences("matching")
+TEXT = Sentences("matching")
+HEADING = Sentences("headings")
 
 
 def listed_intruders(results: Results) -> list[str]:
@@ -44,7 +45,7 @@ def listed_intruders(results: Results) -> list[str]:
 
 def short_name(intruder: str) -> str:
     """Return an intruder's name, not escaped; that of the list `known` is the main intruder."""
-    return say("main_intruder") if intruder == KNOWN else intruder
+    return TEXT("main_intruder") if intruder == KNOWN else intruder
 
 
 @part(SCENARIOS, DISTRIBUTION)
@@ -59,18 +60,18 @@ def matching_scenarios(results: Results) -> str | None:
     names = [escape(short_name(intruder)) for intruder in intruders]
     known = [known_variables(variables) for variables in mean["known"]]
     return paragraphs(
-        say(
+        TEXT(
             "scenarios.text",
             intruder=escape(short_name(highest)),
             number=word(len(intruders)),
             risk=decimals(mean.at[highest, "expected_match_risk"]),
         ),
         table(
-            say("scenarios.caption"),
-            Column(say("verdict.columns.intruder"), [f"**{name}**" for name in names], "l", "1.3fr"),
-            Column(say("scenarios.columns.knows"), known, "l", "2.4fr"),
+            TEXT("scenarios.caption"),
+            Column(TEXT("verdict.columns.intruder"), [f"**{name}**" for name in names], "l", "1.3fr"),
+            Column(TEXT("scenarios.columns.knows"), known, "l", "2.4fr"),
             *summary_columns(mean, ("1.1fr", "0.9fr", "0.9fr", "0.9fr")),
-            Column(say("scenarios.columns.confidential"), decimals_of(confidential), "r", "1.3fr"),
+            Column(TEXT("scenarios.columns.confidential"), decimals_of(confidential), "r", "1.3fr"),
         ),
     )
 
@@ -94,7 +95,7 @@ def matching_subsets(results: Results) -> str | None:
     first = sets.iloc[0]
     shown = pd.concat([lines.head(MAX_SETS) for _, lines in sets.groupby("size")])
     return paragraphs(
-        say(
+        TEXT(
             "subsets.text",
             sets=some(len(sets), "set"),
             variables=some(int(sets["size"].max()), "known variable"),
@@ -103,12 +104,15 @@ def matching_subsets(results: Results) -> str | None:
             share=percent(first["expected_match_risk"] / first["targets"]),
         ),
         table(
-            say("subsets.caption", shown=MAX_SETS, table=SCENARIOS),
-            Column(say("subsets.columns.size"), without_repeats([count(size) for size in shown["size"]])),
+            TEXT("subsets.caption", shown=MAX_SETS, table=SCENARIOS),
+            Column(TEXT("subsets.columns.size"), without_repeats([count(size) for size in shown["size"]])),
             Column(
-                say("subsets.columns.known"), [known_variables(known) for known in shown["known"]], "l", "1fr"
+                TEXT("subsets.columns.known"),
+                [known_variables(known) for known in shown["known"]],
+                "l",
+                "1fr",
             ),
-            Column(say("subsets.columns.rank"), [count(rank) for rank in shown["rank"]]),
+            Column(TEXT("subsets.columns.rank"), [count(rank) for rank in shown["rank"]]),
             *summary_columns(shown),
         ),
         _factors(sets),
@@ -146,8 +150,10 @@ def _factors(sets: pd.DataFrame) -> str | None:
     factors = sorted(gains(sets).items(), key=lambda item: -item[1])
     if len(factors) < 2:
         return None
-    texts = [say("subsets.factor", variable=escape(name), factor=f"{factor:.1f}") for name, factor in factors]
-    return say("subsets.factors", factors=listed(texts))
+    texts = [
+        TEXT("subsets.factor", variable=escape(name), factor=f"{factor:.1f}") for name, factor in factors
+    ]
+    return TEXT("subsets.factors", factors=listed(texts))
 
 
 @part(DISTRIBUTION)
@@ -157,26 +163,24 @@ def matching_distribution(results: Results) -> str:
     total = classes["risk"].sum()
     targets = classes["n_records"].where(classes["n_records"] > 0)
     return paragraphs(
-        say("distribution.text"),
+        TEXT("distribution.text"),
         table(
-            distribution_caption(results, "distribution"),
-            Column(say("distribution.columns.matches"), list(classes["label"]), "l", "1fr"),
-            Column(say("distribution.columns.targets"), decimals_of(classes["n_records"])),
-            Column(say("distribution.columns.own"), decimals_of(classes["n_own"])),
-            Column(say("distribution.columns.own_share"), percents(classes["n_own"] / targets)),
-            Column(say("distribution.columns.risk"), decimals_of(classes["risk"])),
-            Column(say("distribution.columns.risk_share"), percents(classes["risk"] / (total or math.nan))),
-            Column(say("distribution.columns.confidential"), decimals_of(classes["confidential"])),
+            TEXT("distribution.caption", **about_first(results)),
+            Column(TEXT("distribution.columns.matches"), list(classes["label"]), "l", "1fr"),
+            Column(TEXT("distribution.columns.targets"), decimals_of(classes["n_records"])),
+            Column(TEXT("distribution.columns.own"), decimals_of(classes["n_own"])),
+            Column(TEXT("distribution.columns.own_share"), rates(classes["n_own"] / targets)),
+            Column(HEADING("expected_match_risk"), decimals_of(classes["risk"])),
+            Column(TEXT("distribution.columns.risk_share"), rates(classes["risk"] / (total or math.nan))),
+            Column(TEXT("distribution.columns.confidential"), decimals_of(classes["confidential"])),
             kind="compact",
         ),
     )
 
 
-def distribution_caption(results: Results, section: str) -> str:
-    """Return a caption, with the first intruder if there are several intruders."""
-    if len(by_intruder(results, MEAN)) == 1:
-        return say(f"{section}.caption")
-    return say(f"{section}.caption_intruder", intruder=escape(short_name(first_intruder(results))))
+def about_first(results: Results) -> dict[str, str | int]:
+    """Return the number of intruders and the name of the first one, as fields of a caption."""
+    return {"n": len(by_intruder(results, MEAN)), "intruder": escape(short_name(first_intruder(results)))}
 
 
 def by_class(results: Results) -> pd.DataFrame:
@@ -209,14 +213,14 @@ def matching_choices(results: Results) -> str:
         "interval": (matching.interval, "`open`" if matching.interval == "closed" else "`closed`"),
         "exactness": ("decimal", UNDEFINED),
         "missing": (matching.missing, "`each_other`" if matching.missing == "never" else "`never`"),
-        "own": ("key", say("choices.own.other")) if by_key else ("position", "`id`"),
+        "own": ("key", TEXT("choices.own.other")) if by_key else ("position", "`id`"),
         "targets": (targets, "`targets`"),
     }
     if len(synthetic_files(results)) > 1:
         options["mean"] = ("defined", UNDEFINED)
     return table_of(
         [
-            Choice(say(f"choices.{name}.what"), say(f"choices.{name}.{option}"), others, "§8")
+            Choice(TEXT(f"choices.{name}.what"), TEXT(f"choices.{name}.{option}"), others, "§8")
             for name, (option, others) in options.items()
         ]
     )
@@ -231,4 +235,4 @@ def matching_warnings(results: Results) -> str | None:
 @part(ACCOUNT)
 def matching_account(results: Results) -> str:
     """Show the row account of the matched files."""
-    return row_account(results, ACCOUNT, say("account"))
+    return row_account(results, ACCOUNT, TEXT("account"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -19,8 +20,9 @@ from reident.report.wording import (
     escape,
     listed,
     percent,
-    percents,
+    rates,
     some,
+    without_unit,
     word,
 )
 
@@ -31,14 +33,15 @@ METRIC = "winkler"
 MAX_COLUMNS = 5
 """The table shows every number of agreeing variables up to this number of variables."""
 
-say = Sentences("microaggregation")
+TEXT = Sentences("microaggregation")
+HEADING = Sentences("headings")
 
 
 def rule_name(agreement: str | dict[str, Any]) -> str:
     """Return an agreement rule in words."""
     if isinstance(agreement, str):
-        return say(f"rules.{agreement}")
-    return say("rules.nearest", number=int(agreement["nearest"]))
+        return TEXT(f"rules.{agreement}")
+    return TEXT("rules.nearest", number=int(agreement["nearest"]))
 
 
 def rates_by_agreement(results: Results) -> pd.DataFrame:
@@ -69,7 +72,7 @@ def setting_name(results: Results, labels: dict[str, str]) -> str:
         options = Options.model_validate(results.options(METRIC))
         return rule_name(options.model_dump()["agreement"])
     return ", ".join(
-        say("setting", name=varied_name(column), value=label or say("unchanged"))
+        TEXT("setting", name=varied_name(column), value=label or TEXT("unchanged"))
         for column, label in labels.items()
     )
 
@@ -83,23 +86,23 @@ def masked_premise(results: Results) -> str:
     released = some(round(rows["used"]), "masked record")
     is_sample = rows["used"] != rows["in"]
     sentences = [
-        say("premise.masking", k=masking["k"], aggregate=masking["aggregate"]),
-        say("premise.records", variables=variables, records=records),
-        say("premise.sample_released", released=released, share=percent(rows["used"] / rows["in"]))
+        TEXT("premise.masking", k=masking["k"], aggregate=masking["aggregate"]),
+        TEXT("premise.records", variables=variables, records=records),
+        TEXT("premise.sample_released", released=released, share=percent(rows["used"] / rows["in"]))
         if is_sample
-        else say("premise.all_released", released=released),
+        else TEXT("premise.all_released", released=released),
         _held(masking["corresponding"]),
-        say("premise.truth"),
+        TEXT("premise.truth"),
     ]
-    return paragraphs(" ".join(sentences), say("premise.metric"))
+    return paragraphs(" ".join(sentences), TEXT("premise.metric"))
 
 
 def _held(corresponding: dict[str, Any] | None) -> str:
     """Say what the intruder holds."""
     if corresponding is None:
-        return say("premise.original")
+        return TEXT("premise.original")
     n = corresponding["deviating"]
-    return say(
+    return TEXT(
         "premise.corresponding",
         variables=f"{word(n)} variable{'' if n == 1 else 's'}",
         by=declared(corresponding["by"]),
@@ -114,18 +117,21 @@ def masked_variables(results: Results) -> str:
     lines = results.table(VARIABLES)
     sizes = [size_class(*ends) for ends in zip(lines["n_smallest"], lines["n_largest"], strict=True)]
     return table(
-        say("variables.caption"),
+        TEXT("variables.caption"),
         Column(
-            say("variables.columns.variable"),
+            HEADING("variable"),
             [f"**{escape(name)}**" for name in lines["variable"]],
             "l",
             "1fr",
         ),
-        Column(say("variables.columns.missing"), percents(lines["n_missing"] / lines["n_records"])),
-        Column(say("variables.columns.distinct"), [count(n) for n in lines["n_distinct"]]),
-        Column(say("variables.columns.masked"), [count(n) for n in lines["n_masked"]]),
-        Column(say("variables.columns.group"), sizes),
-        Column(say("variables.columns.variance"), [percent(share, 2) for share in lines["variance_kept"]]),
+        Column(TEXT("variables.columns.missing"), rates(lines["n_missing"] / lines["n_records"])),
+        Column(TEXT("variables.columns.distinct"), [count(n) for n in lines["n_distinct"]]),
+        Column(TEXT("variables.columns.masked"), [count(n) for n in lines["n_masked"]]),
+        Column(TEXT("variables.columns.group"), sizes),
+        Column(
+            TEXT("variables.columns.variance"),
+            [without_unit(percent(share, 2)) for share in lines["variance_kept"]],
+        ),
         Column("$R^2$", [f"{r2:.3f}" if defined(r2) else UNDEFINED for r2 in lines["largest_r2"]]),
     )
 
@@ -134,11 +140,11 @@ def masked_variables(results: Results) -> str:
 def claim(results: Results) -> str:
     """Compare the rate that the paper reports with the rates observed."""
     lines = rates_by_agreement(results)
-    sentences = [say("claim.text", paper_rate=say("paper_rate")), _observed(results, lines)]
+    sentences = [TEXT("claim.text", paper_rate=TEXT("paper_rate")), _observed(results, lines)]
     highest = lines.groupby("setting", sort=False)["confirmed_rate"].max()
     if len(highest) > 1:
         sentences.append(
-            say(
+            TEXT(
                 "claim.compared",
                 highest=escape(highest.idxmax()),
                 highest_rate=percent(highest.max()),
@@ -157,16 +163,16 @@ def _observed(results: Results, lines: pd.DataFrame) -> str:
     fields = {
         "rate": percent(rates.iloc[0]),
         "records": some(round(lines["n_puf"].iloc[0]), "record"),
-        "agreeing": say("claim.one_of", number=word(least), total=word(v)) if v > 1 else say("claim.only"),
+        "agreeing": TEXT("claim.one_of", number=word(least), total=word(v)) if v > 1 else TEXT("claim.only"),
     }
     if len(rates) == 1:
-        return say("claim.observed", **fields)
+        return TEXT("claim.observed", **fields)
     others = [
-        say(f"claim.{'all' if n == v else 'some'}_agree", rate=percent(rates[n]), number=word(n))
+        TEXT(f"claim.{'all' if n == v else 'some'}_agree", rate=percent(rates[n]), number=word(n))
         for n in ((7, 10) if v == 10 else (v,))
         if n in rates.index
     ]
-    return say("claim.observed_more", **fields, others=listed(others))
+    return TEXT("claim.observed_more", **fields, others=listed(others))
 
 
 @part(AGREEMENTS, "rates.csv")
@@ -174,22 +180,26 @@ def claim_table(results: Results) -> str:
     """Show the confirmed rate of each setting by the number of variables that must agree, beside other metrics."""
     lines = rates_by_agreement(results)
     settings = list(dict.fromkeys(lines["setting"]))
-    rates = lines.groupby(["setting", "min_agree"])["confirmed_rate"].mean()
+    rate = lines.groupby(["setting", "min_agree"])["confirmed_rate"].mean()
     names = [f"**{escape(settings[0])}**", *map(escape, settings[1:])]
     columns = [
         Column(
-            say("claim.columns.at_least", number=least),
-            [percent(rates.get((setting, least)), 1) for setting in settings],
+            TEXT("claim.columns.at_least", number=least),
+            _cells(rate.get((setting, least)) for setting in settings),
         )
         for least in _shown(len(results.study["linking_variables"]))
         if (lines["min_agree"] == least).any()
     ]
     columns += [
-        Column(title(metric), [percent(by_setting.get(setting), 1) for setting in settings])
+        Column(TEXT("claim.columns.metric", metric=title(metric)), _cells(map(by_setting.get, settings)))
         for metric, by_setting in _other_metrics(results, lines).items()
     ]
-    caption = say("claim.caption", paper_rate=say("paper_rate"))
-    return table(caption, Column(say("claim.columns.setting"), names, "l", "1fr"), *columns)
+    caption = TEXT("claim.caption", paper_rate=TEXT("paper_rate"))
+    return table(caption, Column(TEXT("claim.columns.setting"), names, "l", "1fr"), *columns)
+
+
+def _cells(values: Iterable[float | None]) -> list[str]:
+    return [without_unit(percent(value, 1)) for value in values]
 
 
 def _shown(v: int) -> list[int]:
@@ -216,4 +226,4 @@ def _other_metrics(results: Results, lines: pd.DataFrame) -> dict[str, dict[str,
 @part(ACCOUNT)
 def masked_account(results: Results) -> str:
     """Show the row account of the masked file."""
-    return row_account(results, ACCOUNT, say("account"))
+    return row_account(results, ACCOUNT, TEXT("account"))
