@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from making.report import write_entry
 from reident.filerisk import assessment, numerical_study
 from reident.filerisk import prepare as intake
+from reident.pipeline import parts
 from reident.study import model as study
 
 FILE_RISK = {
@@ -60,17 +61,19 @@ def prepared(
     spec = study.Study.model_validate({"id": "risk", "file_risk": section, **keys})
     people = drawn(10 * n)
     sample = people.sample(n, random_state=1) if file is None else file
-    return spec, intake.prepare(spec, text(sample), text(people) if spec.risk.population else None)
+    return spec, intake.prepare(
+        parts.risk_files(spec), text(sample), text(people) if spec.risk.population else None
+    )
 
 
 def write_filerisk(folder: Path, section: dict[str, Any] = FILE_RISK, **keys: Any) -> Path:
     """Write the results of a study of `file_risk` alone, computed by the library, and return their folder."""
     spec, files = prepared(section, **keys)
-    assessed = assessment.assess(spec, files.file, files.population, files.categories)
+    assessed = assessment.assess(parts.assessment(spec), files.file, files.population, files.categories)
     tables = {**assessed._asdict(), "categories": files.categories}
     tables |= {"account": files.account, "warnings": files.warnings}
     if spec.risk.population and spec.risk.population.numerical_study:
-        tables |= numerical_study.run(spec, files.population)._asdict()
+        tables |= numerical_study.run(parts.sampling(spec), files.population)._asdict()
     (folder / "filerisk").mkdir(parents=True)
     pq.write_table(assessed.records, folder / "filerisk" / "records.parquet")
     (folder / "study.json").write_text(study.canonical_json(spec), encoding="utf-8")
