@@ -35,7 +35,7 @@ def value(results, name):
 def test_findings_have_three_sentences(usual):
     text = tables.risk_findings(usual)
     assert text.count("- **") == 3
-    assert f"{value(usual, 'U')} of 300 records of the file" in text
+    assert f"{value(usual, 'U')} of 300 records in the file" in text
     assert f"{100 * float(value(usual, 'dis')):.1f}\u00a0% of cases (DIS)" in text
     assert NAMES["elliot-manning"] in text
 
@@ -122,7 +122,7 @@ def test_violations_of_k_anonymity_are_counted(usual):
 
 def test_variables_are_sorted_by_contribution(usual):
     text = tables.risk_variables(usual)
-    shares = [float(share) for share in re.findall(r"\| ([\d.]+)\u00a0% \|$", text, re.MULTILINE)]
+    shares = [float(share) for share in re.findall(r"\| ([\d.]+) \|$", text, re.MULTILINE)]
     assert len(shares) == 5
     assert shares == sorted(shares, reverse=True)
     assert tables.risk_levels(usual).count("\n| ") >= 5
@@ -190,7 +190,7 @@ def test_the_figure_leaves_out_a_sample_without_a_unique_record(make_results):
 def test_a_file_without_a_unique_record(make_results):
     people = drawn(60).assign(sex="1")
     results = make_results({**FILE_RISK, "key_variables": ["sex"]}, file=people)
-    assert "No record of the file is unique" in tables.risk_findings(results)
+    assert "No record in the file is unique" in tables.risk_findings(results)
     assert "not defined" in tables.risk_dis(results)
     assert "undefined" in tables.risk_hazards(results)
     assert figures.risk_contributions(results) is None
@@ -205,7 +205,7 @@ def test_variables_that_are_missing_in_every_record(make_results, section, missi
     people = drawn(60).assign(age="-9", job="-9")
     results = make_results({**section, "missing": missing}, file=people)
     if missing == "excluded":
-        assert "No record of the file is unique" in tables.risk_findings(results)
+        assert "No record in the file is unique" in tables.risk_findings(results)
         assert "age is missing in every record" in tables.risk_warnings(results).replace("\\", "")
         assert "| **age** | 0 | 100" in tables.risk_variables(results)
         assert tables.risk_bins(results) is None

@@ -53,7 +53,7 @@ def test_many_files_are_shown_by_their_mean(make_results):
     copies = [{"path": f"synthetic_{file}.csv"} for file in range(1, 15)]
     text = tables.matching_summaries(make_results({**MATCHING, "synthetic": copies}, n=40))
     assert "Synthetic file" not in text
-    assert "has each of the 14 files" in text
+    assert "contains each of the 14 files" in text
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def test_the_premise_describes_the_masking_and_the_intruder(tmp_path):
 def test_the_table_of_masked_variables(tmp_path):
     lines = rows(tables.masked_variables(write_masked(tmp_path)))
     assert len(lines) == 3
-    assert lines[0] == "| **x1** | 1.0\u00a0% | 990 | 330 | 3 – 4 | 99.89\u00a0% | – |"
+    assert lines[0] == "| **x1** | 1.0 | 990 | 330 | 3 – 4 | 99.89 | – |"
 
 
 def test_the_claim_is_shown_beside_the_observed_rates(tmp_path):
@@ -43,7 +43,7 @@ def test_the_claim_is_shown_beside_the_observed_rates(tmp_path):
         "close to 100\u00a0%",
         "**Observed here: 91.3\u00a0%** of 1,000 records",
         "43.6\u00a0% if all three variables must agree",
-        "rule \\= midpoint* has the highest rate (94.7",
+        "rule midpoint* has the highest rate (94.7",
     )
     for phrase in phrases:
         assert phrase in text
@@ -55,10 +55,8 @@ def test_the_claim_is_shown_beside_the_observed_rates(tmp_path):
 def test_the_table_has_every_setting_and_the_other_metrics(tmp_path):
     lines = rows(tables.claim_table(write_masked(tmp_path)))
     assert len(lines) == 4
-    assert [cell.strip() for cell in lines[0].split("|")[2:-1]] == [
-        f"{share}\u00a0%" for share in ("91.3", "84.3", "43.6", "12.9", "99.8")
-    ]
-    assert lines[0].startswith("| **k \\= 3")
+    assert [cell.strip() for cell in lines[0].split("|")[2:-1]] == ["91.3", "84.3", "43.6", "12.9", "99.8"]
+    assert lines[0].startswith("| **k 3")
     alone = rows(tables.claim_table(write_masked(tmp_path / "alone", variants=False)))
     assert len(alone) == 1
     assert "99.8" in alone[0]
@@ -77,7 +75,7 @@ def test_the_figure_has_a_panel_for_each_k(tmp_path, variants, panels):
 def test_the_figure_names_the_table_of_the_lines_that_it_leaves_out(tmp_path):
     rules = tuple(f"rule {at}" for at in range(9))
     figure = figures.masked_agreements(write_masked(tmp_path / "nine", rules=rules))
-    assert "at most 8 of up to 9 lines; `comparison/agreements.csv` has all of them." in figure.caption
+    assert "at most 8 of up to 9 lines; `comparison/agreements.csv` contains all of them." in figure.caption
     figure = figures.masked_agreements(write_masked(tmp_path / "eight", rules=rules[:8]))
     assert "at most 8" not in figure.caption
 
