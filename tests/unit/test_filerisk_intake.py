@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from making.filerisk import FILE_RISK, POPULATION, drawn, prepared, text
 from reident.errors import InputError
 from reident.filerisk import prepare as intake
+from reident.pipeline import parts
 from reident.study.model import Study
-from unit.filerisk_fixture import FILE_RISK, POPULATION, drawn, prepared, text
 from unit.making import table
 
 SEX = {**FILE_RISK, "key_variables": ["sex", {"name": "job", "missing": ["-9"]}]}
@@ -14,7 +15,7 @@ SEX = {**FILE_RISK, "key_variables": ["sex", {"name": "job", "missing": ["-9"]}]
 
 def coded(section, file, population=None, **keys):
     spec = Study.model_validate({"id": "risk", "file_risk": section, **keys})
-    return intake.prepare(spec, file, population)
+    return intake.prepare(parts.risk_files(spec), file, population)
 
 
 FILE = table("pid sex job", "03 m 2", "1 f 10", "2 m -9")
@@ -77,7 +78,10 @@ def test_the_order_of_rows_changes_nothing():
     assert both[0].categories.equals(both[1].categories)
     spec = Study.model_validate({"id": "risk", "file_risk": POPULATION})
     shuffled = people.sample(frac=1, random_state=3)
-    tables = [intake.prepare(spec, text(people), text(own)).population for own in (people, shuffled)]
+    tables = [
+        intake.prepare(parts.risk_files(spec), text(people), text(own)).population
+        for own in (people, shuffled)
+    ]
     assert tables[0].equals(tables[1])
 
 

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from reident.errors import InputError
 from reident.matching import prepare as intake
 from reident.matching.summary import CLASSES, NamedSet, Risk, danger, match_files, mean_of, summarise
+from reident.pipeline import parts
 from reident.sections.matching import Matching
 
 STUDY = {
@@ -34,8 +35,8 @@ def table(columns, *rows):
 
 
 def run(options, confidential, *synthetic):
-    prepared = intake.prepare(options, confidential, synthetic)
-    return match_files(options, prepared.confidential, prepared.synthetic)
+    prepared = intake.prepare(parts.matched_files(options), confidential, synthetic)
+    return match_files(parts.match_rules(options), prepared.confidential, prepared.synthetic)
 
 
 def counts(found, file="1"):
@@ -378,13 +379,17 @@ def test_a_word_where_a_radius_is():
 
 def test_rows_that_seem_not_to_correspond_are_said():
     shifted = SYNTHETIC.take([1, 2, 3, 4, 5, 0])
-    warnings = intake.prepare(study(), CONFIDENTIAL, [shifted]).warnings["warning"].tolist()
+    warnings = (
+        intake.prepare(parts.matched_files(study()), CONFIDENTIAL, [shifted]).warnings["warning"].tolist()
+    )
     assert len(warnings) == 1
     assert "known variables differ from the confidential file in some rows: sex (2)" in warnings[0]
 
 
 def test_accounts_close():
-    prepared = intake.prepare(study(targets={"variable": "sex", "equals": "f"}), CONFIDENTIAL, [SYNTHETIC])
+    prepared = intake.prepare(
+        parts.matched_files(study(targets={"variable": "sex", "equals": "f"})), CONFIDENTIAL, [SYNTHETIC]
+    )
     lines = prepared.account.set_index(["file", "cause"])["rows"]
     assert lines["targets", "in"] == lines["targets", "used"] + lines["targets", "not a target"] == 6
 

@@ -7,21 +7,22 @@ import shutil
 from pathlib import Path
 
 import pytest
+from making.filerisk import POPULATION, write_filerisk
+from making.matching import write_matching
+from making.microaggregation import write_masked
 from making.report import Shape, cells, write_results
 from making.variants import ALPHA, add_variants
-from reident.pipeline import parts, reviewed
+from reident.pipeline import steps
 from reident.report import tables
 from reident.report.results import Results
-from unit.filerisk_fixture import POPULATION, write_filerisk
+from reident.study.model import Study
 from unit.making import study
-from unit.matching_fixture import write_matching
-from unit.microaggregation_fixture import write_masked
 
 ALPHAS = [{"alpha": alpha} for alpha in ALPHA["values"]]
 
 
 def paths(spec) -> set[str]:
-    return {path for own in reviewed.tables(spec).values() for path in own}
+    return {path for own in steps.reported_tables(Study.model_validate(spec)).values() for path in own}
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +114,6 @@ def test_an_entry_that_claims_what_another_step_made_is_not_shown(tmp_path):
 
 def test_the_study_and_its_canonical_form_ask_for_the_same_tables():
     own = study(variants=[{"set": "binning.bins", "values": [3]}])
-    asked = paths(parts.plain(own))
+    asked = paths(own.model_dump(mode="json"))
     assert {"rates.csv", "comparison/rates.csv"} < asked
     assert asked == paths(own.model_dump(mode="json"))

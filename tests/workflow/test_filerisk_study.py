@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from making.filerisk import POPULATION, drawn
 from oracles import minimal_uniques as oracle
-from unit.filerisk_fixture import POPULATION, drawn
 from workflow.commands import snakemake
 
 from workflow import small

@@ -8,15 +8,15 @@ from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
 import pytest
+from making.filerisk import POPULATION, write_filerisk
+from making.matching import SUBSETS, write_matching
+from making.microaggregation import write_masked
 from making.report import Shape, write_results
 from making.variants import ALPHA, add_variants
 from reident.report import figures
 from reident.report.figures import style
 from reident.report.results import Results
 from reident.report.wording import percent
-from unit.filerisk_fixture import POPULATION, write_filerisk
-from unit.matching_fixture import SUBSETS, write_matching
-from unit.microaggregation_fixture import write_masked
 
 HOSTILE = ("$x$", "$", r"\input{e}", "</svg><script>", "-->", "漢字 😀", "\u202eevil", "a" * 300)
 EVERY = [getattr(figures, name) for name in figures.__all__ if name != "Figure"]

@@ -4,14 +4,14 @@ from xml.etree import ElementTree as ET
 
 import nbformat
 import pytest
+from making.filerisk import FILE_RISK, write_filerisk
+from making.matching import write_matching
 from making.report import NOTEBOOK, Shape, write_results
 from making.variants import ALPHA, PROTECTION, add_variants
 from reident.report import figures, tables
 from reident.report.results import Results
 from reident.report.tables.variants import MAX_VARIANTS, changed_metrics, distinct_lines, relevant_settings
 from reident.report.wording import percent
-from unit.filerisk_fixture import FILE_RISK, write_filerisk
-from unit.matching_fixture import write_matching
 
 ALPHAS = [{"alpha": alpha} for alpha in ALPHA["values"]]
 PROTECTIONS = [{"protection": label} for label in PROTECTION["combinations"]]

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,13 +18,11 @@ from reident.intake import keys
 from reident.intake.account import Account
 from reident.intake.values import Place, typed
 from reident.kernels.groups import microaggregate, sizes
+from reident.microaggregation.parts import Masking
 from reident.sections.codes import Coding, clean, normaliser, number
 from reident.sections.microaggregation import ORIGINAL, PUFID, Corresponding, Microaggregate
 from reident.simulation.streams import Streams
 from reident.simulation.survey import pufids
-
-if TYPE_CHECKING:
-    from reident.study.model import Study
 
 
 class Made(NamedTuple):
@@ -50,30 +48,28 @@ class Made(NamedTuple):
     account: pd.DataFrame
 
 
-def columns_of(study: Study) -> list[str]:
+def columns_of(masking: Masking) -> list[str]:
     """The columns of the original file that the files of the study hold, beside its key."""
-    options = study.microaggregated
-    used = [
-        getattr(own, side) for own in (*study.strata, *study.linking_variables) for side in ("puf", "eif")
-    ]
+    options = masking.options
+    used = [getattr(column, side) for column in masking.columns for side in ("puf", "eif")]
     return [name for name in dict.fromkeys([*options.variables, *used]) if name not in options.key]
 
 
-def read_original(study: Study, path: Path) -> pa.Table:
+def read_original(masking: Masking, path: Path) -> pa.Table:
     """The text of what the study needs of the original file."""
-    options = study.microaggregated
+    options = masking.options
     own = [] if not options.id and options.path else list(options.key)
-    return reading.read(path, options.source, [*own, *columns_of(study)], own)
+    return reading.read(path, options.source, [*own, *columns_of(masking)], own)
 
 
-def make(study: Study, original: pa.Table) -> Made:
+def make(masking: Masking, original: pa.Table) -> Made:
     """Micro-aggregate a file, sample the masked records, and keep the truth.
 
     A function of the study and of the file's records, not of their order (but for a file without a key).
 
     Parameters
     ----------
-    study : Study
+    masking : Masking
     original : pyarrow.Table
         As :func:`read_original` gives it.
 
@@ -83,7 +79,7 @@ def make(study: Study, original: pa.Table) -> Made:
         An empty file, a repeated key, a value that is not a number, fewer than k values; a value, masked or not,
         that a variable of the study would read as missing.
     """
-    options, names = study.microaggregated, columns_of(study)
+    options, names = masking.options, columns_of(masking)
     original, order = _with_key(options, original)
     n, streams = original.num_rows, Streams(options.seed)
     values = {name: _numbers(options, original, name)[order] for name in options.variables}
@@ -93,7 +89,7 @@ def make(study: Study, original: pa.Table) -> Made:
     held = dict(values)
     if options.corresponding is not None:
         held = _deviating(options.corresponding, values, streams.within("corresponding"))
-    _check_codes(study, values, {"puf": masked, "eif": held})
+    _check_codes(masking, values, {"puf": masked, "eif": held})
     changed = {} if options.corresponding is None else _written(held, text)
     ids = pufids(n, streams("pufid")).astype(object)
     chosen = streams("sample").permutation(n)[: sample_size(n, options.sampling_fraction)]
@@ -148,10 +144,12 @@ def _numbers(options: Microaggregate, original: pa.Table, name: str) -> np.ndarr
     return values
 
 
-def _check_codes(study: Study, values: dict[str, np.ndarray], made: dict[str, dict[str, np.ndarray]]) -> None:
+def _check_codes(
+    masking: Masking, values: dict[str, np.ndarray], made: dict[str, dict[str, np.ndarray]]
+) -> None:
     """Refuse numbers that are no missing values here and would become such where the files are read."""
-    file = _file(study.microaggregated)
-    for own in (*study.strata, *study.linking_variables):
+    file = _file(masking.options)
+    for own in masking.columns:
         for side, changed in made.items():
             if (name := getattr(own, side)) not in values:
                 continue

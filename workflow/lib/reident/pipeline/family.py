@@ -19,7 +19,10 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from reident.errors import InputError
-from reident.pipeline.parts import chain, digest
+from reident.pipeline.comparison import Compared
+from reident.pipeline.parts import digest
+from reident.pipeline.steps import STEPS
+from reident.sections.variants import label_of
 from reident.study import model as studies
 from reident.study import reading as studyfile
 from reident.study import variants
@@ -72,6 +75,7 @@ class Family:
         self._made: dict[str, Study] = {"": self.study}
         self._homes: dict[tuple[str, str, str | None], str] = {}
         self._chains: dict[tuple[str, str, str | None], str | None] = {}
+        self._digests: dict[tuple[str, str, str | None], str] = {}
 
     @cached_property
     def _variants(self) -> dict[str, variants.Variant]:
@@ -136,6 +140,20 @@ class Family:
             self._homes[key] = self._home(*key)
         return self._homes[key]
 
+    def part(self, place: str, rule: str, metric: str | None = None) -> Any:
+        """Return the frozen value that a step takes from the study at a place."""
+        make = STEPS[rule].part
+        if make is not None:
+            return make(self.at(place), metric)
+        return tuple(Compared(member.variant, member.labels, not member.place) for member in self.members)
+
+    def digest(self, place: str, rule: str, metric: str | None = None) -> str:
+        """Return the digest of the value that a step takes from the study at a place."""
+        key = (place, rule, metric)
+        if key not in self._digests:
+            self._digests[key] = digest(self.part(*key))
+        return self._digests[key]
+
     def _home(self, place: str, step: str, metric: str | None) -> str:
         chain = self._chain(place, step, metric)
         if not place or chain is None:
@@ -147,15 +165,25 @@ class Family:
                 labels = fewer
         return _place(labels)
 
-    def _chain(self, place: str, step: str, metric: str | None) -> str | None:
-        """The digest of what a step and those before it take from a study; None for one that cannot be made."""
-        key = (place, step, metric)
+    def _chain(self, place: str, rule: str, metric: str | None) -> str | None:
+        """Return the digest of what a step and all before it take from a study; None for one that is not shared."""
+        key = (place, rule, metric)
         if key not in self._chains:
-            try:
-                self._chains[key] = chain(self.at(place), step, metric)
-            except InputError:
-                self._chains[key] = None
+            self._chains[key] = None
+            if STEPS[rule].shared and self.has(place):
+                steps = self._steps_to(place, rule, metric)
+                self._chains[key] = digest({step: self.digest(place, step, metric) for step in steps})
         return self._chains[key]
+
+    def _steps_to(self, place: str, rule: str, metric: str | None) -> set[str]:
+        """Return a step and every step before it that the study at a place asks for."""
+        study, steps, todo = self.at(place), set(), [rule]
+        while todo:
+            step = STEPS[todo.pop()]
+            if step.wanted(study):
+                steps.add(step.rule)
+                todo += step.before(metric)
+        return steps
 
     def _make(self, variant: variants.Variant) -> Study:
         try:
@@ -225,7 +253,7 @@ def sources(study: Study, path: Path) -> dict[str, Path]:
 
 def _content(study: Study) -> str:
     """What makes two studies the same: everything but the list of variants."""
-    return digest({**studies.plain(study), "variants": []})
+    return digest(study.model_copy(update={"variants": ()}))
 
 
 def _labels(study: Study, whole: dict[str, Any]) -> dict[str, str]:
@@ -235,5 +263,5 @@ def _labels(study: Study, whole: dict[str, Any]) -> dict[str, str]:
         values = {str(variants.value_at(whole, key)) for key in varied.keys}
         value = variants.value_at(whole, varied.keys[0])
         single = varied.set is not None and len(values) == 1 and not isinstance(value, dict | list)
-        found[name] = variants.label_of(value) if single else ""
+        found[name] = label_of(value) if single else ""
     return found

@@ -137,29 +137,22 @@ class Study(Section):
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:
-        """The key columns of ``puf`` and ``eif`` as the tables of the study name them.
-
-        A name that both files use is told apart by the prefix ``puf_`` or ``eif_``.
-        """
-        own = {side: source.id for side, source in self.record_files.items()}
-        shared = set(own["puf"]) & set(own["eif"])
-        return {
-            side: tuple(f"{side}_{name}" if name in shared else name for name in names)
-            for side, names in own.items()
-        }
+        """The key columns of ``puf`` and ``eif``, see :attr:`Files.keys`."""
+        return self.linked_files.keys
 
     @property
     def record_files(self) -> dict[str, RecordFile]:
         """The descriptions of ``puf`` and ``eif``, declared or made."""
-        return {"puf": self._files.puf, "eif": self._files.eif}
+        return {"puf": self.linked_files.puf, "eif": self.linked_files.eif}
 
     @property
     def link_file(self) -> LinkFile:
         """The description of ``iuf``, declared or made."""
-        return self._files.iuf
+        return self.linked_files.iuf
 
     @property
-    def _files(self) -> Files:
+    def linked_files(self) -> Files:
+        """The three files that the metrics compare: declared, masked or simulated."""
         if self.microaggregate is not None:
             return self.microaggregate.files
         return self.files or SIMULATED
