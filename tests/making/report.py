@@ -130,9 +130,7 @@ def _study(shape: Shape) -> dict:
         "adhoc": {"scores": {}},
         "winkler": {"agreement": "half_gap", "min_agree": 1},
     }
-    chosen = {
-        name: shape.options.get(name, metrics[name]) if name in shape.metrics else None for name in metrics
-    }
+    chosen = {name: shape.options.get(name, metrics[name]) for name in metrics if name in shape.metrics}
     own = {"missing": {"puf": ["-9"], "eif": [""]}, "recode": {"puf": {}, "eif": {}}, "integer_coded": False}
     return {
         "id": "mock",
@@ -151,7 +149,7 @@ def _study(shape: Shape) -> dict:
                 "unknown_links_at_most": 5,
             },
         },
-        "simulate": None,
+        "simulate": None if shape.files else {"kind": "household-survey", "seed": 1},
         "strata": [] if shape.strata is None else [{"name": "region", "puf": "region", "eif": "REG", **own}],
         "linking_variables": [
             {"name": name, "type": kind, "puf": name, "eif": eif, "order": None, **own}

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 from reident.linkage.rates import interval
-from reident.pipeline import comparison
+from reident.pipeline.comparison import Compared, compare
+from reident.pipeline.steps import COMPARED
 
 ALPHA = {
     "set": ["metrics.taxicab.alpha"],
@@ -49,18 +49,17 @@ def add_variants(
     """
     study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
     (folder / "study.json").write_text(json.dumps({**study, "variants": varied}), encoding="utf-8")
-    members = [
-        SimpleNamespace(variant=f"v{at}", labels=own, place="" if at == reference else f"variants/v{at}")
-        for at, own in enumerate(labels)
+    variants = [
+        Compared(variant=f"v{at}", labels=own, reference=at == reference) for at, own in enumerate(labels)
     ]
-    for name, table in comparison.TABLES.items():
+    for name, table in COMPARED.items():
         if (folder / table.path).is_file():
             own = pd.read_csv(folder / table.path, dtype=str, keep_default_na=False)
             change = {"rates": _rates, "matching": _matching}.get(name, _unchanged)
-            tables = [own if at == reference else change(own, at, same) for at in range(len(members))]
-            made = comparison.compare(name, members, tables)
+            tables = [own if at == reference else change(own, at, same) for at in range(len(variants))]
+            lines = compare(table.compared, variants, tables)
             (folder / "comparison").mkdir(exist_ok=True)
-            made.to_csv(folder / "comparison" / f"{name}.csv", index=False)
+            lines.to_csv(folder / "comparison" / f"{name}.csv", index=False)
     return folder
 
 
