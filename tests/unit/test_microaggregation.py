@@ -16,6 +16,7 @@ from reident.kernels import groups
 from reident.linkage import agreements
 from reident.microaggregation import masking as files
 from reident.pipeline import parts
+from reident.pipeline.steps import STEPS
 from reident.sections.simulation import SkewedAmounts
 from reident.simulation import draw_skewed, treatments
 from reident.study.model import Study
@@ -59,6 +60,11 @@ def table(rows=ROWS, header=HEADER) -> pa.Table:
 
 def make(model, text):
     return files.make(parts.masking(model), text)
+
+
+def part(model, rule):
+    step = STEPS[rule]
+    return step.part(model, "winkler") if step.wanted(model) else None
 
 
 def by_firm(made: files.Made) -> dict[str, tuple]:
@@ -165,8 +171,8 @@ def test_deviations_of_the_intruders_file():
 
 
 REFUSED = [
-    ("a repeated key", {}, [*ROWS, ROWS[0]], "firms.csv, row 7: the key (firm) repeats"),
-    ("no record", {}, [], "firms.csv: the file has a header but no record"),
+    ("a repeated key", {}, [*ROWS, ROWS[0]], "firms.csv, row 7: the key (firm) is not unique"),
+    ("no record", {}, [], "firms.csv: the file has a header and no records"),
     (
         "a word",
         {},
@@ -177,7 +183,7 @@ REFUSED = [
         "fewer than k values",
         {"k": "5"},
         ROWS,
-        "firms.csv, column `a`: only 4 values are not missing, fewer than k = 5",
+        "firms.csv, column `a`: at least k = 5 values must not be missing (4 are not)",
     ),
 ]
 
@@ -193,21 +199,21 @@ READ_AS_MISSING = [
         {},
         AGES,
         ["99"],
-        "3 values that are made come out as a code that the variable `a` declares as missing; write missing",
+        "3 values equal, after masking, a code that the variable `a` declares missing. Use another",
     ),
     (
         "a median, by another spelling of its number",
         {"aggregate": "median"},
         ages("96", "98", "99", "101", "20", "21", "22"),
         [" 098.50"],
-        "4 values that are made come out",
+        "4 values equal, after masking",
     ),
     (
         "a code of one side alone",
         {},
         AGES,
         {"puf": ["99"]},
-        "firms.csv, column `a`: 3 values that are made come out",
+        "firms.csv, column `a`: 3 values equal, after masking",
     ),
     ("a mean that is another number", {}, AGES, ["100"], None),
     ("a code that is no number", {}, AGES, ["NA"], None),
@@ -216,7 +222,7 @@ READ_AS_MISSING = [
         {},
         AGES,
         ["101"],
-        "firms.csv, column `a`: 1 values are a code that the variable `a` declares as missing and",
+        "firms.csv, column `a`: 1 values are a code that the variable `a` declares missing and",
     ),
 ]
 
@@ -321,10 +327,10 @@ def test_only_the_columns_that_the_study_names_are_read():
 
 def test_a_change_touches_the_steps_that_take_it():
     steps = ["simulate_amounts", "microaggregate", "prepare", "score", "agreements", "rate"]
-    changed = [step for step in steps if part(study(), step, "winkler") != part(study(k=3), step, "winkler")]
+    changed = [step for step in steps if part(study(), step) != part(study(k=3), step)]
     assert changed == ["microaggregate"]
     more = Study.model_validate({**BASE, "metrics": {"winkler": {"min_agree": "2"}}})
-    changed = [step for step in steps if part(study(), step, "winkler") != part(more, step, "winkler")]
+    changed = [step for step in steps if part(study(), step) != part(more, step)]
     assert changed == ["score", "agreements"]
 
 
@@ -359,7 +365,7 @@ def test_the_range_of_min_agree():
     pufid, score, right = zip(*pairs, strict=True)
     confirmed = pa.table({"pufid": list(pufid), "score": list(score), "confirmed": list(right)})
     rates = pd.DataFrame({"metric": ["winkler"], "stratum": ["ALL"], "n_puf": [10]})
-    found = agreements.agreements(model, confirmed, rates)
+    found = agreements.agreements(parts.counting(model), confirmed, rates)
     assert found["min_agree"].tolist() == [1, 2, 3]
     assert found["n_pairs"].tolist() == [5, 3, 1]
     assert found["n_suspected"].tolist() == [3, 2, 1]

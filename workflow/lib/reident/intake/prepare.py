@@ -70,7 +70,8 @@ def prepare(part: Preparing, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Pre
     links = _links(part, iuf, sides, account)
     if not links.num_rows:
         warnings.append(
-            f"{part.file_name('iuf')} has no link between records of the two files: nothing can be confirmed."
+            f"{part.file_name('iuf')}: no link joins records of the two files. Nothing can be confirmed. "
+            "Check the keys."
         )
     return Prepared(
         sides["puf"], sides["eif"], links, account.table(), pd.DataFrame({"warning": warnings}, dtype=str)
@@ -82,7 +83,7 @@ def _records(part: Preparing, side: str, text: pa.Table, account: Account) -> pa
     names = part.files.keys[side]
     file = part.file_name(side)
     if text.num_rows == 0:
-        raise InputError(f"{file}: the file has a header but no record; check the export.")
+        raise InputError(f"{file}: the file has a header and no records. Check the export.")
     code = keys.check(text, source.id, file, source.first_row)
     data = {name: text[part] for name, part in zip(names, source.id, strict=True)}
     for column in part.columns:
@@ -117,8 +118,8 @@ def _links(part: Preparing, iuf: pa.Table, sides: dict[str, pa.Table], account: 
     if first is not None and unknown.sum() > source.unknown_links_at_most:
         raise InputError(
             f"{file}, row {first[0] + source.first_row}: the link names a record that is not in "
-            f"{part.file_name(first[1])} ({unknown.sum():,} such links); correct the links, or "
-            "declare `unknown_links_at_most`."
+            f"{part.file_name(first[1])} ({unknown.sum():,} such links). Correct the links, or "
+            "allow them by `unknown_links_at_most`."
         )
     code = keys.codes([links], [names])[0]
     order = np.argsort(code, kind="stable")
