@@ -326,7 +326,7 @@ def test_variables_are_described_by_file():
     [
         (
             ("sex income", "m 1"),
-            "syn1.csv: the number of records (1) must be that of confidential.csv (6)",
+            r"syn1.csv: the number of records \(1\) must be that of confidential.csv \(6\)",
         ),
         (("sex income", *["x 1"] * 6), "syn1.csv, column `sex`: no code is also in confidential.csv"),
     ],
