@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from oracles import unicity as oracle
 from reident.errors import InputError
-from reident.kernels.unicity import most_records, shared_uniques
+from reident.kernels.unicity import max_records, shared_uniques
 from reident.metrics import unicity
 from reident.metrics.contract import Setting
 from reident.pairing import Pairing, Records, Scope
@@ -166,7 +166,7 @@ def test_threads_do_not_change_a_byte(sets):
 def test_pairs_waiting_to_be_merged_are_merged_in_any_portion(monkeypatch):
     puf, eif = _large(11, 6000, 7, 8, 0.05)
     at_once = shared_uniques(puf, eif)
-    monkeypatch.setattr("reident.kernels.unicity._PENDING", 1)
+    monkeypatch.setattr("reident.kernels.unicity._MAX_PENDING", 1)
     one_by_one = shared_uniques(puf, eif, threads=2)
     assert [column.tobytes() for column in at_once] == [column.tobytes() for column in one_by_one]
 
@@ -190,7 +190,7 @@ def test_an_error_in_progress_ends_the_work():
 
 def test_what_does_not_go_into_64_bits_is_refused_with_a_remedy():
     """61 variables one by one: the set and its order take 63 bits, and leave one for a record."""
-    assert most_records(61, 1) == 1
+    assert max_records(61, 1) == 1
 
     def found(n_eif):
         codes = [np.full((n, 61), 7, np.int32) for n in (1, n_eif)]

@@ -103,7 +103,7 @@ def _prepared(files: Files, rules: Flat) -> tuple[Adhoc, Index, Puf]:
     coded, numeric = np.flatnonzero(rules.kind != BANDS), np.flatnonzero(rules.kind == BANDS)
     variable = np.concatenate([coded, numeric])
     exact = rules.kind[coded] == EXACT
-    codes = coding.coded(
+    codes = coding.code_variables(
         [(files.puf_codes[:, j], files.eif_codes[:, j]) for j in coded],
         list(exact),
         len(files.puf_codes),
@@ -116,7 +116,7 @@ def _prepared(files: Files, rules: Flat) -> tuple[Adhoc, Index, Puf]:
     eif_ranks = np.empty((numeric.size, len(files.eif_values)), np.float32)
     places, known, share = np.empty_like(eif_ranks), [], np.ones(numeric.size, np.int64)
     for k, j in enumerate(numeric):
-        puf_codes, eif_codes, values = coding.of_values(files.puf_values[:, j], files.eif_values[:, j])
+        puf_codes, eif_codes, values = coding.rank_values(files.puf_values[:, j], files.eif_values[:, j])
         share[k] = -(-len(values) // _MOST_RANKS) or 1
         for ranks, column in ((puf_ranks[:, k], puf_codes), (eif_ranks[k], eif_codes)):
             ranks[:] = np.where(column < 0, np.nan, column // share[k])

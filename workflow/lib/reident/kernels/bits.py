@@ -6,9 +6,15 @@ steps are given to LLVM directly; it splits the vectors where the processor's ar
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
+
+from reident.kernels.compiling import lean_jit
+
+WORD = 64
+"""Bits in a word: a set of up to 64 records is one integer."""
 
 LANES = 8
 """Words in a vector."""
@@ -35,6 +41,12 @@ def popcount(_typing: Any, word: Any) -> Any:
         return builder.ctpop(arguments[0])
 
     return types.int64(types.uint64), generate if word == types.uint64 else None
+
+
+@lean_jit
+def low_bits(n):
+    """Return a word with the n lowest bits set, n from 0 to 64."""
+    return ~np.uint64(0) if n >= WORD else (np.uint64(1) << np.uint64(n)) - np.uint64(1)
 
 
 @intrinsic

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from reident.kernels.bits import WORD
 from reident.kernels.compiling import lean_jit
 
-WIDTH = 64
-"""Records in a leaf and leaves in a group: the bits of a word."""
+WIDTH = WORD
+"""Records in a leaf and leaves in a group: one bit each."""
 
 GRAIN = 2**12
 """Fixed costs are multiples of 1/GRAIN, rounded down."""

@@ -315,9 +315,9 @@ def _prepared(
     coded = np.flatnonzero(
         ~numeric | np.isnan(spread)
     )  # without a spread a value is equal or not, as a code is
-    codes = coding.coded(
+    codes = coding.code_variables(
         [
-            coding.of_values(files.puf_values[:, j], files.eif_values[:, j])[:2]
+            coding.rank_values(files.puf_values[:, j], files.eif_values[:, j])[:2]
             if numeric[j]
             else (files.puf_codes[:, j], files.eif_codes[:, j])
             for j in coded

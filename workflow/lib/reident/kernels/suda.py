@@ -30,7 +30,10 @@ from typing import NamedTuple
 import numpy as np
 
 from reident.kernels import suda_search
-from reident.kernels.cells import entropy, frequencies, recode, without_copies
+from reident.kernels.bits import WORD
+from reident.kernels.cells import drop_copies
+from reident.kernels.coding import entropy, frequencies, recode
+from reident.kernels.suda_search import Block
 
 MOST_VARIABLES = 57
 _LEAST = 1 << 12
@@ -108,19 +111,18 @@ def minimal_uniques(
     if n == 0 or not levels.any():
         return result
     numbers = [recode(codes[:, j], counts[j] > 0, int(levels.max())) for j in variables]
-    kept, single = without_copies(np.stack(numbers[::-1], axis=1))
+    kept, single = drop_copies(np.stack(numbers[::-1], axis=1))
     rows = np.stack([column[kept] for column in numbers], axis=1)
     columns, weights = np.ascontiguousarray(rows.T), (1 << v) - (1 << (v - 1 - variables))
     begins = np.concatenate([[0], np.cumsum(levels)])
     lane = 16 if v < 16 else 32 if v < 32 else 64
-    pages_at_most = comb(v, min(most, v // 2)) // (suda_search.PAGE * 64 // lane) + 2
+    pages_at_most = comb(v, min(most, v // 2)) // (suda_search.PAGE * WORD // lane) + 2
     lock = Lock()
 
     def search(first: int, end: int) -> int:
         """Searches a block and notes what it finds; returns the bytes that its sets took by record."""
-        sets, least, by_level, pages = suda_search.minimal_uniques(
-            rows, columns, levels, first, end - first, weights, most, lane, begins
-        )
+        block = Block(rows, columns, levels, begins, weights, first, end - first, most, lane)
+        sets, least, by_level, pages = suda_search.minimal_uniques(block)
         with lock:
             _note(result, kept[first:end], sets, least, v)
             for i, j in enumerate(variables):

@@ -21,18 +21,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from threading import Lock
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from reident.kernels import unicity_pairs, unicity_search
-from reident.kernels.cells import WORD, entropy, frequencies, recode, without_copies
+from reident.kernels.bits import WORD
+from reident.kernels.cells import drop_copies
+from reident.kernels.coding import entropy, frequencies, recode
+from reident.kernels.unicity_search import Files, Ranking, Task
 
 Sets = Literal["all", "full", "jointly_observed"]
 Progress = Callable[[float], None]
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
-_PENDING = 8_000_000
+_MAX_PENDING = 8_000_000
 """Pairs that wait before they are merged into the kept ones: some 100 MB."""
 
 
@@ -89,10 +92,10 @@ def shared_uniques(
     if sets == "all":
         most = v if max_order is None else min(max_order, v)
         return _all_sets(files, len(puf), len(eif), most, threads, progress)
-    return _own_sets(files, puf, eif, sets == "full", threads, progress)
+    return _joint_sets(files, puf, eif, sets == "full", threads, progress)
 
 
-def most_records(v: int, max_order: int) -> int:
+def max_records(v: int, max_order: int) -> int:
     """The largest EIF of which sets of at most ``max_order`` of v variables can be tried: a pair takes 64 bits."""
     return 2 ** max(64 - _shift(v, max_order), 0) - 1
 
@@ -102,19 +105,7 @@ def _shift(v: int, max_order: int) -> int:
     return int((max_order + 1) << v).bit_length()
 
 
-class _Files(NamedTuple):
-    """Both files in one numbering: PUF records without an exact copy, with one, then the EIF's."""
-
-    rows: np.ndarray  # uint8 or int32 (n, v): numbers of the categories that both files have, or absent
-    columns: np.ndarray  # the same, (v, n)
-    levels: np.ndarray  # int64 (v,): categories that both files have
-    present: np.ndarray  # uint64 (n,): bit j set where variable j is not missing
-    original: np.ndarray  # uint32 (n,): position in the own file
-    parts: np.ndarray  # int64 (4,): records of each kind
-    variables: np.ndarray  # int64 (v,): position in the caller's files
-
-
-def _number(puf: np.ndarray, eif: np.ndarray, every: bool) -> _Files | None:
+def _number(puf: np.ndarray, eif: np.ndarray, every: bool) -> Files | None:
     """Numbers categories, records and variables anew; None where no pair is possible.
 
     Variables without a common category are left out, unless ``every`` one is wanted.
@@ -133,13 +124,13 @@ def _number(puf: np.ndarray, eif: np.ndarray, every: bool) -> _Files | None:
     rows, present, original, parts = [], [], [], []
     for codes in (puf, eif):
         numbers = [recode(codes[:, j], shared[j], int(levels.max())) for j in variables]
-        kept, single = without_copies(np.stack(numbers, axis=1))
+        kept, single = drop_copies(np.stack(numbers, axis=1))
         rows.append(np.stack([column[kept] for column in numbers], axis=1))
         present.append((codes[np.ix_(kept, variables)] >= 0) @ bits)
         original.append(kept.astype(np.uint32))
         parts += [single, len(kept) - single]
     both = np.concatenate(rows)
-    return _Files(
+    return Files(
         rows=both,
         columns=np.ascontiguousarray(both.T),
         levels=levels[variables],
@@ -150,21 +141,12 @@ def _number(puf: np.ndarray, eif: np.ndarray, every: bool) -> _Files | None:
     )
 
 
-class _Task(NamedTuple):
-    """Cells of one set, to be searched by adding variables from ``first``, the next one before ``stop``."""
-
-    base: np.ndarray
-    cells: np.ndarray
-    variable: int
-    first: int
-    stop: int
-
-    def work(self, v: int) -> float:
-        """Rough share of the work: records times the sets that can follow."""
-        return float(self.cells[:, 1:].sum()) * (2.0 ** (v - self.first) - 2.0 ** (v - self.stop) + 1)
+def _work(task: Task, v: int) -> float:
+    """Estimate a task's share of the work: records times the sets that can follow."""
+    return float(task.cells[:, 1:].sum()) * (2.0 ** (v - task.first) - 2.0 ** (v - task.stop) + 1)
 
 
-def _cells_of(files: _Files, j: int) -> tuple[np.ndarray, np.ndarray]:
+def _cells_of(files: Files, j: int) -> tuple[np.ndarray, np.ndarray]:
     """Record numbers by value of variable j, and the cells with somebody of each file who could be unique."""
     column = files.columns[j]
     base = np.argsort(column, kind="stable").astype(np.uint32)
@@ -175,40 +157,36 @@ def _cells_of(files: _Files, j: int) -> tuple[np.ndarray, np.ndarray]:
     return base, cells[(cells[:, 1] > 0) & (cells[:, 3] > 0)]
 
 
-def _packed(base: np.ndarray, cells: np.ndarray, variable: int, v: int, share: int) -> list[_Task]:
+def _pack(base: np.ndarray, cells: np.ndarray, variable: int, v: int, share: int) -> list[Task]:
     """Tasks of about ``share`` records: a large cell for itself, small ones together."""
     sizes = cells[:, 1:].sum(axis=1)
     large, small = cells[sizes >= share], cells[sizes < share]
     groups = [large[i : i + 1] for i in range(len(large))]
     number = np.cumsum(small[:, 1:].sum(axis=1)) // share
     groups += np.split(small, np.flatnonzero(np.diff(number)) + 1) if len(small) else []
-    return [_Task(base, group, variable, variable + 1, v) for group in groups]
+    return [Task(base, group, variable, variable + 1, v) for group in groups]
 
 
 def _all_sets(
-    files: _Files, n_puf: int, n_eif: int, max_order: int, threads: int, progress: Progress | None
+    files: Files, n_puf: int, n_eif: int, max_order: int, threads: int, progress: Progress | None
 ) -> Pairs:
     """Pairs over all sets of at most ``max_order`` variables."""
     v = len(files.levels)
     positions = np.sort(files.variables)
     shift = _shift(v, max_order)
-    if n_eif > most_records(v, max_order):
+    if n_eif > max_records(v, max_order):
         raise ValueError(f"{v} variables and {n_eif} records are too many for sets up to order {max_order}")
     weights = unicity_pairs.weights(np.searchsorted(positions, files.variables), v)
+    ranking = Ranking(weights, max_order, shift)
     kept = _Kept(n_puf, shift)
 
-    def search(task: _Task) -> None:
-        kept.add(
-            *unicity_search.every_set(
-                files.rows, files.columns, files.levels, files.original, task.base, task.cells,
-                weights[task.variable], task.first, task.stop, weights, max_order, shift,
-            )
-        )  # fmt: skip
+    def search(task: Task) -> None:
+        kept.add(*unicity_search.all_sets(files, task, ranking))
 
     share = max(len(files.rows) // 32, 4096)
     tasks = []
     for j in range(v):
-        for task in _packed(*_cells_of(files, j), j, v, share):
+        for task in _pack(*_cells_of(files, j), j, v, share):
             split = task.cells[:, 1:].sum() >= share and j + 2 < v
             tasks += [task._replace(first=k, stop=k + 1) for k in range(j + 1, v)] if split else [task]
     _run(tasks, search, v, threads, progress)
@@ -229,7 +207,7 @@ class _Kept:
         """Takes pairs; merges them with the others when enough are waiting."""
         with self._lock:
             self._pending.append((puf, items))
-            if sum(len(puf) for puf, _ in self._pending) >= _PENDING:
+            if sum(len(puf) for puf, _ in self._pending) >= _MAX_PENDING:
                 self.merge()
 
     def merge(self) -> None:
@@ -241,13 +219,13 @@ class _Kept:
 
 
 def _run(
-    tasks: list[_Task], search: Callable[[_Task], None], v: int, threads: int, progress: Progress | None
+    tasks: list[Task], search: Callable[[Task], None], v: int, threads: int, progress: Progress | None
 ) -> None:
     """Searches all tasks, the largest first; errors of a task or of ``progress`` end the rest."""
-    tasks.sort(key=lambda task: -task.work(v))
-    total, done = sum(task.work(v) for task in tasks), 0.0
+    tasks.sort(key=lambda task: -_work(task, v))
+    total, done = sum(_work(task, v) for task in tasks), 0.0
     with ThreadPoolExecutor(threads) as pool:
-        running = {pool.submit(search, task): task.work(v) for task in tasks}
+        running = {pool.submit(search, task): _work(task, v) for task in tasks}
         try:
             for finished in as_completed(running):
                 finished.result()
@@ -258,26 +236,21 @@ def _run(
             pool.shutdown(cancel_futures=True)
 
 
-def _own_sets(
-    files: _Files, puf: np.ndarray, eif: np.ndarray, whole: bool, threads: int, progress: Progress | None
+def _joint_sets(
+    files: Files, puf: np.ndarray, eif: np.ndarray, complete: bool, threads: int, progress: Progress | None
 ) -> Pairs:
-    """Pairs on the variables present in both records; with ``whole`` only where these are all."""
+    """Pairs on the variables present in both records; with ``complete`` only where these are all variables."""
     v = len(files.levels)
-    found = [(np.zeros(0, np.uint32), np.zeros(0, np.uint32))]
+    parts = [(np.zeros(0, np.uint32), np.zeros(0, np.uint32))]
 
-    def search(task: _Task) -> None:
-        found.append(
-            unicity_search.own_set(
-                files.rows, files.columns, files.levels, files.present, files.original,
-                task.base, task.cells, task.first, whole,
-            )
-        )  # fmt: skip
+    def search(task: Task) -> None:
+        parts.append(unicity_search.joint_sets(files, task, complete))
 
-    tasks = _packed(*_cells_of(files, 0), 0, v, max(len(files.rows) // 32, 4096))
-    if not whole:
-        tasks += [_Task(*branch, 0, 1, v) for branch in _missing_first(files)]
+    tasks = _pack(*_cells_of(files, 0), 0, v, max(len(files.rows) // 32, 4096))
+    if not complete:
+        tasks += [Task(*branch, 0, 1, v) for branch in _missing_first(files)]
     _run(tasks, search, v, threads, progress)
-    of_puf, of_eif = (np.concatenate(arrays).astype(np.int64) for arrays in zip(*found, strict=True))
+    of_puf, of_eif = (np.concatenate(arrays).astype(np.int64) for arrays in zip(*parts, strict=True))
     both = ((puf[of_puf] >= 0) & (eif[of_eif] >= 0)) @ (np.uint64(1) << np.arange(v, dtype=np.uint64))
     order = np.bitwise_count(both).astype(np.int8)
     rank = np.lexsort((of_eif, order, of_puf))
@@ -285,7 +258,7 @@ def _own_sets(
     return of_puf[rank], of_eif[rank], order[rank], both[rank]
 
 
-def _missing_first(files: _Files) -> list[tuple[np.ndarray, np.ndarray]]:
+def _missing_first(files: Files) -> list[tuple[np.ndarray, np.ndarray]]:
     """The cell of all records, once for pairs whose PUF record misses variable 0, once for only the EIF's."""
     c0, c1, c2, c3 = files.parts
     gap = files.present & np.uint64(1) == 0
