@@ -236,7 +236,7 @@ def _repeat(lane, value):
 def _note(block, notes, used, r, order, cost, members):
     """Note a set on which record r is unique, unless it holds a noted one; returns the new number of pages.
 
-    Where it needs a page and there is none left, it notes nothing and returns one more than there are.
+    Where it needs a page and all are used, it notes nothing and returns one more than there are.
     """
     pages, lane, at = notes.pages, block.lane, np.int64(r) - block.first
     low = _repeat(lane, (_ONE << np.uint64(lane - 1)) - _ONE)

@@ -221,7 +221,7 @@ def _partners(p, frames, f, ranking, scratch):
         trail[d, 0] = j + 1
         word, cost = words[d] & equal[p, j], trail[d, 1] + weights[j]
         if word & candidates & ~partners == _EMPTY and (word & candidates == _EMPTY or worst <= cost):
-            continue  # there is no candidate, or all of them have better sets
+            continue  # no candidate is left, or all of them have better sets
         inseparable = word & ~reach[j + 1]
         if inseparable & puf_word != single:
             continue  # p will not be alone in the PUF
