@@ -109,18 +109,18 @@ def _prepare(files: Files, rules: Flat) -> tuple[Adhoc, Index, Puf]:
     costs = Costs(highest, highest, exact, missing_differs=True)
     puf_ranks = np.empty((len(files.puf_values), numeric.size), np.float32)
     eif_ranks = np.empty((numeric.size, len(files.eif_values)), np.float32)
-    places, known, share = np.empty_like(eif_ranks), [], np.ones(numeric.size, np.int64)
+    places, distinct, share = np.empty_like(eif_ranks), [], np.ones(numeric.size, np.int64)
     for k, j in enumerate(numeric):
         puf_codes, eif_codes, values = coding.rank_values(files.puf_values[:, j], files.eif_values[:, j])
         share[k] = -(-len(values) // _MAX_RANKS) or 1
         for ranks, column in ((puf_ranks[:, k], puf_codes), (eif_ranks[k], eif_codes)):
             ranks[:] = np.where(column < 0, np.nan, column // share[k])
         places[k] = _places(files.eif_values[:, j], rules, int(j))
-        known.append(values)
+        distinct.append(values)
     # If all costs are whole grains, a lower bound is the cost itself. If several values share a rank, a record has no
     # upper bound.
     all_costs = np.concatenate([rules.table, rules.cost, rules.beyond, rules.highest])
-    rounded = rules.kind.size / GRAIN if (all_costs * GRAIN % rules.scale).any() else 0.0
+    shortfall = rules.kind.size / GRAIN if (all_costs * GRAIN % rules.scale).any() else 0.0
     metric = Adhoc(
         rules=rules,
         variable=variable,
@@ -129,10 +129,10 @@ def _prepare(files: Files, rules: Flat) -> tuple[Adhoc, Index, Puf]:
         table=_round_down(rules.table, rules.scale),
         cost=_round_down(rules.cost, rules.scale),
         beyond=_round_down(rules.beyond, rules.scale),
-        known=np.concatenate([np.zeros(0), *known]),
-        first=np.cumsum([0, *map(len, known)]),
+        distinct=np.concatenate([np.zeros(0), *distinct]),
+        first=np.cumsum([0, *map(len, distinct)]),
         share=share,
-        rounded=np.float32(np.inf if (share > 1).any() else rounded),
+        shortfall=np.float32(np.inf if (share > 1).any() else shortfall),
     )
     index = build(codes.eif, codes.n, eif_ranks, places, costs)
     return metric, index, Puf(codes.puf, puf_ranks, highest, float(MAX_SCORE))

@@ -31,10 +31,10 @@ class Adhoc(NamedTuple):
     table: np.ndarray  # float32: the costs of all tables
     cost: np.ndarray  # float32: the costs of all bands
     beyond: np.ndarray  # float32 (v,)
-    known: np.ndarray  # float64: the distinct values of each numeric variable in both files, ascending
+    distinct: np.ndarray  # float64: the distinct values of each numeric variable in both files, ascending
     first: np.ndarray  # int64 (numeric + 1,): where those of a variable begin
     share: np.ndarray  # int64 (numeric,): number of values that share a rank, 1 unless there are too many
-    rounded: np.float32  # how far a pair's costs can be below their true sum
+    shortfall: np.float32  # how far a pair's costs can be below their true sum
 
 
 class Scratch(NamedTuple):
@@ -159,19 +159,19 @@ def _difference(p, e):
 
 
 @lean_jit
-def _band_range(known, at, limit):
-    """Return the first and the last of the known values that a band with this limit around one of them holds."""
+def _band_range(distinct, at, limit):
+    """Return the first and the last of the distinct values that a band with this limit around one of them holds."""
     outside, lowest = -1, at
     while lowest - outside > 1:
         middle = (outside + lowest) // 2
-        if _difference(known[at], known[middle]) <= limit:
+        if _difference(distinct[at], distinct[middle]) <= limit:
             lowest = middle
         else:
             outside = middle
-    uppermost, outside = at, known.size
+    uppermost, outside = at, distinct.size
     while outside - uppermost > 1:
         middle = (outside + uppermost) // 2
-        if _difference(known[at], known[middle]) <= limit:
+        if _difference(distinct[at], distinct[middle]) <= limit:
             uppermost = middle
         else:
             outside = middle
@@ -185,12 +185,12 @@ def _list_bands(metric, scratch, q, k, j, x):
     The first band that holds the difference applies, hence a band only beyond the largest limit before it.
     """
     rules, n, largest = metric.rules, 0, -1.0
-    known = metric.known[metric.first[k] : metric.first[k + 1]]
-    at = np.searchsorted(known, x)
+    distinct = metric.distinct[metric.first[k] : metric.first[k + 1]]
+    at = np.searchsorted(distinct, x)
     for b in range(rules.start[j], rules.start[j] + rules.width[j]):
         limit = _reach(rules, b, x)
         if limit > largest:
-            lowest, uppermost = _band_range(known, at, limit)
+            lowest, uppermost = _band_range(distinct, at, limit)
             scratch.lowest[q, k, n] = lowest // metric.share[k]
             scratch.uppermost[q, k, n] = uppermost // metric.share[k]
             scratch.band_cost[q, k, n] = metric.cost[b]
@@ -338,6 +338,6 @@ def _leaf_costs(metric, scratch, queries, q, leaves, leaf, mask, low, high):
         if few:
             low[s] = _record_cost(metric, scratch, queries, q, leaves, leaf, s)
         if low[s] < limit:
-            high[s] = low[s] + metric.rounded
+            high[s] = low[s] + metric.shortfall
             below |= np.uint64(1) << np.uint64(s)
     return below

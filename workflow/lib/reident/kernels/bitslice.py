@@ -90,8 +90,8 @@ def empty_tile(rows: Rows, most: int) -> Tile:
 
 
 @jit
-def draw(tile, eif, chosen, start, stop, words):
-    """Draw the bit maps of the EIF records ``chosen[start:stop]``; return the number of rows.
+def draw(tile, eif, ids, start, stop, words):
+    """Draw the bit maps of the EIF records ``ids[start:stop]``; return the number of rows.
 
     A category that no record of the tile has gets no row: from it every record that is present differs, which is
     the row 1 + j of its variable. ``tile.row`` refers to that row unless the category has one.
@@ -101,7 +101,7 @@ def draw(tile, eif, chosen, start, stop, words):
     n = 1 + v
     maps[: n * words] = 0
     for x in range(start, stop):
-        r = chosen[x]
+        r = ids[x]
         word = (x - start) >> 6
         bit = np.uint64(1) << np.uint64((x - start) & 63)
         absent[x - start] = 0
@@ -119,18 +119,18 @@ def draw(tile, eif, chosen, start, stop, words):
                 maps[n * words : (n + 1) * words] = 0
                 n += 1
             maps[row[g] * words + word] |= bit
-    for drawn in range(1 + v, n):
-        present = (1 + owner[drawn, 1]) * words
+    for k in range(1 + v, n):
+        present = (1 + owner[k, 1]) * words
         for word in range(words):
-            maps[drawn * words + word] = maps[present + word] & ~maps[drawn * words + word]
+            maps[k * words + word] = maps[present + word] & ~maps[k * words + word]
     return n
 
 
 @jit
 def erase(tile, v, n):
     """Reset the rows of the categories of a tile."""
-    for drawn in range(1 + v, n):
-        tile.row[tile.owner[drawn, 0]] = 1 + tile.owner[drawn, 1]
+    for k in range(1 + v, n):
+        tile.row[tile.owner[k, 0]] = 1 + tile.owner[k, 1]
 
 
 @jit

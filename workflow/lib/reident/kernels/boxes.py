@@ -69,9 +69,7 @@ class Costs(NamedTuple):
 
     different: np.ndarray  # (v,): the least that two different codes cost, the most that two values cost
     missing: np.ndarray  # (v,)
-    filtered: (
-        np.ndarray
-    )  # bool (categorical,): any two different codes cost that, so that a bit map can filter
+    filters: np.ndarray  # bool (categorical,): all differences cost the same, so that a bit map can filter
     missing_differs: bool  # whether a missing value costs as much as a different one
 
 
@@ -329,7 +327,7 @@ def _row_begins(codes: np.ndarray, n_codes: np.ndarray, costs: Costs) -> np.ndar
     """Return where the bit maps of each variable begin; the most selective variables have them, within `MAX_ROWS`."""
     sizes = np.zeros(len(codes), np.int64)
     agree = [float(np.square(np.bincount(row[row >= 0]) / max(row.size, 1)).sum()) for row in codes]
-    for k in sorted(np.flatnonzero(costs.filtered), key=lambda k: agree[k]):
+    for k in sorted(np.flatnonzero(costs.filters), key=lambda k: agree[k]):
         if sizes.sum() + min(n_codes[k], WIDTH) <= MAX_ROWS:
             sizes[k] = min(n_codes[k], WIDTH)
     return np.concatenate([[0], np.cumsum(sizes)])

@@ -50,7 +50,7 @@ class Puf(NamedTuple):
     codes: np.ndarray  # int32 (n_puf, categorical)
     values: np.ndarray  # float32 (n_puf, numeric)
     missing: np.ndarray  # float32 (v,): cost of a missing value
-    filtered: float  # cost of a difference that the bit maps show
+    filter_cost: float  # cost of a difference that the bit maps show
 
 
 class Queries(NamedTuple):

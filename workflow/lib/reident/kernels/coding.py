@@ -32,24 +32,24 @@ def translate(column: np.ndarray, table: np.ndarray) -> np.ndarray:
     return table[np.minimum(np.maximum(column, -1), len(table) - 1)]
 
 
-def recode(column: np.ndarray, selected: np.ndarray, absent: int) -> np.ndarray:
-    """Number the selected codes 0, 1, … in their order; all other codes, and missing values, become ``absent``.
+def recode(column: np.ndarray, mask: np.ndarray, absent: int) -> np.ndarray:
+    """Number the codes of a mask 0, 1, … in their order; all other codes, and missing values, become ``absent``.
 
     Parameters
     ----------
     column : int array (n,)
         Codes; negative for missing.
-    selected : bool (k,)
-        By code; codes of k and above are not selected.
+    mask : bool (k,)
+        By code; codes of k and above are not in it.
     absent : int
-        The number of all other records; the result is uint8 where it is below 256, otherwise int32.
+        The number for all other records; the result is uint8 where it is below 256, otherwise int32.
 
     Returns
     -------
     uint8 or int32 (n,)
     """
-    table = np.full(len(selected) + 1, absent, np.uint8 if absent < 256 else np.int32)
-    table[:-1][selected] = np.arange(selected.sum())
+    table = np.full(len(mask) + 1, absent, np.uint8 if absent < 256 else np.int32)
+    table[:-1][mask] = np.arange(mask.sum())
     return translate(column, table)
 
 
@@ -94,11 +94,11 @@ def centre(values: np.ndarray) -> float:
 
 
 def code_variables(
-    columns: list[tuple[np.ndarray, np.ndarray]], ranked: list[bool], n_puf: int, n_eif: int
+    columns: list[tuple[np.ndarray, np.ndarray]], renumber: list[bool], n_puf: int, n_eif: int
 ) -> Codes:
     """Lay out several variables, given as pairs of a PUF and an EIF column.
 
-    Variables that are ``ranked`` are numbered by frequency; the others keep their codes.
+    Variables to ``renumber`` are numbered by frequency; the others keep their codes.
     """
     codes = Codes(
         np.empty((n_puf, len(columns)), np.int32),
@@ -106,7 +106,7 @@ def code_variables(
         np.zeros(len(columns), np.int64),
     )
     for k, (puf, eif) in enumerate(columns):
-        if ranked[k]:
+        if renumber[k]:
             codes.puf[:, k], codes.eif[k], codes.n[k] = rank_by_frequency(puf, eif)
         else:
             codes.puf[:, k], codes.eif[k] = np.maximum(puf, -1), np.maximum(eif, -1)

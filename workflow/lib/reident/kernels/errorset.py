@@ -100,23 +100,23 @@ def block_size(rows: Rows, most: int, per_pair: float, largest: int) -> int:
 
 
 @jit
-def _group(chosen, start, stop, table, j, base, scratch):
-    """Sort the records ``chosen[start:stop]`` by their category of variable j, missing first."""
+def _group(ids, start, stop, table, j, base, scratch):
+    """Sort the records ``ids[start:stop]`` by their category of variable j, missing first."""
     n = stop - start
     if n <= 32:
         for x in range(start + 1, stop):
-            record = chosen[x]
+            record = ids[x]
             g = table[record, j]
             y = x
-            while y > start and table[chosen[y - 1], j] > g:
-                chosen[y] = chosen[y - 1]
+            while y > start and table[ids[y - 1], j] > g:
+                ids[y] = ids[y - 1]
                 y -= 1
-            chosen[y] = record
+            ids[y] = record
         return
     n_keys = base[j + 1] - base[j] + 3
     keys, keys_out, out = scratch[0, :n], scratch[1, :n], scratch[2, :n]
     for x in range(n):
-        g = table[chosen[start + x], j]
+        g = table[ids[start + x], j]
         if g >= base[j]:
             keys[x] = n_keys - 1 if g == UNSHARED else g - base[j] + 2
         else:
@@ -132,11 +132,11 @@ def _group(chosen, start, stop, table, j, base, scratch):
             counts[key] += counts[key - 1]
         for x in range(n):
             key = (keys[x] >> shift) & 255
-            out[counts[key]] = chosen[start + x]
+            out[counts[key]] = ids[start + x]
             keys_out[counts[key]] = keys[x]
             counts[key] += 1
         for x in range(n):
-            chosen[start + x] = out[x]
+            ids[start + x] = out[x]
         shift += 8
         if n_keys >> shift == 0:
             return
@@ -144,20 +144,20 @@ def _group(chosen, start, stop, table, j, base, scratch):
 
 
 @jit
-def _count_missing(chosen, start, stop, table, j):
+def _count_missing(ids, start, stop, table, j):
     """Count the records at the front of a sorted set that miss variable j."""
     x = start
-    while x < stop and table[chosen[x], j] == 0:
+    while x < stop and table[ids[x], j] == 0:
         x += 1
     return x - start
 
 
 @jit
-def _run_end(chosen, start, stop, table, j):
+def _run_end(ids, start, stop, table, j):
     """Return the end of the run of records with the category of the first."""
-    g = table[chosen[start], j]
+    g = table[ids[start], j]
     x = start + 1
-    while x < stop and table[chosen[x], j] == g:
+    while x < stop and table[ids[x], j] == g:
         x += 1
     return x
 
@@ -172,18 +172,18 @@ def _any_differs(ps, p, p_stop, es, e, e_stop, puf, eif, j):
 
 
 @jit
-def _move_open(chosen, start, stop, bound, least):
+def _move_open(ids, start, stop, bound, least):
     """Move the records whose bound is above ``least`` to the front; return their end and the highest bound."""
     top = least
     x = start
     while x < stop:
-        i = chosen[x]
+        i = ids[x]
         if bound[i] > least:
             top = max(top, bound[i])
             x += 1
         else:
             stop -= 1
-            chosen[x], chosen[stop] = chosen[stop], i
+            ids[x], ids[stop] = ids[stop], i
     return stop, top
 
 

@@ -81,7 +81,7 @@ class Euclidean(NamedTuple):
     different: np.ndarray  # float32 (v,), in the order of the boxes
     missing: np.ndarray  # float32 (v,), in the order of the boxes
     error: np.float32  # how far a pair's cost can be off in single precision
-    rounded: np.float32  # how far a pair's fixed costs can be below their true sum
+    shortfall: np.float32  # how far a pair's fixed costs can be below their true sum
     sure_from: np.float32  # eᵃ of the values that bound those with an upper bound
     sure_to: np.float32
 
@@ -96,7 +96,7 @@ class Scratch(NamedTuple):
 @search.implements(search.load, Euclidean)
 def _load(metric, scratch, _files, queries, q, _i):
     """Set the margin of a PUF record, infinite where a value that is cut off may be near one of its values."""
-    scratch.margin[q] = metric.error + metric.rounded
+    scratch.margin[q] = metric.error + metric.shortfall
     for k in range(queries.values.shape[1]):
         x = queries.values[q, k]
         if x == x and not metric.sure_from <= x <= metric.sure_to:
@@ -370,43 +370,43 @@ def _prepare(
     files: Files, numeric: np.ndarray, spread: np.ndarray, alpha: float, primer: bool, scale: int
 ) -> tuple[Euclidean, Index, Puf]:
     """Bring the metric and both files into the form of the search."""
-    v, measured = numeric.size, np.flatnonzero(numeric & ~np.isnan(spread))
+    v, numeric_at = numeric.size, np.flatnonzero(numeric & ~np.isnan(spread))
     # Without a spread two values are equal or not, as two codes are.
-    coded = np.flatnonzero(~numeric | np.isnan(spread))
+    coded_at = np.flatnonzero(~numeric | np.isnan(spread))
     codes = coding.code_variables(
         [
             coding.rank_values(files.puf_values[:, j], files.eif_values[:, j])[:2]
             if numeric[j]
             else (files.puf_codes[:, j], files.eif_codes[:, j])
-            for j in coded
+            for j in coded_at
         ],
-        [True] * coded.size,
+        [True] * coded_at.size,
         len(files.puf_codes),
         len(files.eif_codes),
     )
-    puf_values = np.empty((len(files.puf_values), measured.size), np.float32)
-    eif_values = np.empty((measured.size, len(files.eif_values)), np.float32)
+    puf_values = np.empty((len(files.puf_values), numeric_at.size), np.float32)
+    eif_values = np.empty((numeric_at.size, len(files.eif_values)), np.float32)
     places = np.empty_like(eif_values)
-    for k, j in enumerate(measured):
+    for k, j in enumerate(numeric_at):
         middle = coding.centre(files.puf_values[:, j])
         puf_values[:, k] = np.exp(_deviations(files.puf_values[:, j], middle, spread[j]))
         deviations = _deviations(files.eif_values[:, j], middle, spread[j])
         eif_values[k] = np.exp(deviations)
         places[k] = deviations / _REACH
     different = np.ones(v)
-    different[: coded.size][numeric[coded]] = math.floor(math.tanh(3.0) ** 2 * GRAIN) / GRAIN
-    different[coded.size :] = _FARTHEST
+    different[: coded_at.size][numeric[coded_at]] = math.floor(math.tanh(3.0) ** 2 * GRAIN) / GRAIN
+    different[coded_at.size :] = _FARTHEST
     missing = math.floor(min(alpha * alpha, 1.0) * GRAIN) / GRAIN
     costs = Costs(
         different.astype(np.float32),
         np.full(v, missing, np.float32),
-        np.ones(coded.size, np.bool_),
+        np.ones(coded_at.size, np.bool_),
         missing_differs=False,
     )
     # Fixed costs are rounded down to the grain, and a missing value that costs more than 1 counts as 1. The factor
     # covers the roundings of the larger sums that this makes: 2⁻¹²·2⁻¹⁰ is 4 units for each variable.
-    exact = missing == alpha * alpha and not numeric[coded].any()
-    rounded = 0.0 if exact else v * (1 / GRAIN + max(alpha * alpha - 1, 0)) * (1 + 2**-10)
+    exact = missing == alpha * alpha and not numeric[coded_at].any()
+    shortfall = 0.0 if exact else v * (1 / GRAIN + max(alpha * alpha - 1, 0)) * (1 + 2**-10)
     metric = Euclidean(
         numeric=numeric,
         spread=spread,
@@ -415,8 +415,8 @@ def _prepare(
         scale=float(scale),
         different=costs.different,
         missing=costs.missing,
-        error=np.float32(float32_error(measured.size, v)),
-        rounded=np.float32(rounded),
+        error=np.float32(float32_error(numeric_at.size, v)),
+        shortfall=np.float32(shortfall),
         sure_from=np.float32(math.exp(-_SURE)),
         sure_to=np.float32(math.exp(_SURE)),
     )
@@ -424,7 +424,7 @@ def _prepare(
     return (
         metric,
         index,
-        Puf(codes.puf, puf_values, costs.missing, float(different[: coded.size].min(initial=1))),
+        Puf(codes.puf, puf_values, costs.missing, float(different[: coded_at.size].min(initial=1))),
     )
 
 

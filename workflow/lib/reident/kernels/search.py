@@ -227,12 +227,12 @@ def _start(metric, files, index, puf, buffers, i, q, threshold, n_seeds):
 
 
 @inner_jit
-def _scan_leaf(metric, files, leaves, leaf, filtered, buffers, i, q, varying):
+def _scan_leaf(metric, files, leaves, leaf, filter_cost, buffers, i, q, varying):
     """Bound the records of a leaf, whose box costs ``varying`` on numeric variables, and queue those that matter."""
     queries, candidates, low, high = buffers.queries, buffers.candidates, buffers.low, buffers.high
     # Differences come on top of what is missing in the PUF record and of what the box costs.
     rest = np.float64(queries.limit[q]) - np.float64(queries.base[q]) - np.float64(varying)
-    mask = _filter_leaf(leaves, leaf, queries, q, rest, filtered)
+    mask = _filter_leaf(leaves, leaf, queries, q, rest, filter_cost)
     if mask:
         mask = leaf_costs(metric, buffers.scratch, queries, q, leaves, leaf, mask, low, high)
     while mask:
@@ -296,7 +296,15 @@ def search(begin, end, order, index, puf, files, metric, threshold, buffers, bes
                     if not (visits[q] >> np.uint64(c)) & np.uint64(1):
                         continue
                     _scan_leaf(
-                        metric, files, leaves, leaf, puf.filtered, buffers, order[start + q], q, varying[q, c]
+                        metric,
+                        files,
+                        leaves,
+                        leaf,
+                        puf.filter_cost,
+                        buffers,
+                        order[start + q],
+                        q,
+                        varying[q, c],
                     )
         for q in range(n):
             i = order[start + q]

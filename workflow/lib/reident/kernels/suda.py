@@ -122,8 +122,8 @@ def minimal_uniques(
     if n == 0 or not levels.any():
         return result
     numbers = [recode(codes[:, j], counts[j] > 0, int(levels.max())) for j in variables]
-    kept, single = drop_copies(np.stack(numbers[::-1], axis=1))
-    rows = np.stack([column[kept] for column in numbers], axis=1)
+    positions, n_single = drop_copies(np.stack(numbers[::-1], axis=1))
+    rows = np.stack([column[positions] for column in numbers], axis=1)
     columns, weights = np.ascontiguousarray(rows.T), (1 << v) - (1 << (v - 1 - variables))
     begins = np.concatenate([[0], np.cumsum(levels)])
     lane = 16 if v < 16 else 32 if v < 32 else 64
@@ -135,13 +135,13 @@ def minimal_uniques(
         block = Block(rows, columns, levels, begins, weights, first, end - first, most, lane)
         sets, least, by_level, pages = suda_search.minimal_uniques(block)
         with lock:
-            _note(result, kept[first:end], sets, least, v)
+            _note(result, positions[first:end], sets, least, v)
             for i, j in enumerate(variables):
                 result.by_level[j][counts[j] > 0] += by_level[begins[i] : begins[i + 1]]
         return pages * _PAGE_BYTES // (end - first) + 1
 
     _in_blocks(
-        search, single, max(_MIN_BLOCK, _BLOCK_BYTES // (pages_at_most * _PAGE_BYTES)), threads, progress
+        search, n_single, max(_MIN_BLOCK, _BLOCK_BYTES // (pages_at_most * _PAGE_BYTES)), threads, progress
     )
     return result
 
@@ -164,11 +164,11 @@ def _in_blocks(
         bounds = [first + (end - first) * b // blocks for b in range(blocks + 1)]
         done = first
         with ThreadPoolExecutor(threads) as pool:
-            running = {pool.submit(search, a, b): b - a for a, b in pairwise(bounds) if a < b}
+            futures = {pool.submit(search, a, b): b - a for a, b in pairwise(bounds) if a < b}
             try:
-                for block in as_completed(running):
-                    bytes_each = max(bytes_each, block.result())
-                    done += running[block]
+                for future in as_completed(futures):
+                    bytes_each = max(bytes_each, future.result())
+                    done += futures[future]
                     if progress is not None:
                         progress(done / n)
             finally:

@@ -51,15 +51,15 @@ def offer(levels, eifs, count, level, eif):
 @jit
 def settle(levels, eifs, count, best, i):
     """Write what the rank filter keeps of a finished list into row ``i`` of ``best``, by level, then eif."""
-    kept = count
+    n_kept = count
     if count == levels.size:  # more than ``keep`` pairs: keep what is strictly better than the last one
-        while kept > 0 and levels[kept - 1] == levels[count - 1]:
-            kept -= 1
-        if kept == 0:
+        while n_kept > 0 and levels[n_kept - 1] == levels[count - 1]:
+            n_kept -= 1
+        if n_kept == 0:
             best.n[i] = -1
             return
-    best.n[i] = kept
-    for a in range(kept):
+    best.n[i] = n_kept
+    for a in range(n_kept):
         level, eif = levels[a], eifs[a]
         b = a
         while b > 0 and best.level[i, b - 1] == level and best.eif[i, b - 1] > eif:
@@ -128,7 +128,7 @@ def in_threads(
 
 def _wait_for_block(running: dict[Future[None], int]) -> int:
     """Wait for a block, remove it from ``running`` and return its number of records; raise what it raised."""
-    finished, _ = wait(running, return_when=FIRST_COMPLETED)
-    for future in finished:
+    futures, _ = wait(running, return_when=FIRST_COMPLETED)
+    for future in futures:
         future.result()
-    return sum(running.pop(future) for future in finished)
+    return sum(running.pop(future) for future in futures)

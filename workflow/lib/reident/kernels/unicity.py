@@ -127,11 +127,11 @@ def _number(puf: np.ndarray, eif: np.ndarray, every: bool) -> Files | None:
     rows, present, original, parts = [], [], [], []
     for codes in (puf, eif):
         numbers = [recode(codes[:, j], shared[j], int(levels.max())) for j in variables]
-        kept, single = drop_copies(np.stack(numbers, axis=1))
-        rows.append(np.stack([column[kept] for column in numbers], axis=1))
-        present.append((codes[np.ix_(kept, variables)] >= 0) @ bits)
-        original.append(kept.astype(np.uint32))
-        parts += [single, len(kept) - single]
+        records, n_single = drop_copies(np.stack(numbers, axis=1))
+        rows.append(np.stack([column[records] for column in numbers], axis=1))
+        present.append((codes[np.ix_(records, variables)] >= 0) @ bits)
+        original.append(records.astype(np.uint32))
+        parts += [n_single, len(records) - n_single]
     both = np.concatenate(rows)
     return Files(
         rows=both,
@@ -183,10 +183,10 @@ def _all_sets(
         )
     weights = unicity_pairs.weights(np.searchsorted(positions, files.variables), v)
     ranking = Ranking(weights, max_order, shift)
-    kept = _BestSets(n_puf, shift)
+    best = _BestSets(n_puf, shift)
 
     def search(task: Task) -> None:
-        kept.add(*unicity_search.all_sets(files, task, ranking))
+        best.add(*unicity_search.all_sets(files, task, ranking))
 
     share = max(len(files.rows) // 32, 4096)
     tasks = []
@@ -195,8 +195,8 @@ def _all_sets(
             split = task.cells[:, 1:].sum() >= share and j + 2 < v
             tasks += [task._replace(first=k, stop=k + 1) for k in range(j + 1, v)] if split else [task]
     _run(tasks, search, v, threads, progress)
-    kept.merge()
-    return unicity_pairs.unfold(kept.start, kept.items, shift, v, positions)
+    best.merge()
+    return unicity_pairs.unfold(best.start, best.items, shift, v, positions)
 
 
 class _BestSets:
@@ -230,11 +230,11 @@ def _run(
     tasks.sort(key=lambda task: -_work(task, v))
     total, done = sum(_work(task, v) for task in tasks), 0.0
     with ThreadPoolExecutor(threads) as pool:
-        running = {pool.submit(search, task): _work(task, v) for task in tasks}
+        futures = {pool.submit(search, task): _work(task, v) for task in tasks}
         try:
-            for finished in as_completed(running):
-                finished.result()
-                done += running[finished]
+            for future in as_completed(futures):
+                future.result()
+                done += futures[future]
                 if progress is not None:
                     progress(done / total)
         finally:
