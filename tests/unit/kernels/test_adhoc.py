@@ -30,7 +30,7 @@ THIRDS = ("bands", [(0.1, 0.0, 3_333_333_333_333)], 1_111_111_111_111)
 
 
 def nearest(*arrays, **options):
-    return adhoc.nearest(*arrays, scale=ONE, **options)
+    return adhoc.nearest(*arrays, **{"scale": ONE} | options)
 
 
 def kernel_rule(rule):
@@ -285,6 +285,7 @@ def test_lower_bounds_are_below_and_upper_bounds_above_the_cost(variables):
 REFUSED = [
     ("columns", [EXACT], {}),
     ("keep", [EXACT, STEPS], {"keep": 0}),
+    ("scale", [EXACT, EXACT], {"scale": 10 * ONE}),
     ("between 0 and 5", [("table", [[-1, 0], [0, 0]]), STEPS], {}),
     ("between 0 and 5", [EXACT, ("bands", [], HIGHEST + 1)], {}),
     ("as many rows as columns", [("table", [[0, 0]]), STEPS], {}),
@@ -297,6 +298,12 @@ def test_invalid_rules_are_refused(words, rules, changed):
     arrays = arrays_of([(1, 2.0)], [(1, 2.0)], [EXACT, STEPS])
     with pytest.raises(ValueError, match=words):
         nearest(*arrays, [kernel_rule(rule) for rule in rules], **ALL | changed)
+
+
+def test_more_variables_than_sums_in_single_precision_allow_are_refused():
+    arrays = arrays_of([(1,) * 513], [(1,) * 513], [EXACT] * 513)
+    with pytest.raises(ValueError, match="at most 512 variables"):
+        nearest(*arrays, [Exact()] * 513, **ALL)
 
 
 def test_bands_of_unequal_length_are_refused():

@@ -16,10 +16,11 @@ SCALE = 10**12
 HUGE = 1.7e308
 
 
-def nearest(*arrays, alpha, norm, **options):
+def nearest(*arrays, **options):
     """The kernel with the threshold of the definition."""
+    alpha, norm = options["alpha"], options["norm"]
     threshold = oracle.threshold(alpha, norm) if math.isfinite(alpha) else 1
-    return euclidean.nearest(*arrays, alpha=alpha, norm=norm, threshold=threshold, scale=SCALE, **options)
+    return euclidean.nearest(*arrays, **{"threshold": threshold, "scale": SCALE} | options)
 
 
 def compared(puf, eif, kinds, spread=None, **options):
@@ -343,6 +344,8 @@ REFUSED = [
     ("alpha", {"alpha": math.inf}),
     ("alpha", {"alpha": 3.1}),
     ("keep", {"keep": 0}),
+    ("scale", {"scale": 0}),
+    ("scale", {"scale": 10 * SCALE}),
 ]
 
 
@@ -351,6 +354,12 @@ def test_invalid_arguments_are_refused(word, changed):
     arrays, options = compared([(1, 2.0)], [(1, 2.0)], "cn")
     with pytest.raises(ValueError, match=word):
         nearest(*arrays, **options | changed)
+
+
+def test_more_variables_than_sums_in_single_precision_allow_are_refused():
+    arrays, options = compared([(1,) * 513], [(1,) * 513], "c" * 513)
+    with pytest.raises(ValueError, match="at most 512 variables"):
+        nearest(*arrays, **options)
 
 
 def test_a_negative_spread_is_refused():

@@ -73,7 +73,8 @@ def nearest(
     If a file has no record, the result has no pair. Source: METHODS §4.4, §5; Singer and Dajani 2020, §2.2.4.
     """
     flat, files = flatten(rules, scale), as_files(puf_codes, eif_codes, puf_values, eif_values)
-    _check(files, rules, scale, keep)
+    search.check(files, len(rules), scale, keep)
+    _check(files, rules)
     total = int(flat.highest.sum())
     best = empty_best(len(puf_codes), min(keep, len(eif_codes)))
     if len(puf_codes) and len(eif_codes) and total > above:
@@ -152,15 +153,8 @@ def _places(values: np.ndarray, rules: Flat, j: int) -> np.ndarray:
         return np.clip(values / reach, -1e6, 1e6)
 
 
-def _check(files: Files, rules: Sequence[Rule], scale: int, keep: int) -> None:
-    """Refuse arguments that are out of range or disagree in shape."""
-    v = len(rules)
-    if v > search.MAX_VARIABLES:
-        raise ValueError(f"the search takes at most {search.MAX_VARIABLES} variables, not {v}.")
-    if files.puf_codes.shape[1] != v:
-        raise ValueError(f"codes and values must have {v} columns, one for each rule.")
-    if keep < 1 or not 1 <= scale <= search.MAX_SCALE:
-        raise ValueError(f"keep must be at least 1, and scale 1 to {search.MAX_SCALE}.")
+def _check(files: Files, rules: Sequence[Rule]) -> None:
+    """Refuse codes that are outside the table of their variable."""
     for j, rule in enumerate(rules):
         if isinstance(rule, Table) and any(
             codes[:, j].max(initial=-1) >= len(rule.scores) for codes in (files.puf_codes, files.eif_codes)

@@ -27,7 +27,8 @@ h(k) = 2^(⌈log₂ k⌉ − 1)·u if it is below k: half a unit in the last pla
    at most h(k). The first is added to 0, or in boxes to a negative number: this costs nothing, or h(1).
 6. Fixed costs are multiples of 2⁻¹² and sums of up to 512 of them are exact. A lower bound is
    fixed + (Σ − error), rounded twice, first below n and then below v. An upper bound is (fixed + Σ) + error or
-   Σ + (fixed + error), rounded twice below v. That is at most 2·h(v); in boxes h(1) + h(v), which is not more.
+   Σ + (fixed + error), rounded twice below v; if a sum is not below v, all its terms are fixed costs, and exact. That
+   is at most 2·h(v); in boxes h(1) + h(v), which is not more.
 
 Hence error = u·(5.5·n + Σ_{k=2…n} h(k)/u + 2·h(v)/u) is enough for n numeric of v variables. What 5.5 exceeds 5.48 by
 covers the terms in u² and the rounding of the error itself. A test constructs records that come within 10 % of the
@@ -339,7 +340,8 @@ def nearest(
     Dajani 2020, §2.2.3.
     """
     files = as_files(puf_codes, eif_codes, puf_values, eif_values)
-    _check(files, spread, numeric, alpha, scale, keep)
+    search.check(files, len(numeric), scale, keep)
+    _check(spread, len(numeric), alpha)
     best = empty_best(len(puf_codes), min(keep, len(eif_codes)))
     if len(puf_codes) and len(eif_codes) and len(numeric) and threshold > 0:
         usable = np.where(np.isfinite(spread) & (np.asarray(spread) > 0), spread, np.nan).astype(np.float64)
@@ -439,18 +441,9 @@ def _deviations(values: np.ndarray, middle: float, spread: float) -> np.ndarray:
         return np.clip((values - middle) / spread, -_CUT, _CUT)
 
 
-def _check(
-    files: Files, spread: np.ndarray, numeric: np.ndarray, alpha: float, scale: int, keep: int
-) -> None:
-    """Refuse arguments that are out of range or disagree in shape."""
-    v = len(numeric)
-    if v > search.MAX_VARIABLES:
-        raise ValueError(f"the search takes at most {search.MAX_VARIABLES} variables, not {v}.")
-    if files.puf_codes.shape[1] != v or len(spread) != v:
-        raise ValueError(f"codes, values and spread must have {v} columns, one for each variable.")
-    if bool(np.any(np.asarray(spread) < 0)):
-        raise ValueError("no spread may be negative.")
-    if not 0 <= alpha <= MAX_ALPHA or keep < 1 or not 1 <= scale <= search.MAX_SCALE:
-        raise ValueError(
-            f"alpha must be 0 to {MAX_ALPHA}, keep at least 1, and scale 1 to {search.MAX_SCALE}."
-        )
+def _check(spread: np.ndarray, v: int, alpha: float) -> None:
+    """Refuse a spread or an α that is out of range."""
+    if len(spread) != v or bool(np.any(np.asarray(spread) < 0)):
+        raise ValueError(f"spread must have {v} columns, one for each variable, and none may be negative.")
+    if not 0 <= alpha <= MAX_ALPHA:
+        raise ValueError(f"alpha must be 0 to {MAX_ALPHA}, not {alpha}.")

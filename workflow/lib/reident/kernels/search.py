@@ -45,6 +45,16 @@ MAX_SCALE = 10**12
 """The finest scale of levels for which the metrics prove their bounds in double precision."""
 
 
+def check(files: Files, v: int, scale: int, keep: int) -> None:
+    """Refuse files that do not have v columns, and arguments out of the range of the search."""
+    if v > MAX_VARIABLES:
+        raise ValueError(f"the search takes at most {MAX_VARIABLES} variables, not {v}.")
+    if files.puf_codes.shape[1] != v:
+        raise ValueError(f"codes and values must have {v} columns, one for each variable.")
+    if keep < 1 or not 1 <= scale <= MAX_SCALE:
+        raise ValueError(f"keep must be at least 1, and scale 1 to {MAX_SCALE}.")
+
+
 def implements(function: Callable, kind: type) -> Callable[[Callable], Callable]:
     """Decorate the implementation of one of the following functions for metrics of type ``kind``."""
 
