@@ -205,7 +205,7 @@ LARGE = [
         0.05,
         {},
     ),
-    ("more categories than bit maps have buffers for", 3, 1500, [(900, EXACT)] * 20, 0.02, {"above": -1}),
+    ("more categories than the bit maps can hold", 3, 1500, [(900, EXACT)] * 20, 0.02, {"above": -1}),
 ]
 
 

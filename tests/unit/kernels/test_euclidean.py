@@ -183,7 +183,7 @@ LARGE = [
         0.05,
         {"norm": "primer"},
     ),
-    ("more categories than bit maps have buffers for", 3, 1500, [900] * 20, 0.02, {"norm": "primer"}),
+    ("more categories than the bit maps can hold", 3, 1500, [900] * 20, 0.02, {"norm": "primer"}),
 ]
 
 

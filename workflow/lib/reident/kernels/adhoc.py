@@ -70,7 +70,7 @@ def nearest(
 
     Notes
     -----
-    If a file has no record, the result has no pair. Source: METHODS §4.4, §5; Singer and Dajani 2020, §2.2.4.
+    If a file has no record, the result has no pair. Source: METHODS §4.4, §5; Singer and Dajani 2020.
     """
     flat, files = flatten(rules, scale), as_files(puf_codes, eif_codes, puf_values, eif_values)
     search.check(files, len(rules), scale, keep)
@@ -110,13 +110,13 @@ def _prepare(files: Files, rules: Flat) -> tuple[Adhoc, Index, Puf]:
     costs = Costs(highest, highest, exact, missing_differs=True)
     puf_ranks = np.empty((len(files.puf_values), numeric.size), np.float32)
     eif_ranks = np.empty((numeric.size, len(files.eif_values)), np.float32)
-    places, distinct, share = np.empty_like(eif_ranks), [], np.ones(numeric.size, np.int64)
+    coordinates, distinct, share = np.empty_like(eif_ranks), [], np.ones(numeric.size, np.int64)
     for k, j in enumerate(numeric):
         puf_codes, eif_codes, values = coding.rank_values(files.puf_values[:, j], files.eif_values[:, j])
         share[k] = -(-len(values) // _MAX_RANKS) or 1
         for ranks, column in ((puf_ranks[:, k], puf_codes), (eif_ranks[k], eif_codes)):
             ranks[:] = np.where(column < 0, np.nan, column // share[k])
-        places[k] = _places(files.eif_values[:, j], rules, int(j))
+        coordinates[k] = _coordinates(files.eif_values[:, j], rules, int(j))
         distinct.append(values)
     # If all costs are whole grains, a lower bound is the cost itself. If several values share a rank, a record has no
     # upper bound.
@@ -135,11 +135,11 @@ def _prepare(files: Files, rules: Flat) -> tuple[Adhoc, Index, Puf]:
         share=share,
         shortfall=np.float32(np.inf if (share > 1).any() else shortfall),
     )
-    index = build(codes.eif, codes.n, eif_ranks, places, costs)
+    index = build(codes.eif, codes.n, eif_ranks, coordinates, costs)
     return metric, index, Puf(codes.puf, puf_ranks, highest, float(MAX_SCORE))
 
 
-def _places(values: np.ndarray, rules: Flat, j: int) -> np.ndarray:
+def _coordinates(values: np.ndarray, rules: Flat, j: int) -> np.ndarray:
     """Return values on a scale on which a distance of 1 is a clear difference; only the speed depends on it."""
     bands = slice(rules.start[j], rules.start[j] + rules.width[j])
     relative = not rules.within[bands].any() and rules.share[bands].any()

@@ -83,8 +83,10 @@ def as_tuple(_typing: Any, array: Any, model: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         base = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        places = [builder.gep(base, [ir.IntType(64)(k)]) for k in range(len(signature.args[1]))]
-        return context.make_tuple(builder, signature.return_type, [builder.load(place) for place in places])
+        pointers = [builder.gep(base, [ir.IntType(64)(k)]) for k in range(len(signature.args[1]))]
+        return context.make_tuple(
+            builder, signature.return_type, [builder.load(pointer) for pointer in pointers]
+        )
 
     return signature, generate
 
@@ -122,8 +124,8 @@ def at_most(_typing: Any, rows: Any, at: Any, start: Any, spare: Any, counts: An
             return context.make_array(kind)(context, builder, array).data
 
         def load(pointer: Any, index: Any) -> Any:
-            place = builder.bitcast(builder.gep(pointer, [index]), _VECTOR.as_pointer())
-            return builder.load(place, align=8)
+            vector = builder.bitcast(builder.gep(pointer, [index]), _VECTOR.as_pointer())
+            return builder.load(vector, align=8)
 
         def splat(word: Any) -> Any:
             single = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), word, ir.IntType(32)(0))

@@ -95,9 +95,9 @@ def _draw(state, size):
 
 
 @lean_jit
-def _spreads(codes, places, costs, part, state, spreads):
+def _spreads(codes, coordinates, costs, part, state, spreads):
     """Estimate how much each variable costs between records of a part, from a sample of pairs."""
-    nc, nn = len(codes), len(places)
+    nc, nn = len(codes), len(coordinates)
     for k in range(nc + nn):
         spreads[k] = 0.0
     for _ in range(WIDTH):
@@ -110,7 +110,7 @@ def _spreads(codes, places, costs, part, state, spreads):
             elif codes[k, i] != codes[k, r]:
                 spreads[k] += costs.different[k]
         for k in range(nn):
-            apart = places[k, i] - places[k, r]
+            apart = coordinates[k, i] - coordinates[k, r]
             if apart != apart:
                 spreads[nc + k] += costs.missing[nc + k]
             else:
@@ -119,7 +119,7 @@ def _spreads(codes, places, costs, part, state, spreads):
 
 
 @lean_jit
-def _keys(codes, places, k, part, keys):
+def _keys(codes, coordinates, k, part, keys):
     """Write the sort keys of a part on a variable, missing values last; return whether two keys differ."""
     nc = len(codes)
     differ = False
@@ -128,8 +128,8 @@ def _keys(codes, places, k, part, keys):
         if k < nc:
             if codes[k, part[a]] >= 0:
                 key = np.float32(codes[k, part[a]])
-        elif places[k - nc, part[a]] == places[k - nc, part[a]]:
-            key = places[k - nc, part[a]]
+        elif coordinates[k - nc, part[a]] == coordinates[k - nc, part[a]]:
+            key = coordinates[k - nc, part[a]]
         keys[a] = key
         differ |= key != keys[0]
     return differ
@@ -170,10 +170,10 @@ def _cut_large(part, keys, spare, sample, state):
 
 
 @lean_jit
-def _arrange(codes, places, costs, order, leaf, first, buffers):
+def _arrange(codes, coordinates, costs, order, leaf, first, buffers):
     """Write the order, leaves and groups of `arrange`; return the number of leaves and groups."""
     spare, keys, sample, spreads, starts, ends, opens = buffers
-    n, v = codes.shape[1], len(codes) + len(places)
+    n, v = codes.shape[1], len(codes) + len(coordinates)
     n_leaves, n_groups, state = 0, 0, np.uint64(1)
     starts[0], ends[0], opens[0], depth = 0, n, True, 1 if n else 0
     while depth > 0:
@@ -191,14 +191,14 @@ def _arrange(codes, places, costs, order, leaf, first, buffers):
             n_leaves += 1
             continue
         part = order[start:end]
-        state = _spreads(codes, places, costs, part, state, spreads)
+        state = _spreads(codes, coordinates, costs, part, state, spreads)
         cut = WIDTH * ((size // 2 + WIDTH - 1) // WIDTH)
         for _ in range(v):
             k = np.int64(0)
             for j in range(1, v):
                 k = j if spreads[j] > spreads[k] else k
             spreads[k] = -1.0
-            if not _keys(codes, places, k, part, keys):
+            if not _keys(codes, coordinates, k, part, keys):
                 continue
             if size <= _MAX_SORT:
                 sort_by(keys, part, size)
@@ -213,7 +213,9 @@ def _arrange(codes, places, costs, order, leaf, first, buffers):
     return n_leaves, n_groups
 
 
-def arrange(codes: np.ndarray, places: np.ndarray, costs: Costs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def arrange(
+    codes: np.ndarray, coordinates: np.ndarray, costs: Costs
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Bring records into an order in which neighbours are similar.
 
     Parts are halved on the variable that costs most between their records.
@@ -221,7 +223,7 @@ def arrange(codes: np.ndarray, places: np.ndarray, costs: Costs) -> tuple[np.nda
     Parameters
     ----------
     codes : int32 (categorical, n)
-    places : float32 (numeric, n)
+    coordinates : float32 (numeric, n)
         Values on a scale on which a distance d costs about min(d², 1) times ``costs.different``.
     costs : Costs
 
@@ -233,7 +235,7 @@ def arrange(codes: np.ndarray, places: np.ndarray, costs: Costs) -> tuple[np.nda
     first : int64 (groups + 1,)
         The first leaf of each group.
     """
-    n, v = codes.shape[1], len(codes) + len(places)
+    n, v = codes.shape[1], len(codes) + len(coordinates)
     order = np.arange(n, dtype=np.int32)
     leaf, first = np.zeros(n // 32 + 2, np.int64), np.zeros(n // 32 + 2, np.int64)
     buffers = (
@@ -245,7 +247,7 @@ def arrange(codes: np.ndarray, places: np.ndarray, costs: Costs) -> tuple[np.nda
         np.empty(_MAX_DEPTH, np.int64),
         np.empty(_MAX_DEPTH, np.bool_),
     )
-    n_leaves, n_groups = _arrange(codes, places, costs, order, leaf, first, buffers)
+    n_leaves, n_groups = _arrange(codes, coordinates, costs, order, leaf, first, buffers)
     return order, leaf[: n_leaves + 1], first[: n_groups + 1]
 
 
@@ -334,7 +336,7 @@ def _row_begins(codes: np.ndarray, n_codes: np.ndarray, costs: Costs) -> np.ndar
 
 
 def build(
-    codes: np.ndarray, n_codes: np.ndarray, values: np.ndarray, places: np.ndarray, costs: Costs
+    codes: np.ndarray, n_codes: np.ndarray, values: np.ndarray, coordinates: np.ndarray, costs: Costs
 ) -> Index:
     """Cut the EIF into leaves and groups and enclose them in boxes.
 
@@ -346,7 +348,7 @@ def build(
         Number of codes in both files; only codes below it occur.
     values : float32 (numeric, n)
         The values that boxes enclose; NaN for missing.
-    places : float32 (numeric, n)
+    coordinates : float32 (numeric, n)
         See `arrange`.
     costs : Costs
 
@@ -354,7 +356,7 @@ def build(
     -------
     Index
     """
-    order, leaf, first = arrange(codes, places, costs)
+    order, leaf, first = arrange(codes, coordinates, costs)
     n, nc, nn = leaf.size - 1, len(codes), len(values)
     row = _row_begins(codes, n_codes, costs)
     leaves = Leaves(

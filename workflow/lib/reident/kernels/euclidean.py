@@ -336,8 +336,8 @@ def nearest(
 
     Notes
     -----
-    If a file has no record, or there are no variables, the result has no pair. Source: METHODS §4.3, §5; Singer and
-    Dajani 2020, §2.2.3.
+    If a file has no record, or there are no variables, the result has no pair. Source: METHODS §4.3, §5; Singer
+    and Dajani 2020.
     """
     files = as_files(puf_codes, eif_codes, puf_values, eif_values)
     search.check(files, len(numeric), scale, keep)
@@ -388,13 +388,13 @@ def _prepare(
     )
     puf_values = np.empty((len(files.puf_values), numeric_at.size), np.float32)
     eif_values = np.empty((numeric_at.size, len(files.eif_values)), np.float32)
-    places = np.empty_like(eif_values)
+    coordinates = np.empty_like(eif_values)
     for k, j in enumerate(numeric_at):
         middle = coding.centre(files.puf_values[:, j])
         puf_values[:, k] = np.exp(_deviations(files.puf_values[:, j], middle, spread[j]))
         deviations = _deviations(files.eif_values[:, j], middle, spread[j])
         eif_values[k] = np.exp(deviations)
-        places[k] = deviations / _REACH
+        coordinates[k] = deviations / _REACH
     different = np.ones(v)
     different[: coded_at.size][numeric[coded_at]] = math.floor(math.tanh(3.0) ** 2 * GRAIN) / GRAIN
     different[coded_at.size :] = _FARTHEST
@@ -422,7 +422,7 @@ def _prepare(
         sure_from=np.float32(math.exp(-_SURE)),
         sure_to=np.float32(math.exp(_SURE)),
     )
-    index = build(codes.eif, codes.n, eif_values, places, costs)
+    index = build(codes.eif, codes.n, eif_values, coordinates, costs)
     return (
         metric,
         index,

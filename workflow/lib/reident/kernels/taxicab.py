@@ -67,7 +67,7 @@ def nearest(
 
     Notes
     -----
-    If a file has no record, the result has no pair. Source: METHODS §4.2, §5; Singer and Dajani 2020, §2.1.2.
+    If a file has no record, the result has no pair. Source: METHODS §4.2, §5; Singer and Dajani 2020.
     """
     _check(puf, eif, different, missing, keep)
     if method not in {"auto", "pairs", "join"}:
