@@ -178,9 +178,7 @@ def _all_sets(
     positions = np.sort(files.variables)
     shift = _shift(v, max_order)
     if n_eif > max_records(v, max_order):
-        raise ValueError(
-            f"{n_eif} records with {v} variables are too many for sets of up to {max_order} variables."
-        )
+        raise ValueError(f"{n_eif} records with {v} variables are too many for sets up to order {max_order}.")
     weights = unicity_pairs.weights(np.searchsorted(positions, files.variables), v)
     ranking = Ranking(weights, max_order, shift)
     best = _BestSets(n_puf, shift)
