@@ -31,7 +31,7 @@ HALF = {"different": 2, "missing": 1}
 CASES = [
     ("no PUF record, no pair", codes([], 3), codes([[0, 1, 2]], 3), HALF | {"limit": 4, "keep": 3}),
     (
-        "no EIF record, no pair, nobody crowded",
+        "no EIF record, no pair, no crowded record",
         codes([[0, 1, 2]], 3),
         codes([], 3),
         HALF | {"limit": 4, "keep": 3},
@@ -55,7 +55,12 @@ CASES = [
         HALF | {"limit": 2, "keep": 1},
     ),
     ("missing in both counts once", codes([[-1]], 1), codes([[-1]], 1), HALF | {"limit": 1, "keep": 1}),
-    ("a level above the limit is no pair", codes([[3]], 1), codes([[4]], 1), HALF | {"limit": 1, "keep": 1}),
+    (
+        "a level above the limit leaves no pair",
+        codes([[3]], 1),
+        codes([[4]], 1),
+        HALF | {"limit": 1, "keep": 1},
+    ),
     ("a negative limit allows no pair", codes([[3]], 1), codes([[3]], 1), HALF | {"limit": -1, "keep": 1}),
     (
         "the best level has more than keep pairs: crowded",
@@ -159,10 +164,10 @@ def test_arguments_out_of_range(change, message):
 
 
 def test_progress_ends_at_one():
-    told = []
-    nearest(drawn(1, 50, 3, 3, 0), drawn(2, 50, 3, 3, 0), **HALF, limit=4, keep=5, progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1
+    reports = []
+    nearest(drawn(1, 50, 3, 3, 0), drawn(2, 50, 3, 3, 0), **HALF, limit=4, keep=5, progress=reports.append)
+    assert reports == sorted(reports)
+    assert reports[-1] == 1
 
 
 @pytest.fixture
@@ -170,7 +175,7 @@ def rows():
     return number_rows(drawn(1, 500, 3, 9, 0.1), drawn(2, 500, 3, 9, 0.1))
 
 
-def test_the_most_telling_variable_comes_first():
+def test_the_most_selective_variable_comes_first():
     codes_of = np.column_stack([np.zeros(60), np.arange(60) % 2, np.arange(60) % 20]).astype(np.int32)
     np.testing.assert_allclose(number_rows(codes_of, codes_of).agree, [1 / 20, 1 / 2, 1])
 
@@ -179,7 +184,7 @@ def test_refining_never_pays_where_comparing_costs_nothing(rows):
     assert np.isinf(plan(rows, 2, 0.0)).all()
 
 
-def test_the_dearer_a_pair_the_sooner_refining_pays(rows):
+def test_refining_pays_sooner_if_comparing_a_pair_costs_more(rows):
     cheap, dear = plan(rows, 1, 0.1), plan(rows, 1, 10.0)
     assert (dear[:2] < cheap[:2]).all()
     assert np.isinf(dear[3]).all()  # no variable is left
@@ -191,5 +196,5 @@ def test_few_pairs_are_compared_and_many_are_refined():
 
 
 @pytest.mark.parametrize(("per_pair", "expected"), [(0.0, 4000), (1e-3, 4000), (1e9, 1)])
-def test_a_block_has_as_many_records_as_there_is_time_for(rows, per_pair, expected):
+def test_the_size_of_a_block_depends_on_the_cost_of_a_pair(rows, per_pair, expected):
     assert block_size(rows, 2, per_pair, 4000) == pytest.approx(expected, abs=1)

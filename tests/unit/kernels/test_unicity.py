@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from oracles import unicity as oracle
 from reident.errors import InputError
-from reident.kernels.unicity import most_records, shared_uniques
+from reident.kernels.unicity import max_records, shared_uniques
 from reident.linkage.metrics import unicity
 from reident.linkage.metrics.contract import Setting
 from reident.linkage.pairing import Pairing, Records, Scope
@@ -24,7 +24,7 @@ CASES = [
         {"all": [(0, 0, 1, 0b01)], "full": [], "jointly_observed": []},
     ),
     (
-        "equal on everything and unique only there: found by every option, at the full order",
+        "equal on everything and unique only there: a pair with every option, at the full order",
         [[0, 0], [0, 1], [1, 0]],
         [[0, 0], [0, 1], [1, 0], [1, 1]],
         {
@@ -34,7 +34,7 @@ CASES = [
         },
     ),
     (
-        "a record with a missing value is neither found nor counted where the variable takes part",
+        "a record with a missing value is neither unique nor counted on sets with the variable",
         [[5, 0], [5, -1], [6, 0]],
         [[5, 0], [7, 0], [7, 0]],
         {"all": [(0, 0, 2, 0b11)], "full": [(0, 0, 2, 0b11)], "jointly_observed": [(0, 0, 2, 0b11)]},
@@ -82,7 +82,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("sentence", "puf", "eif", "expected"), CASES, ids=[case[0] for case in CASES])
-def test_cases(sentence, puf, eif, expected):
+def test_cases_checked_by_hand(sentence, puf, eif, expected):
     for sets, rows in expected.items():
         assert pairs(puf, eif, sets=sets) == rows, (sentence, sets)
         assert oracle.shared_uniques(np.array(puf), np.array(eif), sets) == rows, (
@@ -135,7 +135,7 @@ def test_forty_variables_with_max_order():
     assert pairs(puf, eif, max_order=2) == oracle.shared_uniques(puf, eif, "all", 2)
 
 
-def test_more_variables_or_records_than_a_word_holds_is_an_error():
+def test_too_many_variables_or_records_are_refused():
     with pytest.raises(ValueError, match="at most 64"):
         pairs(np.zeros((1, 65)), np.zeros((1, 65)))
     with pytest.raises(ValueError, match="same"):
@@ -163,24 +163,24 @@ def test_threads_do_not_change_a_byte(sets):
     assert [column.tobytes() for column in one] == [column.tobytes() for column in two]
 
 
-def test_pairs_waiting_to_be_merged_are_merged_in_any_portion(monkeypatch):
+def test_merging_pairs_one_by_one_gives_the_same_result(monkeypatch):
     puf, eif = _large(11, 6000, 7, 8, 0.05)
     at_once = shared_uniques(puf, eif)
-    monkeypatch.setattr("reident.kernels.unicity._PENDING", 1)
+    monkeypatch.setattr("reident.kernels.unicity._MAX_PENDING", 1)
     one_by_one = shared_uniques(puf, eif, threads=2)
     assert [column.tobytes() for column in at_once] == [column.tobytes() for column in one_by_one]
 
 
 def test_progress_rises_to_one():
     puf, eif = _large(13, 9000, 6, 6, 0.0)
-    told: list[float] = []
-    shared_uniques(puf, eif, progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == pytest.approx(1)
-    assert len(told) > 5
+    reports: list[float] = []
+    shared_uniques(puf, eif, progress=reports.append)
+    assert reports == sorted(reports)
+    assert reports[-1] == pytest.approx(1)
+    assert len(reports) > 5
 
 
-def test_an_error_in_progress_ends_the_work():
+def test_an_error_in_the_progress_callback_stops_the_search():
     def stop(_):
         raise RuntimeError("enough")
 
@@ -188,21 +188,21 @@ def test_an_error_in_progress_ends_the_work():
         shared_uniques(*_large(13, 100, 3, 6, 0.0), threads=2, progress=stop)
 
 
-def test_what_does_not_go_into_64_bits_is_refused_with_a_remedy():
+def test_files_that_exceed_64_bits_are_refused_with_advice():
     """61 variables one by one: the set and its order take 63 bits, and leave one for a record."""
-    assert most_records(61, 1) == 1
+    assert max_records(61, 1) == 1
 
-    def found(n_eif):
+    def score(n_eif):
         codes = [np.full((n, 61), 7, np.int32) for n in (1, n_eif)]
-        sides = [Records(own, np.full(own.shape, np.nan)) for own in codes]
+        sides = [Records(part, np.full(part.shape, np.nan)) for part in codes]
         scope = Scope(*(side.values for side in sides))
         pairing = Pairing((None,) * 61, *sides, (None,) * 61, np.full(61, np.nan), scope)
         return unicity.score(pairing, unicity.Options(max_order=1), Setting(20, 1))
 
-    assert found(1).score.tolist() == [1]
+    assert score(1).score.tolist() == [1]
     with pytest.raises(
         InputError, match=r"of up to 1 of 61 linking variables on at most 1 records .* has 2; use"
     ):
-        found(2)
+        score(2)
     with pytest.raises(ValueError, match="too many for sets up to order 1"):
         shared_uniques(np.zeros((1, 61), np.int32), np.zeros((2, 61), np.int32), max_order=1)

@@ -8,11 +8,19 @@ from oracles import euclidean as oracle
 from oracles.bounds import bounds
 from oracles.mixed import as_rows, records, spreads
 from reident.kernels import euclidean
-from reident.kernels.euclidean import nearest
-from reident.kernels.searchroom import Files, make_room
+from reident.kernels.buffers import Files, empty_buffers
+from reident.kernels.euclidean import SQUARE_ERROR, UNIT, float32_error
 
 NAN = math.nan
+SCALE = 10**12
 HUGE = 1.7e308
+
+
+def nearest(*arrays, **options):
+    """The kernel with the threshold of the definition."""
+    alpha, norm = options["alpha"], options["norm"]
+    threshold = oracle.threshold(alpha, norm) if math.isfinite(alpha) else 1
+    return euclidean.nearest(*arrays, **{"threshold": threshold, "scale": SCALE} | options)
 
 
 def compared(puf, eif, kinds, spread=None, **options):
@@ -34,7 +42,7 @@ def compared(puf, eif, kinds, spread=None, **options):
 
 CASES = [
     ("no PUF record, no pair", [], [(1, 2.0)], "cn", {}),
-    ("no EIF record, no pair, nobody crowded", [(1, 2.0)], [], "cn", {}),
+    ("no EIF record, no pair, no crowded record", [(1, 2.0)], [], "cn", {}),
     ("equal records have level 0", [(1, 2.0)], [(1, 2.0)], "cn", {}),
     (
         "a category differs or not, however far its code",
@@ -113,7 +121,7 @@ CASES = [
         "n",
         {"keep": 2, "norm": "primer", "alpha": 1.0},
     ),
-    ("α of 0 suspects nobody", [(1,)], [(1,)], "c", {"alpha": 0.0}),
+    ("with α of 0 no pair is suspected", [(1,)], [(1,)], "c", {"alpha": 0.0}),
     (
         "α above 1 makes missing worse than different",
         [(1, None, 1)],
@@ -132,7 +140,7 @@ def test_case(puf, eif, kinds, options):
     assert as_rows(nearest(*arrays, **options)) == oracle.nearest(*arrays, **options)
 
 
-def test_levels_are_the_scores_of_the_definition_in_millionths_of_a_millionth():
+def test_a_level_is_the_score_times_the_scale():
     arrays, options = compared(
         [(1, None, 10.0)], [(2, 5, 11.0)], "ccn", [1, 1, 2.0], norm="primer", alpha=0.8
     )
@@ -175,7 +183,7 @@ LARGE = [
         0.05,
         {"norm": "primer"},
     ),
-    ("more categories than bit maps have room for", 3, 1500, [900] * 20, 0.02, {"norm": "primer"}),
+    ("more categories than the bit maps can hold", 3, 1500, [900] * 20, 0.02, {"norm": "primer"}),
 ]
 
 
@@ -193,8 +201,8 @@ def test_large(n_puf, n_eif, kinds, missing, options, threads):
     arrays = puf_codes, eif_codes, puf_values, eif_values, spreads(eif_values)
     options = {"numeric": numeric, "alpha": 0.5, "norm": "rms", "keep": 20} | options
     done = []
-    found = nearest(*arrays, **options, threads=threads, progress=done.append)
-    assert as_rows(found) == oracle.nearest(*arrays, **options)
+    result = nearest(*arrays, **options, threads=threads, progress=done.append)
+    assert as_rows(result) == oracle.nearest(*arrays, **options)
     assert done == sorted(done)
     assert done[-1] == 1
 
@@ -210,7 +218,7 @@ def test_large(n_puf, n_eif, kinds, missing, options, threads):
         (["continuous"], 0.7),
     ],
 )
-def test_bounds_are_on_their_side_of_the_cost(kinds, alpha):
+def test_lower_bounds_are_below_and_upper_bounds_above_the_cost(kinds, alpha):
     generator = np.random.default_rng(5)
     puf_codes, puf_values = records(generator, 40, kinds, 0.1)
     eif_codes, eif_values = records(generator, 300, kinds, 0.1)
@@ -218,11 +226,11 @@ def test_bounds_are_on_their_side_of_the_cost(kinds, alpha):
     files = Files(puf_codes, eif_codes, puf_values, eif_values)
     spread[[kind == "outlying" for kind in kinds]] = 1.0
     usable = np.where(np.isfinite(spread) & (spread > 0), spread, NAN)
-    metric, index, puf = euclidean._prepared(files, numeric, usable, alpha, True)
-    desk = euclidean._make_desk(len(kinds))
-    room = make_room(index, puf, desk, 5)
+    metric, index, puf = euclidean._prepare(files, numeric, usable, alpha, True, SCALE)
+    scratch = euclidean._empty_scratch(len(kinds))
+    buffers = empty_buffers(index, puf, scratch, 5)
     low, high, box = (np.full((2, 40, 300), NAN, np.float32) for _ in range(3))
-    bounds(metric, desk, files, index, puf, room, low, high, box)
+    bounds(metric, scratch, files, index, puf, buffers, low, high, box)
     cost = np.array(
         [
             [
@@ -245,19 +253,113 @@ def test_bounds_are_on_their_side_of_the_cost(kinds, alpha):
     assert (cost - low[0])[np.isfinite(high[0])].max() < 1e-3 * len(kinds)
 
 
+def worst_pairs(direction, generator):
+    """Pairs of float32 eᵃ, eᵇ whose squared score in single precision is 5.25 units above (or below) the exact one.
+
+    a − b is just below 6. The difference and the sum of the two lose, or gain, nearly half a unit in the last place.
+    """
+    n = 3_000_000
+    x = generator.uniform(1.004, 1.02, n).astype(np.float32)
+    unit = 2.0**-23  # the last place of x, x − y and x + y
+    half = 0.5 - direction * generator.integers(1, 13, n) / 512
+    y = ((np.floor(x * math.exp(-6) * generator.uniform(1.0001, 1.3, n) / unit) + half) * unit).astype(
+        np.float32
+    )
+    quotient = (x - y) / (x + y)
+    square = quotient * quotient
+    exact = ((x.astype(float) - y) / (x.astype(float) + y)) ** 2
+    excess = (square - exact) * direction
+    worst = (excess > 5.25 * UNIT) & (square <= np.float32(math.tanh(3) ** 2))
+    return x[worst], y[worst], square[worst], excess[worst]
+
+
+def worst_record(n, n_different, direction, generator):
+    """Values of a PUF and an EIF record of n numeric variables that use up the error of single precision."""
+    x, y, square, excess = worst_pairs(direction, generator)
+    error, fixed = np.float32(float32_error(n, n + n_different)), np.float32(n_different)
+    total, exact, chosen = np.float32(0), float(n_different), []
+    for k in range(n):
+        after = total + square
+        gain = excess + direction * (after.astype(float) - total - square)
+        if k == n - 1 and direction > 0:
+            gain = (fixed + np.maximum(after - error, np.float32(0))).astype(float) - (square - excess)
+        elif k == n - 1:
+            gain = (square + excess) - np.minimum(fixed + after + error, after + (fixed + error))
+        best = int(np.argmax(gain))
+        chosen.append(best)
+        exact += square[best] - direction * float(excess[best])
+        total = after[best]
+    return np.log(x[chosen].astype(float)), np.log(y[chosen].astype(float)), error
+
+
+# Of the roundings of the last two sums, up to 2·h(v) in all, some exclude one another: that counts with few variables.
+@pytest.mark.parametrize(
+    ("n", "n_different", "share"),
+    [
+        (1, 0, 0.9),
+        (1, 1, 0.75),
+        (2, 0, 0.8),
+        (10, 5, 0.8),
+        (64, 0, 0.9),
+        (100, 30, 0.9),
+        (300, 212, 0.9),
+        (512, 0, 0.9),
+    ],
+)
+@pytest.mark.parametrize("direction", [1, -1], ids=["lower bound", "upper bound"])
+def test_the_worst_records_use_up_the_error_of_single_precision(n, n_different, share, direction):
+    p, e, error = worst_record(n, n_different, direction, np.random.default_rng(n))
+    v = n + n_different
+    numeric = np.arange(v) >= n_different
+    codes = [np.full((rows, v), -1, np.int32) for rows in (3, 1)]
+    codes[0][:, ~numeric], codes[1][:, ~numeric] = 1, 2
+    values = [np.full((rows, v), NAN) for rows in (3, 1)]
+    values[0][:, numeric], values[1][:, numeric] = [p, -p, 0 * p], e  # the medians are 0
+    files = Files(*codes, *values)
+    metric, index, puf = euclidean._prepare(files, numeric, np.where(numeric, 1.0, NAN), 0.5, False, SCALE)
+    assert metric.error == error
+    scratch = euclidean._empty_scratch(v)
+    low, high, box = (np.full((2, 3, 1), NAN, np.float32) for _ in range(3))
+    bounds(metric, scratch, files, index, puf, empty_buffers(index, puf, scratch, 5), low, high, box)
+    cost = math.fsum([n_different, *(math.tanh((a - b) / 2) ** 2 for a, b in zip(p, e, strict=True))])
+    below, above = cost - np.float64([low, box])[:, :, 0, 0], np.float64(high)[:, 0, 0] - cost
+    assert min(below.min(), above.min()) >= 0
+    assert (below if direction > 0 else above).min() <= (1 - share) * error
+
+
+def test_no_square_is_off_by_more_than_its_share():
+    generator = np.random.default_rng(1)
+    a, b = generator.uniform(-8, 8, (2, 2_000_000))
+    b[::2] = a[::2] + generator.uniform(-6.1, 6.1, 1_000_000)
+    x, y = np.exp(a).astype(np.float32), np.exp(b).astype(np.float32)
+    quotient = np.abs(x - y) / (x + y)
+    square = np.minimum(quotient * quotient, np.float32(math.tanh(3) ** 2))
+    exact = np.minimum(np.tanh((a - b) / 2) ** 2, math.tanh(3) ** 2)
+    assert np.abs(square - exact).max() <= SQUARE_ERROR * UNIT
+
+
 REFUSED = [
     ("columns", {"numeric": np.zeros(3, bool)}),
     ("alpha", {"alpha": -0.1}),
     ("alpha", {"alpha": math.inf}),
+    ("alpha", {"alpha": 3.1}),
     ("keep", {"keep": 0}),
+    ("scale", {"scale": 0}),
+    ("scale", {"scale": 10 * SCALE}),
 ]
 
 
 @pytest.mark.parametrize(("word", "changed"), REFUSED)
-def test_arrays_and_options_that_make_no_sense_are_refused(word, changed):
+def test_invalid_arguments_are_refused(word, changed):
     arrays, options = compared([(1, 2.0)], [(1, 2.0)], "cn")
     with pytest.raises(ValueError, match=word):
         nearest(*arrays, **options | changed)
+
+
+def test_more_variables_than_sums_in_single_precision_allow_are_refused():
+    arrays, options = compared([(1,) * 513], [(1,) * 513], "c" * 513)
+    with pytest.raises(ValueError, match="at most 512 variables"):
+        nearest(*arrays, **options)
 
 
 def test_a_negative_spread_is_refused():

@@ -8,12 +8,13 @@ from oracles import adhoc as oracle
 from oracles.bounds import bounds
 from oracles.mixed import as_rows, records
 from reident.kernels import adhoc, adhoc_bounds, adhoc_rules
-from reident.kernels.adhoc import HIGHEST, Bands, Exact, Table, nearest
+from reident.kernels.adhoc import Bands, Exact, Table
 from reident.kernels.blocks import nearest_blocks
-from reident.kernels.searchroom import Files, make_room
+from reident.kernels.buffers import Files, empty_buffers
 
 NAN = math.nan
 ONE = 10**12
+HIGHEST = 5 * ONE
 
 EXACT = ("exact",)
 TABLE = ("table", [[5 * ONE, 3 * ONE, 0], [2 * ONE, 4 * ONE, ONE], [0, 0, HIGHEST]])
@@ -26,6 +27,10 @@ DISORDER = (
 )
 MIXED = ("bands", [(1.0, 0.0, 4 * ONE), (0.0, 0.1, 5 * ONE)], 0)
 THIRDS = ("bands", [(0.1, 0.0, 3_333_333_333_333)], 1_111_111_111_111)
+
+
+def nearest(*arrays, **options):
+    return adhoc.nearest(*arrays, **{"scale": ONE} | options)
 
 
 def kernel_rule(rule):
@@ -54,7 +59,7 @@ ALL = {"above": -1, "keep": 100}
 
 CASES = [
     ("no PUF record, no pair", [], [(1, 2.0)], [EXACT, STEPS], ALL),
-    ("no EIF record, no pair, nobody crowded", [(1, 2.0)], [], [EXACT, STEPS], ALL),
+    ("no EIF record, no pair, no crowded record", [(1, 2.0)], [], [EXACT, STEPS], ALL),
     ("equal is 5, different 0, however far the codes", [(1,), (9,)], [(1,), (10**6,)], [EXACT], ALL),
     (
         "missing in either file scores 0",
@@ -118,7 +123,7 @@ CASES = [
         ALL,
     ),
     ("above is strict", [(1, 1)], [(1, 1), (1, 2)], [EXACT, EXACT], {"above": HIGHEST, "keep": 9}),
-    ("above what can be reached there is no pair", [(1,)], [(1,)], [EXACT], {"above": HIGHEST, "keep": 9}),
+    ("a bound above every sum leaves no pair", [(1,)], [(1,)], [EXACT], {"above": HIGHEST, "keep": 9}),
     (
         "the best level has more than keep pairs: crowded",
         [(1,)],
@@ -148,16 +153,16 @@ CASES = [
 )
 def test_case(puf, eif, rules, options):
     arrays = arrays_of(puf, eif, rules)
-    found = nearest(*arrays, [kernel_rule(rule) for rule in rules], **options)
-    assert as_rows(found) == oracle.nearest(*arrays, rules, **options)
+    result = nearest(*arrays, [kernel_rule(rule) for rule in rules], **options)
+    assert as_rows(result) == oracle.nearest(*arrays, rules, **options)
 
 
 def test_a_sum_of_scores_is_the_level():
     arrays = arrays_of([(1, 0, 1.0, None)], [(1, 1, 1.3, 4.0)], [EXACT, TABLE, STEPS, STEPS])
-    found = nearest(
+    result = nearest(
         *arrays, [kernel_rule(rule) for rule in (EXACT, TABLE, STEPS, STEPS)], above=10 * ONE, keep=5
     )
-    assert as_rows(found) == ([(0, 0, (5 + 3 + 3) * ONE)], [False])
+    assert as_rows(result) == ([(0, 0, (5 + 3 + 3) * ONE)], [False])
 
 
 DIAGONAL = ("table", [[max(5 - abs(a - b), 0) * ONE for b in range(90)] for a in range(90)])
@@ -200,7 +205,7 @@ LARGE = [
         0.05,
         {},
     ),
-    ("more categories than bit maps have room for", 3, 1500, [(900, EXACT)] * 20, 0.02, {"above": -1}),
+    ("more categories than the bit maps can hold", 3, 1500, [(900, EXACT)] * 20, 0.02, {"above": -1}),
 ]
 
 
@@ -222,20 +227,20 @@ def test_large(n_puf, n_eif, variables, missing, options, threads):
     arrays, rules = drawn(n_puf, n_eif, variables, missing)
     options = {"above": len(rules) * HIGHEST // 2, "keep": 20} | options
     done = []
-    found = nearest(
+    result = nearest(
         *arrays, [kernel_rule(rule) for rule in rules], **options, threads=threads, progress=done.append
     )
-    assert as_rows(found) == oracle.nearest(*arrays, rules, **options)
+    assert as_rows(result) == oracle.nearest(*arrays, rules, **options)
     assert done == sorted(done)
     assert done[-1] == 1
 
 
 @pytest.mark.parametrize("most", [1, 7])
 def test_more_distinct_values_than_ranks(monkeypatch, most):
-    monkeypatch.setattr(adhoc, "_MOST_RANKS", most)
+    monkeypatch.setattr(adhoc, "_MAX_RANKS", most)
     arrays, rules = drawn(20, 700, [(5, EXACT), ("continuous", STEPS), ("skewed", SKEWED)], 0.1)
-    found = nearest(*arrays, [kernel_rule(rule) for rule in rules], above=7 * ONE, keep=20)
-    assert as_rows(found) == oracle.nearest(*arrays, rules, above=7 * ONE, keep=20)
+    result = nearest(*arrays, [kernel_rule(rule) for rule in rules], above=7 * ONE, keep=20)
+    assert as_rows(result) == oracle.nearest(*arrays, rules, above=7 * ONE, keep=20)
 
 
 @pytest.mark.parametrize(
@@ -255,15 +260,15 @@ def test_more_distinct_values_than_ranks(monkeypatch, most):
         [(80, EXACT)] * 20,
     ],
 )
-def test_bounds_are_on_their_side_of_the_cost(variables):
+def test_lower_bounds_are_below_and_upper_bounds_above_the_cost(variables):
     arrays, rules = drawn(40, 300, variables, 0.1)
-    files, flat = Files(*arrays), adhoc_rules.flatten([kernel_rule(rule) for rule in rules])
-    metric, index, puf = adhoc._prepared(files, flat)
+    files, flat = Files(*arrays), adhoc_rules.flatten([kernel_rule(rule) for rule in rules], ONE)
+    metric, index, puf = adhoc._prepare(files, flat)
     n_coded = puf.codes.shape[1]
-    desk = adhoc_bounds.make_desk(n_coded, len(rules) - n_coded, 6)
-    room = make_room(index, puf, desk, 5)
+    scratch = adhoc_bounds.empty_scratch(n_coded, len(rules) - n_coded, 6)
+    buffers = empty_buffers(index, puf, scratch, 5)
     low, high, box = (np.full((2, 40, 300), NAN, np.float32) for _ in range(3))
-    bounds(metric, desk, files, index, puf, room, low, high, box)
+    bounds(metric, scratch, files, index, puf, buffers, low, high, box)
     pairs, _ = oracle.nearest(*arrays, rules, above=-1, keep=300)
     cost = np.full((40, 300), -1, np.int64)
     for i, r, score in pairs:
@@ -280,6 +285,7 @@ def test_bounds_are_on_their_side_of_the_cost(variables):
 REFUSED = [
     ("columns", [EXACT], {}),
     ("keep", [EXACT, STEPS], {"keep": 0}),
+    ("scale", [EXACT, EXACT], {"scale": 10 * ONE}),
     ("between 0 and 5", [("table", [[-1, 0], [0, 0]]), STEPS], {}),
     ("between 0 and 5", [EXACT, ("bands", [], HIGHEST + 1)], {}),
     ("as many rows as columns", [("table", [[0, 0]]), STEPS], {}),
@@ -288,10 +294,16 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("words", "rules", "changed"), REFUSED)
-def test_rules_that_make_no_sense_are_refused(words, rules, changed):
+def test_invalid_rules_are_refused(words, rules, changed):
     arrays = arrays_of([(1, 2.0)], [(1, 2.0)], [EXACT, STEPS])
     with pytest.raises(ValueError, match=words):
         nearest(*arrays, [kernel_rule(rule) for rule in rules], **ALL | changed)
+
+
+def test_more_variables_than_sums_in_single_precision_allow_are_refused():
+    arrays = arrays_of([(1,) * 513], [(1,) * 513], [EXACT] * 513)
+    with pytest.raises(ValueError, match="at most 512 variables"):
+        nearest(*arrays, [Exact()] * 513, **ALL)
 
 
 def test_bands_of_unequal_length_are_refused():
@@ -306,7 +318,7 @@ def test_blocks_must_be_whole_numbers_of_the_right_shape(wrong):
         nearest_blocks(lambda _rows, _columns: wrong, 2, 3, above=0, keep=1)
 
 
-def test_blocks_tell_how_far_they_are():
+def test_blocks_report_progress():
     done = []
     nearest_blocks(
         lambda rows, columns: np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.int64),
