@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from making.filerisk import FILE_RISK, POPULATION
+from making.matching import MATCHING
 from reident.errors import InputError
 from reident.pipeline import parts
 from reident.pipeline.digests import MODULES
 from reident.study import model as study
-from unit.filerisk_fixture import FILE_RISK, POPULATION
-from unit.matching_fixture import MATCHING
 
 ROOT = Path(__file__).parents[2]
 LINKAGE = {

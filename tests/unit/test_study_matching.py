@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from making.matching import MATCHING
 from reident.errors import InputError
 from reident.pipeline import parts
 from reident.pipeline.digests import MODULES
 from reident.study import model as study
-from unit.matching_fixture import MATCHING
 
 ROOT = Path(__file__).parents[2]
 LINKAGE = {

@@ -1,12 +1,12 @@
-"""A plausible results folder of a study of micro-aggregation: what the section of the report reads."""
+"""Makes the results folder of a study of micro-aggregation."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pandas as pd
 from reident.report import tables
+from reident.study.model import Study, canonical_json
 
 CONFIRMED = {"half gap": (0.913, 0.843, 0.436), "midpoint": (0.947, 0.925, 0.591)}
 
@@ -14,18 +14,24 @@ CONFIRMED = {"half gap": (0.913, 0.843, 0.436), "midpoint": (0.947, 0.925, 0.591
 def write_masked(
     folder: Path, *, variants: bool = True, v: int = 3, rules: tuple[str, ...] = (), **options
 ) -> tables.Results:
-    """A results folder with what the section reads; of more ``rules`` all have the numbers of the half gap."""
-    own = {"k": 3, "aggregate": "mean", "corresponding": None, **options}
-    study = {
+    """Write the tables that the report reads; rules without numbers of their own have those of the half gap."""
+    names = [f"x{at}" for at in range(1, v + 1)]
+    keys = {
         "id": "masked",
-        "microaggregate": own,
-        "metrics": {"winkler": {"agreement": {"nearest": 9}, "min_agree": 1}},
-        "linking_variables": [{"name": f"x{at}", "type": "numeric"} for at in range(1, v + 1)],
-        "variants": [{"name": name} for name in ("k", "rule")] if variants else [],
+        "simulate": {"kind": "skewed-amounts", "seed": 1, "records": 1000, "variables": v},
+        "microaggregate": {"variables": names, "k": 3, **options},
+        "linking_variables": [{"name": name, "type": "numeric"} for name in names],
+        "metrics": {"winkler": {"agreement": {"nearest": 9}}, "taxicab": {}, "euclidean": {}},
     }
+    if variants:
+        values = {"half gap": "half_gap", "midpoint": "midpoint"}
+        keys["variants"] = [
+            {"set": "microaggregate.k", "values": [3, 10]},
+            {"set": "metrics.winkler.agreement", "name": "rule", "values": values},
+        ]
     (folder / "microaggregation").mkdir(parents=True)
     (folder / "comparison").mkdir()
-    (folder / "study.json").write_text(json.dumps(study))
+    (folder / "study.json").write_text(canonical_json(Study.model_validate(keys)), encoding="utf-8")
     lines = [
         {
             "variable": f"x{at}", "n_records": 1000, "n_missing": 10 * at, "n_distinct": 990, "n_masked": 330,

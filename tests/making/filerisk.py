@@ -1,4 +1,4 @@
-"""A results folder of a study of one file's risk, made by the library itself: what the report reads."""
+"""Makes files of people, and the results folder of a study of one file's risk."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+from making.report import write_entry
 from reident.filerisk import assessment, numerical_study
 from reident.filerisk import prepare as intake
 from reident.pipeline import parts
 from reident.study import model as study
-from unit.report_fixture import write_entry
 
 FILE_RISK = {
     "file": {"path": "survey.csv", "id": "pid"},
@@ -34,7 +34,7 @@ POPULATION = {
 
 
 def drawn(n: int, seed: int = 4) -> pd.DataFrame:
-    """Persons with a key that is skewed, some values missing."""
+    """Return people with a skewed key and missing values."""
     draw = np.random.default_rng(seed)
     age = np.where(draw.random(n) < 0.04, -9, draw.integers(16, 90, n))
     job = np.where(draw.random(n) < 0.03, -9, (draw.random(n) ** 2 * 12).astype(int))
@@ -50,30 +50,30 @@ def drawn(n: int, seed: int = 4) -> pd.DataFrame:
 
 
 def text(frame: pd.DataFrame) -> pa.Table:
-    """A frame of text as a step reads it."""
+    """Return the table as a step reads it."""
     return pa.table({name: pa.array(frame[name].astype(str), pa.string()) for name in frame})
 
 
 def prepared(
     section: dict[str, Any] = FILE_RISK, *, file: pd.DataFrame | None = None, n: int = 300, **keys: Any
 ) -> tuple[study.Study, intake.Prepared]:
-    """The study, and its coded files; the population is ten times the file."""
+    """Return a study and its prepared files; the population has ten times the records of the file."""
     spec = study.Study.model_validate({"id": "risk", "file_risk": section, **keys})
     people = drawn(10 * n)
-    own = people.sample(n, random_state=1) if file is None else file
+    sample = people.sample(n, random_state=1) if file is None else file
     return spec, intake.prepare(
-        parts.risk_files(spec), text(own), text(people) if spec.risk.population else None
+        parts.risk_files(spec), text(sample), text(people) if spec.risk.population else None
     )
 
 
 def write_filerisk(folder: Path, section: dict[str, Any] = FILE_RISK, **keys: Any) -> Path:
-    """Write the results of a study with only `file_risk` into a folder and return it."""
-    spec, found = prepared(section, **keys)
-    assessed = assessment.assess(parts.assessment(spec), found.file, found.population, found.categories)
-    tables = {**assessed._asdict(), "categories": found.categories}
-    tables |= {"account": found.account, "warnings": found.warnings}
+    """Write the results of a study of `file_risk` alone, computed by the library, and return their folder."""
+    spec, files = prepared(section, **keys)
+    assessed = assessment.assess(parts.assessment(spec), files.file, files.population, files.categories)
+    tables = {**assessed._asdict(), "categories": files.categories}
+    tables |= {"account": files.account, "warnings": files.warnings}
     if spec.risk.population and spec.risk.population.numerical_study:
-        tables |= numerical_study.run(parts.sampling(spec), found.population)._asdict()
+        tables |= numerical_study.run(parts.sampling(spec), files.population)._asdict()
     (folder / "filerisk").mkdir(parents=True)
     pq.write_table(assessed.records, folder / "filerisk" / "records.parquet")
     (folder / "study.json").write_text(study.canonical_json(spec), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A results folder of a study of synthetic data, made by the library itself: what the report reads."""
+"""Makes the results folder of a study of synthetic data."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from making.report import write_entry
 from reident.matching import prepare as intake
 from reident.matching.summary import match_files
 from reident.pipeline import parts
 from reident.study import model as study
-from unit.report_fixture import write_entry
 
 MATCHING = {
     "confidential": {"path": "confidential.csv"},
@@ -33,7 +33,7 @@ SUBSETS = {
 
 
 def write_matching(folder: Path, matching: dict[str, Any] = MATCHING, *, n: int = 300, **keys: Any) -> Path:
-    """Write the results of a study with only `matching` into a folder and return it."""
+    """Write the results of a study of `matching` alone, computed by the library, and return their folder."""
     spec = study.Study.model_validate({"id": "synthetic", "matching": matching, **keys})
     draw = np.random.default_rng(4)
     files = [_drawn(draw, n)]
@@ -46,10 +46,10 @@ def write_matching(folder: Path, matching: dict[str, Any] = MATCHING, *, n: int 
         files.append(copy)
     tables = [pa.table({name: pa.array(file[name].astype(str)) for name in file}) for file in files]
     prepared = intake.prepare(parts.matched_files(spec.matched), tables[0], tables[1:])
-    found = match_files(parts.match_rules(spec.matched), prepared.confidential, prepared.synthetic)
+    summaries = match_files(parts.match_rules(spec.matched), prepared.confidential, prepared.synthetic)
     (folder / "matching").mkdir(parents=True)
     (folder / "study.json").write_text(study.canonical_json(spec), encoding="utf-8")
-    named = {**found._asdict(), "account": prepared.account, "warnings": prepared.warnings}
+    named = {**summaries._asdict(), "account": prepared.account, "warnings": prepared.warnings}
     for name, table in named.items():
         if isinstance(table, pd.DataFrame):
             table.to_csv(folder / "matching" / f"{name}.csv", index=False)
