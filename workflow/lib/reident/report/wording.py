@@ -6,11 +6,12 @@ steer the page that shows it.
 
 from __future__ import annotations
 
-import math
 import string
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TypeGuard
+
+import pandas as pd
 
 UNDEFINED = "–"
 """What stands for a number that is not defined: 0 suspected leave no conditional rate."""
@@ -69,8 +70,8 @@ def shorten(label: object, length: int) -> str:
 
 
 def defined(value: float | None) -> TypeGuard[float]:
-    """Whether a number is there."""
-    return value is not None and not math.isnan(value)
+    """Return whether a number is there: it is neither None nor missing."""
+    return not pd.isna(value)
 
 
 def count(value: float | None) -> str:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from reident.report.layout import Column, block, paragraphs, part, table
 from reident.report.results import Results, listed_files
-from reident.report.wording import UNDEFINED, count, escape, listed, number, some
+from reident.report.wording import UNDEFINED, count, defined, escape, listed, number, some
 
 MOST_CUTS = 60
 """So many lines of cut points are shown one by one; beyond, the range of each cut point."""
@@ -79,7 +79,7 @@ def _each_cut(results: Results, found: pd.DataFrame) -> str:
 
 
 def _joined(values: list[float], shown: Callable[[float], str]) -> str:
-    kept = [value for value in values if value == value]
+    kept = [value for value in values if defined(value)]
     return " · ".join(shown(value) for value in kept) if kept else UNDEFINED
 
 

@@ -275,7 +275,7 @@ def risk_definitions(results: Results) -> str:
     """Both definitions of DIS-SUDA, each with what it depends on."""
     lines = results.table(DEFINITIONS)
     names = [
-        f"**{NAMES[name]}**{', chosen' if chosen == 'True' else ''}"
+        f"**{NAMES[name]}**{', chosen' if chosen else ''}"
         for name, chosen in zip(lines["definition"], lines["chosen"], strict=True)
     ]
     columns = [

@@ -54,7 +54,7 @@ def lines_of(results: Results, file: str, *, listed_only: bool = False) -> pd.Da
     """The lines of one file for every set of known variables, in the order of the study; the index is the set."""
     found = results.table(SCENARIOS)
     own = found[found["file"] == file].set_index("scenario")
-    return own[own["listed"] == "True"] if listed_only and (own["listed"] == "True").any() else own
+    return own[own["listed"]] if listed_only and own["listed"].any() else own
 
 
 def first_set(results: Results) -> str:

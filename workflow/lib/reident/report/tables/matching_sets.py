@@ -24,7 +24,7 @@ from reident.report.tables.matching import (
     options,
     set_name,
 )
-from reident.report.wording import UNDEFINED, count, escape, listed, percent, percents, some
+from reident.report.wording import UNDEFINED, count, defined, escape, listed, percent, percents, some
 
 PER_SIZE = 5
 """Of all subsets of one size, so many are shown, the most dangerous ones."""
@@ -33,7 +33,7 @@ PER_SIZE = 5
 def named_sets(results: Results) -> list[str]:
     """The sets of known variables that the study names."""
     own = lines_of(results, MEAN)
-    return list(own.index[own["listed"] == "True"])
+    return list(own.index[own["listed"]])
 
 
 @part(SCENARIOS, DISTRIBUTION)
@@ -73,7 +73,7 @@ def _who(results: Results, name: str) -> str:
 def subsets(results: Results) -> pd.DataFrame:
     """All subsets, the most dangerous first: columns known, size, danger and the mean summaries."""
     own = lines_of(results, MEAN)
-    own = own[own["listed"] == "False"].copy()
+    own = own[~own["listed"]].copy()
     own["place"] = own["danger"].rank().astype(int)
     return own.sort_values("danger")
 
@@ -190,9 +190,9 @@ def by_class(results: Results) -> pd.DataFrame:
     return means[: int(used[used].index.max()) + 1]
 
 
-def class_words(low: float, high: float) -> str:
+def class_words(low: float, high: float | None) -> str:
     """A class of numbers of matches: ``none``, ``1``, ``3 – 4``, ``1,000 and more``."""
-    if high != high:
+    if not defined(high):
         return f"{count(low)} and more"
     if low == high:
         return count(low) if low else "none"
