@@ -18,7 +18,7 @@ from reident.pipeline.tables.columns import (
 
 PUF_KEY = text("{key of the PUF}", "the key of the PUF record")
 EIF_KEY = text("{key of the EIF}", "the key of the EIF record")
-STRATA = text("{strata variables}", "the record's value; empty where missing", section="2")
+STRATA = text("{strata variables}", "the value as text; null where missing", section="2")
 PUF_ROW = integer("puf", "row number of the PUF record in `prepared/puf.parquet`, from 0", "row")
 EIF_ROW = integer("eif", "row number of the EIF record in `prepared/eif.parquet`, from 0", "row")
 SCORED_ROW = EIF_ROW._replace(meaning=f"{EIF_ROW.meaning}; null for a PUF record of which no pair is kept")
