@@ -42,8 +42,12 @@ def read_csv(path: Path) -> pd.DataFrame:
     ValueError
         If no step declares the table, or a cell does not have the type of its column.
     """
-    text = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
-    return typed(table_of(path), spreadsheets.plain(text))
+    return typed(table_of(path), read_text(path))
+
+
+def read_text(path: Path) -> pd.DataFrame:
+    """Return the cells of a CSV table as text, without what keeps them from steering a spreadsheet."""
+    return spreadsheets.plain(pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8"))
 
 
 def typed(table: Table, text: pd.DataFrame) -> pd.DataFrame:
