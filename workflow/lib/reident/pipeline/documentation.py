@@ -121,8 +121,8 @@ def _patterns(holds: str) -> Iterator[str]:
             by_type.setdefault(str(path.with_name(f"*{path.suffix}")), []).append(table)
     for pattern, alike in by_type.items():
         paths = [table.path for table in alike if table.holds == holds]
-        for path in [pattern] if 1 < len(paths) == len(alike) else paths:
-            yield re.sub(r"{\w+}", "*", path)
+        for name in [pattern] if 1 < len(paths) == len(alike) else paths:
+            yield re.sub(r"{\w+}", "*", name)
 
 
 def readme(text: str) -> str:

@@ -304,7 +304,7 @@ def table_of(path: Path | str) -> Table:
             if match := pattern.fullmatch(name):
                 return _with_columns(table, match.groupdict())
     raise ValueError(
-        f"{names[-1]} is not declared as a table of a step; declare it in `reident.pipeline.tables`"
+        f"{names[0]} is not declared as a table of a step; declare it in `reident.pipeline.tables`"
     )
 
 
