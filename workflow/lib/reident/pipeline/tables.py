@@ -82,6 +82,13 @@ ACCOUNT = (
     Column("cause", "text", "`in`, `used`, or why rows are left out"),
     Column("rows", "integer", "how many rows", "rows"),
 )
+PAIR = (
+    Column("puf", "integer", "the row number of the record in `prepared/puf.parquet`, from 0"),
+    Column("eif", "integer", "the row number of the record in `prepared/eif.parquet`, from 0"),
+)
+STRATUM = (
+    Column("stratum", "integer", "the line of the stratum in `strata/manifest.csv`, from 0; null for none"),
+)
 WARNINGS = (Column("warning", "text", "one sentence for the analyst; names no key and no value"),)
 
 
@@ -100,7 +107,8 @@ MICROAGGREGATE = (
     _aggregate("account", "microaggregation/account.csv", ACCOUNT),
 )
 PREPARE = (
-    *(Table(side, f"prepared/{side}.parquet", holds_data=True) for side in ("puf", "eif", "iuf")),
+    *(Table(side, f"prepared/{side}.parquet", holds_data=True) for side in ("puf", "eif")),
+    Table("iuf", "prepared/iuf.parquet", "the true links", PAIR, holds_data=True),
     _aggregate("account", "prepared/account.csv", ACCOUNT),
     _aggregate("warnings", "prepared/warnings.csv", WARNINGS),
 )
@@ -108,21 +116,34 @@ STRATIFY = (
     _aggregate("manifest", "strata/manifest.csv"),
     Table("shards", "strata/shards.csv"),
     _aggregate("account", "strata/account.csv", ACCOUNT),
+    *(
+        Table(side, f"strata/{side}.parquet", "the stratum of each record", STRATUM, holds_data=True)
+        for side in ("puf", "eif")
+    ),
 )
 BIN = (
     *(Table(side, f"binned/{side}.parquet", holds_data=True) for side in ("puf", "eif")),
     _aggregate("cutpoints", "binned/cutpoints.csv"),
 )
 SCORE = (
-    Table("pairs", "scores/{metric}/{shard}.parquet", holds_data=True),
-    Table("aside", "scores/{metric}/{shard}.aside.parquet", holds_data=True),
+    Table(
+        "pairs", "scores/{metric}/{shard}.parquet", "the pairs that the rank filter may need", holds_data=True
+    ),
 )
 RANK = (
-    Table("suspected", "suspected/{metric}.parquet", holds_data=True),
+    Table(
+        "suspected",
+        "suspected/{metric}.parquet",
+        "the pairs of all shards with the rank limit that each of them needs",
+        holds_data=True,
+    ),
     _aggregate("distribution", "suspected/{metric}.distribution.csv"),
 )
 CONFIRM = (
-    Table("confirmed", "confirmed/{metric}.parquet", holds_data=True),
+    Table("confirmed", "confirmed/{metric}.parquet", "the suspected pairs by their keys", holds_data=True),
+    Table(
+        "positions", "confirmed/{metric}.pairs.parquet", "the suspected pairs by row number", holds_data=True
+    ),
     _aggregate("limits", "confirmed/{metric}.limits.csv"),
 )
 RATE = (_aggregate("rates", "rates.csv", compared=Lines("rates", "stratum", WHOLE)),)
