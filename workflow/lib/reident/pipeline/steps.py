@@ -152,13 +152,15 @@ def _steps() -> Iterator[Step]:
         tables.SCORE,
         compiled=True,
     )
-    yield Step("rank", ("linkage.ranking",), _of_study(parts.ranking), _linked, ("score",), tables.RANK)
+    yield Step(
+        "rank", ("linkage.ranking",), _of_study(lambda _: None), _linked, ("stratify", "score"), tables.RANK
+    )
     yield Step(
         "confirm",
         ("linkage.confirmation",),
         _of_study(parts.confirming),
         _linked,
-        ("prepare", "stratify", "score", "rank"),
+        ("prepare", "stratify", "rank"),
         tables.CONFIRM,
     )
     yield Step(

@@ -117,12 +117,11 @@ BINS = Column(
     "text or integer",
     "the bin of a numeric value, from 1, or the category; null where missing; bin 0 where nothing is compared",
 )
-BINNED_STRATUM = text("stratum", "the record's stratum; null for none", section="2")
 BIN = (
     *_sides(
         "binned",
         "The {side} with numeric linking variables cut into bins, in the order of the prepared file.",
-        {"puf": (PUF_KEY, BINNED_STRATUM, BINS), "eif": (EIF_KEY, BINNED_STRATUM, BINS)},
+        {"puf": (BINS,), "eif": (BINS,)},
         "3",
     ),
     Table(
@@ -163,7 +162,9 @@ SCORE = (
             SCORED_ROW,
             SCORED,
             ORDER,
-            text("variables", "the first smallest set of linking variables, joined by ` × `", only=UNICITY),
+            integer(
+                "variables", "the first such set: bit j stands for linking variable j", "bits", only=UNICITY
+            ),
         ),
         "records",
         section="4",
@@ -219,6 +220,20 @@ CONFIRM = (
             SCORED._replace(section="4"),
             ORDER._replace(section="4.1"),
             RANK_NUMBER,
+            boolean("confirmed", "whether the pair is a link of the IUF"),
+        ),
+        "records",
+        section="6",
+    ),
+    Table(
+        "positions",
+        "confirmed/{metric}.pairs.parquet",
+        "The suspected pairs by row number, by row number of the PUF record, best first.",
+        (
+            PUF_ROW,
+            EIF_ROW,
+            SCORED._replace(section="4"),
+            ORDER._replace(section="4.1"),
             boolean("confirmed", "whether the pair is a link of the IUF"),
         ),
         "records",
