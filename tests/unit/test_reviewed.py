@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from making.studies import study
 from reident.pipeline import parts, reviewed
 from reident.report import tables
 from reident.report.results import Results
 from unit.filerisk_fixture import POPULATION, write_filerisk
-from unit.making import study
 from unit.matching_fixture import write_matching
 from unit.microaggregation_fixture import write_masked
 from unit.report_fixture import Shape, write_results
