@@ -110,17 +110,17 @@ FILES_OF_RECORDS = [
     Fixture(
         "a workbook under the name of CSV",
         {"puf.csv": b"PK\x03\x04" + bytes(300)},
-        ("puf.csv: read as csv, but this is a spreadsheet", "save the sheet as CSV"),
+        ("puf.csv: read as csv, but this is a spreadsheet", "Save the sheet as CSV"),
     ),
     Fixture(
         "an old workbook",
         {"puf.csv": b"\xd0\xcf\x11\xe0" + bytes(300)},
-        ("puf.csv: read as csv, but this is an old Excel workbook", "save the sheet as CSV"),
+        ("puf.csv: read as csv, but this is an old Excel workbook", "Save the sheet as CSV"),
     ),
     Fixture(
         "a workbook, named as one",
         {"puf.xlsx": b"PK\x03\x04"},
-        ("`files.puf`", "a spreadsheet keeps numbers", "save the sheet as CSV"),
+        ("`files.puf`", "a spreadsheet keeps numbers", "Save the sheet as CSV"),
         study=source("puf", path="puf.xlsx"),
     ),
     Fixture(
@@ -189,17 +189,17 @@ FILES_OF_RECORDS = [
     Fixture(
         "a file that is a folder",
         {"puf.csv": Path.mkdir},
-        ("`files.puf.path`: puf.csv is a folder", "name the file in it"),
+        ("`files.puf.path`: puf.csv is a folder", "Name a file in it"),
     ),
     Fixture(
         "a symlink loop",
         {"puf.csv": lambda path: path.symlink_to(path.name)},
-        ("`files.puf.path`: puf.csv is a link that leads to no file", "correct the link"),
+        ("`files.puf.path`: puf.csv is a link that leads to no file", "Correct the link"),
     ),
     Fixture(
         "a pipe",
         {"puf.csv": os.mkfifo},
-        ("`files.puf.path`: puf.csv is a pipe or a device", "write it to a file"),
+        ("`files.puf.path`: puf.csv is a pipe or a device", "Write its content to a file"),
     ),
     Fixture(
         "a file that may not be read",

@@ -127,11 +127,15 @@ def test_messages_count_rows_as_the_file_s_own_viewer_does():
 # What a study file may say of a file
 
 SAID = [
-    ("a portable file of SPSS", {"path": "f.POR"}, "an SPSS portable file is not read; save it as .sav"),
+    (
+        "a portable file of SPSS",
+        {"path": "f.POR"},
+        "`.path` must not be an SPSS portable file. Save it as .sav",
+    ),
     (
         "a packed file of Stata",
         {"path": "f.dta.gz"},
-        "only CSV and fixed width may be packed by gzip; unpack",
+        "`.path` must not be a gzip file unless the format is CSV or fixed width. Decompress",
     ),
     (
         "a tab outside of quotes",
@@ -142,7 +146,7 @@ SAID = [
         (
             f"an encoding of no files: {name}",
             {"path": "f.csv", "encoding": name},
-            "`encoding` is not one of text files",
+            "`.encoding` is not an encoding of text files",
         )
         for name in (
             "unicode_escape",
@@ -154,31 +158,39 @@ SAID = [
             "utf\0",
         )
     ],
-    ("a workbook", {"path": "f.xlsx"}, "a spreadsheet keeps numbers, dates and codes"),
-    ("a workbook of another program", {"path": "F.ODS"}, "save the sheet as CSV"),
+    ("a workbook", {"path": "f.xlsx"}, "`.path` must not be a spreadsheet"),
+    ("a workbook of another program", {"path": "F.ODS"}, "Save the sheet as CSV"),
     (
         "a delimiter of Parquet",
         {"path": "f.parquet", "delimiter": ";"},
-        "`delimiter` says nothing about a file of the",
+        "`.delimiter` does not apply to `parquet` files",
     ),
     (
         "a decimal comma of Stata",
         {"path": "f.dta", "decimal": ","},
-        "`decimal` says nothing about a file of the format",
+        "`.decimal` does not apply to `stata` files",
     ),
-    ("an encoding of Parquet", {"path": "f.parquet", "encoding": "cp1252"}, "`encoding` says nothing"),
-    ("a layout of CSV", {"path": "f.csv", "format": "csv", "layout": {"a": "1"}}, "`layout` says nothing"),
-    ("fixed width without a layout", {"path": "f.txt", "format": "fixed-width"}, "needs a `layout`"),
+    (
+        "an encoding of Parquet",
+        {"path": "f.parquet", "encoding": "cp1252"},
+        "`.encoding` does not apply to `parquet` files",
+    ),
+    (
+        "a layout of CSV",
+        {"path": "f.csv", "format": "csv", "layout": {"a": "1"}},
+        "`.layout` does not apply to `csv` files",
+    ),
+    ("fixed width without a layout", {"path": "f.txt", "format": "fixed-width"}, "`.layout` is missing"),
     (
         "positions backwards",
         {"path": "f.txt", "layout": {"a": "5-3"}},
-        "the last position is before the first",
+        "`.layout.a` must not end before it begins",
     ),
-    ("positions from 0", {"path": "f.txt", "layout": {"a": "0-3"}}, "pattern"),
+    ("positions from 0", {"path": "f.txt", "layout": {"a": "0-3"}}, "must be a position"),
     (
         "a delimiter that is the quote",
         {"path": "f.csv", "delimiter": "'", "quote": "'"},
-        "`delimiter` is a quote",
+        "`.delimiter` must not be a line end or the same as `quote`",
     ),
     ("an unknown format", {"path": "f.csv", "format": "excel"}, "'csv', 'fixed-width'"),
 ]

@@ -100,7 +100,7 @@ WRITTEN = [
 @pytest.mark.parametrize(("sentence", "key", "value", "sections"), WRITTEN, ids=[case[0] for case in WRITTEN])
 def test_a_variant_is_the_study_with_the_value_written_in(tmp_path, sentence, key, value, sections):
     if value is None:
-        with pytest.raises(InputError, match=r"bins-none is no valid study"):
+        with pytest.raises(InputError, match=r"variant `bins-none`: `binning.bins` must be an integer"):
             loaded(tmp_path, {"set": key, "values": [value]})
         return
     base = copy.deepcopy(PLAIN)
@@ -146,7 +146,7 @@ def test_a_long_name_is_cut_and_stays_apart_from_others():
         for at in range(3)
     ]
     ids = [variant.id for variant in variants.expand(varied)]
-    assert max(map(len, ids)) == variants.LONGEST_ID
+    assert max(map(len, ids)) == variants.MAX_ID_LENGTH
     assert len(set(ids)) == 8
 
 
@@ -170,92 +170,96 @@ REFUSED = [
     (
         "an unknown key",
         [{**ALPHA, "set": "metrics.taxicab.alpa"}],
-        "alpa-0.25 is no valid study: `metrics.taxicab.alpa`: unknown key; did you mean `alpha`?",
+        "variant `alpa-0.25`: `metrics.taxicab.alpa` is not a known key. Did you mean `alpha`?",
     ),
     (
         "an unknown section",
         [{**ALPHA, "set": "metrics.taxcab.alpha"}],
-        "the study has no `metrics.taxcab`; add it, or correct the key",
+        "the study, which has no `metrics.taxcab`. Add `metrics.taxcab`, or correct the key",
     ),
     (
         "a metric that the study does not compute",
         [{**ALPHA, "set": "metrics.adhoc.scores"}],
-        "the study has no `metrics.adhoc`",
+        "the study, which has no `metrics.adhoc`",
     ),
     (
         "an unknown item",
         [{"set": "linking_variables.y.missing", "values": ["a"]}],
-        "the study has no `linking_variables.y`",
+        "the study, which has no `linking_variables.y`",
     ),
     (
         "a number beyond the list",
         [{"set": "linking_variables[3].missing", "values": ["a"]}],
-        "the study has no `linking_variables[3]`",
+        "the study, which has no `linking_variables[3]`",
     ),
     (
         "an item that is written short",
         [{"set": "strata.sex.missing", "values": ["a"]}],
-        "the study file writes `strata.sex` short; write it out as a section",
+        "inside `strata.sex`, which the study file writes as a single word. Write",
     ),
     (
         "a wrong type",
         [{**BINS, "values": ["many"]}],
-        "is no valid study: `binning.bins`: should be a whole number",
+        "variant `bins-many`: `binning.bins` must be an integer",
     ),
     (
         "a value out of range",
         [{**ALPHA, "values": [0.25, 2]}, BINS],
-        "the variant alpha-2_bins-3 is no valid study: `metrics.taxicab.alpha`: input should be",
+        "variant `alpha-2_bins-3`: `metrics.taxicab.alpha` must be at most 1",
     ),
     (
         "a combination that contradicts itself",
         [{"set": "rank_filter.max_pairs", "values": [5, 25]}],
-        "max-pairs-25 is no valid study: `rank_filter`: `keep` (20) is below `max_pairs` (25)",
+        "variant `max-pairs-25`: `rank_filter.keep` must be at least `max_pairs` (25), but is 20",
     ),
     (
         "the same value twice",
         [{**ALPHA, "values": [0.25, "0.25"]}],
-        "`variants[1]`: the value or label `0.25` stands twice",
+        "`variants[1]`: `0.25` is given twice",
     ),
     (
         "the same folder twice",
         [{**ALPHA, "values": ["1/4", "1-4"]}],
-        "`1-4` stands twice or differs from another in signs alone",
+        "`1-4` is given twice, or differs from another value or label only in punctuation",
     ),
     (
         "two ways to write one value",
         [{**ALPHA, "values": ["1/4", "0.25"]}],
-        "alpha-0.25 is the same study as the variant alpha-1-4",
+        "variant `alpha-0.25` is the same study as the variant `alpha-1-4`",
     ),
     (
         "one key twice",
         [ALPHA, {**ALPHA, "name": "other"}],
-        "`variants`: `metrics.taxicab.alpha` stands twice",
+        "`variants`: `metrics.taxicab.alpha` is given twice",
     ),
     (
         "a key inside another",
         [BINS, {"set": "binning", "values": {"a": {}}}],
-        "`binning.bins` is part of `binning`, which varies too",
+        "`binning.bins` is part of `binning`, which also varies",
     ),
     (
         "one name twice",
         [{**ALPHA, "name": "a"}, {**BINS, "name": "a"}],
-        "two items of `variants` have the same name",
+        "`variants` must not have two items with the same name",
     ),
     (
         "a list without a label",
         [{"set": "strata", "values": [["a"], ["b"]]}],
-        "a value that is a list or a section needs a label",
+        "`variants[1].values` must have a label for a list or a section",
     ),
-    ("a key that changes no result", [{"set": "title", "values": ["a"]}], "`title` changes no result"),
-    ("variants of variants", [{"set": "variants", "values": ["a"]}], "`variants` changes no result"),
-    ("neither form", [{"name": "a"}], "either `set` and `values` or `combinations`"),
-    ("both forms", [{**PROTECTION, **ALPHA}], "either `set` and `values` or `combinations`"),
-    ("combinations without a name", [{"combinations": {"a": {}}}], "`combinations` need a `name`"),
+    ("a key that changes no result", [{"set": "title", "values": ["a"]}], "`title` must not vary"),
+    ("variants of variants", [{"set": "variants", "values": ["a"]}], "`variants` must not vary"),
+    ("neither form", [{"name": "a"}], "`variants[1]` must have either `set` and `values`, or `combinations`"),
+    (
+        "both forms",
+        [{**PROTECTION, **ALPHA}],
+        "`variants[1]` must have either `set` and `values`, or `combinations`",
+    ),
+    ("combinations without a name", [{"combinations": {"a": {}}}], "`variants[1].name` is missing"),
     (
         "too many",
         [{**BINS, "values": list(range(2, 103))}, {**ALPHA, "values": [0.5, 1]}],
-        "combine to 202 variants and at most 200",
+        "`variants` must result in at most 200 variants, but results in 202",
     ),
     ("a section less", [{"set": "metrics", "values": [None]}], "metrics-none"),
     ("no value", [{**ALPHA, "values": []}], "`variants[1].values`"),
@@ -289,7 +293,9 @@ def test_a_file_that_only_a_variant_names_must_be_there_too(tmp_path):
 
 
 def test_a_place_that_is_no_variants_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"has no variant alpha-9; correct its name, or add it"):
+    with pytest.raises(
+        InputError, match=r"the study has no variant `alpha-9`. Correct the name, or add the variant"
+    ):
         family.one(saved(tmp_path, ALPHA), "variants/alpha-9")
 
 

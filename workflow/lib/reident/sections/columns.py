@@ -1,4 +1,4 @@
-"""The names of columns of the study's own tables, where several modules must agree on them."""
+"""The names of columns of the study's own tables, which several modules must agree on."""
 
 COUNTS = frozenset(
     {
@@ -6,7 +6,7 @@ COUNTS = frozenset(
         "n_suspected", "n_confirmed", "n_ambiguous", "n_confirmed_pairs",
     }
 )  # fmt: skip
-"""Columns of CSV tables that hold counts; everything else is read as text."""
+"""Columns of CSV tables that hold counts; all other columns are read as text."""
 
 RESERVED = COUNTS | {"stratum", "shard", "score", "rank", "order", "confirmed", "variables"}
-"""Names that keys and variables of a study may not have."""
+"""Names that keys and variables of a study must not have."""
