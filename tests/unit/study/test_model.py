@@ -1,12 +1,9 @@
 """The study model: what a study file may say, what it means, what is refused, and what a digest covers."""
 
-import copy
-import os
 from fractions import Fraction
 
 import pytest
-import yaml
-from making.studies import PLAIN, plain, study
+from making.studies import PLAIN, files, plain, saved, study
 from reident.errors import InputError
 from reident.pipeline import parts
 from reident.study import model as studies
@@ -21,7 +18,7 @@ def with_variable(**fields):
 
 
 def many_unknown(links):
-    return {**plain()["files"], "iuf": {**plain()["files"]["iuf"], "unknown_links_at_most": links}}
+    return files(iuf={**PLAIN["files"]["iuf"], "unknown_links_at_most": links})
 
 
 SPELLINGS = [
@@ -128,10 +125,6 @@ SPELLINGS = [
 )
 def test_what_a_study_file_may_say(sentence, data, look, value):
     assert look(studies.Study.model_validate(data)) == value
-
-
-def files(**sides):
-    return {**copy.deepcopy(PLAIN["files"]), **sides}
 
 
 ADHOC = "metrics.adhoc.scores"
@@ -446,20 +439,15 @@ def test_what_is_refused_with_line_and_key(tmp_path, sentence, data, says):
     assert "\n" not in message
 
 
-def saved(folder, data):
-    path = folder / "s.yaml"
-    text = {key: value for key, value in data.items() if value is not None}
-    path.write_text(yaml.safe_dump(text, sort_keys=False), encoding="utf-8")
-    return path
-
-
 def test_the_first_mistake_is_told_with_its_line_and_how_many_follow(tmp_path):
-    path = tmp_path / "s.yaml"
+    path = tmp_path / "study.yaml"
     path.write_text(
         "id: Bad Id\nfiles:\n  puf: {path: p.csv}\n  eif: {path: e.csv, id: e}\nmetrics: {}\n",
         encoding="utf-8",
     )
-    with pytest.raises(InputError, match=r"s\.yaml, line 1: `id` must .*\(2 more lines have mistakes\.\)"):
+    with pytest.raises(
+        InputError, match=r"study\.yaml, line 1: `id` must .*\(2 more lines have mistakes\.\)"
+    ):
         studies.load(path)
 
 
@@ -558,71 +546,3 @@ def test_the_options_of_a_metric_touch_its_own_scores_alone():
     before, after = (study(metrics={"taxicab": {"alpha": alpha}, "unicity": {}}) for alpha in ("0.5", "0.4"))
     assert parts.part(before, "score", "unicity") == parts.part(after, "score", "unicity")
     assert parts.part(before, "score", "taxicab") != parts.part(after, "score", "taxicab")
-
-
-# Files that a study names
-
-PLACES = [
-    ("nothing there", lambda _: None, "does not exist", "which is relative to the study file"),
-    ("a folder", lambda folder: (folder / "eif.csv").mkdir(), "is a folder", "Name a file in it"),
-    (
-        "a link to itself",
-        lambda folder: (folder / "eif.csv").symlink_to("eif.csv"),
-        "is a broken link",
-        "Correct the link",
-    ),
-    (
-        "a pipe",
-        lambda folder: os.mkfifo(folder / "eif.csv"),
-        "is a pipe or a device",
-        "Write its content to a file",
-    ),
-]
-
-
-@pytest.mark.parametrize(("sentence", "make", "problem", "remedy"), PLACES, ids=[case[0] for case in PLACES])
-def test_a_file_that_a_study_names_must_be_there(tmp_path, sentence, make, problem, remedy):
-    path = saved(tmp_path, plain())
-    for name in ("puf.csv", "iuf.csv"):
-        (tmp_path / name).touch()
-    make(tmp_path)
-    with pytest.raises(InputError) as caught:
-        studies.check_files(studies.load(path), path)
-    assert str(caught.value).startswith(f"{path}, line 7: `files.eif.path`: eif.csv {problem}. ")
-    assert remedy in str(caught.value)
-
-
-NAMES = [
-    (
-        "a brace",
-        "e{if}.csv",
-        "e{if}.csv contains a brace, which Snakemake reads as a wildcard. Rename the file",
-    ),
-    (
-        "too long",
-        "x" * 5000,
-        "… cannot be accessed (File name too long). Correct the path, or move the file.",
-    ),
-    ("a NUL character", "e\0if.csv", "e?if.csv contains a NUL character. Correct the path."),
-]
-
-
-@pytest.mark.parametrize(("sentence", "name", "says"), NAMES, ids=[case[0] for case in NAMES])
-def test_a_path_that_cannot_be_one(tmp_path, sentence, name, says):
-    path = saved(tmp_path, plain(files=files(puf={"path": name, "id": "p"})))
-    with pytest.raises(InputError) as caught:
-        studies.check_files(studies.load(path), path)
-    assert str(caught.value).startswith(f"{path}, line 4: `files.puf.path`: ")
-    assert says in str(caught.value)
-    assert len(str(caught.value)) < 700
-
-
-def test_the_file_of_a_scoring_function_must_be_there(tmp_path):
-    rule = {"function": "own:score", "sha256": "0" * 64}
-    path = saved(tmp_path, plain(metrics={"adhoc": {"scores": {"x": rule}}}))
-    for name in ("puf.csv", "eif.csv", "iuf.csv"):
-        (tmp_path / name).touch()
-    with pytest.raises(InputError, match=r"`metrics\.adhoc\.scores\.x\.function`: own\.py does not exist"):
-        studies.check_files(studies.load(path), path)
-    (tmp_path / "own.py").touch()
-    studies.check_files(studies.load(path), path)

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
+from making import studies
 from making.studies import PLAIN
 from pydantic import ValidationError
 from reident.errors import InputError
@@ -15,7 +15,7 @@ from reident.pipeline.parts import BEFORE, chain, part
 from reident.study import variants
 from reident.study.model import Study, plain
 
-RULES = Path(__file__).parents[2] / "workflow" / "rules"
+RULES = Path(__file__).parents[3] / "workflow" / "rules"
 ALPHA = {"set": "metrics.taxicab.alpha", "values": [0.25, 0.5, 0.75]}
 BINS = {"set": "binning.bins", "values": [3, 5]}
 PROTECTION = {
@@ -26,10 +26,7 @@ TWO_STRATA = {**PLAIN, "strata": [{"name": "region"}, "sex"]}
 
 
 def saved(folder, *varied, base=PLAIN):
-    file = folder / "study.yaml"
-    content = {**copy.deepcopy(base), "variants": list(varied)}
-    file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
-    return file
+    return studies.saved(folder, {**copy.deepcopy(base), "variants": list(varied)})
 
 
 def loaded(folder, *varied, base=PLAIN):
@@ -113,49 +110,6 @@ def test_a_variant_is_the_study_with_the_value_written_in(tmp_path, sentence, ke
         written["files"]["puf"]["path"] = value
     member = loaded(tmp_path, {"set": key, "values": {"other": value}}, base=base)[-1]
     assert plain(member.study) == plain(Study.model_validate(written))
-
-
-# What they are called
-
-IDS = [
-    ("a number", ["0.5"], ["v-0.5"]),
-    ("a negative number", ["-1", "1"], ["v-minus-1", "v-1"]),
-    ("a fraction", ["1/3"], ["v-1-3"]),
-    ("a word with an underscore", ["half_gap"], ["v-half-gap"]),
-    ("capitals", ["PUF"], ["v-puf"]),
-    ("dots and slashes lead nowhere", ["../../x"], ["v-x"]),
-    ("an empty text", [""], ["v-empty"]),
-    ("an absent value", [None], ["v-none"]),
-]
-
-
-@pytest.mark.parametrize(("sentence", "values", "ids"), IDS, ids=[case[0] for case in IDS])
-def test_a_variant_is_called_by_what_it_sets(sentence, values, ids):
-    varied = variants.Varied.model_validate({"set": "rates.v", "values": values})
-    assert [variant.id for variant in variants.expand([varied])] == ids
-
-
-def test_a_label_without_a_letter_is_called_by_its_digest():
-    assert variants.slug("漢字") == variants.slug("漢字") != variants.slug("字")
-    assert variants.slug("漢字").isalnum()
-
-
-def test_a_long_name_is_cut_and_stays_apart_from_others():
-    varied = [
-        variants.Varied.model_validate({"set": f"rates.{'n' * 30}{at}", "values": ["a" * 50, "b" * 50]})
-        for at in range(3)
-    ]
-    ids = [variant.id for variant in variants.expand(varied)]
-    assert max(map(len, ids)) == variants.MAX_ID_LENGTH
-    assert len(set(ids)) == 8
-
-
-def test_what_varies_is_named_by_its_last_word_and_by_more_where_two_agree():
-    def named(*keys):
-        return variants.names([variants.Varied.model_validate({"set": key, "values": ["1"]}) for key in keys])
-
-    assert named("metrics.taxicab.alpha") == ["alpha"]
-    assert named("metrics.taxicab.alpha", "metrics.euclidean.alpha") == ["taxicab_alpha", "euclidean_alpha"]
 
 
 def test_a_value_more_renames_none_of_the_others(tmp_path):

@@ -7,7 +7,7 @@ import yaml
 from reident.errors import InputError
 from reident.pipeline import configuration
 
-BUNDLED = yaml.safe_load((Path(__file__).parents[2] / "config" / "config.yaml").read_text(encoding="utf-8"))
+BUNDLED = yaml.safe_load((Path(__file__).parents[3] / "config" / "config.yaml").read_text(encoding="utf-8"))
 
 TAKEN = [
     ("as it is", {}),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-import yaml
+from making.studies import saved
 from reident.errors import InputError
 from reident.pipeline import parts
 from reident.pipeline.digests import MODULES
@@ -11,7 +11,7 @@ from reident.study import model as study
 from unit.filerisk_fixture import FILE_RISK, POPULATION
 from unit.matching_fixture import MATCHING
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LINKAGE = {
     "files": {
         "puf": {"path": "puf.csv", "id": "p"},
@@ -31,9 +31,7 @@ STEPS = {"populate", "prepare_filerisk", "assess_file", "sample_population"}
 
 
 def load(folder, **keys):
-    file = folder / "study.yaml"
-    file.write_text(yaml.safe_dump({"id": "s", **keys}, sort_keys=False), encoding="utf-8")
-    return study.load(file)
+    return study.load(saved(folder, {"id": "s", **keys}))
 
 
 def model(**keys):
@@ -77,7 +75,7 @@ def test_a_key_may_name_linking_variables_and_others():
             ("SERIAL",),
         ),
     ],
-)  # fmt: skip
+)
 def test_what_a_study_reads(tmp_path, keys, sides, names):
     found = load(tmp_path, **keys)
     assert list(found.sources) == sides
@@ -91,37 +89,71 @@ def test_what_a_study_reads(tmp_path, keys, sides, names):
     [
         ({}, "`matching` or `file_risk`"),
         ({"file_risk": OF_PUF}, "`file_risk.file` must be a file of the study, but the study has no `puf`"),
-        ({"file_risk": {**FILE_RISK, "file": "survey"}}, "`file_risk.file` must be `survey` if `simulate` has the kind"),
+        (
+            {"file_risk": {**FILE_RISK, "file": "survey"}},
+            "`file_risk.file` must be `survey` if `simulate` has the kind",
+        ),
         ({"file_risk": {**FILE_RISK, "file": "release"}}, "`file_risk.file` must be one of `puf`"),
         ({"file_risk": {**FILE_RISK, "file": {"id": "pid"}}}, "`file_risk.file.path` is missing"),
-        ({"file_risk": without(FILE_RISK, "key_variables")}, "must have 1 to 57 key variables. List them as `key_variables`"),
-        ({"file_risk": without(FILE_RISK, "sampling_fraction")}, "`file_risk` must have exactly one of `sampling_fraction` and `weight`"),
+        (
+            {"file_risk": without(FILE_RISK, "key_variables")},
+            "must have 1 to 57 key variables. List them as `key_variables`",
+        ),
+        (
+            {"file_risk": without(FILE_RISK, "sampling_fraction")},
+            "`file_risk` must have exactly one of `sampling_fraction` and `weight`",
+        ),
         ({"file_risk": {**FILE_RISK, "weight": "w"}}, "Remove the other, or add one"),
         ({"file_risk": {**FILE_RISK, "sampling_fraction": 0}}, "line 6: `file_risk.sampling_fraction`"),
-        ({"file_risk": {**FILE_RISK, "key_variables": ["sex", "sex"]}}, "`sex` is given twice in `key_variables`"),
+        (
+            {"file_risk": {**FILE_RISK, "key_variables": ["sex", "sex"]}},
+            "`sex` is given twice in `key_variables`",
+        ),
         ({"file_risk": {**FILE_RISK, "key_variables": [f"x{j}" for j in range(58)]}}, "key_variables`"),
-        ({"file_risk": {**FILE_RISK, "key_variables": ["pid"]}}, "`pid` must not identify a record of `file_risk`"),
-        ({"file_risk": {**FILE_RISK, "file": {"path": "a.csv", "id": "suda"}}}, "`suda` must not identify a record"),
+        (
+            {"file_risk": {**FILE_RISK, "key_variables": ["pid"]}},
+            "`pid` must not identify a record of `file_risk`",
+        ),
+        (
+            {"file_risk": {**FILE_RISK, "file": {"path": "a.csv", "id": "suda"}}},
+            "`suda` must not identify a record",
+        ),
         ({"file_risk": {**FILE_RISK, "max_order": 0}}, "`file_risk.max_order`"),
         ({"file_risk": {**FILE_RISK, "weighting": "suda2"}}, "`file_risk.weighting`"),
         ({"file_risk": {**FILE_RISK, "dis_suda": "sdcmicro"}}, "`file_risk.dis_suda`"),
-        ({"file_risk": {**FILE_RISK, "population": {}}}, "`file_risk.population` must have exactly one source"),
+        (
+            {"file_risk": {**FILE_RISK, "population": {}}},
+            "`file_risk.population` must have exactly one source",
+        ),
         (
             {"file_risk": {**without(POPULATION, "sampling_fraction"), "weight": "w"}},
             "`file_risk.population.numerical_study.fraction` is missing. Add it",
         ),
-        ({"simulate": AUTHORITIES, "matching": MATCHING}, "`simulate` must not have the kind `local-authorities` without `file_risk`"),
+        (
+            {"simulate": AUTHORITIES, "matching": MATCHING},
+            "`simulate` must not have the kind `local-authorities` without `file_risk`",
+        ),
         ({"simulate": {"kind": "census"}, "file_risk": FILE_RISK}, "must have as `kind` one of"),
         (
-            {"file_risk": {**FILE_RISK, "key_variables": [{"name": "a", "type": "numeric", "order": ["1", "2"]}]}},
+            {
+                "file_risk": {
+                    **FILE_RISK,
+                    "key_variables": [{"name": "a", "type": "numeric", "order": ["1", "2"]}],
+                }
+            },
             "must not have `order` or `integer_coded` with `type: numeric`",
         ),
         (
-            {"file_risk": {**FILE_RISK, "key_variables": [{"name": "a", "missing": "-9", "recode": {"x": "-9"}}]}},
+            {
+                "file_risk": {
+                    **FILE_RISK,
+                    "key_variables": [{"name": "a", "missing": "-9", "recode": {"x": "-9"}}],
+                }
+            },
             "`file_risk.key_variables[1].recode` must not map a code to `-9`, which is a missing code: missing codes",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_is_refused(tmp_path, keys, sentence):
     with pytest.raises(InputError) as error:
         load(tmp_path, **keys)

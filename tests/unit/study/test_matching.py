@@ -3,14 +3,14 @@
 from pathlib import Path
 
 import pytest
-import yaml
+from making.studies import saved
 from reident.errors import InputError
 from reident.pipeline import parts
 from reident.pipeline.digests import MODULES
 from reident.study import model as study
 from unit.matching_fixture import MATCHING
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LINKAGE = {
     "files": {
         "puf": {"path": "puf.csv", "id": "p"},
@@ -25,9 +25,7 @@ WITHOUT_FILES = {key: value for key, value in MATCHING.items() if key not in ("c
 
 
 def load(folder, **keys):
-    file = folder / "study.yaml"
-    file.write_text(yaml.safe_dump({"id": "s", **keys}, sort_keys=False), encoding="utf-8")
-    return study.load(file)
+    return study.load(saved(folder, {"id": "s", **keys}))
 
 
 @pytest.mark.parametrize(
@@ -44,7 +42,7 @@ def load(folder, **keys):
             ["puf", "eif", "iuf", "confidential", "synthetic_1", "synthetic_2", "synthetic_3"],
         ),
     ],
-)  # fmt: skip
+)
 def test_what_a_study_reads(tmp_path, keys, sides):
     found = load(tmp_path, **keys)
     assert list(found.sources) == sides
@@ -58,25 +56,46 @@ def test_what_a_study_reads(tmp_path, keys, sides):
         ({}, "`metrics`, `matching` or `file_risk` is missing"),
         ({**LINKAGE, "metrics": None}, "`files` must not be given without `metrics`"),
         ({"matching": MATCHING, "strata": ["region"]}, "`strata` must not be given without `metrics`"),
-        ({"matching": MATCHING, "linking_variables": LINKAGE["linking_variables"]}, "`linking_variables` must not be given without"),
+        (
+            {"matching": MATCHING, "linking_variables": LINKAGE["linking_variables"]},
+            "`linking_variables` must not be given without",
+        ),
         ({**LINKAGE, "linking_variables": []}, "`linking_variables` is missing. List"),
         ({**LINKAGE, "metrics": {}}, "`metrics` must have at least one metric"),
-        ({**LINKAGE, "files": None}, "`metrics` must have exactly one source of records: `files`, `microaggregate`, or"),
+        (
+            {**LINKAGE, "files": None},
+            "`metrics` must have exactly one source of records: `files`, `microaggregate`, or",
+        ),
         ({**LINKAGE, "simulate": {"seed": 1}}, "`metrics` must have exactly one source of records: `files`"),
-        ({**LINKAGE, "simulate": SURVEY}, "`simulate` must not have the kind `synthetic-survey` without `matching`"),
-        ({"matching": MATCHING, "simulate": {"seed": 1}}, "`simulate` must not have the kind `household-survey` without `metrics`"),
+        (
+            {**LINKAGE, "simulate": SURVEY},
+            "`simulate` must not have the kind `synthetic-survey` without `matching`",
+        ),
+        (
+            {"matching": MATCHING, "simulate": {"seed": 1}},
+            "`simulate` must not have the kind `household-survey` without `metrics`",
+        ),
         ({"matching": MATCHING, "simulate": SURVEY}, "`matching` must have exactly one source of files"),
         ({"matching": WITHOUT_FILES}, "`matching` must have exactly one source of files"),
         ({"matching": MATCHING, "decision": {}}, "`decision` must have at least one limit"),
-        ({"matching": MATCHING, "decision": {"conditional_rate_at_most": 0.1}}, "`decision.conditional_rate_at_most` must not be given without `metrics`"),
-        ({**LINKAGE, "decision": {"true_match_rate_at_most": 0.1}}, "`decision.true_match_rate_at_most` must not be given without"),
-        ({"matching": {**MATCHING, "known": ["job"]}}, "line 2: `matching`: `job` must not be both in `known` and in `synthesized`"),
+        (
+            {"matching": MATCHING, "decision": {"conditional_rate_at_most": 0.1}},
+            "`decision.conditional_rate_at_most` must not be given without `metrics`",
+        ),
+        (
+            {**LINKAGE, "decision": {"true_match_rate_at_most": 0.1}},
+            "`decision.true_match_rate_at_most` must not be given without",
+        ),
+        (
+            {"matching": {**MATCHING, "known": ["job"]}},
+            "line 2: `matching`: `job` must not be both in `known` and in `synthesized`",
+        ),
         ({"matching": MATCHING, "simulate": {"kind": "census"}}, "must have as `kind` one of"),
     ],
-)  # fmt: skip
+)
 def test_what_is_refused(tmp_path, keys, sentence):
     with pytest.raises(InputError) as error:
-        load(tmp_path, **{key: value for key, value in keys.items() if value is not None})
+        load(tmp_path, **keys)
     assert sentence in str(error.value)
     assert "study.yaml, line " in str(error.value)
 
