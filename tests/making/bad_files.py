@@ -158,7 +158,7 @@ FILES_OF_RECORDS = [
     Fixture(
         "no header",
         {"puf.csv": PUF.split("\n", 1)[1]},
-        ("puf.csv, row 1: the file has no column `pufid`", "correct the name"),
+        ("puf.csv, row 1: the file has no column `pufid`", "Correct the name"),
     ),
     Fixture(
         "a column name twice",

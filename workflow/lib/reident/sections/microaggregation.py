@@ -151,8 +151,8 @@ class Microaggregate(SourceFile):
             silent = coding.kind != "numeric" or number(clean(code)) is not None
             if silent and normal(code) not in known:
                 raise ValueError(
-                    f"`.microaggregate.missing` declares the code `{code}`, but `{variable.name}` would compare it as a "
-                    f"value. Add it to the `missing` of `{variable.name}`."
+                    f"`.microaggregate.missing` declares the code `{code}`, but `{variable.name}` would compare it as "
+                    f"a value. Add it to the `missing` of `{variable.name}`."
                 )
 
     @model_validator(mode="after")
