@@ -147,7 +147,7 @@ FILES_OF_RECORDS = [
     Fixture(
         "a header without a record",
         {"puf.csv": "pufid,region,age,trade\n"},
-        ("puf.csv: the file has a header but no record", "check the export"),
+        ("puf.csv: the file has a header and no records", "Check the export"),
     ),
     Fixture(
         "links without a record",

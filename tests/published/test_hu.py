@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from reident.matching import prepare as intake
 from reident.matching.summary import match_files
+from reident.pipeline import parts
 from reident.sections.matching import Matching
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -29,11 +30,13 @@ def summary():
             "synthesized": ["LANX", "WAOB", "DIS", "HICOV"],
         }
     )
-    text = intake.read_confidential(options, DATA / FILES[0])
-    copy = intake.read_synthetic(options, 0, DATA / FILES[1])
-    prepared = intake.prepare(options, text, [copy])
+    text = intake.read_confidential(parts.matched_files(options), DATA / FILES[0])
+    copy = intake.read_synthetic(parts.matched_files(options), 0, DATA / FILES[1])
+    prepared = intake.prepare(parts.matched_files(options), text, [copy])
     assert prepared.warnings.empty
-    return match_files(options, prepared.confidential, prepared.synthetic).summary.set_index("file")
+    return match_files(
+        parts.match_rules(options), prepared.confidential, prepared.synthetic
+    ).summary.set_index("file")
 
 
 @pytest.mark.parametrize("file", ["1", "mean"])

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from reident.filerisk import assessment, numerical_study
 from reident.filerisk import prepare as intake
+from reident.pipeline import parts
 from reident.study import model as study
 from unit.report_fixture import write_entry
 
@@ -60,17 +61,19 @@ def prepared(
     spec = study.Study.model_validate({"id": "risk", "file_risk": section, **keys})
     people = drawn(10 * n)
     own = people.sample(n, random_state=1) if file is None else file
-    return spec, intake.prepare(spec, text(own), text(people) if spec.risk.population else None)
+    return spec, intake.prepare(
+        parts.risk_files(spec), text(own), text(people) if spec.risk.population else None
+    )
 
 
 def write_filerisk(folder: Path, section: dict[str, Any] = FILE_RISK, **keys: Any) -> Path:
     """Write the results of a study with only `file_risk` into a folder and return it."""
     spec, found = prepared(section, **keys)
-    assessed = assessment.assess(spec, found.file, found.population, found.categories)
+    assessed = assessment.assess(parts.assessment(spec), found.file, found.population, found.categories)
     tables = {**assessed._asdict(), "categories": found.categories}
     tables |= {"account": found.account, "warnings": found.warnings}
     if spec.risk.population and spec.risk.population.numerical_study:
-        tables |= numerical_study.run(spec, found.population)._asdict()
+        tables |= numerical_study.run(parts.sampling(spec), found.population)._asdict()
     (folder / "filerisk").mkdir(parents=True)
     pq.write_table(assessed.records, folder / "filerisk" / "records.parquet")
     (folder / "study.json").write_text(study.canonical_json(spec), encoding="utf-8")

@@ -31,12 +31,12 @@ KEYS_AND_VALUES = [
     Fixture(
         "a key that repeats",
         eif("KEY-E4", "KEY-E2"),
-        ("eif.csv, row 5: the key (eifid) repeats that of an earlier row", "keep one record"),
+        ("eif.csv, row 5: the key (eifid) is not unique; an earlier row has it", "Keep one record"),
     ),
     Fixture(
         "an empty key",
         puf("KEY-P2", ""),
-        ("puf.csv, row 3, column `pufid`: the key is empty", "give every record a key"),
+        ("puf.csv, row 3, column `pufid`: the key must not be empty", "give every record a key"),
     ),
     Fixture(
         "zeros in front of keys are other keys",
@@ -96,7 +96,7 @@ KEYS_AND_VALUES = [
         "keys that a spreadsheet rounded",
         {**puf("KEY-P2", "8.1E+15"), "iuf.csv": IUF},
         account=COMPLETE,
-        warnings=("puf.csv, column pufid: 1 keys are written like 1.2E+15",),
+        warnings=("puf.csv, column pufid: 1 keys look like 1.2E+15",),
     ),
     Fixture(
         "composite keys that would collide if joined",
@@ -114,7 +114,7 @@ KEYS_AND_VALUES = [
     Fixture(
         "a composite key that is empty",
         {"puf.csv": TWO_PARTS.replace("8000000001,23", ","), "iuf.csv": "house,person,eifid\n"},
-        ("puf.csv, row 2, columns house, person: the key is empty",),
+        ("puf.csv, row 2, columns house, person: the key must not be empty",),
         study=COMPOSITE,
     ),
     # Links
@@ -264,7 +264,7 @@ KEYS_AND_VALUES = [
         "a missing code of the other file only",
         {"eif.csv": EIF.replace("7050.125", "-9")},
         account=COMPLETE,
-        warnings=("eif.csv, variable age: 1 values are a code that is declared as missing in puf.csv only",),
+        warnings=("eif.csv, variable age: 1 values are a code that is declared missing for puf.csv only",),
         study=variables(missing={"puf": ["-9"], "eif": [""]}),
     ),
     Fixture(
@@ -292,14 +292,14 @@ KEYS_AND_VALUES = [
         "a variable that is all missing",
         {"eif.csv": re.sub(r"70\d\d\.\d+", "-9", EIF)},
         account=COMPLETE,
-        warnings=("The linking variable age has no value at all in one of the two files",),
+        warnings=("The linking variable age is missing in every record in one of the two files",),
         values={"eif age": [None] * 4, "binned eif age": [None] * 4},
     ),
     Fixture(
         "a variable that is all missing in the file that cuts",
         {"puf.csv": re.sub(r"70\d\d\.\d+", "-9", PUF)},
         account=COMPLETE,
-        warnings=("The linking variable age has no value at all",),
+        warnings=("The linking variable age is missing in every record",),
         values={"binned puf age": [None] * 4, "binned eif age": [None] * 4},
     ),
     Fixture(

@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 from reident.matching import prepare as intake
 from reident.matching.summary import match_files
+from reident.pipeline import parts
 from reident.study import model as study
 from unit.report_fixture import write_entry
 
@@ -44,8 +45,8 @@ def write_matching(folder: Path, matching: dict[str, Any] = MATCHING, *, n: int 
         )
         files.append(copy)
     tables = [pa.table({name: pa.array(file[name].astype(str)) for name in file}) for file in files]
-    prepared = intake.prepare(spec.matched, tables[0], tables[1:])
-    found = match_files(spec.matched, prepared.confidential, prepared.synthetic)
+    prepared = intake.prepare(parts.matched_files(spec.matched), tables[0], tables[1:])
+    found = match_files(parts.match_rules(spec.matched), prepared.confidential, prepared.synthetic)
     (folder / "matching").mkdir(parents=True)
     (folder / "study.json").write_text(study.canonical_json(spec), encoding="utf-8")
     named = {**found._asdict(), "account": prepared.account, "warnings": prepared.warnings}

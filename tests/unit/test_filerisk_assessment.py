@@ -8,6 +8,7 @@ import pytest
 from oracles import minimal_uniques as oracle
 from reident.filerisk import assessment, dis
 from reident.filerisk import prepare as intake
+from reident.pipeline import parts
 from unit.filerisk_fixture import FILE_RISK, POPULATION, drawn, prepared
 
 
@@ -16,7 +17,9 @@ def assess(section=FILE_RISK, *, threads=1, **keys):
     return (
         spec,
         found,
-        assessment.assess(spec, found.file, found.population, found.categories, threads=threads),
+        assessment.assess(
+            parts.assessment(spec), found.file, found.population, found.categories, threads=threads
+        ),
     )
 
 

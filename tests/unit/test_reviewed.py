@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from making.studies import study
-from reident.pipeline import parts, reviewed
+from reident.pipeline import steps
 from reident.report import tables
 from reident.report.results import Results
+from reident.study.model import Study
 from unit.filerisk_fixture import POPULATION, write_filerisk
 from unit.matching_fixture import write_matching
 from unit.microaggregation_fixture import write_masked
@@ -22,7 +23,7 @@ ALPHAS = [{"alpha": alpha} for alpha in ALPHA["values"]]
 
 
 def paths(spec) -> set[str]:
-    return {path for own in reviewed.tables(spec).values() for path in own}
+    return {path for own in steps.reported_tables(Study.model_validate(spec)).values() for path in own}
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +115,6 @@ def test_an_entry_that_claims_what_another_step_made_is_not_shown(tmp_path):
 
 def test_the_study_and_its_canonical_form_ask_for_the_same_tables():
     own = study(variants=[{"set": "binning.bins", "values": [3]}])
-    asked = paths(parts.plain(own))
+    asked = paths(own.model_dump(mode="json"))
     assert {"rates.csv", "comparison/rates.csv"} < asked
     assert asked == paths(own.model_dump(mode="json"))

@@ -155,19 +155,19 @@ CASES = [
         "header-only",
         "a header without a record",
         {"puf.csv": "pufid,region,age,trade\n"},
-        ("puf.csv: the file has a header but no record", "check the export"),
+        ("puf.csv: the file has a header and no records", "Check the export"),
     ),
     Case(
         "duplicate-key",
         "a key that repeats",
         change("eif.csv", "KEY-E4", "KEY-E2"),
-        ("eif.csv, row 5: the key (eifid) repeats", "keep one record for each key"),
+        ("eif.csv, row 5: the key (eifid) is not unique", "keep one record for each key"),
     ),
     Case(
         "empty-key",
         "a record without a key",
         change("puf.csv", "KEY-P2", ""),
-        ("puf.csv, row 3, column `pufid`: the key is empty", "give every record a key"),
+        ("puf.csv, row 3, column `pufid`: the key must not be empty", "give every record a key"),
     ),
     Case(
         "no-number",

@@ -23,7 +23,7 @@ rule compare:
     benchmark:
         "results/{study}/benchmarks/compare.{table}.tsv"
     wildcard_constraints:
-        table="|".join(comparison.TABLES),
+        table="|".join(steps.COMPARED),
     conda:
         "../../environment.yml"
     threads: 1

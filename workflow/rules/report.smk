@@ -40,6 +40,6 @@ rule report:
     params:
         study=study_digest("report"),
         library=library_digest("report"),
-        notebook=lambda wildcards: digests.sha256(NOTEBOOK),
+        notebook=lambda wildcards: sha256(NOTEBOOK),
     script:
         "../scripts/report.py"

@@ -6,6 +6,6 @@ from reident.filerisk import assessment
 with ledger.step(snakemake) as step:
     step.check_chain()
     tables = [step.read(name) for name in ("file", "population", "categories")]
-    found = assessment.assess(step.study, *tables, threads=step.threads, progress=step.progress)
+    found = assessment.assess(step.part, *tables, threads=step.threads, progress=step.progress)
     for name, table in found._asdict().items():
         step.write(name, table)

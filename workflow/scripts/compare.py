@@ -2,8 +2,9 @@
 
 from reident import ledger
 from reident.pipeline import comparison
+from reident.pipeline.steps import COMPARED
 
 with ledger.step(snakemake) as step:
     step.check_chain()
-    found = step.read_all("tables")
-    step.write("comparison", comparison.compare(step.wildcards["table"], step.members, found))
+    lines = COMPARED[step.wildcards["table"]].compared
+    step.write("comparison", comparison.compare(lines, step.part, step.read_all("tables")))

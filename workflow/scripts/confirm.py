@@ -8,4 +8,4 @@ with ledger.step(snakemake) as step:
     pairs = step.open("suspected"), step.open_all("pairs"), step.open_all("aside")
     truth = step.read("iuf"), list(step.read("manifest")["stratum"])
     metric, confirmed = REGISTRY[step.metric], step.sink("confirmed")
-    step.write("limits", confirmation.confirm(step.study, metric, *pairs, *truth, confirmed))
+    step.write("limits", confirmation.confirm(step.part, metric, *pairs, *truth, confirmed))

@@ -4,6 +4,6 @@ from reident import ledger
 from reident.microaggregation import masking as files
 
 with ledger.step(snakemake) as step:
-    original = files.read_original(step.study, step.path("original"))
-    for name, table in files.make(step.study, original)._asdict().items():
+    original = files.read_original(step.part, step.path("original"))
+    for name, table in files.make(step.part, original)._asdict().items():
         step.write(name, table)

@@ -1,11 +1,10 @@
 """Adapter of the rule `prepare_filerisk`."""
 
 from reident import ledger
-from reident.filerisk import prepare as intake
+from reident.filerisk import prepare
 
 with ledger.step(snakemake) as step:
-    study = step.study
-    text = intake.read_file(study, step.path(study.risk.side))
-    population = intake.read_population(study, step.path("population")) if study.risk.population else None
-    for name, table in intake.prepare(study, text, population)._asdict().items():
+    text = prepare.read_file(step.part, step.path(step.part.side))
+    population = prepare.read_population(step.part, step.path("population")) if step.part.population else None
+    for name, table in prepare.prepare(step.part, text, population)._asdict().items():
         step.write(name, table)

@@ -6,4 +6,4 @@ from reident.linkage.metrics import REGISTRY
 
 with ledger.step(snakemake) as step:
     shards, suspected = step.open_all("pairs"), step.sink("suspected")
-    step.write("distribution", ranking.rank(step.study, REGISTRY[step.metric], shards, suspected))
+    step.write("distribution", ranking.rank(step.part, REGISTRY[step.metric], shards, suspected))

@@ -6,6 +6,6 @@ from reident.linkage import rates
 with ledger.step(snakemake) as step:
     step.check_chain()
     files = [step.read(name) for name in ("puf", "eif", "iuf", "manifest")]
-    confirmed = dict(zip(step.study.chosen, step.open_all("confirmed"), strict=True))
-    limits = dict(zip(step.study.chosen, step.read_all("limits"), strict=True))
-    step.write("rates", rates.rate(step.study, *files, confirmed, limits))
+    confirmed = dict(zip(step.part.metrics, step.open_all("confirmed"), strict=True))
+    limits = dict(zip(step.part.metrics, step.read_all("limits"), strict=True))
+    step.write("rates", rates.rate(step.part, *files, confirmed, limits))

@@ -1,18 +1,15 @@
 """Adapter of the rule `report`."""
 
+import dataclasses
+
 import nbformat
 from reident import ledger
 from reident.report import execute, render
 
 with ledger.step(snakemake) as step:
     step.check_chain()
-    study, notebook = step.study, execute.execute(step.path("notebook"), {"results": step.folder})
-    about = {
-        "title": study.title or study.id,
-        "agency": study.agency,
-        "study": step.called,
-        "date": study.date,
-    }
+    notebook = execute.execute(step.path("notebook"), {"results": step.folder})
     step.write("notebook", nbformat.writes(notebook))
-    for name, content in render.render(notebook, **about)._asdict().items():
+    heading = dataclasses.asdict(step.part)
+    for name, content in render.render(notebook, study=step.called, **heading)._asdict().items():
         step.write(name, content)

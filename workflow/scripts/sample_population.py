@@ -6,7 +6,7 @@ from reident.filerisk import numerical_study
 with ledger.step(snakemake) as step:
     step.check_chain()
     found = numerical_study.run(
-        step.study, step.read("population"), threads=step.threads, progress=step.progress
+        step.part, step.read("population"), threads=step.threads, progress=step.progress
     )
     for name, table in found._asdict().items():
         step.write(name, table)

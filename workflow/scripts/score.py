@@ -8,4 +8,4 @@ with ledger.step(snakemake) as step:
     tables = [step.read(name) for name in ("puf", "eif", "manifest", "shards")]
     work = scoring.Work(step.wildcards["shard"], step.threads, step.inputs["functions"], step.progress)
     sinks = step.sink("pairs"), step.sink("aside")
-    scoring.score_shard(step.study, REGISTRY[step.metric], *tables, work, *sinks)
+    scoring.score_shard(step.part, REGISTRY[step.metric], *tables, work, *sinks)

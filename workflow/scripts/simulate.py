@@ -3,5 +3,5 @@
 from reident import ledger, simulation
 
 with ledger.step(snakemake) as step:
-    for side, table in simulation.simulate(step.study.simulate).items():
+    for side, table in simulation.simulate(step.part).items():
         step.write(side, table)

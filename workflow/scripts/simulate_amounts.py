@@ -3,4 +3,4 @@
 from reident import ledger, simulation
 
 with ledger.step(snakemake) as step:
-    step.write("original", simulation.draw_skewed(step.study.simulate))
+    step.write("original", simulation.draw_skewed(step.part))

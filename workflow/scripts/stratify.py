@@ -5,6 +5,6 @@ from reident.linkage import strata
 
 with ledger.step(snakemake) as step:
     tables = [step.read(name) for name in ("puf", "eif", "iuf")]
-    found = strata.stratify(step.study, *tables, step.params["pairs_per_shard"])
+    found = strata.stratify(step.part, *tables, step.params["pairs_per_shard"])
     for name, table in found._asdict().items():
         step.write(name, table)

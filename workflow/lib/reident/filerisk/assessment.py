@@ -11,12 +11,12 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.filerisk import dis, dis_suda, suda, uniques
+from reident.filerisk.parts import Assessment
 from reident.filerisk.prepare import ROW, WEIGHT, codes_of
 
 if TYPE_CHECKING:
     from reident.filerisk.dis_suda import DisSuda
     from reident.filerisk.suda import Suda
-    from reident.study.model import Study
 
 DEFINITIONS = ("elliot-manning", "user-guide")
 ANONYMITY = (2, 3, 5)
@@ -67,7 +67,7 @@ class Assessed(NamedTuple):
 
 
 def assess(
-    study: Study,
+    options: Assessment,
     file: pa.Table,
     population: pa.Table,
     categories: pd.DataFrame,
@@ -79,17 +79,17 @@ def assess(
 
     Parameters
     ----------
-    study : Study
+    options : Assessment
     file, population : pyarrow.Table
     categories : pandas.DataFrame
-        As :func:`reident.filerisk.intake.prepare` gives them.
+        As :func:`reident.filerisk.prepare.prepare` gives them.
     threads : int
         The result does not depend on it.
     progress : callable, optional
     """
-    options, names = study.risk, [variable.name for variable in study.risk_key]
+    names = list(options.key)
     codes = codes_of(file, names)
-    fraction = fraction_of(study, file)
+    fraction = fraction_of(options, file)
     found = suda.scores(
         codes, weighting=options.weighting, max_order=options.max_order, threads=threads, progress=progress
     )
@@ -107,12 +107,12 @@ def assess(
     )
     alone = uniques.special_uniques(codes, sizes, found.msus.order, suda.largest_searched(found))
     lines = [
-        *_counts(codes, sizes, alone), *_dis(fraction, special, study, file), *_suda(found, sizes),
+        *_counts(codes, sizes, alone), *_dis(fraction, special, options, file), *_suda(found, sizes),
         *_population(sizes, reciprocal, population),
     ]  # fmt: skip
     unfound = _unfound(found, sizes)
     return Assessed(
-        _records(study, file, found, sizes, alone, both, reciprocal),
+        _records(options, file, found, sizes, alone, both, reciprocal),
         pd.DataFrame([(name, shown(value)) for name, value in lines], columns=["quantity", "value"]),
         _definitions(options.dis_suda, both, reciprocal),
         pd.DataFrame(
@@ -129,10 +129,10 @@ def assess(
     )
 
 
-def fraction_of(study: Study, file: pa.Table) -> float:
+def fraction_of(options: Assessment, file: pa.Table) -> float:
     """f, declared or from the weights."""
-    if study.risk.sampling_fraction is not None:
-        return study.risk.sampling_fraction
+    if options.sampling_fraction is not None:
+        return options.sampling_fraction
     return dis.sampling_fraction(file[WEIGHT].to_numpy())
 
 
@@ -163,8 +163,8 @@ def _counts(codes: np.ndarray, sizes: np.ndarray, special: np.ndarray) -> Lines:
     ]
 
 
-def _dis(fraction: float, special: dis.Special, study: Study, file: pa.Table) -> Lines:
-    weight = study.risk.weight
+def _dis(fraction: float, special: dis.Special, options: Assessment, file: pa.Table) -> Lines:
+    weight = options.sampling_fraction is None
     return [
         ("f", fraction),
         ("f_from", f"mean weight {shown(float(file[WEIGHT].to_numpy().mean()))}" if weight else "declared"),
@@ -220,7 +220,7 @@ def _population(sizes: np.ndarray, reciprocal: np.ndarray | None, population: pa
 
 
 def _records(
-    study: Study,
+    options: Assessment,
     file: pa.Table,
     found: Suda,
     sizes: np.ndarray,
@@ -228,9 +228,9 @@ def _records(
     both: dict[str, DisSuda],
     reciprocal: np.ndarray | None,
 ) -> pa.Table:
-    front = list(study.risk_id) or [ROW]
+    front = list(options.id) or [ROW]
     order = found.msus.order
-    words = pa.array(suda.in_words(found.msus.variables, [one.name for one in study.risk_key]), pa.string())
+    words = pa.array(suda.in_words(found.msus.variables, list(options.key)), pa.string())
     data = {name: file[name] for name in front} | {
         "cell_size": pa.array(sizes),
         "unique": pa.array(sizes == 1),
@@ -239,7 +239,7 @@ def _records(
         "min_msu": pa.array(order.astype(np.int32), mask=order == 0),
         "smallest_msu": words,
         "suda": pa.array(found.score),
-        "dis_suda": pa.array(both[study.risk.dis_suda].risk),
+        "dis_suda": pa.array(both[options.dis_suda].risk),
         "dis_suda_elliot_manning": pa.array(both["elliot-manning"].risk),
         "dis_suda_user_guide": pa.array(both["user-guide"].risk),
     }

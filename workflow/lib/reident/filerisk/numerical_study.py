@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from reident.filerisk import dis, dis_suda, suda
+from reident.filerisk.parts import Sampling
 from reident.filerisk.prepare import STRATUM, codes_of
 from reident.filerisk.uniques import cell_sizes, n_in_pairs, n_unique
-
-if TYPE_CHECKING:
-    from reident.study.model import Study
 
 DEFINITIONS = ("elliot-manning", "user-guide")
 
@@ -160,25 +158,19 @@ def _sample(
 
 
 def run(
-    study: Study, population: pa.Table, *, threads: int = 1, progress: Callable[[float], None] | None = None
+    options: Sampling,
+    population: pa.Table,
+    *,
+    threads: int = 1,
+    progress: Callable[[float], None] | None = None,
 ) -> Repeated:
-    """The numerical study that a study file asks for, on its prepared population.
-
-    Raises
-    ------
-    ValueError
-        If it asks for none.
-    """
-    options = study.risk
-    own = options.population.numerical_study if options.population else None
-    if own is None or options.study_fraction is None:
-        raise ValueError("the study has no section `numerical_study`")
+    """Run the numerical study that a study file asks for, on its prepared population."""
     return repeated_samples(
-        codes_of(population, [variable.name for variable in study.risk_key]),
+        codes_of(population, list(options.key)),
         population[STRATUM].to_numpy(),
-        fraction=options.study_fraction,
-        samples=own.samples,
-        rng=np.random.default_rng(own.seed),
+        fraction=options.fraction,
+        samples=options.samples,
+        rng=np.random.default_rng(options.seed),
         max_order=options.max_order,
         weighting=options.weighting,
         threads=threads,

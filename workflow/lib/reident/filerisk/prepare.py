@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,16 +14,14 @@ import pyarrow.compute as pc
 
 from reident import reading
 from reident.errors import InputError
+from reident.filerisk.parts import RiskFiles
 from reident.intake import keys
 from reident.intake.account import Account
 from reident.intake.values import Place, typed
 from reident.linkage.bins import bin_values, cut_points
 from reident.sections.codes import Coding, normaliser
-from reident.sections.filerisk import POPULATION, FileRisk, KeyVariable
+from reident.sections.filerisk import KeyVariable
 from reident.sections.files import SourceFile
-
-if TYPE_CHECKING:
-    from reident.study.model import Study
 
 ROW, WEIGHT, STRATUM = "row", ".weight", ".stratum"
 """Columns of the prepared tables beside those of the file: the row (the header is row 1), the weight, the stratum."""
@@ -53,31 +51,27 @@ class Prepared(NamedTuple):
     warnings: pd.DataFrame
 
 
-def read_file(study: Study, path: Path) -> pa.Table:
+def read_file(files: RiskFiles, path: Path) -> pa.Table:
     """The text of what the study needs of the file whose risk is measured."""
-    own = study.risk_id
-    weight = [study.risk.weight] if study.risk.weight else []
-    names = [*own, *(variable.column for variable in study.risk_key), *weight]
-    return reading.read(path, study.risk_sources[study.risk.side], names, own)
+    weight = [files.weight] if files.weight else []
+    names = [*files.id, *(variable.column for variable in files.key), *weight]
+    return reading.read(path, files.file, names, files.id)
 
 
-def read_population(study: Study, path: Path) -> pa.Table:
+def read_population(files: RiskFiles, path: Path) -> pa.Table:
     """The text of what the study needs of the population."""
-    names = [*(variable.column for variable in study.risk_key), *_strata(study.risk)]
-    return reading.read(path, study.risk_sources[POPULATION], names, ())
+    if files.population is None:
+        raise ValueError("the study has no population")
+    names = [*(variable.column for variable in files.key), *files.strata]
+    return reading.read(path, files.population, names, ())
 
 
-def _strata(options: FileRisk) -> tuple[str, ...]:
-    study = options.population.numerical_study if options.population else None
-    return (study.strata or ()) if study else ()
-
-
-def prepare(study: Study, text: pa.Table, population: pa.Table | None) -> Prepared:
+def prepare(files: RiskFiles, text: pa.Table, population: pa.Table | None) -> Prepared:
     """Type and code the file, and the population if there is one.
 
     Parameters
     ----------
-    study : Study
+    files : RiskFiles
     text : pyarrow.Table
         As :func:`read_file` gives it.
     population : pyarrow.Table, optional
@@ -89,41 +83,39 @@ def prepare(study: Study, text: pa.Table, population: pa.Table | None) -> Prepar
         A file without a record, a repeated key, a value that is not a number where it must be one, weights that
         cannot be, a variable without a code in common with the population.
     """
-    source = study.risk_sources[study.risk.side]
+    source = files.file
     file = _last(source)
     if text.num_rows == 0:
-        raise InputError(f"{file}: the file has a header but no record; check the export.")
-    code = (
-        keys.check(text, study.risk_id, file, source.first_row) if study.risk_id else np.arange(text.num_rows)
-    )
-    front = {name: text[name] for name in study.risk_id}
+        raise InputError(f"{file}: the file has a header and no records. Check the export.")
+    code = keys.check(text, files.id, file, source.first_row) if files.id else np.arange(text.num_rows)
+    front = {name: text[name] for name in files.id}
     if not front:
         first = source.first_row
         front[ROW] = pa.array(np.arange(first, first + text.num_rows, dtype=np.int32))
-    if study.risk.weight:
-        front[WEIGHT] = _weights(text, study.risk.weight, source)
-    files = [(source, text)]
-    if population is not None:
+    if files.weight:
+        front[WEIGHT] = _weights(text, files.weight, source)
+    texts = [(source, text)]
+    if population is not None and files.population is not None:
         if population.num_rows == 0:
             raise InputError(
-                f"{_last(study.risk_sources[POPULATION])}: the file has a header but no record; check the export."
+                f"{_last(files.population)}: the file has a header and no records. Check the export."
             )
-        files.append((study.risk_sources[POPULATION], population))
+        texts.append((files.population, population))
     categories, warnings = [], []
-    columns: list[dict[str, pa.Array]] = [{} for _ in files]
-    for variable in study.risk_key:
-        codes, labels = _coded(variable, study, files)
+    columns: list[dict[str, pa.Array]] = [{} for _ in texts]
+    for variable in files.key:
+        codes, labels = _coded(variable, files, texts)
         categories.append(_lines(variable.name, labels, codes))
         warnings += [
-            *_missing_throughout(variable, files, labels, codes[0]),
-            *_unknown_codes(variable, files, codes),
+            *_missing_throughout(variable, texts, labels, codes[0]),
+            *_unknown_codes(variable, texts, codes),
         ]
         for own, values in zip(columns, codes, strict=True):
             own[variable.name] = pa.array(values, mask=values < 0)
     order = np.argsort(code, kind="stable")
     return Prepared(
         pa.table({**front, **columns[0]}).take(order),
-        _population(study, population, columns[-1] if population is not None else None),
+        _population(files, population, columns[-1] if population is not None else None),
         pd.concat(categories, ignore_index=True),
         _account(columns),
         pd.DataFrame({"warning": warnings}, dtype=str),
@@ -143,11 +135,13 @@ def _weights(text: pa.Table, column: str, source: SourceFile) -> pa.Array:
     numbers = values.to_numpy(zero_copy_only=False)
     if (numbers < 0).any():
         row = int((numbers < 0).argmax()) + first
-        raise InputError(f"{file}, row {row}, column `{column}`: the weight is negative; correct the file.")
+        raise InputError(
+            f"{file}, row {row}, column `{column}`: the weight must not be negative. Correct the file."
+        )
     if numbers.mean() < 1:
         raise InputError(
-            f"{file}, column `{column}`: the mean weight is below 1, so that the file would be more than its "
-            "population; name the column of expansion weights, or give `sampling_fraction`."
+            f"{file}, column `{column}`: the mean weight must be at least 1; a sample is not larger than its "
+            "population. Name the column of expansion weights, or give `sampling_fraction`."
         )
     return values
 
@@ -164,17 +158,17 @@ def _coding(variable: KeyVariable, source: SourceFile) -> Coding:
 
 
 def _coded(
-    variable: KeyVariable, study: Study, files: Sequence[tuple[SourceFile, pa.Table]]
+    variable: KeyVariable, files: RiskFiles, texts: Sequence[tuple[SourceFile, pa.Table]]
 ) -> tuple[list[np.ndarray], list[str]]:
     """The codes of one variable in each file, int32, -1 where missing, and what they stand for."""
     columns = []
-    for source, text in files:
+    for source, text in texts:
         coding = _coding(variable, source)
         place = Place(_last(source), variable.column, variable.name, source.first_row)
         columns.append(typed(text[variable.column], coding, place))
     if variable.type == "numeric":
         values = [column.to_numpy(zero_copy_only=False).astype(np.float64) for column in columns]
-        cuts = cut_points(values[0], study.binning.bins)
+        cuts = cut_points(values[0], files.bins)
         codes = [bin_values(own, cuts) for own in values]
         codes = [np.where(own < 0, -1, own - 1) for own in codes]
         labels = _bin_labels(cuts)
@@ -182,9 +176,9 @@ def _coded(
         codes, sorted_labels = keys.text_codes([pa.chunked_array([column]) for column in columns])
         labels = [str(label) for label in sorted_labels.to_pylist()]
         if variable.order is not None:
-            normal = normaliser(_coding(variable, files[0][0]))
+            normal = normaliser(_coding(variable, files.file))
             codes, labels = _in_order(codes, labels, [normal(one) for one in variable.order])
-    if study.risk.missing == "category" and any((own < 0).any() for own in codes):
+    if files.missing == "category" and any((own < 0).any() for own in codes):
         codes = [np.where(own < 0, len(labels), own) for own in codes]
         labels = [*labels, MISSING_LABEL]
     return [own.astype(np.int32) for own in codes], labels
@@ -221,11 +215,12 @@ def _missing_throughout(
     file, warnings = _last(files[0][0]), []
     if (codes < 0).all():
         warnings.append(
-            f"{file}: {variable.name} is missing in every record; no record is in a cell of the whole key."
+            f"{file}: {variable.name} is missing in every record. No record is in a cell of the whole key."
         )
     if variable.type == "numeric" and set(labels) <= {MISSING_LABEL} and len(files) > 1:
         warnings.append(
-            f"{_last(files[1][0])}: {variable.name} counts as missing, since {file} has no value of it to cut at."
+            f"{_last(files[1][0])}: {variable.name} counts as missing; {file} has no values of it "
+            "to take cut points from."
         )
     return warnings
 
@@ -241,7 +236,7 @@ def _unknown_codes(
     if len(ours) and len(theirs) and not np.isin(ours, theirs).any():
         raise InputError(
             f"{file} and {population}, column `{variable.column}`: no code of `{variable.name}` is in both "
-            "files; code both alike (`recode`)."
+            "files. Recode one of the files (`recode`)."
         )
     unknown = int((~np.isin(ours, theirs)).sum())
     if not unknown:
@@ -251,13 +246,12 @@ def _unknown_codes(
     ]
 
 
-def _population(study: Study, text: pa.Table | None, columns: dict[str, pa.Array] | None) -> pa.Table:
+def _population(files: RiskFiles, text: pa.Table | None, columns: dict[str, pa.Array] | None) -> pa.Table:
     """The population in the order of its values, so that samples do not depend on the order of its rows."""
     if text is None or columns is None:
-        names = [STRATUM, *(variable.name for variable in study.risk_key)]
+        names = [STRATUM, *(variable.name for variable in files.key)]
         return pa.schema([(name, pa.int32()) for name in names]).empty_table()
-    strata = _strata(study.risk)
-    code = keys.codes([text], [strata])[0] if strata else np.zeros(text.num_rows, np.int64)
+    code = keys.codes([text], [files.strata])[0] if files.strata else np.zeros(text.num_rows, np.int64)
     order = np.lexsort(
         [
             *[pc.fill_null(column, -1).to_numpy(zero_copy_only=False) for column in columns.values()][::-1],

@@ -7,7 +7,7 @@ so that nothing after this step depends on the order of rows in the sources.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,12 +18,10 @@ from reident.errors import InputError
 from reident.intake import keys
 from reident.intake import warnings as doubts
 from reident.intake.account import Account
+from reident.intake.parts import Preparing
 from reident.intake.values import Place, typed
-
-if TYPE_CHECKING:
-    from reident.sections.files import RecordFile
-    from reident.sections.linkage import Column
-    from reident.study.model import Study
+from reident.sections.files import RecordFile
+from reident.sections.linkage import Column
 
 
 class Prepared(NamedTuple):
@@ -36,36 +34,19 @@ class Prepared(NamedTuple):
     warnings: pd.DataFrame
 
 
-def columns_of(study: Study, side: str) -> list[str]:
-    """The columns of a source file that the study needs, keys first."""
-    if side == "iuf":
-        return keys_of(study, side)
-    return [
-        *keys_of(study, side),
-        *(getattr(column, side) for column in (*study.strata, *study.linking_variables)),
-    ]
+def read_source(part: Preparing, side: str, path: Path) -> pa.Table:
+    """Return the text of what the study needs of a source file."""
+    return reading.read(path, part.file(side), part.columns_of(side), part.keys_of(side))
 
 
-def keys_of(study: Study, side: str) -> list[str]:
-    """The key columns of a source file, by the file's own names."""
-    if side == "iuf":
-        return [*study.link_file.puf_id, *study.link_file.eif_id]
-    return list(study.record_files[side].id)
-
-
-def read_source(study: Study, side: str, path: Path) -> pa.Table:
-    """The text of what the study needs of a source file."""
-    return reading.read(path, study.sources[side], columns_of(study, side), keys_of(study, side))
-
-
-def prepare(study: Study, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Prepared:
+def prepare(part: Preparing, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Prepared:
     """Type the records and links of a study.
 
     Parameters
     ----------
-    study : Study
+    part : Preparing
     puf, eif, iuf : pyarrow.Table
-        The text of each source file, at least its :func:`columns_of`.
+        The text of each source file, at least its :meth:`Preparing.columns_of`.
 
     Returns
     -------
@@ -81,29 +62,31 @@ def prepare(study: Study, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Prepar
         no code in common, a link to an unknown record beyond the tolerance.
     """
     account = Account("prepare")
-    sides = {side: _records(study, side, table, account) for side, table in (("puf", puf), ("eif", eif))}
-    warnings = doubts.of_keys(study, puf, eif, iuf)
-    warnings += doubts.of_missing_codes(study, puf, eif)
-    warnings += doubts.of_unused_codes(study, puf, eif)
-    warnings += doubts.of_values(study, sides["puf"], sides["eif"])
-    links = _links(study, iuf, sides, account)
+    sides = {side: _records(part, side, table, account) for side, table in (("puf", puf), ("eif", eif))}
+    warnings = doubts.of_keys(part, puf, eif, iuf)
+    warnings += doubts.of_missing_codes(part, puf, eif)
+    warnings += doubts.of_unused_codes(part, puf, eif)
+    warnings += doubts.of_values(part, sides["puf"], sides["eif"])
+    links = _links(part, iuf, sides, account)
     if not links.num_rows:
         warnings.append(
-            f"{_file(study, 'iuf')} has no link between records of the two files: nothing can be confirmed."
+            f"{part.file_name('iuf')}: no link joins records of the two files. Nothing can be confirmed. "
+            "Check the keys."
         )
     return Prepared(
         sides["puf"], sides["eif"], links, account.table(), pd.DataFrame({"warning": warnings}, dtype=str)
     )
 
 
-def _records(study: Study, side: str, text: pa.Table, account: Account) -> pa.Table:
-    source, names = study.record_files[side], study.keys[side]
-    file = source.path.rsplit("/", 1)[-1]
+def _records(part: Preparing, side: str, text: pa.Table, account: Account) -> pa.Table:
+    source: RecordFile = getattr(part.files, side)
+    names = part.files.keys[side]
+    file = part.file_name(side)
     if text.num_rows == 0:
-        raise InputError(f"{file}: the file has a header but no record; check the export.")
+        raise InputError(f"{file}: the file has a header and no records. Check the export.")
     code = keys.check(text, source.id, file, source.first_row)
     data = {name: text[part] for name, part in zip(names, source.id, strict=True)}
-    for column in (*study.strata, *study.linking_variables):
+    for column in part.columns:
         data[column.name] = _typed(column, side, source, text)
     account.open(side, text.num_rows).close(side)
     return pa.table(data).take(np.argsort(code, kind="stable"))
@@ -116,14 +99,10 @@ def _typed(column: Column, side: str, source: RecordFile, text: pa.Table) -> pa.
     return typed(text[name], column.coding(side, source.decimal), place)
 
 
-def _file(study: Study, side: str) -> str:
-    return study.sources[side].path.rsplit("/", 1)[-1]
-
-
-def _links(study: Study, iuf: pa.Table, sides: dict[str, pa.Table], account: Account) -> pa.Table:
+def _links(part: Preparing, iuf: pa.Table, sides: dict[str, pa.Table], account: Account) -> pa.Table:
     """The distinct links between known records; unknown ones only within the declared tolerance."""
-    source, file = study.link_file, _file(study, "iuf")
-    names = [*study.keys["puf"], *study.keys["eif"]]
+    source, file, key = part.files.iuf, part.file_name("iuf"), part.files.keys
+    names = [*key["puf"], *key["eif"]]
     links = pa.table(
         dict(zip(names, (iuf[part] for part in (*source.puf_id, *source.eif_id)), strict=True)),
         schema=pa.schema([(name, pa.string()) for name in names]),
@@ -131,7 +110,7 @@ def _links(study: Study, iuf: pa.Table, sides: dict[str, pa.Table], account: Acc
     unknown = np.zeros(links.num_rows, bool)
     first: tuple[int, str] | None = None
     for side in ("puf", "eif"):
-        known, asked = keys.codes([sides[side], links], [study.keys[side]] * 2)
+        known, asked = keys.codes([sides[side], links], [key[side]] * 2)
         lost = ~np.isin(asked, known)
         if lost.any() and (first is None or int(lost.argmax()) < first[0]):
             first = (int(lost.argmax()), side)
@@ -139,8 +118,8 @@ def _links(study: Study, iuf: pa.Table, sides: dict[str, pa.Table], account: Acc
     if first is not None and unknown.sum() > source.unknown_links_at_most:
         raise InputError(
             f"{file}, row {first[0] + source.first_row}: the link names a record that is not in "
-            f"{_file(study, first[1])} ({unknown.sum():,} such links); correct the links, or "
-            "declare `unknown_links_at_most`."
+            f"{part.file_name(first[1])} ({unknown.sum():,} such links). Correct the links, or "
+            "allow them by `unknown_links_at_most`."
         )
     code = keys.codes([links], [names])[0]
     order = np.argsort(code, kind="stable")

@@ -5,55 +5,51 @@ A sentence names a file, a variable and a count, never a key or a value.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.errors import InputError
+from reident.intake.parts import Preparing
 from reident.sections.codes import Coding, clean, normaliser, number
-
-if TYPE_CHECKING:
-    from reident.sections.linkage import Column
-    from reident.study.model import Study
+from reident.sections.linkage import Column
 
 _ROUNDED = r"^\s*[+-]?\d([.,]\d+)?[eE][+]?\d+\s*$"
 """What a spreadsheet makes of a long number: 1.2E+15."""
 
 
-def of_keys(study: Study, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> list[str]:
+def of_keys(part: Preparing, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> list[str]:
     """Keys that look as if a program had changed them."""
     sides = [
-        ("puf", puf, study.record_files["puf"].id),
-        ("eif", eif, study.record_files["eif"].id),
-        ("iuf", iuf, (*study.link_file.puf_id, *study.link_file.eif_id)),
+        ("puf", puf, part.files.puf.id),
+        ("eif", eif, part.files.eif.id),
+        ("iuf", iuf, (*part.files.iuf.puf_id, *part.files.iuf.eif_id)),
     ]
     warnings = []
     for side, table, names in sides:
-        file = _file(study, side)
+        file = part.file_name(side)
         for name in names:
             text = table[name]
             rounded = _count(pc.match_substring_regex(text, _ROUNDED))
             if rounded:
                 warnings.append(
-                    f"{file}, column {name}: {rounded:,} keys are written like 1.2E+15, as spreadsheets write long "
-                    "numbers that they have rounded: check that no two keys have become one."
+                    f"{file}, column {name}: {rounded:,} keys look like 1.2E+15, which is how a spreadsheet "
+                    "writes a long number after rounding it. Check that no two keys have become equal."
                 )
             changed = _count(pc.not_equal(pc.utf8_normalize(pc.utf8_trim_whitespace(text), "NFC"), text))
             if changed:
                 warnings.append(
-                    f"{file}, column {name}: {changed:,} keys have blanks around them or letters that are not composed "
-                    "(Unicode NFC). Keys are compared as they stand: check that the other file writes them alike."
+                    f"{file}, column {name}: {changed:,} keys have blanks around them or are not in Unicode NFC. "
+                    "Keys are compared exactly as written. Check that the other file writes them in the same way."
                 )
     return warnings
 
 
-def of_missing_codes(study: Study, puf: pa.Table, eif: pa.Table) -> list[str]:
+def of_missing_codes(part: Preparing, puf: pa.Table, eif: pa.Table) -> list[str]:
     """Codes that are declared as missing in one file only and occur in the other."""
     warnings = []
-    for column in (*study.strata, *study.linking_variables):
+    for column in part.columns:
         for own, other, table in (("puf", "eif", puf), ("eif", "puf", eif)):
-            coding = column.coding(own, study.sources[own].decimal)
+            coding = column.coding(own, part.file(own).decimal)
             normal, stored = normaliser(coding), normaliser(coding, stored=True)
             known = {normal(code) for code in (*coding.missing, *coding.recode)}
             foreign = {normal(code) for code in getattr(column.missing, other)} - known
@@ -65,39 +61,39 @@ def of_missing_codes(study: Study, puf: pa.Table, eif: pa.Table) -> list[str]:
             )
             if rows:
                 warnings.append(
-                    f"{_file(study, own)}, variable {column.name}: {rows:,} values are a code that is declared as "
-                    f"missing in {_file(study, other)} only; here they count as values."
+                    f"{part.file_name(own)}, variable {column.name}: {rows:,} values are a code that is declared "
+                    f"missing for {part.file_name(other)} only. Here they count as values."
                 )
     return warnings
 
 
-def of_unused_codes(study: Study, puf: pa.Table, eif: pa.Table) -> list[str]:
+def of_unused_codes(part: Preparing, puf: pa.Table, eif: pa.Table) -> list[str]:
     """Codes that are recoded and occur in no record, and several missing codes in one text.
 
     A missing code that occurs in no record is nothing to look at, nor is a recode table that names more codes than
     the file has, and all of those.
     """
     warnings = []
-    for column in (*study.strata, *study.linking_variables):
+    for column in part.columns:
         for side, table in (("puf", puf), ("eif", eif)):
-            coding = column.coding(side, study.sources[side].decimal)
+            coding = column.coding(side, part.file(side).decimal)
             joined = [code for code in coding.missing if _is_joined(code, coding)]
             if not (coding.recode or joined):
                 continue
             normal, stored = normaliser(coding), normaliser(coding, stored=True)
             found = {stored(text) for text in pc.unique(table[getattr(column, side)]).to_pylist()}
-            where = f"{_file(study, side)}, variable {column.name}"
+            where = f"{part.file_name(side)}, variable {column.name}"
             recoded = {normal(code) for code in coding.recode}
             others = found - recoded - {normal(code) for code in coding.missing}
             if others and (unused := len(recoded - found)):
                 warnings.append(
-                    f"{where}: {unused:,} of the {len(recoded):,} codes that `recode` names occur in no record, and "
-                    "others do that it does not name: check how the file writes them."
+                    f"{where}: {unused:,} of the {len(recoded):,} codes in `recode` do not occur, while codes "
+                    "that are not in it do. Check how the file writes its codes."
                 )
             if unused := sum(normal(code) not in found for code in joined):
                 warnings.append(
-                    f"{where}: {unused:,} of the codes that `missing` names hold a comma or a semicolon and occur in "
-                    'no record: codes are listed one by one, as in ["-9", "-8"].'
+                    f"{where}: {unused:,} of the codes in `missing` contain a comma or a semicolon and do not occur. "
+                    'List codes one by one, as in ["-9", "-8"].'
                 )
     return warnings
 
@@ -108,7 +104,7 @@ def _is_joined(code: str, coding: Coding) -> bool:
     return bool({",", ";"} & set(code)) and not decimal
 
 
-def of_values(study: Study, puf: pa.Table, eif: pa.Table) -> list[str]:
+def of_values(part: Preparing, puf: pa.Table, eif: pa.Table) -> list[str]:
     """Variables without a value, with one value only, or with few codes in common.
 
     Raises
@@ -117,42 +113,36 @@ def of_values(study: Study, puf: pa.Table, eif: pa.Table) -> list[str]:
         A categorical variable without a code in common.
     """
     warnings = []
-    strata = [(column, "strata variable", True) for column in study.strata]
-    linking = [
-        (column, "linking variable", column.type == "categorical") for column in study.linking_variables
-    ]
+    strata = [(column, "strata variable", True) for column in part.strata]
+    linking = [(column, "linking variable", column.type == "categorical") for column in part.variables]
     for column, role, categorical in strata + linking:
         ours, theirs = (set(pc.unique(table[column.name]).drop_null().to_pylist()) for table in (puf, eif))
         if not ours or not theirs:
-            warnings.append(f"The {role} {column.name} has no value at all in one of the two files.")
+            warnings.append(f"The {role} {column.name} is missing in every record of one of the two files.")
         elif categorical:
-            warnings += _common_codes(study, column, role, ours, theirs)
+            warnings += _common_codes(part, column, role, ours, theirs)
         elif any(len(found) == 1 < table.num_rows for found, table in ((ours, puf), (theirs, eif))):
             warnings.append(
-                f"The {role} {column.name} has only one value in one of the two files: it tells nobody apart."
+                f"The {role} {column.name} has a single value in one of the two files and distinguishes no records."
             )
     return warnings
 
 
-def _common_codes(study: Study, column: Column, role: str, ours: set[str], theirs: set[str]) -> list[str]:
+def _common_codes(part: Preparing, column: Column, role: str, ours: set[str], theirs: set[str]) -> list[str]:
     """Refuse a categorical variable without a code in common; warn below half (METHODS §1)."""
     common, codes = len(ours & theirs), len(ours | theirs)
     if not common:
         raise InputError(
-            f"{_file(study, 'puf')} and {_file(study, 'eif')}, columns `{column.puf}` and `{column.eif}`: no code "
-            f"of `{column.name}` is in both files; recode one of them (`recode`)."
+            f"{part.file_name('puf')} and {part.file_name('eif')}, columns `{column.puf}` and `{column.eif}`: no code "
+            f"of `{column.name}` is in both files. Recode one of the files (`recode`)."
         )
     if 2 * common >= codes:
         return []
     warning = (
         f"Fewer than half of the codes of the {role} {column.name} occur in both files "
-        f"({common} of {codes}): check the recodes."
+        f"({common} of {codes}). Check the recodes."
     )
     return [warning]
-
-
-def _file(study: Study, side: str) -> str:
-    return study.sources[side].path.rsplit("/", 1)[-1]
 
 
 def _count(flags: pa.ChunkedArray) -> int:

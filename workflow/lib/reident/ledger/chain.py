@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from reident.errors import InputError
-from reident.pipeline.digests import library_digest, sha256, study_digest
+from reident.pipeline.digests import library_digest, sha256
 
-if TYPE_CHECKING:
-    from reident.study.model import Study
+PartDigest: TypeAlias = Callable[[str, str | None], str]
+"""The digest of what a rule takes from a study, by rule and metric."""
 
 
 def root_of(folder: Path) -> Path:
@@ -41,9 +42,11 @@ def located(root: Path, place: str, name: str) -> Path:
     return root / name
 
 
-def check_chain(root: Path, study: Study, ends: list[Path], sources: dict[str, Path]) -> list[dict[str, Any]]:
+def check_chain(
+    root: Path, part_digest: PartDigest, ends: list[Path], sources: dict[str, Path]
+) -> list[dict[str, Any]]:
     """Walk the ledger back from some results to the sources, see :meth:`Chain.walk`."""
-    return Chain(root).walk(study, ends, sources)
+    return Chain(root).walk(part_digest, ends, sources)
 
 
 class Chain:
@@ -73,7 +76,9 @@ class Chain:
         place = "/".join(path.split("/")[:2]) if path.startswith("variants/") else ""
         return self._entries(place).get(path, (None, None))
 
-    def walk(self, study: Study, ends: list[Path], sources: dict[str, Path]) -> list[dict[str, Any]]:
+    def walk(
+        self, part_digest: PartDigest, ends: list[Path], sources: dict[str, Path]
+    ) -> list[dict[str, Any]]:
         """Walk the ledger back from some results to the sources.
 
         Every file must be what its step wrote, every step must have read what the steps before it
@@ -82,8 +87,8 @@ class Chain:
 
         Parameters
         ----------
-        study : Study
-            As it is now.
+        part_digest : callable
+            The digest of what a rule takes, for a metric, from the study as it is now.
         ends : list of Path
             The results to begin with.
         sources : dict of Path
@@ -115,7 +120,7 @@ class Chain:
             name = next(iter(entry["outputs"].values()))["path"]
             if name not in used:
                 used[name] = entry
-                self._check_entry(study, entry, sources)
+                self._check_entry(part_digest, entry, sources)
                 if entry["rule"] != "compare":
                     todo += [line["path"] for line in inputs(entry) if not line["path"].startswith("source:")]
         return sorted(used.values(), key=lambda entry: entry["step"])
@@ -128,10 +133,10 @@ class Chain:
             if self.digest(path) != written:
                 raise broken(path, "is not what its step wrote")
 
-    def _check_entry(self, study: Study, entry: dict[str, Any], sources: dict[str, Path]) -> None:
+    def _check_entry(self, part_digest: PartDigest, entry: dict[str, Any], sources: dict[str, Path]) -> None:
         rule, metric, outputs = entry["rule"], entry["metric"], entry["outputs"].values()
         result = located(self.root, "", next(iter(outputs))["path"])
-        if entry["study_digest"] != study_digest(study, rule, metric):
+        if entry["study_digest"] != part_digest(rule, metric):
             raise broken(result, "was made with another study")
         if entry["library_digest"] != library_digest(rule, metric):
             raise broken(result, "was made by another version of the library")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,10 +12,9 @@ from reident.errors import InputError
 from reident.ledger import runs
 from reident.ledger.chain import Chain, entry_files, located, place_of, read_entry
 from reident.ledger.stale import result_files
-from reident.pipeline import comparison, family
+from reident.pipeline import family, steps
 from reident.pipeline.digests import versions
 from reident.pipeline.family import Family, Member
-from reident.study.model import Study
 
 SHOWN = 5
 """Names of files that one line tells."""
@@ -67,7 +67,7 @@ def _walk(own: Family, root: Path, notebook: Path) -> str:
     chain, used, others = Chain(root), set(), set()
     for member in _members(own):
         files = family.sources(member.study, own.path) | {"notebook": notebook}
-        for entry in chain.walk(member.study, _ends(member, root), files):
+        for entry in chain.walk(partial(own.digest, member.place), _ends(member, root), files):
             used.add(_first(entry))
             others |= set(_other_versions(entry))
     entries = [(place_of(file.parents[1]), read_entry(file)) for file in entry_files(root)]
@@ -105,32 +105,16 @@ def _first(entry: dict[str, Any]) -> str:
     return str(next(iter(entry["outputs"].values()))["path"])
 
 
-def _asked(study: Study) -> list[str]:
-    """The rules that find what a study asks for."""
-    risk = study.file_risk
-    asked = {
-        "rate": study.metrics is not None,
-        "describe": study.metrics is not None,
-        "agreements": "winkler" in study.chosen,
-        "match": study.matching is not None,
-        "assess_file": risk is not None,
-        "sample_population": risk is not None
-        and risk.population is not None
-        and risk.population.numerical_study is not None,
-    }
-    return [rule for rule, wanted in asked.items() if wanted]
-
-
 def _ends(member: Member, root: Path) -> list[Path]:
     """The results with which the walk for a study or a variant begins."""
-    steps = set(_asked(member.study))
+    rules = set(steps.last_rules(member.study))
     if not member.place:
-        compared = comparison.tables(member.study) if member.study.variants else []
-        steps |= {"report", *(f"compare.{table}" for table in compared)}
+        compared = steps.compared_tables(member.study)
+        rules |= {"report", *(f"compare.{table}" for table in compared)}
     ends = []
     for file in sorted((root / member.place / "ledger").glob("*.json")):
         entry = read_entry(file)
-        if entry["step"] in steps:
+        if entry["step"] in rules:
             ends += [located(root, member.place, line["path"]) for line in entry["outputs"].values()]
     return ends
 
@@ -147,7 +131,7 @@ def _lacking(own: Family, entries: list[tuple[str, dict[str, Any]]]) -> Iterator
     if ("", "report") not in made:
         yield "the report"
     for member in own.members:
-        for rule in _asked(member.study):
+        for rule in steps.last_rules(member.study):
             if (member.place, rule) not in made:
                 variant = f" of the variant {member.variant}" if member.place else ""
                 yield f"the results of `{rule}`{variant}"

@@ -10,9 +10,9 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import pandas as pd
 import pyarrow as pa
@@ -32,11 +32,9 @@ from reident.ledger.stored import (
     write,
     write_aside,
 )
-from reident.pipeline.digests import library_digest, sha256, study_digest, versions
-
-if TYPE_CHECKING:
-    from reident.pipeline.family import Member
-    from reident.study.model import Study
+from reident.pipeline import family
+from reident.pipeline.digests import library_digest, sha256, versions
+from reident.pipeline.parts import digest
 
 TELL_EVERY = 10
 """Seconds between two words on the progress of a step."""
@@ -75,31 +73,27 @@ class Step:
         self._began = self._told = time.monotonic()
 
     @cached_property
-    def study(self) -> Study:
-        """The study, or the variant that the step belongs to, with every default filled in."""
-        from reident.pipeline import family  # noqa: PLC0415 - the pair of modules would import each other
-
-        return family.one(self.path("study"), self.place)
+    def _family(self) -> family.Family:
+        """The study with its variants, as its file is now."""
+        return family.Family(self.path("study"))
 
     @cached_property
-    def members(self) -> list[Member]:
-        """The study as it stands and its variants, in the order in which they are compared."""
-        from reident.pipeline import family  # noqa: PLC0415 - the pair of modules would import each other
-
-        return family.load(self.path("study"))
+    def part(self) -> Any:
+        """What the step takes from the study, or from the variant that it belongs to: nothing else of it is at hand."""
+        return self._family.part(self.place, self.rule, self.metric)
 
     @property
     def called(self) -> str:
         """The study's id, with the variant that the step belongs to."""
         variant = self.place.removeprefix("variants/")
-        return f"{self.study.id}, variant {variant}" if variant else self.study.id
+        return f"{self.root.name}, variant {variant}" if variant else self.root.name
 
     def start(self) -> None:
         """Hash every input; refuse a study that is not the one that the run began with."""
         runs.die_with_starter()
         self._joined = runs.join(self.root)
         self._before = {path: sha256(path) for paths in self.inputs.values() for path in paths}
-        if study_digest(self.study, self.rule, self.metric) != self.params["study"]:
+        if digest(self.part) != self.params["study"]:
             raise InputError(
                 f"{self.path('study')} changed since this run began; run the same command again."
             )
@@ -162,8 +156,8 @@ class Step:
 
     def finish(self) -> None:
         """Check that inputs kept still and outputs are complete; give them their names; write the entry."""
-        for path, digest in self._before.items():
-            if sha256(path) != digest:
+        for path, before in self._before.items():
+            if sha256(path) != before:
                 raise InputError(
                     f"{path.name} changed while step `{self.name}` read it; run the same command again."
                 )
@@ -221,8 +215,6 @@ class Step:
 
     def check_chain(self) -> list[dict[str, Any]]:
         """The entries of all steps that this one rests on, after :func:`check_chain` of them and of each variant."""
-        from reident.pipeline import family  # noqa: PLC0415 - the pair of modules would import each other
-
         sources = {
             name.removeprefix("source_"): self.path(name)
             for name in self.inputs
@@ -234,16 +226,17 @@ class Step:
             found = []
         else:
             made = [path for paths in self.inputs.values() for path in paths if self.root in path.parents]
-            found = chain.walk(self.study, made, sources)
+            found = chain.walk(partial(self._family.digest, self.place), made, sources)
             compared = [
                 [line["path"] for line in entry["inputs"]["tables"]]
                 for entry in found
                 if entry["rule"] == "compare"
             ]
         for tables in compared:
-            for member, table in zip(self.members, tables, strict=True):
+            for member, table in zip(self._family.members, tables, strict=True):
                 declared = family.sources(member.study, self.path("study"))
-                found += chain.walk(member.study, [self.root / table], declared)
+                digests = partial(self._family.digest, member.place)
+                found += chain.walk(digests, [self.root / table], declared)
         return found
 
     def _line(self, path: Path, digest: str, size: int, rows: int | None = None) -> dict[str, Any]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from reident.errors import InputError
 from reident.ledger.chain import (
+    PartDigest,
     broken,
     changed_source,
     digest,
@@ -18,10 +19,7 @@ from reident.ledger.chain import (
     place_of,
     read_entry,
 )
-from reident.pipeline.digests import library_digest, study_digest
-
-if TYPE_CHECKING:
-    from reident.study.model import Study
+from reident.pipeline.digests import library_digest
 
 
 class _Entry(NamedTuple):
@@ -35,7 +33,7 @@ class _Entry(NamedTuple):
 
 def mark_stale(
     root: Path,
-    studies: dict[str, tuple[Study, dict[str, Path]]],
+    studies: dict[str, tuple[PartDigest, dict[str, Path]]],
     is_result: Callable[[Path], bool] = lambda _: False,
 ) -> list[str]:
     """Make results look old that would not be made so today, and remove those of no whole entry.
@@ -49,7 +47,8 @@ def mark_stale(
     root : Path
         ``results/{study}``.
     studies : dict
-        The study and its variants, each with the files outside the results that its steps read, by the names
+        The digests of what the steps take from the study and its variants, each with the files outside the results
+        that its steps read, by the names
         of the inputs, by the place of their results: empty for the study itself. Results at other places are
         left alone.
     is_result : callable
@@ -116,7 +115,9 @@ def _whole_entries(root: Path) -> list[_Entry]:
     return found
 
 
-def _holds(root: Path, entry: _Entry, wrote: dict[Path, str], study: Study, sources: dict[str, Path]) -> bool:
+def _holds(
+    root: Path, entry: _Entry, wrote: dict[Path, str], part_digest: PartDigest, sources: dict[str, Path]
+) -> bool:
     """Whether a step read what is there now, and ran with the study, the library and the sources of now."""
     read = [line for line in inputs(entry.content) if not line["path"].startswith("source:")]
     if any(wrote.get(root / line["path"]) != line["sha256"] for line in read):
@@ -126,7 +127,7 @@ def _holds(root: Path, entry: _Entry, wrote: dict[Path, str], study: Study, sour
         same_library = entry.content["library_digest"] == library_digest(rule, metric)
     except (KeyError, FileNotFoundError):  # a step or a metric that is no more
         return False
-    same_study = entry.content["study_digest"] == study_digest(study, rule, metric)
+    same_study = entry.content["study_digest"] == part_digest(rule, metric)
     return same_library and same_study and changed_source(entry.content, sources) is None
 
 

@@ -6,20 +6,14 @@ it would find is what was found with at least so many agreements: nothing is sco
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
-
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from reident.intake import keys
+from reident.linkage.parts import Counting
 from reident.linkage.ranking import WHOLE
 from reident.linkage.rates import share
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from reident.linkage.metrics.winkler import Options
-    from reident.study.model import Study
 
 METRIC = "winkler"
 
@@ -29,12 +23,12 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-def agreements(study: Study, confirmed: pa.Table, rates: pd.DataFrame) -> pd.DataFrame:
+def agreements(part: Counting, confirmed: pa.Table, rates: pd.DataFrame) -> pd.DataFrame:
     """The rates of the whole study for every `min_agree` from that of the study to the number of variables.
 
     Parameters
     ----------
-    study : Study
+    part : Counting
     confirmed : pyarrow.Table
         The metric's suspected pairs, checked.
     rates : pandas.DataFrame
@@ -47,11 +41,11 @@ def agreements(study: Study, confirmed: pa.Table, rates: pd.DataFrame) -> pd.Dat
         that of the study itself.
     """
     own = rates[(rates["metric"] == METRIC) & (rates["stratum"] == WHOLE)]
-    n_puf, first = int(own["n_puf"].iloc[0]), cast("Options", study.chosen[METRIC]).min_agree
-    record = keys.codes([confirmed], [study.keys["puf"]])[0]
+    n_puf = int(own["n_puf"].iloc[0])
+    record = keys.codes([confirmed], [part.key])[0]
     score, right = confirmed["score"].to_numpy(), confirmed["confirmed"].to_numpy()
     lines = []
-    for least in range(first, len(study.linking_variables) + 1):
+    for least in range(part.min_agree, part.n_variables + 1):
         kept = score >= least
         suspected, found = len(np.unique(record[kept])), len(np.unique(record[kept & right]))
         pairs, right_pairs = int(kept.sum()), int((kept & right).sum())

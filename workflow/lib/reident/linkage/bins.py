@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from reident.linkage.parts import Cutting, Variable
 from reident.linkage.strata import members
-
-if TYPE_CHECKING:
-    from reident.sections.linkage import Binning, LinkingVariable
-    from reident.study.model import Study
+from reident.sections.linkage import Binning
 
 OUTSIDE = 0
 """The bin of a value whose record is in no stratum, where cut points are taken by stratum."""
@@ -62,12 +60,12 @@ def bin_values(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values), -1, 1 + np.searchsorted(cuts, values, side="left"))
 
 
-def bin_files(study: Study, puf: pa.Table, eif: pa.Table, manifest: pd.DataFrame) -> Binned:
+def bin_files(part: Cutting, puf: pa.Table, eif: pa.Table, manifest: pd.DataFrame) -> Binned:
     """Bin the numeric linking variables of both files.
 
     Parameters
     ----------
-    study : Study
+    part : Cutting
     puf, eif : pyarrow.Table
         The prepared tables.
     manifest : pandas.DataFrame
@@ -82,20 +80,18 @@ def bin_files(study: Study, puf: pa.Table, eif: pa.Table, manifest: pd.DataFrame
         ``cutpoints``: one line per scope, variable, cutting file and bin: the bin holds values in
         (above, up_to]; n_puf and n_eif are its counts.
     """
-    names = [variable.name for variable in study.strata]
+    linkage = part.linkage
     tables = {"puf": puf, "eif": eif}
-    stratum = {side: members(table, manifest, names) for side, table in tables.items()}
+    stratum = {side: members(table, manifest, list(linkage.strata)) for side, table in tables.items()}
     labels = pa.array(manifest["stratum"].astype(object), pa.string())
     out, lines = {}, []
     for side, table in tables.items():
         place = pa.array(stratum[side], mask=stratum[side] < 0)
-        out[side] = {name: table[name] for name in study.keys[side]} | {"stratum": labels.take(place)}
-    for variable in study.linking_variables:
+        out[side] = {name: table[name] for name in linkage.keys[side]} | {"stratum": labels.take(place)}
+    for variable in linkage.variables:
         columns = {side: table[variable.name] for side, table in tables.items()}
         if variable.type == "numeric":
-            columns, cuts = _bin_variable(
-                variable, study.binning, columns, stratum, list(manifest["stratum"])
-            )
+            columns, cuts = _bin_variable(variable, part.binning, columns, stratum, list(manifest["stratum"]))
             lines += cuts
         for side in tables:
             out[side][variable.name] = columns[side]
@@ -103,7 +99,7 @@ def bin_files(study: Study, puf: pa.Table, eif: pa.Table, manifest: pd.DataFrame
 
 
 def _bin_variable(
-    variable: LinkingVariable,
+    variable: Variable,
     options: Binning,
     columns: dict,
     stratum: dict[str, np.ndarray],

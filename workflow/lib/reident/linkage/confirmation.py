@@ -12,12 +12,12 @@ import pyarrow.compute as pc
 
 from reident.intake.keys import Index
 from reident.linkage import batches
+from reident.linkage.parts import Confirming
 from reident.linkage.ranking import WHOLE, ranks
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Batch, Sink, Source
     from reident.linkage.metrics.contract import Metric
-    from reident.study.model import Study
 
 LIMITS = ["stratum", "max_pairs", "n_suspected", "n_confirmed", "n_ambiguous", "n_pairs", "n_confirmed_pairs"]
 
@@ -25,8 +25,8 @@ LIMITS = ["stratum", "max_pairs", "n_suspected", "n_confirmed", "n_ambiguous", "
 class Links:
     """The true links, asked batch by batch."""
 
-    def __init__(self, study: Study, iuf: pa.Table) -> None:
-        self._names = [*study.keys["puf"], *study.keys["eif"]]
+    def __init__(self, part: Confirming, iuf: pa.Table) -> None:
+        self._names = [*part.keys["puf"], *part.keys["eif"]]
         self._index = Index(iuf, self._names)
 
     def hold(self, pairs: pa.Table) -> np.ndarray:
@@ -35,7 +35,7 @@ class Links:
 
 
 def confirm(
-    study: Study,
+    part: Confirming,
     metric: Metric,
     suspected: Source,
     scores: Sequence[Source],
@@ -65,13 +65,13 @@ def confirm(
         :data:`LIMITS`: counts at every rank limit from 1 to `keep`, of the whole study (``ALL``) first;
         unicity has no limits.
     """
-    links = Links(study, iuf)
+    links = Links(part, iuf)
     for pairs in batches.of(suspected):
         confirmed(pairs.append_column("confirmed", pa.array(links.hold(pairs))))
     if not metric.ranked:
         return pd.DataFrame(columns=LIMITS)
-    limits = _Limits(strata, study.rank_filter.keep)
-    for batch in batches.merged(scores, study.keys["puf"]):
+    limits = _Limits(strata, part.keep)
+    for batch in batches.merged(scores, part.keys["puf"]):
         limits.count(batch, links.hold(batch.pairs))
     for source in crowded:
         for records in batches.of(source):

@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 from reident.intake import keys
 from reident.linkage import batches
 from reident.linkage.pairing import Comparison
+from reident.linkage.parts import Describing, Linkage
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
-    from reident.study.model import Study
 
 
 class Description(NamedTuple):
@@ -29,7 +29,7 @@ class Description(NamedTuple):
 
 
 def describe(
-    study: Study,
+    part: Describing,
     prepared: dict[str, pa.Table],
     binned: dict[str, pa.Table],
     manifest: pd.DataFrame,
@@ -55,31 +55,31 @@ def describe(
         variable, n, agree, differ, missing. ``overlap``: set (suspected, confirmed), metrics (joined
         by ``+``: exactly these), n_pufids.
     """
-    comparison = Comparison(study, binned["puf"], binned["eif"], manifest)
+    comparison = Comparison(part.linkage, binned["puf"], binned["eif"], manifest)
     truth = _Agreement(comparison)
-    truth.add(*_true_pairs(study, prepared, binned))
-    tables = [truth.table(study, "", "true")]
+    truth.add(*_true_pairs(part.linkage, prepared, binned))
+    tables = [truth.table(part, "", "true")]
     suspected, hit = (np.zeros((prepared["puf"].num_rows, len(confirmed)), bool) for _ in range(2))
-    found = {side: keys.Index(prepared[side], study.keys[side]) for side in ("puf", "eif")}
+    found = {side: keys.Index(prepared[side], part.linkage.keys[side]) for side in ("puf", "eif")}
     for column, (metric, source) in enumerate(confirmed.items()):
         kinds = {"confirmed": _Agreement(comparison), "false": _Agreement(comparison)}
         for pairs in batches.of(source):
-            puf, eif = (found[side].positions(pairs, study.keys[side]) for side in ("puf", "eif"))
+            puf, eif = (found[side].positions(pairs, part.linkage.keys[side]) for side in ("puf", "eif"))
             link = pairs["confirmed"].to_numpy()
             for kind, chosen in (("confirmed", link), ("false", ~link)):
                 kinds[kind].add(puf[chosen], eif[chosen])
             suspected[puf, column] = hit[puf[link], column] = True
-        tables += [own.table(study, metric, kind) for kind, own in kinds.items()]
+        tables += [own.table(part, metric, kind) for kind, own in kinds.items()]
     agreement = pd.concat(tables, ignore_index=True)
     overlap = _overlap({"suspected": suspected, "confirmed": hit}, list(confirmed))
-    return Description(_variables(study, prepared, agreement), agreement, overlap)
+    return Description(_variables(part, prepared, agreement), agreement, overlap)
 
 
 def _true_pairs(
-    study: Study, prepared: dict[str, pa.Table], binned: dict[str, pa.Table]
+    linkage: Linkage, prepared: dict[str, pa.Table], binned: dict[str, pa.Table]
 ) -> tuple[np.ndarray, np.ndarray]:
     puf, eif = (
-        keys.positions(prepared[side], study.keys[side], prepared["iuf"], study.keys[side])
+        keys.positions(prepared[side], linkage.keys[side], prepared["iuf"], linkage.keys[side])
         for side in ("puf", "eif")
     )
     same = pc.equal(
@@ -105,13 +105,13 @@ class _Agreement:
         self.missing += missing.sum(axis=0)
         self.agree += ((ours == theirs) & ~missing).sum(axis=0)
 
-    def table(self, study: Study, metric: str, kind: str) -> pd.DataFrame:
+    def table(self, part: Describing, metric: str, kind: str) -> pd.DataFrame:
         """The counts, one line per variable."""
         return pd.DataFrame(
             {
                 "metric": metric,
                 "pairs": kind,
-                "variable": [variable.name for variable in study.linking_variables],
+                "variable": [variable.name for variable in part.linkage.variables],
                 "n": self.n,
                 "agree": self.agree,
                 "differ": self.n - self.agree - self.missing,
@@ -120,10 +120,10 @@ class _Agreement:
         )
 
 
-def _variables(study: Study, prepared: dict[str, pa.Table], agreement: pd.DataFrame) -> pd.DataFrame:
+def _variables(part: Describing, prepared: dict[str, pa.Table], agreement: pd.DataFrame) -> pd.DataFrame:
     lines = []
     truth = agreement[agreement["pairs"] == "true"].set_index("variable")
-    for variable in study.linking_variables:
+    for variable, source in zip(part.linkage.variables, part.columns, strict=True):
         columns = {side: prepared[side][variable.name] for side in ("puf", "eif")}
         codes = {side: pc.unique(column).drop_null() for side, column in columns.items()}
         common = int(pc.sum(pc.is_in(codes["puf"], codes["eif"])).as_py() or 0)
@@ -131,8 +131,8 @@ def _variables(study: Study, prepared: dict[str, pa.Table], agreement: pd.DataFr
             {
                 "variable": variable.name,
                 "type": variable.type,
-                "puf_column": variable.puf,
-                "eif_column": variable.eif,
+                "puf_column": source[0],
+                "eif_column": source[1],
                 **{f"{side}_missing": column.null_count for side, column in columns.items()},
                 **{f"{side}_distinct": len(distinct) for side, distinct in codes.items()},
                 "common_codes": common if variable.type == "categorical" else None,

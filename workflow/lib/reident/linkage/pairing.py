@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,11 +11,8 @@ import pyarrow as pa
 
 from reident.intake import keys
 from reident.linkage.bins import grouped
+from reident.linkage.parts import Linkage, Variable
 from reident.linkage.strata import members
-
-if TYPE_CHECKING:
-    from reident.sections.linkage import LinkingVariable
-    from reident.study.model import Study
 
 
 class Records(NamedTuple):
@@ -52,7 +49,7 @@ class Pairing(NamedTuple):
 
     Attributes
     ----------
-    variables : tuple of LinkingVariable
+    variables : tuple of Variable
     puf, eif : Records
         A stratum's records in canonical order; of the PUF perhaps a block of them.
     labels : tuple
@@ -64,7 +61,7 @@ class Pairing(NamedTuple):
         What measures that depend on other records than the two of a pair are taken from.
     """
 
-    variables: tuple[LinkingVariable, ...]
+    variables: tuple[Variable, ...]
     puf: Records
     eif: Records
     labels: tuple[list[str] | None, ...]
@@ -77,26 +74,35 @@ class Comparison:
 
     Parameters
     ----------
-    study : Study
+    linkage : Linkage
     puf, eif : pyarrow.Table
         Both prepared or both binned.
     manifest : pandas.DataFrame
         The strata.
+    scope : {'stratum', 'study'}
+        Where standard deviations are taken.
     """
 
-    def __init__(self, study: Study, puf: pa.Table, eif: pa.Table, manifest: pd.DataFrame) -> None:
-        self.study = study
+    def __init__(
+        self,
+        linkage: Linkage,
+        puf: pa.Table,
+        eif: pa.Table,
+        manifest: pd.DataFrame,
+        scope: Literal["stratum", "study"] = "stratum",
+    ) -> None:
+        self.variables = linkage.variables
         self.strata = list(manifest["stratum"])
         self._rows = {
-            side: grouped(_stratum(table, manifest, study), len(self.strata))
+            side: grouped(_stratum(table, manifest, linkage), len(self.strata))
             for side, table in (("puf", puf), ("eif", eif))
         }
-        self.records, self.labels = _as_arrays(study.linking_variables, puf, eif)
+        self.records, self.labels = _as_arrays(linkage.variables, puf, eif)
         self.any_missing = any(
-            table[variable.name].null_count for table in (puf, eif) for variable in study.linking_variables
+            table[variable.name].null_count for table in (puf, eif) for variable in linkage.variables
         )
         whole = Scope(self.records["puf"].values, self.records["eif"].values)
-        self._whole = (spread(whole.puf), whole) if study.binning.scope == "study" else None
+        self._whole = (spread(whole.puf), whole) if scope == "study" else None
 
     def rows(self, side: str, stratum: str) -> np.ndarray:
         """The positions in the whole file of a stratum's records."""
@@ -108,17 +114,17 @@ class Comparison:
         eif = self.records["eif"].take(self.rows("eif", stratum))
         scale, scope = self._whole or (spread(puf.values), Scope(puf.values, eif.values))
         block = puf.take(slice(start, stop))
-        return Pairing(self.study.linking_variables, block, eif, self.labels, scale, scope)
+        return Pairing(self.variables, block, eif, self.labels, scale, scope)
 
 
-def _stratum(table: pa.Table, manifest: pd.DataFrame, study: Study) -> np.ndarray:
+def _stratum(table: pa.Table, manifest: pd.DataFrame, linkage: Linkage) -> np.ndarray:
     if "stratum" in table.column_names:
         return members(table, manifest, ["stratum"])
-    return members(table, manifest, [variable.name for variable in study.strata])
+    return members(table, manifest, list(linkage.strata))
 
 
 def _as_arrays(
-    variables: tuple[LinkingVariable, ...], puf: pa.Table, eif: pa.Table
+    variables: tuple[Variable, ...], puf: pa.Table, eif: pa.Table
 ) -> tuple[dict[str, Records], tuple[list[str] | None, ...]]:
     tables = {"puf": puf, "eif": eif}
     labels: list[list[str] | None] = []

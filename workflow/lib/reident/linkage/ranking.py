@@ -10,11 +10,11 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage.batches import merged
+from reident.linkage.parts import Ranking
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Sink, Source
     from reident.linkage.metrics.contract import Metric
-    from reident.study.model import Study
 
 WHOLE = "ALL"
 """The stratum of lines about the whole study."""
@@ -65,7 +65,7 @@ def ranks(record_code: np.ndarray, score: np.ndarray) -> Ranks:
     )
 
 
-def rank(study: Study, metric: Metric, shards: Sequence[Source], suspected: Sink) -> pd.DataFrame:
+def rank(part: Ranking, metric: Metric, shards: Sequence[Source], suspected: Sink) -> pd.DataFrame:
     """Filter the kept scores of a metric by rank.
 
     Parameters
@@ -83,10 +83,10 @@ def rank(study: Study, metric: Metric, shards: Sequence[Source], suspected: Sink
     """
     name = "rank" if metric.ranked else "order"
     parts = []
-    for pairs, record in merged(shards, study.keys["puf"]):
+    for pairs, record in merged(shards, part.key):
         if metric.ranked:
             found = ranks(record, pairs["score"].to_numpy())
-            level, kept = found.rank, found.needs <= study.rank_filter.max_pairs
+            level, kept = found.rank, found.needs <= part.max_pairs
             suspected(pairs.append_column(name, pa.array(level)).filter(pa.array(kept)))
         else:
             level = pairs[name].to_numpy()

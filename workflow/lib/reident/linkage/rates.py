@@ -14,12 +14,12 @@ from scipy.special import betainccinv, betaincinv, ndtri
 
 from reident.intake import keys
 from reident.linkage import batches
+from reident.linkage.parts import Linkage, Rating
 from reident.linkage.ranking import WHOLE
 from reident.linkage.strata import members
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
-    from reident.study.model import Study
 
 COLUMNS = [
     "metric", "stratum", "n_puf", "n_eif", "n_links", "n_pairs", "n_suspected", "n_confirmed", "n_ambiguous",
@@ -92,11 +92,11 @@ class Linked(NamedTuple):
     any: np.ndarray
 
 
-def linked(study: Study, puf: pa.Table, eif: pa.Table, iuf: pa.Table, manifest: pd.DataFrame) -> Linked:
+def linked(linkage: Linkage, puf: pa.Table, eif: pa.Table, iuf: pa.Table, manifest: pd.DataFrame) -> Linked:
     """Count the links of every PUF record (prepared tables)."""
-    names = [variable.name for variable in study.strata]
-    at_puf = keys.positions(puf, study.keys["puf"], iuf, study.keys["puf"])
-    at_eif = keys.positions(eif, study.keys["eif"], iuf, study.keys["eif"])
+    names = list(linkage.strata)
+    at_puf = keys.positions(puf, linkage.keys["puf"], iuf, linkage.keys["puf"])
+    at_eif = keys.positions(eif, linkage.keys["eif"], iuf, linkage.keys["eif"])
     own, theirs = members(puf, manifest, names), members(eif, manifest, names)
     same = (own[at_puf] == theirs[at_eif]) & (own[at_puf] >= 0)
     inside = np.bincount(at_puf[same], minlength=puf.num_rows)
@@ -104,7 +104,7 @@ def linked(study: Study, puf: pa.Table, eif: pa.Table, iuf: pa.Table, manifest: 
 
 
 def rate(
-    study: Study,
+    part: Rating,
     puf: pa.Table,
     eif: pa.Table,
     iuf: pa.Table,
@@ -127,11 +127,11 @@ def rate(
         :data:`COLUMNS`; counts are of distinct PUF records except n_links and n_pairs; rates are
         fractions, missing where undefined. Records in no stratum are in the n_puf of ``ALL`` only.
     """
-    truth = linked(study, puf, eif, iuf, manifest)
-    index = keys.Index(puf, study.keys["puf"])
+    truth = linked(part.linkage, puf, eif, iuf, manifest)
+    index = keys.Index(puf, part.linkage.keys["puf"])
     lines = []
     for metric, source in confirmed.items():
-        records = _by_record(study, source, index, truth, manifest)
+        records = _by_record(part, source, index, truth, manifest)
         for line, stratum in enumerate([WHOLE, *manifest["stratum"]], start=-1):
             own = records if stratum == WHOLE else records[records["stratum"] == line]
             mine = truth.stratum >= -1 if stratum == WHOLE else truth.stratum == line
@@ -140,20 +140,20 @@ def rate(
                 "n_puf": puf.num_rows if total else int(manifest["n_puf"].iloc[line]),
                 "n_eif": eif.num_rows if total else int(manifest["n_eif"].iloc[line]),
                 "n_links": iuf.num_rows if total else int(manifest["n_links"].iloc[line]),
-                "n_ambiguous": _ambiguous(limits[metric], stratum, study.rank_filter.max_pairs),
+                "n_ambiguous": _ambiguous(limits[metric], stratum, part.max_pairs),
                 "n_linked": int(truth.any[mine].sum()),
             }
-            lines.append({"metric": metric, "stratum": stratum, **counts, **_rates(study, own, counts)})
+            lines.append({"metric": metric, "stratum": stratum, **counts, **_rates(part, own, counts)})
     return pd.DataFrame(lines, columns=COLUMNS)
 
 
 def _by_record(
-    study: Study, source: Source, index: keys.Index, truth: Linked, manifest: pd.DataFrame
+    part: Rating, source: Source, index: keys.Index, truth: Linked, manifest: pd.DataFrame
 ) -> pd.DataFrame:
     """One line per suspected PUF record: stratum, pairs, confirmed pairs, its chance under random drawing."""
     n_pairs, n_confirmed = (np.zeros(len(truth.stratum), np.int64) for _ in range(2))
     for batch in batches.of(source):
-        at = index.positions(batch, study.keys["puf"])
+        at = index.positions(batch, part.linkage.keys["puf"])
         np.add.at(n_pairs, at, 1)
         np.add.at(n_confirmed, at, batch["confirmed"].to_numpy())
     record = np.flatnonzero(n_pairs)
@@ -167,10 +167,10 @@ def _by_record(
     )
 
 
-def _rates(study: Study, records: pd.DataFrame, counts: dict[str, int]) -> dict[str, float | int | None]:
+def _rates(part: Rating, records: pd.DataFrame, counts: dict[str, int]) -> dict[str, float | int | None]:
     suspected, confirmed = len(records), int((records["confirmed"] > 0).sum())
     n_pairs, n_confirmed_pairs = int(records["pairs"].sum()), int(records["confirmed"].sum())
-    low, high = interval(confirmed, suspected, study.rates.interval, study.rates.level)
+    low, high = interval(confirmed, suspected, part.rates.interval, part.rates.level)
     return {
         "n_pairs": n_pairs,
         "n_suspected": suspected,

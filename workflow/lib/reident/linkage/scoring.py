@@ -13,11 +13,11 @@ import pyarrow as pa
 from reident.linkage.batches import ROWS
 from reident.linkage.metrics.contract import Metric, Scored, Setting
 from reident.linkage.pairing import Comparison
+from reident.linkage.parts import Linkage, Scoring
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Sink
     from reident.linkage.strata import Block
-    from reident.study.model import Study
 
 
 class Work(NamedTuple):
@@ -30,7 +30,7 @@ class Work(NamedTuple):
 
 
 def score_shard(
-    study: Study,
+    part: Scoring,
     metric: Metric,
     puf: pa.Table,
     eif: pa.Table,
@@ -57,21 +57,19 @@ def score_shard(
         shared by more than `keep` pairs, so that no pair of it is kept); for unicity each pair with the
         first smallest interaction, as variable names joined by `` × ``.
     """
-    comparison = Comparison(study, puf, eif, manifest)
-    options, blocks = study.chosen[metric.name], shards[shards["shard"] == work.shard]
+    comparison = Comparison(part.linkage, puf, eif, manifest, part.scope)
+    blocks = shards[shards["shard"] == work.shard]
     parts, done, total = [], 0, max(int(blocks["pairs"].sum()), 1)
     for block in blocks.itertuples():
         start, stop = (block.start, block.stop) if metric.splits else _whole(block, manifest)
         share = _share(work.progress, done / total, block.pairs / total)
-        setting = Setting(
-            study.rank_filter.keep, work.threads, comparison.any_missing, tuple(work.functions), share
-        )
+        setting = Setting(part.keep, work.threads, comparison.any_missing, tuple(work.functions), share)
         rows = comparison.rows("puf", block.stratum)[start:stop], comparison.rows("eif", block.stratum)
         if len(rows[0]):
-            scored = metric.score(comparison.pairing(block.stratum, start, stop), options, setting)
+            scored = metric.score(comparison.pairing(block.stratum, start, stop), part.options, setting)
             parts.append(_part(block.stratum, *rows, scored))
         done += block.pairs
-    files = _Files(study, {"puf": puf, "eif": eif})
+    files = _Files(part.linkage, {"puf": puf, "eif": eif})
     if metric.ranked:
         _hand_on(files, parts, "score", pairs)
         _hand_on_crowded(files, parts, aside)
@@ -111,9 +109,9 @@ def _part(stratum: str, puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pa
 class _Files:
     """The keys of both files, by position."""
 
-    def __init__(self, study: Study, tables: dict[str, pa.Table]) -> None:
-        self.variables = [variable.name for variable in study.linking_variables]
-        self._keys = {side: tables[side].select(list(study.keys[side])).combine_chunks() for side in tables}
+    def __init__(self, linkage: Linkage, tables: dict[str, pa.Table]) -> None:
+        self.variables = [variable.name for variable in linkage.variables]
+        self._keys = {side: tables[side].select(list(linkage.keys[side])).combine_chunks() for side in tables}
 
     def keys(self, side: str, rows: np.ndarray) -> dict[str, pa.ChunkedArray]:
         found = self._keys[side].take(pa.array(rows))

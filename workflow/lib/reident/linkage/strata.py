@@ -7,7 +7,7 @@ up to a budget of pairs. Results never depend on the packing.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,9 +16,7 @@ import pyarrow as pa
 from reident.errors import InputError
 from reident.intake import keys
 from reident.intake.account import Account
-
-if TYPE_CHECKING:
-    from reident.study.model import Study
+from reident.linkage.parts import Stratifying
 
 FAR_ABOVE = 2
 """A stratum of more than so many budgets of pairs is split into blocks of PUF records."""
@@ -44,12 +42,12 @@ class Block(NamedTuple):
     pairs: int
 
 
-def stratify(study: Study, puf: pa.Table, eif: pa.Table, iuf: pa.Table, pairs_per_shard: int) -> Strata:
+def stratify(part: Stratifying, puf: pa.Table, eif: pa.Table, iuf: pa.Table, pairs_per_shard: int) -> Strata:
     """List the strata of a study and pack them into shards.
 
     Parameters
     ----------
-    study : Study
+    part : Stratifying
     puf, eif, iuf : pyarrow.Table
         The prepared tables.
     pairs_per_shard : int
@@ -68,19 +66,18 @@ def stratify(study: Study, puf: pa.Table, eif: pa.Table, iuf: pa.Table, pairs_pe
     InputError
         If no stratum has records of both files.
     """
-    names = [variable.name for variable in study.strata]
+    linkage, names = part.linkage, list(part.linkage.strata)
     code_puf, code_eif = stratum_codes([puf, eif], names)
     n_strata = int(max(code_puf.max(initial=-1), code_eif.max(initial=-1))) + 1
     n_puf = np.bincount(code_puf[code_puf >= 0], minlength=n_strata)
     n_eif = np.bincount(code_eif[code_eif >= 0], minlength=n_strata)
     if not (n_puf * n_eif).any():
-        files = [source.path.rsplit("/", 1)[-1] for source in study.record_files.values()]
         raise InputError(
-            f"{' and '.join(files)} have no stratum in common ({', '.join(names) or 'no strata variables'}); recode "
-            "the strata variables or remove one from `strata`."
+            f"{' and '.join(part.files)} have no stratum in common ({', '.join(names) or 'no strata variables'}); "
+            "recode the strata variables or remove one from `strata`."
         )
-    at_puf = code_puf[keys.positions(puf, study.keys["puf"], iuf, study.keys["puf"])]
-    at_eif = code_eif[keys.positions(eif, study.keys["eif"], iuf, study.keys["eif"])]
+    at_puf = code_puf[keys.positions(puf, linkage.keys["puf"], iuf, linkage.keys["puf"])]
+    at_eif = code_eif[keys.positions(eif, linkage.keys["eif"], iuf, linkage.keys["eif"])]
     inside = (at_puf == at_eif) & (at_puf >= 0)
     width = max(4, len(str(n_strata)))
     manifest = pd.DataFrame({"stratum": [f"s{number:0{width}d}" for number in range(1, n_strata + 1)]})

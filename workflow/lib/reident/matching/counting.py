@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from reident.intake import keys
+from reident.matching.parts import MatchRules
 from reident.matching.prepare import TARGET
 from reident.matching.radius import Ranked, Reach, ranked
-from reident.sections.matching import Matching
 
 
 class Encoded(NamedTuple):
@@ -55,7 +55,7 @@ class Matches(NamedTuple):
     own: np.ndarray
 
 
-def encode(options: Matching, confidential: pa.Table, synthetic: pa.Table) -> Encoded:
+def encode(options: MatchRules, confidential: pa.Table, synthetic: pa.Table) -> Encoded:
     """Codes, ranks and intervals of the prepared files."""
     n = confidential.num_rows
     each_other = options.missing == "each_other"

@@ -21,9 +21,10 @@ from reident.errors import InputError
 from reident.intake import keys
 from reident.intake.account import Account
 from reident.intake.values import Place, typed
+from reident.matching.parts import MatchedFiles
 from reident.sections.codes import Coding, clean, normaliser
 from reident.sections.files import SourceFile
-from reident.sections.matching import MatchedVariable, Matching, Target
+from reident.sections.matching import MatchedVariable, Target
 
 ROW, TARGET, FILE = ".row", ".target", ".file"
 """Columns of the prepared tables beside the file's own, which cannot be so named in a study file."""
@@ -50,25 +51,25 @@ class Prepared(NamedTuple):
     warnings: pd.DataFrame
 
 
-def read_confidential(options: Matching, path: Path) -> pa.Table:
+def read_confidential(options: MatchedFiles, path: Path) -> pa.Table:
     """The text of what the study needs of the confidential file."""
     own = options.key()
-    names = [*own, *options.variables, *(target.variable for target in options.targets)]
+    names = [*own, *_names(options), *(target.variable for target in options.targets)]
     return reading.read(path, options.file(), names, own)
 
 
-def read_synthetic(options: Matching, file: int, path: Path) -> pa.Table:
+def read_synthetic(options: MatchedFiles, file: int, path: Path) -> pa.Table:
     """The text of what the study needs of a synthetic file, counted from 0."""
     own = options.key(file)
-    return reading.read(path, options.file(file), [*own, *options.variables], own)
+    return reading.read(path, options.file(file), [*own, *_names(options)], own)
 
 
-def prepare(options: Matching, confidential: pa.Table, synthetic: Sequence[pa.Table]) -> Prepared:
+def prepare(options: MatchedFiles, confidential: pa.Table, synthetic: Sequence[pa.Table]) -> Prepared:
     """Type the files, put rows beside each other, find the targets.
 
     Parameters
     ----------
-    options : Matching
+    options : MatchedFiles
     confidential : pyarrow.Table
         As :func:`read_confidential` gives it.
     synthetic : sequence of pyarrow.Table
@@ -83,7 +84,7 @@ def prepare(options: Matching, confidential: pa.Table, synthetic: Sequence[pa.Ta
     account = Account("prepare_matching")
     file = _last(options.file().path)
     if confidential.num_rows == 0:
-        raise InputError(f"{file}: the file has a header but no record; check the export.")
+        raise InputError(f"{file}: the file has a header and no records. Check the export.")
     if options.key():
         keys.check(confidential, options.key(), file, options.file().first_row)
     account.open("confidential", confidential.num_rows).close("confidential")
@@ -113,37 +114,42 @@ def prepare(options: Matching, confidential: pa.Table, synthetic: Sequence[pa.Ta
     )
 
 
+def _names(options: MatchedFiles) -> list[str]:
+    return [variable.name for variable in options.variables]
+
+
 def _last(path: str) -> str:
     return path.rsplit("/", 1)[-1]
 
 
-def coding(options: Matching, variable: MatchedVariable, decimal: str = ".") -> Coding:
+def coding(options: MatchedFiles, variable: MatchedVariable, decimal: str = ".") -> Coding:
     """How a matched variable is read: a number if it has a radius, otherwise a category."""
-    kind: Literal["numeric", "categorical"] = "numeric" if variable.name in options.radius else "categorical"
+    kind: Literal["numeric", "categorical"] = "numeric" if variable.name in options.numeric else "categorical"
     return Coding(kind, variable.missing, integer_coded=variable.integer_coded, decimal=decimal)
 
 
-def _typed(options: Matching, text: pa.Table, source: SourceFile) -> pa.Table:
+def _typed(options: MatchedFiles, text: pa.Table, source: SourceFile) -> pa.Table:
     return pa.table(
         {
-            name: typed(
-                text[name],
+            variable.name: typed(
+                text[variable.name],
                 coding(options, variable, source.decimal),
-                Place(_last(source.path), name, name, source.first_row),
+                Place(_last(source.path), variable.name, variable.name, source.first_row),
             )
-            for name, variable in options.variables.items()
+            for variable in options.variables
         }
     )
 
 
-def _order(options: Matching, place: int, confidential: pa.Table, text: pa.Table) -> np.ndarray | None:
+def _order(options: MatchedFiles, place: int, confidential: pa.Table, text: pa.Table) -> np.ndarray | None:
     """Where each confidential record's own synthetic record stands; None: in its own place."""
     file, wanted = _last(options.file(place).path), _last(options.file().path)
     if not options.key():
         if text.num_rows != confidential.num_rows:
             raise InputError(
-                f"{file} has {text.num_rows:,} records and {wanted} has {confidential.num_rows:,}, so that rows "
-                "cannot correspond by their order; correct the file, or give both files an `id`."
+                f"{file}: the number of records ({text.num_rows:,}) must be that of {wanted} "
+                f"({confidential.num_rows:,}), because rows correspond by order. "
+                "Correct the file, or give both files an `id`."
             )
         return None
     names = options.key(place)
@@ -152,31 +158,32 @@ def _order(options: Matching, place: int, confidential: pa.Table, text: pa.Table
     if (found < 0).any():
         raise InputError(
             f"{wanted}, row {int((found < 0).argmax()) + options.file().first_row}: the record's key is not in {file} "
-            f"({int((found < 0).sum()):,} such records); every record needs its own synthetic record."
+            f"({int((found < 0).sum()):,} such records). Give every record its own synthetic record."
         )
     if text.num_rows != confidential.num_rows:
         back = keys.positions(confidential, options.key(), text, names)
         row = int((back < 0).argmax()) + options.file(place).first_row
         raise InputError(
             f"{file}, row {row}: the record's key is not in {wanted} "
-            f"({int((back < 0).sum()):,} such records); remove these records, or correct the keys."
+            f"({int((back < 0).sum()):,} such records). Remove these records, or correct the keys."
         )
     return found
 
 
-def _targets(options: Matching, text: pa.Table, file: str) -> np.ndarray:
+def _targets(options: MatchedFiles, text: pa.Table, file: str) -> np.ndarray:
     """Which records meet every condition: bool (n,)."""
     chosen = np.ones(text.num_rows, bool)
     for target in options.targets:
         chosen &= _meets(options, target, text, file)
     if not chosen.any():
-        raise InputError(f"{file}: no record is a target; correct `targets`.")
+        raise InputError(f"{file}: no record is a target. Correct `targets`.")
     return chosen
 
 
-def _meets(options: Matching, target: Target, text: pa.Table, file: str) -> np.ndarray:
+def _meets(options: MatchedFiles, target: Target, text: pa.Table, file: str) -> np.ndarray:
     name = target.variable
-    declared = options.variables.get(name, MatchedVariable(name=name))
+    by_name = {variable.name: variable for variable in options.variables}
+    declared = by_name.get(name, MatchedVariable(name=name))
     integer_coded = declared.integer_coded and not target.numeric
     kind = coding(options, declared).kind if not target.numeric else "numeric"
     decimal, first_row = options.file().decimal, options.file().first_row
@@ -205,43 +212,42 @@ def _exact(value: float) -> Fraction:
     return Fraction(repr(value))
 
 
-def _compare(options: Matching, own: pa.Table, copies: Sequence[pa.Table]) -> list[str]:
+def _compare(options: MatchedFiles, own: pa.Table, copies: Sequence[pa.Table]) -> list[str]:
     """Refuse a category without a code in common; warn below half, and of rows that seem not to correspond."""
     warnings = []
-    synthesized = {variable.name for variable in options.synthesized}
     for place, copy in enumerate(copies):
         file, known_differ = _last(options.file(place).path), {}
         for name in own.column_names:
-            if name not in options.radius:
+            if name not in options.numeric:
                 warnings += _common_codes(options, file, name, own[name], copy[name])
-            if name not in synthesized:
+            if name not in options.synthesized:
                 differ = pc.sum(pc.fill_null(pc.not_equal(own[name], copy[name]), False)).as_py() or 0
                 if differ:
                     known_differ[name] = differ
         if known_differ:
             listed = ", ".join(f"{name} ({rows:,})" for name, rows in known_differ.items())
             warnings.append(
-                f"{file}: known variables differ from the confidential file in some rows: {listed}. Known variables "
-                "are not synthesized; if the rows do not correspond, every number here is too low."
+                f"{file}: known variables differ from the confidential file in these numbers of rows: {listed}. "
+                "Known variables are not synthesized. If the rows do not correspond, every number here is too low."
             )
     return warnings
 
 
 def _common_codes(
-    options: Matching, file: str, name: str, own: pa.ChunkedArray, copy: pa.ChunkedArray
+    options: MatchedFiles, file: str, name: str, own: pa.ChunkedArray, copy: pa.ChunkedArray
 ) -> list[str]:
     ours, theirs = (set(pc.unique(column).drop_null().to_pylist()) for column in (own, copy))
     if not ours or not theirs:
-        return [f"{file}: {name} has no value at all in this file or in the confidential one."]
+        return [f"{file}: {name} is missing in every record of this file or of the confidential file."]
     if not ours & theirs:
         raise InputError(
-            f"{file}, column `{name}`: no code is also in {_last(options.file().path)}; code both files alike, "
-            "or give a number a `radius`."
+            f"{file}, column `{name}`: no code is also in {_last(options.file().path)}. Code both files alike, "
+            "or give a numeric variable a `radius`."
         )
     if 2 * len(ours & theirs) >= len(ours | theirs):
         return []
     warning = (
         f"{file}: fewer than half of the codes of {name} are also in the confidential file "
-        f"({len(ours & theirs)} of {len(ours | theirs)}): check the codes."
+        f"({len(ours & theirs)} of {len(ours | theirs)}). Check the codes."
     )
     return [warning]

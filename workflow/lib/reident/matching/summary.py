@@ -11,10 +11,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reident.matching.counting import Encoded, Matches, encode, match
+from reident.matching.counting import Encoded, Matches, MatchRules, encode, match
 from reident.matching.prepare import ROW
 from reident.sections.exact import rational_text
-from reident.sections.matching import Matching, NamedSet
+from reident.sections.matching import NamedSet
 
 MEAN, CONFIDENTIAL = "mean", "confidential"
 
@@ -98,29 +98,28 @@ def _mean(values: Sequence[float]) -> float:
     return math.fsum(known) / len(known) if known else float("nan")
 
 
-def match_files(options: Matching, confidential: pa.Table, synthetic: pa.Table) -> Matched:
+def match_files(options: MatchRules, confidential: pa.Table, synthetic: pa.Table) -> Matched:
     """Match every scenario of a study.
 
     Parameters
     ----------
-    options : Matching
+    options : MatchRules
     confidential, synthetic : pyarrow.Table
-        As :func:`reident.matching.intake.prepare` gives them.
+        As :func:`reident.matching.prepare.prepare` gives them.
     """
     encoded = encode(options, confidential, synthetic)
-    synthesized = tuple(variable.name for variable in options.synthesized)
     risks: list[list[Risk]] = []
     kept: list[tuple[NamedSet, Matches]] = []
     sets = options.sets
     for one in sets:
-        found = match(encoded, one.known + synthesized)
+        found = match(encoded, one.known + options.synthesized)
         risks.append([summarise(*file) for file in zip(*found, strict=True)])
         if one.listed:
             kept.append((one, found))
     order = danger([mean_of(own[1:]) for own in risks], sets)
     if any(not one.listed for one in sets):
         worst = next(at for at in order if not sets[at].listed)
-        kept.append((sets[worst], match(encoded, sets[worst].known + synthesized)))
+        kept.append((sets[worst], match(encoded, sets[worst].known + options.synthesized)))
     place = {at: rank for rank, at in enumerate(order, start=1)}
     scenarios = pd.concat(
         [_lines(one, place[at], risks[at]) for at, one in enumerate(sets)], ignore_index=True
@@ -175,10 +174,10 @@ def _lines(one: NamedSet, place: int, risks: list[Risk]) -> pd.DataFrame:
 
 
 def _records(
-    options: Matching, confidential: pa.Table, encoded: Encoded, scenario: str, found: Matches
+    options: MatchRules, confidential: pa.Table, encoded: Encoded, scenario: str, found: Matches
 ) -> pa.Table:
     n = len(encoded.targets)
-    chosen = confidential.select(list(options.key()) or [ROW]).take(encoded.targets)
+    chosen = confidential.select(list(options.key) or [ROW]).take(encoded.targets)
     data = {"scenario": pa.array([scenario] * n, pa.string())}
     names = [name.removeprefix(".") for name in chosen.column_names]
     data |= dict(zip(names, chosen.columns, strict=True))
@@ -208,9 +207,8 @@ def _distribution(scenario: str, found: Matches) -> pd.DataFrame:
 
 
 def _variables(
-    options: Matching, confidential: pa.Table, synthetic: pa.Table, encoded: Encoded
+    options: MatchRules, confidential: pa.Table, synthetic: pa.Table, encoded: Encoded
 ) -> pd.DataFrame:
-    synthesized = {variable.name for variable in options.synthesized}
     n, lines = confidential.num_rows, []
     m = synthetic.num_rows // max(n, 1)
     for name in options.variables:
@@ -222,7 +220,7 @@ def _variables(
             )
         about = (
             name,
-            "synthesized" if name in synthesized else "known",
+            "synthesized" if name in options.synthesized else "known",
             "numeric" if radius else "categorical",
             shown,
         )

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,13 +18,11 @@ from reident.intake import keys
 from reident.intake.account import Account
 from reident.intake.values import Place, typed
 from reident.kernels.groups import microaggregate, sizes
+from reident.microaggregation.parts import Masking
 from reident.sections.codes import Coding, clean, normaliser, number
 from reident.sections.microaggregation import ORIGINAL, PUFID, Corresponding, Microaggregate
 from reident.simulation.streams import Streams
 from reident.simulation.survey import pufids
-
-if TYPE_CHECKING:
-    from reident.study.model import Study
 
 
 class Made(NamedTuple):
@@ -50,30 +48,28 @@ class Made(NamedTuple):
     account: pd.DataFrame
 
 
-def columns_of(study: Study) -> list[str]:
+def columns_of(masking: Masking) -> list[str]:
     """The columns of the original file that the files of the study hold, beside its key."""
-    options = study.microaggregated
-    used = [
-        getattr(own, side) for own in (*study.strata, *study.linking_variables) for side in ("puf", "eif")
-    ]
+    options = masking.options
+    used = [getattr(column, side) for column in masking.columns for side in ("puf", "eif")]
     return [name for name in dict.fromkeys([*options.variables, *used]) if name not in options.key]
 
 
-def read_original(study: Study, path: Path) -> pa.Table:
+def read_original(masking: Masking, path: Path) -> pa.Table:
     """The text of what the study needs of the original file."""
-    options = study.microaggregated
+    options = masking.options
     own = [] if not options.id and options.path else list(options.key)
-    return reading.read(path, options.source, [*own, *columns_of(study)], own)
+    return reading.read(path, options.source, [*own, *columns_of(masking)], own)
 
 
-def make(study: Study, original: pa.Table) -> Made:
+def make(masking: Masking, original: pa.Table) -> Made:
     """Micro-aggregate a file, sample the masked records, and keep the truth.
 
     A function of the study and of the file's records, not of their order (but for a file without a key).
 
     Parameters
     ----------
-    study : Study
+    masking : Masking
     original : pyarrow.Table
         As :func:`read_original` gives it.
 
@@ -83,7 +79,7 @@ def make(study: Study, original: pa.Table) -> Made:
         An empty file, a repeated key, a value that is not a number, fewer than k values; a value, masked or not,
         that a variable of the study would read as missing.
     """
-    options, names = study.microaggregated, columns_of(study)
+    options, names = masking.options, columns_of(masking)
     original, order = _with_key(options, original)
     n, streams = original.num_rows, Streams(options.seed)
     values = {name: _numbers(options, original, name)[order] for name in options.variables}
@@ -93,7 +89,7 @@ def make(study: Study, original: pa.Table) -> Made:
     held = dict(values)
     if options.corresponding is not None:
         held = _deviating(options.corresponding, values, streams.within("corresponding"))
-    _check_codes(study, values, {"puf": masked, "eif": held})
+    _check_codes(masking, values, {"puf": masked, "eif": held})
     changed = {} if options.corresponding is None else _written(held, text)
     ids = pufids(n, streams("pufid")).astype(object)
     chosen = streams("sample").permutation(n)[: sample_size(n, options.sampling_fraction)]
@@ -123,7 +119,7 @@ def _file(options: Microaggregate) -> str:
 def _with_key(options: Microaggregate, original: pa.Table) -> tuple[pa.Table, np.ndarray]:
     """The records with a key, numbered where they have none, and their order by it."""
     if not original.num_rows:
-        raise InputError(f"{_file(options)}: the file has a header but no record; check the export.")
+        raise InputError(f"{_file(options)}: the file has a header and no records. Check the export.")
     key = list(options.key)
     if set(key) <= set(original.column_names):
         return original, np.argsort(
@@ -142,29 +138,31 @@ def _numbers(options: Microaggregate, original: pa.Table, name: str) -> np.ndarr
     known = int((~np.isnan(values)).sum())
     if known < options.k:
         raise InputError(
-            f"{file}, column `{name}`: only {known} values are not missing, fewer than k = {options.k}; lower `k`, or "
-            "remove the column from `variables`."
+            f"{file}, column `{name}`: at least k = {options.k} values must not be missing ({known} are not). "
+            "Lower `k`, or remove the column from `variables`."
         )
     return values
 
 
-def _check_codes(study: Study, values: dict[str, np.ndarray], made: dict[str, dict[str, np.ndarray]]) -> None:
+def _check_codes(
+    masking: Masking, values: dict[str, np.ndarray], made: dict[str, dict[str, np.ndarray]]
+) -> None:
     """Refuse numbers that are no missing values here and would become such where the files are read."""
-    file = _file(study.microaggregated)
-    for own in (*study.strata, *study.linking_variables):
+    file = _file(masking.options)
+    for own in masking.columns:
         for side, changed in made.items():
             if (name := getattr(own, side)) not in values:
                 continue
             coding, where = own.coding(side), f"{file}, column `{name}`"
             if n := _of_codes(values[name], coding):
                 raise InputError(
-                    f"{where}: {n:,} values are a code that the variable `{own.name}` declares as missing and "
-                    "`microaggregate.missing` does not; add the code there."
+                    f"{where}: {n:,} values are a code that the variable `{own.name}` declares missing and "
+                    "`microaggregate.missing` does not. Add the code to `microaggregate.missing`."
                 )
             if n := _of_codes(changed[name], coding):
                 raise InputError(
-                    f"{where}: {n:,} values that are made come out as a code that the variable `{own.name}` declares "
-                    "as missing; write missing values of the file by another code, such as an empty cell."
+                    f"{where}: {n:,} values equal, after masking, a code that the variable `{own.name}` declares "
+                    "missing. Use another code for missing values in the file, such as an empty cell."
                 )
 
 

@@ -9,44 +9,11 @@ import re
 from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from reident.pipeline.parts import digest, part
-
-if TYPE_CHECKING:
-    from reident.study.model import Study
+from reident.pipeline.steps import STEPS
 
 LIBRARY = Path(__file__).parents[1]
 ADAPTERS = LIBRARY.parents[1] / "scripts"
-MODULES = {
-    "resolve": ["study.model", "pipeline.family"],
-    "simulate": ["simulation.survey"],
-    "synthesize": ["simulation.synthesis"],
-    "simulate_amounts": ["simulation.skewed"],
-    "microaggregate": ["microaggregation.masking"],
-    "prepare": ["intake.prepare"],
-    "stratify": ["linkage.strata"],
-    "bin": ["linkage.bins"],
-    "score": ["linkage.scoring", "linkage.metrics.{metric}"],
-    "rank": ["linkage.ranking"],
-    "confirm": ["linkage.confirmation"],
-    "agreements": ["linkage.agreements"],
-    "describe": ["linkage.description"],
-    "rate": ["linkage.rates"],
-    "prepare_matching": ["matching.prepare"],
-    "match": ["matching.summary"],
-    "compare": ["pipeline.comparison", "pipeline.family"],
-    "populate": ["simulation.authorities"],
-    "prepare_filerisk": ["filerisk.prepare"],
-    "assess_file": ["filerisk.assessment"],
-    "sample_population": ["filerisk.numerical_study"],
-    "report": ["report", "report.figures", "report.tables", "linkage.rates"],
-}
-"""The library modules of each rule."""
-
-COMPILED = ("score", "match", "assess_file", "sample_population")
-"""The rules that run kernels."""
-
 _IMPORT = re.compile(
     r"^[ \t]*(?:from (reident[.\w]*) import (\([^)]*\)|.*)|import (reident[.\w]+))", re.MULTILINE
 )
@@ -74,70 +41,74 @@ def versions() -> dict[str, str]:
 
 @cache
 def library_digest(rule: str, metric: str | None = None) -> str:
-    """SHA-256 over a rule's adapter and the sources of its library modules and all that these import from the library.
+    """Return the SHA-256 over a step's adapter and the sources of its modules and all that these import.
 
-    The study model is left out, and how variants are made but where they are compared: what a step takes of a
-    study has a digest of its own. So are kernels of steps that do not score. Imports for type checking only do
-    not count.
+    The study and the table of steps are left out: what a step takes of a study has a digest of its own. So are the
+    kernels of steps that do not run them. Imports for type checking only do not count.
     """
-    todo = [f"reident.{module.format(metric=metric)}" for module in (*MODULES[rule], "ledger.running")]
-    seen: set[str] = set()
-    while todo:
-        module = todo.pop()
-        unused = module.removeprefix("reident.") in {"study.model", "pipeline.family"} - set(MODULES[rule])
-        unused |= module.startswith("reident.kernels") and rule not in COMPILED
-        if module in seen or unused:
-            continue
-        seen.add(module)
-        todo += _imports(module)
     total = hashlib.sha256()
-    for module in sorted(seen):
+    for module in modules(rule, metric):
         for source in _files(module):
             total.update(f"{source.relative_to(LIBRARY)}\0{sha256(source)}\n".encode())
     total.update(sha256(ADAPTERS / f"{rule}.py").encode())
+    for name in (rule, *STEPS[rule].after):
+        for table in STEPS[name].tables:
+            total.update(repr((table.path, [column[:2] for column in table.columns])).encode())
     return total.hexdigest()
 
 
+def modules(rule: str, metric: str | None = None) -> list[str]:
+    """Return the modules of the library that a step runs, by name."""
+    step = STEPS[rule]
+    named = {f"reident.{module.format(metric=metric)}" for module in step.modules}
+    todo, seen = [*named, "reident.ledger.running"], set()
+    while todo:
+        module = todo.pop()
+        floor = module.split(".")[1]
+        unused = floor in _WITHOUT_EFFECT and module not in named
+        if module in seen or unused or (floor == "kernels" and not step.compiled):
+            continue
+        seen.add(module)
+        todo += _imports(module)
+    return sorted(seen)
+
+
+_WITHOUT_EFFECT = ("study", "pipeline")
+"""The floors whose modules reach a step by its part alone, or are named by it."""
+
+
 def _files(module: str) -> list[Path]:
+    """Return the source of a module; for a package also the files beside its ``__init__`` that are no modules."""
     base = LIBRARY.joinpath(*module.split(".")[1:])
-    if base.is_dir():
-        return (
-            sorted(file for file in base.glob("*") if file.is_file())
-            if base != LIBRARY
-            else [base / "__init__.py"]
-        )
-    return [base.with_suffix(".py")]
+    if not base.is_dir():
+        return [base.with_suffix(".py")]
+    others = [file for file in base.glob("*") if file.is_file() and file.suffix not in (".py", ".pyc")]
+    return [base / "__init__.py", *sorted(others)]
 
 
 @cache
 def _imports(module: str) -> list[str]:
-    """What a module imports from the library, or a package's modules.
+    """Return what a module imports from the library.
 
     Found by pattern: every start of a run asks for it, and parsing takes twenty times as long.
     """
-    found: list[str] = []
+    names: list[str] = []
     for source in _files(module):
         if source.suffix != ".py":
             continue
         text = _FOR_TYPES.sub("", source.read_text(encoding="utf-8"))
-        for package, names, whole in _IMPORT.findall(text):
-            found += _imported_from(package, _NAME.findall(_COMMENT.sub("", names))) if package else [whole]
-    return [name for name in found if name.startswith("reident.") and _exists(name)]
+        for package, imported, whole in _IMPORT.findall(text):
+            names += (
+                _imported_from(package, _NAME.findall(_COMMENT.sub("", imported))) if package else [whole]
+            )
+    return [name for name in names if name.startswith("reident.") and _exists(name)]
 
 
 def _imported_from(module: str, names: list[str]) -> list[str]:
-    """What `from module import names` takes: of a package the named modules alone, where they are modules."""
-    parts = [f"{module}.{name}" for name in names]
-    if all(map(_exists, parts)):
-        return [f"{module}.__init__", *parts]
-    return [module, *parts]
+    """Return what `from module import names` runs: the module, and those of the names that are modules."""
+    return [module, *(part for name in names if _exists(part := f"{module}.{name}"))]
 
 
 def _exists(module: str) -> bool:
     base = LIBRARY.joinpath(*module.split(".")[1:])
     return base.is_dir() or base.with_suffix(".py").is_file()
-
-
-def study_digest(study: Study, rule: str, metric: str | None) -> str:
-    """The digest of what a step takes from the study itself."""
-    return digest(part(study, rule, metric))

@@ -19,7 +19,9 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from reident.errors import InputError
-from reident.pipeline.parts import chain, digest
+from reident.pipeline.comparison import Compared
+from reident.pipeline.parts import digest
+from reident.pipeline.steps import STEPS
 from reident.sections.variants import label_of
 from reident.study import model as studies
 from reident.study import reading as studyfile
@@ -73,6 +75,7 @@ class Family:
         self._made: dict[str, Study] = {"": self.study}
         self._homes: dict[tuple[str, str, str | None], str] = {}
         self._chains: dict[tuple[str, str, str | None], str | None] = {}
+        self._digests: dict[tuple[str, str, str | None], str] = {}
 
     @cached_property
     def _variants(self) -> dict[str, variants.Variant]:
@@ -139,6 +142,20 @@ class Family:
             self._homes[key] = self._home(*key)
         return self._homes[key]
 
+    def part(self, place: str, rule: str, metric: str | None = None) -> Any:
+        """Return the frozen value that a step takes from the study at a place."""
+        make = STEPS[rule].part
+        if make is not None:
+            return make(self.at(place), metric)
+        return tuple(Compared(member.variant, member.labels, not member.place) for member in self.members)
+
+    def digest(self, place: str, rule: str, metric: str | None = None) -> str:
+        """Return the digest of the value that a step takes from the study at a place."""
+        key = (place, rule, metric)
+        if key not in self._digests:
+            self._digests[key] = digest(self.part(*key))
+        return self._digests[key]
+
     def _home(self, place: str, step: str, metric: str | None) -> str:
         chain = self._chain(place, step, metric)
         if not place or chain is None:
@@ -150,15 +167,25 @@ class Family:
                 labels = fewer
         return _place(labels)
 
-    def _chain(self, place: str, step: str, metric: str | None) -> str | None:
-        """Return the digest of what a step and the steps before it take from a study; None if it is not valid."""
-        key = (place, step, metric)
+    def _chain(self, place: str, rule: str, metric: str | None) -> str | None:
+        """Return the digest of what a step and the steps before it take from a study; None if it is not shared."""
+        key = (place, rule, metric)
         if key not in self._chains:
-            try:
-                self._chains[key] = chain(self.at(place), step, metric)
-            except InputError:
-                self._chains[key] = None
+            self._chains[key] = None
+            if STEPS[rule].shared and self.has(place):
+                steps = self._steps_to(place, rule, metric)
+                self._chains[key] = digest({step: self.digest(place, step, metric) for step in steps})
         return self._chains[key]
+
+    def _steps_to(self, place: str, rule: str, metric: str | None) -> set[str]:
+        """Return a step and every step before it that the study at a place asks for."""
+        study, steps, todo = self.at(place), set(), [rule]
+        while todo:
+            step = STEPS[todo.pop()]
+            if step.wanted(study):
+                steps.add(step.rule)
+                todo += step.before(metric)
+        return steps
 
     def _make(self, variant: variants.Variant) -> Study:
         try:
@@ -228,7 +255,7 @@ def sources(study: Study, path: Path) -> dict[str, Path]:
 
 def _content(study: Study) -> str:
     """Return the digest of everything but the list of variants, which is equal for equal studies."""
-    return digest({**studies.plain(study), "variants": []})
+    return digest(study.model_copy(update={"variants": ()}))
 
 
 def _labels(study: Study, whole: dict[str, Any]) -> dict[str, str]:

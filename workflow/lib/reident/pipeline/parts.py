@@ -1,190 +1,230 @@
-"""What each step takes from the study itself, and its digest: a changed study reruns the steps that it changes."""
+"""What each step takes from a study: one frozen value, made here, and its digest.
+
+A library function receives its value and never the study, and the digest of that very value is a parameter of the
+step's rule. So nothing in a study can influence a step without running it again.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
 
-from reident.linkage.metrics import REGISTRY
-from reident.study.model import plain
-from reident.study.variants import value_at
+from pydantic import BaseModel
 
-if TYPE_CHECKING:
-    from reident.study.model import Study
-
-
-def part(study: Study, step: str, metric: str | None = None) -> dict[str, Any]:
-    """What a step takes from the study itself, beside the files that it reads.
-
-    A change of the study reruns the steps whose part changes, and what reads their results.
-    """
-    whole = plain(study)
-    parts = {
-        **_linking_parts(study, whole, metric),
-        **_matching_parts(study, whole),
-        "compare": _compared(study, whole),
-        **_risk_parts(study, whole),
-    }
-    return parts.get(step, whole)  # `resolve` and `report` take everything
-
-
-def _linking_parts(study: Study, whole: dict[str, Any], metric: str | None) -> dict[str, dict[str, Any]]:
-    """The parts of the steps from the three files to the rates."""
-    linking = [(variable["name"], variable["type"]) for variable in whole["linking_variables"]]
-    names = {
-        "keys": study.keys,
-        "strata": [variable["name"] for variable in whole["strata"]],
-        "linking": linking,
-    }
-    sources = {side: source.model_dump(mode="json") for side, source in study.linked_sources.items()}
-    return {
-        "simulate": {"simulate": whole["simulate"]},
-        **_microaggregation_parts(study, whole),
-        "prepare": {"sources": sources, "strata": whole["strata"], "linking": whole["linking_variables"]},
-        "stratify": names,
-        "bin": {**names, "binning": whole["binning"]},
-        "score": {
-            **names,
-            "scope": study.binning.scope,
-            "keep": study.rank_filter.keep,
-            "options": (whole["metrics"] or {}).get(metric),
-        },
-        "rank": {**names, "rank_filter": whole["rank_filter"]},
-        "confirm": {**names, "keep": study.rank_filter.keep},
-        "describe": {**names, "variables": whole["linking_variables"], "metrics": list(study.chosen)},
-        "rate": {
-            **names,
-            "rates": whole["rates"],
-            "rank_filter": whole["rank_filter"],
-            "metrics": list(study.chosen),
-        },
-    }
+from reident.filerisk.parts import Assessment, RiskFiles, Sampling
+from reident.intake.parts import Preparing
+from reident.linkage.parts import (
+    Confirming,
+    Counting,
+    Cutting,
+    Describing,
+    Linkage,
+    Ranking,
+    Rating,
+    Scoring,
+    Stratifying,
+    Variable,
+)
+from reident.matching.parts import MatchedFiles, MatchRules
+from reident.microaggregation.parts import Masking
+from reident.sections.base import Section
+from reident.sections.exact import rational_text
+from reident.sections.filerisk import POPULATION
+from reident.sections.matching import Matching
+from reident.study.model import Study
 
 
-def _microaggregation_parts(study: Study, whole: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The parts of the steps that make the files of a study of micro-aggregation."""
-    columns = [
-        [variable["puf"], variable["eif"]] for variable in (*whole["strata"], *whole["linking_variables"])
+def linkage(study: Study) -> Linkage:
+    """Return how a study compares records."""
+    variables = [
+        Variable(variable.name, variable.type, variable.integer_coded) for variable in study.linking_variables
     ]
-    return {
-        "simulate_amounts": {"simulate": whole["simulate"]},
-        "microaggregate": {"microaggregate": whole["microaggregate"], "columns": columns},
-        "agreements": {
-            "keys": study.keys,
-            "linking": len(whole["linking_variables"]),
-            "min_agree": (whole["metrics"] or {}).get("winkler", {}).get("min_agree"),
-        },
-    }
+    return Linkage(study.keys, tuple(variable.name for variable in study.strata), tuple(variables))
 
 
-def _matching_parts(study: Study, whole: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The parts of the steps of matching."""
-    if study.matching is None:
-        return {}
-    options = study.matched
-    sources = {side: source.model_dump(mode="json") for side, source in study.matched_sources.items()}
-    own = {
-        name: value for name, value in whole["matching"].items() if name not in ("confidential", "synthetic")
-    }
-    typing = {
-        "variables": [variable.model_dump(mode="json") for variable in options.variables.values()],
-        "numeric": sorted(options.radius),
-        "synthesized": [variable.name for variable in options.synthesized],
-    }
-    return {
-        "synthesize": {"simulate": whole["simulate"]},
-        "prepare_matching": {"sources": sources, "targets": own["targets"], **typing},
-        "match": {**own, "key": options.key()},
-    }
+def simulating(study: Study) -> Section:
+    """Return the section `simulate`."""
+    if study.simulate is None:
+        raise ValueError("the study has no section `simulate`")
+    return study.simulate
 
 
-BEFORE: dict[str, tuple[str, ...]] = {
-    "simulate": (),
-    "simulate_amounts": (),
-    "microaggregate": ("simulate_amounts",),
-    "prepare": ("simulate", "microaggregate"),
-    "stratify": ("prepare",),
-    "bin": ("stratify",),
-    "score": ("stratify",),
-    "rank": ("score",),
-    "confirm": ("rank",),
-    "synthesize": (),
-    "prepare_matching": ("synthesize",),
-    "populate": (),
-    "prepare_filerisk": ("populate",),
-}
-"""The steps that each step rests on, whose results variants may share; binned tables come before a score too."""
-
-DESCRIBED = frozenset(
-    {
-        "id", "title", "agency", "date", "files", "microaggregate", "simulate", "strata", "linking_variables",
-        "binning", "metrics", "rank_filter", "rates", "matching", "file_risk", "decision", "variants",
-    }
-)  # fmt: skip
-"""The sections of a study that the parts of :data:`BEFORE` take, or that none of its steps takes.
-
-A variant of any other section shares nothing: a new section belongs here once its steps are in `BEFORE`.
-"""
+def masking(study: Study) -> Masking:
+    """Return what masking a file takes."""
+    return Masking(study.microaggregated, (*study.strata, *study.linking_variables))
 
 
-def chain(study: Study, step: str, metric: str | None = None) -> str | None:
-    """The digest of what a step, and every step before it, takes from a study; None for a step that is not shared."""
-    if step not in BEFORE:
-        return None
-    taken, todo = {}, [step]
-    while todo:
-        name = todo.pop()
-        taken[name] = part(study, name, metric)
-        todo += BEFORE[name]
-        if name == "score" and metric is not None and REGISTRY[metric].reads == "binned":
-            todo.append("bin")
-    other = {name: own for name, own in plain(study).items() if name not in DESCRIBED}
-    return digest({"parts": taken, "other": other})
+def preparing(study: Study) -> Preparing:
+    """Return what typing the three files takes."""
+    return Preparing(study.linked_files, study.strata, study.linking_variables)
 
 
-def _compared(study: Study, whole: dict[str, Any]) -> dict[str, Any]:
-    """What varies, and what the study itself says of it."""
-    keys = [key for varied in study.variants for key in varied.keys]
-    return {"variants": whole["variants"], "study": {key: value_at(whole, key) for key in keys}}
+def stratifying(study: Study) -> Stratifying:
+    """Return what stratification takes."""
+    files = study.linked_files
+    names = [file.path.rsplit("/", 1)[-1] for file in (files.puf, files.eif)]
+    return Stratifying(linkage(study), (names[0], names[1]))
 
 
-def _risk_parts(study: Study, whole: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The parts of the steps of the risk of one file; empty in a study that has none."""
-    if study.file_risk is None:
-        return {step: {} for step in ("populate", "prepare_filerisk", "assess_file", "sample_population")}
-    options, own = study.risk, whole["file_risk"]
-    key = [variable.model_dump(mode="json") for variable in study.risk_key]
-    sampling = (own["population"] or {}).get("numerical_study")
-    search = {name: own[name] for name in ("max_order", "weighting")}
-    files = {"side": options.side, "id": study.risk_id}
-    return {
-        "populate": {"simulate": whole["simulate"]},
-        "prepare_filerisk": {
-            **files,
-            "sources": {side: source.model_dump(mode="json") for side, source in study.risk_sources.items()},
-            "key": key,
-            "bins": study.binning.bins,
-            "missing": own["missing"],
-            "weight": own["weight"],
-            "strata": (sampling or {}).get("strata"),
-        },
-        "assess_file": {
-            **files,
-            **search,
-            "key": [variable["name"] for variable in key],
-            **{name: own[name] for name in ("sampling_fraction", "weight", "dis_suda", "special")},
-        },
-        "sample_population": {
-            **search,
-            "key": [variable["name"] for variable in key],
-            "sampling": sampling,
-            "fraction": options.study_fraction,
-        },
-    }
+def cutting(study: Study) -> Cutting:
+    """Return what binning takes."""
+    return Cutting(linkage(study), study.binning)
 
 
-def digest(part: Any) -> str:
-    """SHA-256 of any JSON-like part of a study."""
-    text = json.dumps(part, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+def scoring(study: Study, metric: str) -> Scoring:
+    """Return what scoring with a metric takes."""
+    return Scoring(linkage(study), study.binning.scope, study.rank_filter.keep, study.chosen[metric])
+
+
+def ranking(study: Study) -> Ranking:
+    """Return what the rank filter takes."""
+    return Ranking(study.keys["puf"], study.rank_filter.max_pairs)
+
+
+def confirming(study: Study) -> Confirming:
+    """Return what confirmation takes."""
+    return Confirming(study.keys, study.rank_filter.keep)
+
+
+def rating(study: Study) -> Rating:
+    """Return what the rates take."""
+    return Rating(linkage(study), tuple(study.chosen), study.rank_filter.max_pairs, study.rates)
+
+
+def describing(study: Study) -> Describing:
+    """Return what the description takes."""
+    columns = tuple((variable.puf, variable.eif) for variable in study.linking_variables)
+    return Describing(linkage(study), columns, tuple(study.chosen))
+
+
+def counting(study: Study) -> Counting:
+    """Return what counting agreements takes."""
+    options: Any = study.chosen["winkler"]
+    return Counting(study.keys["puf"], len(study.linking_variables), options.min_agree)
+
+
+def matched_files(matching: Matching) -> MatchedFiles:
+    """Return what typing the confidential and the synthetic files takes."""
+    if matching.confidential is None:
+        raise ValueError("the files of this section are simulated")
+    return MatchedFiles(
+        matching.confidential,
+        matching.synthetic,
+        tuple(matching.variables.values()),
+        frozenset(matching.radius),
+        tuple(variable.name for variable in matching.synthesized),
+        matching.targets,
+    )
+
+
+def match_rules(matching: Matching) -> MatchRules:
+    """Return what matching takes."""
+    return MatchRules(
+        tuple(matching.variables),
+        tuple(variable.name for variable in matching.synthesized),
+        tuple(matching.sets),
+        matching.radius,
+        matching.interval,
+        matching.missing,
+        matching.key(),
+    )
+
+
+def risk_files(study: Study) -> RiskFiles:
+    """Return what typing the file of `file_risk` takes."""
+    options, sources = study.risk, study.risk_sources
+    numerical_study = options.population.numerical_study if options.population else None
+    return RiskFiles(
+        options.side,
+        sources[options.side],
+        sources.get(POPULATION),
+        study.risk_id,
+        study.risk_key,
+        options.weight,
+        (numerical_study.strata or ()) if numerical_study else (),
+        options.missing,
+        study.binning.bins,
+    )
+
+
+def assessment(study: Study) -> Assessment:
+    """Return what measuring the risk of a file takes."""
+    options = study.risk
+    return Assessment(
+        study.risk_id,
+        tuple(variable.name for variable in study.risk_key),
+        options.weighting,
+        options.max_order,
+        options.dis_suda,
+        options.special,
+        options.sampling_fraction,
+    )
+
+
+def sampling(study: Study) -> Sampling:
+    """Return what the numerical study takes."""
+    options = study.risk
+    numerical_study = options.population.numerical_study if options.population else None
+    if numerical_study is None or options.study_fraction is None:
+        raise ValueError("the study has no section `numerical_study`")
+    return Sampling(
+        tuple(variable.name for variable in study.risk_key),
+        options.study_fraction,
+        numerical_study.samples,
+        numerical_study.seed,
+        options.weighting,
+        options.max_order,
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Heading:
+    """What the report takes from the study beside its tables, among which is the study with every default."""
+
+    title: str
+    agency: str
+    date: date | None
+
+
+def heading(study: Study) -> Heading:
+    """Return what stands above the report."""
+    return Heading(study.title or study.id, study.agency, study.date)
+
+
+def plain(value: Any) -> Any:
+    """Return a frozen value in JSON's types, every field of it by its runtime type.
+
+    Raises
+    ------
+    TypeError
+        For a type of which it is not known how to tell two values apart.
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, BaseModel):
+        return {name: plain(getattr(value, name)) for name in type(value).model_fields}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, frozenset):
+        return sorted(plain(item) for item in value)
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, Fraction):
+        return rational_text(value)
+    if isinstance(value, Decimal | date):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no canonical form")
+
+
+def digest(value: Any) -> str:
+    """Return the SHA-256 of a frozen value, or of any JSON-like value."""
+    text = json.dumps(plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

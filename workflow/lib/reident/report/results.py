@@ -13,10 +13,14 @@ from reident.errors import InputError
 from reident.ledger import spreadsheets
 from reident.ledger.chain import Chain, place_of, root_of
 from reident.linkage.metrics import REGISTRY
-from reident.pipeline import reviewed
+from reident.pipeline import steps
+from reident.study.model import Study
 
 WHOLE = "ALL"
 """The stratum of lines about the whole study."""
+
+RESOLVED = "study.json"
+"""The study with every default, which tells which tables the report shows."""
 
 _TEXT = {
     "prepared/account.csv": {"step", "file", "cause"},
@@ -72,19 +76,21 @@ class Results:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.study: dict[str, Any] = json.loads((folder / reviewed.RESOLVED).read_text(encoding="utf-8"))
-        tables = reviewed.tables(self.study).values()
+        self.study: dict[str, Any] = json.loads((folder / RESOLVED).read_text(encoding="utf-8"))
+        tables = steps.reported_tables(Study.model_validate(self.study)).values()
         self.reviewed = frozenset(path for paths in tables for path in paths)
         self.table = cache(self._table)
 
     def has(self, *names: str) -> bool:
         """Whether the study asks for every one of these files and they are there; ``study.json`` always is."""
-        asked = self.reviewed | {reviewed.RESOLVED}
+        asked = self.reviewed | {RESOLVED}
         return all(name in asked and (self.folder / name).is_file() for name in names)
 
     def _table(self, name: str) -> pd.DataFrame:
         if name not in self.reviewed:
-            raise ValueError(f"{name} is no table of this study's report; list it in `reident.reviewed`")
+            raise ValueError(
+                f"{name} is no table of this study's report; mark it as reported in `reident.pipeline.tables`"
+            )
         table = spreadsheets.plain(
             pd.read_csv(self.folder / name, dtype=str, keep_default_na=False, encoding="utf-8")
         )
@@ -155,7 +161,7 @@ class Results:
         """
         root, place = root_of(self.folder), place_of(self.folder)
         chain, used = Chain(root), {}
-        todo = [f"{place}/{name}".lstrip("/") for name in sorted({*self.reviewed, reviewed.RESOLVED})]
+        todo = [f"{place}/{name}".lstrip("/") for name in sorted({*self.reviewed, RESOLVED})]
         while todo:
             entry, _ = chain.maker(todo.pop())
             if entry is not None and (first := listed_files(entry, "outputs")[0]["path"]) not in used:

@@ -213,6 +213,19 @@ class Files(Section):
     eif: RecordFile = Field(description="The external intruder file (EIF).")
     iuf: LinkFile = Field(description="The internal use file (IUF): the true links.")
 
+    @property
+    def keys(self) -> dict[str, tuple[str, ...]]:
+        """The key columns of ``puf`` and ``eif`` as the tables of the study name them.
+
+        A name that both files use gets the prefix ``puf_`` or ``eif_``.
+        """
+        columns = {"puf": self.puf.id, "eif": self.eif.id}
+        shared = set(self.puf.id) & set(self.eif.id)
+        return {
+            side: tuple(f"{side}_{name}" if name in shared else name for name in names)
+            for side, names in columns.items()
+        }
+
     @model_validator(mode="after")
     def _key_widths(self) -> Files:
         for side, key in (("puf", self.iuf.puf_id), ("eif", self.iuf.eif_id)):

@@ -154,29 +154,22 @@ class Study(Section):
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:
-        """The key columns of ``puf`` and ``eif`` as the tables of the study name them.
-
-        A name that both files use gets the prefix ``puf_`` or ``eif_``.
-        """
-        ids = {side: source.id for side, source in self.record_files.items()}
-        shared = set(ids["puf"]) & set(ids["eif"])
-        return {
-            side: tuple(f"{side}_{name}" if name in shared else name for name in names)
-            for side, names in ids.items()
-        }
+        """The key columns of ``puf`` and ``eif``, see :attr:`Files.keys`."""
+        return self.linked_files.keys
 
     @property
     def record_files(self) -> dict[str, RecordFile]:
         """The descriptions of ``puf`` and ``eif``, declared, simulated or micro-aggregated."""
-        return {"puf": self._files.puf, "eif": self._files.eif}
+        return {"puf": self.linked_files.puf, "eif": self.linked_files.eif}
 
     @property
     def link_file(self) -> LinkFile:
         """The description of ``iuf``, declared, simulated or micro-aggregated."""
-        return self._files.iuf
+        return self.linked_files.iuf
 
     @property
-    def _files(self) -> Files:
+    def linked_files(self) -> Files:
+        """The three files that the metrics compare: declared, masked or simulated."""
         if self.microaggregate is not None:
             return self.microaggregate.files
         return self.files or SIMULATED

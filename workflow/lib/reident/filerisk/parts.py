@@ -1,0 +1,79 @@
+"""What each step of file risk takes from the study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from reident.sections.filerisk import KeyVariable, SpecialForm
+from reident.sections.files import SourceFile
+
+
+@dataclass(frozen=True)
+class RiskFiles:
+    """What typing the file of `file_risk` takes from the study.
+
+    Attributes
+    ----------
+    side : the file by its side in the study
+    file : the file whose risk is measured
+    population : the file of its population, where there is one
+    id : the columns that name a record; empty: its row does
+    key : the key variables
+    weight : the column of weights, where the sampling fraction comes from it
+    strata : the columns of the population by which samples of a numerical study are drawn
+    missing : {'excluded', 'category'}
+    bins : into how many quantile bins a numeric variable is cut
+    """
+
+    side: str
+    file: SourceFile
+    population: SourceFile | None
+    id: tuple[str, ...]
+    key: tuple[KeyVariable, ...]
+    weight: str | None
+    strata: tuple[str, ...]
+    missing: Literal["excluded", "category"]
+    bins: int
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What measuring the risk of a file takes from the study.
+
+    Attributes
+    ----------
+    id : the columns that name a record; empty: its row does
+    key : names of the key variables
+    weighting, dis_suda, max_order, special : as in the section `file_risk`
+    sampling_fraction : f; None: 1 divided by the mean weight
+    """
+
+    id: tuple[str, ...]
+    key: tuple[str, ...]
+    weighting: Literal["elliot", "normalised"]
+    max_order: int | None
+    dis_suda: Literal["elliot-manning", "user-guide"]
+    special: SpecialForm
+    sampling_fraction: float | None
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """What the numerical study takes from the study file.
+
+    Attributes
+    ----------
+    key : names of the key variables
+    fraction : share of the population in a sample
+    samples : how many samples are drawn
+    seed : the seed of the samples
+    weighting, max_order : as in the section `file_risk`
+    """
+
+    key: tuple[str, ...]
+    fraction: float
+    samples: int
+    seed: int
+    weighting: Literal["elliot", "normalised"]
+    max_order: int | None

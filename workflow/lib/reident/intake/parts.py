@@ -1,0 +1,48 @@
+"""What typing the three files takes from the study."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reident.sections.files import Files, SourceFile
+from reident.sections.linkage import Column, LinkingVariable, StrataVariable
+
+
+@dataclass(frozen=True)
+class Preparing:
+    """What typing the three files takes from the study.
+
+    Attributes
+    ----------
+    files : the descriptions of the PUF, the EIF and the IUF
+    strata : the strata variables
+    variables : the linking variables
+    """
+
+    files: Files
+    strata: tuple[StrataVariable, ...]
+    variables: tuple[LinkingVariable, ...]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The strata variables and the linking variables."""
+        return (*self.strata, *self.variables)
+
+    def file(self, side: str) -> SourceFile:
+        """Return the description of one file."""
+        return getattr(self.files, side)
+
+    def file_name(self, side: str) -> str:
+        """Return the name of one file without its folder, for messages."""
+        return self.file(side).path.rsplit("/", 1)[-1]
+
+    def keys_of(self, side: str) -> list[str]:
+        """Return the key columns of a source file, by the file's own names."""
+        if side == "iuf":
+            return [*self.files.iuf.puf_id, *self.files.iuf.eif_id]
+        return list(getattr(self.files, side).id)
+
+    def columns_of(self, side: str) -> list[str]:
+        """Return the columns of a source file that the study needs, keys first."""
+        others = () if side == "iuf" else self.columns
+        return [*self.keys_of(side), *(getattr(column, side) for column in others)]

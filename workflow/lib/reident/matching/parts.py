@@ -1,0 +1,71 @@
+"""What each step of matching takes from the study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from reident.sections.files import SourceFile
+from reident.sections.matching import (
+    ConfidentialFile,
+    MatchedVariable,
+    NamedSet,
+    Radius,
+    SyntheticFile,
+    Target,
+)
+
+
+@dataclass(frozen=True)
+class MatchedFiles:
+    """What typing the files of `matching` takes from the study.
+
+    Attributes
+    ----------
+    confidential, synthetic : the files
+    variables : every matched variable, as the study declares it
+    numeric : names of the variables with a radius, which are read as numbers
+    synthesized : names of the synthesized variables
+    targets : conditions, all of which a target meets
+    """
+
+    confidential: ConfidentialFile
+    synthetic: tuple[SyntheticFile, ...]
+    variables: tuple[MatchedVariable, ...]
+    numeric: frozenset[str]
+    synthesized: tuple[str, ...]
+    targets: tuple[Target, ...]
+
+    def file(self, place: int | None = None) -> SourceFile:
+        """Return the description of a synthetic file, counted from 0, or of the confidential one."""
+        return self.confidential if place is None else self.synthetic[place]
+
+    def key(self, place: int | None = None) -> tuple[str, ...]:
+        """Return the key columns of a file; empty where rows correspond by order."""
+        key = self.confidential.id or ()
+        return key if place is None else (self.synthetic[place].id or key)
+
+
+@dataclass(frozen=True)
+class MatchRules:
+    """What matching takes from the study.
+
+    Attributes
+    ----------
+    variables : names of the matched variables
+    synthesized : those that are synthesized
+    sets : the sets of known variables
+    radius : by variable, when two numbers are equal
+    interval : {'closed', 'open'}
+    missing : {'never', 'each_other'}
+    key : the key columns of the confidential file; empty where rows correspond by order
+    """
+
+    variables: tuple[str, ...]
+    synthesized: tuple[str, ...]
+    sets: tuple[NamedSet, ...]
+    radius: Mapping[str, Radius]
+    interval: Literal["closed", "open"]
+    missing: Literal["never", "each_other"]
+    key: tuple[str, ...]

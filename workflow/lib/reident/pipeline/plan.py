@@ -1,0 +1,248 @@
+"""What Snakemake asks while it builds the graph of jobs: inputs, parameters and resources, by wildcards.
+
+Asking has no side effects. Every method that a rule calls gives a function of the job's wildcards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from reident.errors import InputError
+from reident.linkage.metrics import REGISTRY
+from reident.pipeline import digests, family, steps
+from reident.pipeline.family import Family
+from reident.study.model import Study
+
+Asked = Callable[[Any], Any]
+"""A function of a job's wildcards."""
+
+RESULTS, REPORTS = Path("results"), Path("reports")
+"""The folders of the results and the reports, from the working directory."""
+
+LARGE_FILE = 100_000
+"""Bytes above which a file counts as large in the overview of ``snakemake --report``."""
+
+LARGE_SHARD = 10**9
+"""Pairs above which a shard is worth more than one thread: a smaller one ends before a second thread starts."""
+
+
+def load_families(paths: list[Path]) -> dict[str, Family]:
+    """Return the studies of a run with their variants, by study id.
+
+    Raises
+    ------
+    InputError
+        For the first mistake of a study file, a file that it names and that is not there, or an id given twice.
+    """
+    families: dict[str, Family] = {}
+    for path in paths:
+        member = Family(path)
+        family.check_files(member.members, path)
+        if (other := families.get(member.study.id)) is not None:
+            raise InputError(
+                f"{path}: `id` must not be that of another study of this run ({other.path}). Change one of the two."
+            )
+        families[member.study.id] = member
+    return families
+
+
+class Plan:
+    """The studies of a run, as the rules ask for them.
+
+    Parameters
+    ----------
+    families : mapping
+        The studies with their variants, by id.
+    notebook : pathlib.Path
+        What the report is made from.
+    shard_tables : callable
+        ``shard_tables(study)`` gives the shard table of a study once the checkpoint has made it.
+    """
+
+    def __init__(
+        self, families: Mapping[str, Family], notebook: Path, shard_tables: Callable[[str], Path]
+    ) -> None:
+        self.families = families
+        self.notebook = notebook
+        self._shard_tables = shard_tables
+        self._shards = cache(self._read_shards)
+
+    # The study of a job
+
+    def family(self, study: str) -> tuple[Family, str]:
+        """Return the family of a study id, ``{id}`` or ``{id}/variants/{variant}``, and the place in it."""
+        name, _, place = study.partition("/")
+        return self.families[name], place
+
+    def study(self, wildcards: Any) -> Study:
+        """Return the study, or the variant, that a job belongs to."""
+        members, place = self.family(wildcards.study)
+        return members.at(place)
+
+    def study_file(self, wildcards: Any) -> str:
+        """Return the study file."""
+        return str(self.family(wildcards.study)[0].path)
+
+    def part_digest(self, rule: str) -> Asked:
+        """Give the digest of what a step takes from the study."""
+
+        def ask(wildcards: Any) -> str:
+            members, place = self.family(wildcards.study)
+            return members.digest(place, rule, wildcards.get("metric"))
+
+        return ask
+
+    def library_digest(self, rule: str) -> Asked:
+        """Give the digest of the modules that a step runs."""
+        return lambda wildcards: digests.library_digest(rule, wildcards.get("metric"))
+
+    # Results
+
+    def home(self, study: str, rule: str, metric: str | None) -> Path:
+        """Return where the results of a step are: with the study, or with that of which a variant shares them."""
+        members, place = self.family(study)
+        return RESULTS / members.study.id / members.home(place, rule, metric)
+
+    def result(self, rule: str, path: str, metric: str | None = None) -> Asked:
+        """Give a result of a step, wherever it is."""
+
+        def ask(wildcards: Any) -> str:
+            home = self.home(wildcards.study, rule, metric or wildcards.get("metric"))
+            return f"{home}/{path}".format(**wildcards)
+
+        return ask
+
+    def accounts(self, wildcards: Any) -> list[str]:
+        """Return the row accounts of a study."""
+        tables = {"prepare": "prepared/account.csv", "stratify": "strata/account.csv"}
+        return [self.result(rule, path)(wildcards) for rule, path in tables.items()]
+
+    def confirmed(self, kind: str) -> Asked:
+        """Give a file that confirmation makes for every metric of the study."""
+        return lambda wildcards: [
+            f"{self.home(wildcards.study, 'confirm', metric)}/confirmed/{metric}.{kind}"
+            for metric in self.study(wildcards).chosen
+        ]
+
+    def compared(self, side: str) -> Asked:
+        """Give the table that a metric compares."""
+
+        def ask(wildcards: Any) -> str:
+            reads = REGISTRY[wildcards.metric].reads
+            rule = "bin" if reads == "binned" else "prepare"
+            return f"{self.home(wildcards.study, rule, wildcards.metric)}/{reads}/{side}.parquet"
+
+        return ask
+
+    def compared_tables(self, wildcards: Any) -> list[str]:
+        """Return a table of the study and of each of its variants, in their order."""
+        members, _ = self.family(wildcards.study)
+        path = steps.COMPARED[wildcards.table].path
+        return [str(RESULTS / members.study.id / member.place / path) for member in members.members]
+
+    def reported(self, wildcards: Any) -> dict[str, Any]:
+        """Return what the report shows and the sources that it depends on; it reads no other table."""
+        study, folder = self.study(wildcards), RESULTS / wildcards.study
+        tables = steps.reported_tables(study)
+        return self._sides(study.sources, wildcards, "source_") | {
+            name: [f"{folder}/{path}" for path in paths] for name, paths in tables.items()
+        }
+
+    # Sources
+
+    def sources(self, study: str) -> dict[str, Path]:
+        """Return the source files that a study declares, by side; those that it makes are results like others."""
+        members, place = self.family(study)
+        return family.sources(members.at(place), members.path)
+
+    def source(self, side: str) -> Asked:
+        """Give the path of a source file: declared, or made by the study."""
+
+        def ask(wildcards: Any) -> str:
+            study = self.study(wildcards)
+            if (folder := study.made.get(side)) is None:
+                return str(self.sources(wildcards.study)[side])
+            return f"{self.home(wildcards.study, _maker(study, side), None)}/{folder}/{side}.csv"
+
+        return ask
+
+    def source_digests(self, wildcards: Any) -> list[str]:
+        """Return the digests of declared sources, which change even where a time stamp was kept.
+
+        They must be parameters: what parameters derive from an input function, Snakemake does not compare.
+        """
+        return [digests.sha256(path) for path in self.sources(wildcards.study).values()]
+
+    def linked_sources(self, wildcards: Any) -> dict[str, str]:
+        """Return the sources that the rates depend on: the three files, and what they were made from."""
+        study = self.study(wildcards)
+        sides = [*study.linked_sources, *(["original"] if study.microaggregate is not None else [])]
+        return self._sides(sides, wildcards, "source_")
+
+    def matched_sources(self, prefix: str = "") -> Asked:
+        """Give the confidential file and the synthetic files of a study, by side."""
+        return lambda wildcards: self._sides(self.study(wildcards).matched_sources, wildcards, prefix)
+
+    def risk_sources(self, prefix: str = "") -> Asked:
+        """Give the file whose risk is measured, and its population, by side."""
+        return lambda wildcards: self._sides(self.study(wildcards).risk_sources, wildcards, prefix)
+
+    def _sides(self, sides: Any, wildcards: Any, prefix: str) -> dict[str, str]:
+        return {prefix + side: self.source(side)(wildcards) for side in sides}
+
+    def functions(self, wildcards: Any) -> list[str]:
+        """Return the files of a study's scoring functions."""
+        options = self.study(wildcards).chosen[wildcards.metric]
+        rules = getattr(options, "scores", {}).values() if wildcards.metric == "adhoc" else []
+        modules = sorted({rule.function.split(":")[0] for rule in rules if rule.function is not None})
+        folder = self.family(wildcards.study)[0].path.parent
+        return [str(folder / f"{module}.py") for module in modules]
+
+    # Shards
+
+    def _read_shards(self, table: Path) -> list[dict[str, str]]:
+        with table.open(encoding="utf-8") as stream:
+            names, *lines = (line.rstrip("\n").split(",") for line in stream)
+        return [dict(zip(names, line, strict=True)) for line in lines]
+
+    def shards(self, wildcards: Any) -> list[dict[str, str]]:
+        """Return the lines of the study's shard table, once its strata are known."""
+        home = self.home(wildcards.study, "stratify", None)
+        return self._shards(self._shard_tables(home.relative_to(RESULTS).as_posix()))
+
+    def all_shards(self, kind: str) -> Asked:
+        """Give a file of every shard of a metric, enumerated from the shard table."""
+        return lambda wildcards: [
+            f"{self.home(wildcards.study, 'score', wildcards.metric)}/scores/{wildcards.metric}/{shard}.{kind}"
+            for shard in sorted({line["shard"] for line in self.shards(wildcards)})
+        ]
+
+    def shard_pairs(self, wildcards: Any) -> int:
+        """Return how many pairs a shard compares."""
+        lines = self.shards(wildcards)
+        return sum(int(line["pairs"]) for line in lines if line["shard"] == wildcards.shard)
+
+
+def _maker(study: Study, side: str) -> str:
+    """Return the rule that makes a source file which the study does not declare."""
+    if study.made[side] == "microaggregation":
+        return "microaggregate"
+    output = "file" if side in study.matched_sources else side
+    return next(
+        step.rule
+        for step in steps.wanted(study)
+        if any(table.output == output and table.path.startswith("simulated/") for table in step.tables)
+    )
+
+
+def is_large(path: str) -> bool:
+    """Return whether a file is large, or not there yet; `input.size_mb` is not known where `--report` asks."""
+    return not Path(path).is_file() or Path(path).stat().st_size > LARGE_FILE
+
+
+def memory(base: int, per_mb: float = 0.0) -> Callable[[Any, Any, int], int]:
+    """Give the memory of a job in MB: a base and a multiple of its inputs' size, more at every attempt."""
+    return lambda wildcards, input, attempt: int(base + per_mb * input.size_mb) * attempt  # noqa: A006, ARG005

@@ -1,0 +1,305 @@
+"""The steps of a study: the one table of what each takes, runs, rests on and makes.
+
+The rules, the ledger, the report, the comparison of variants and the documentation are derived from this table, or a
+test holds them to it. A new step is a line here, its module, its rule and its adapter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from reident.linkage.metrics import REGISTRY
+from reident.pipeline import parts, tables
+from reident.pipeline.tables import Table
+from reident.sections.simulation import HouseholdSurvey, LocalAuthorities, SkewedAmounts, SyntheticSurvey
+from reident.study.model import Study
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step.
+
+    Attributes
+    ----------
+    rule : str
+        Of Snakemake; the adapter has its name.
+    modules : tuple of str
+        The modules of the library that it runs; with what these import they make the library digest.
+    part : callable
+        ``part(study, metric)`` gives the frozen value that the step takes from the study; None for a step that
+        takes the study with all its variants, see :meth:`reident.pipeline.family.Family.part`.
+    wanted : callable
+        ``wanted(study)`` tells whether the study asks for the step.
+    after : tuple of str
+        The steps whose results it reads.
+    tables : tuple of Table
+        What it makes.
+    compiled : bool
+        Whether it runs kernels.
+    shared : bool
+        Whether variants that agree on what it takes, and on what the steps before it take, share its results.
+    """
+
+    rule: str
+    modules: tuple[str, ...]
+    part: Callable[[Study, str | None], Any] | None
+    wanted: Callable[[Study], bool]
+    after: tuple[str, ...]
+    tables: tuple[Table, ...]
+    compiled: bool = False
+    shared: bool = True
+
+    def before(self, metric: str | None) -> tuple[str, ...]:
+        """Return the steps whose results it reads for a metric: binned tables only where the metric compares them."""
+        binned = metric is None or REGISTRY[metric].reads == "binned"
+        return tuple(step for step in self.after if binned or (self.rule, step) != ("score", "bin"))
+
+
+def _always(_: Study) -> bool:
+    return True
+
+
+def _linked(study: Study) -> bool:
+    return study.metrics is not None
+
+
+def _matched(study: Study) -> bool:
+    return study.matching is not None
+
+
+def _assessed(study: Study) -> bool:
+    return study.file_risk is not None
+
+
+def _sampled(study: Study) -> bool:
+    population = study.file_risk.population if study.file_risk else None
+    return population is not None and population.numerical_study is not None
+
+
+def _simulated(kind: type) -> Callable[[Study], bool]:
+    return lambda study: isinstance(study.simulate, kind)
+
+
+def _of_study(make: Callable[[Study], Any]) -> Callable[[Study, str | None], Any]:
+    """A part that is the same for every metric."""
+    return lambda study, _: make(study)
+
+
+def _of_metric(study: Study, metric: str | None) -> Any:
+    if metric is None:
+        raise ValueError("scoring needs a metric")
+    return parts.scoring(study, metric)
+
+
+def _steps() -> Iterator[Step]:
+    simulate = _of_study(parts.simulating)
+    yield Step(
+        "resolve",
+        ("study.model", "study.reading", "pipeline.family"),
+        _of_study(lambda study: study),
+        _always,
+        (),
+        tables.RESOLVE,
+        shared=False,
+    )
+    yield Step("simulate", ("simulation.survey",), simulate, _simulated(HouseholdSurvey), (), tables.SIMULATE)
+    yield Step(
+        "synthesize", ("simulation.synthesis",), simulate, _simulated(SyntheticSurvey), (), tables.SYNTHESIZE
+    )
+    yield Step(
+        "simulate_amounts",
+        ("simulation.skewed",),
+        simulate,
+        _simulated(SkewedAmounts),
+        (),
+        tables.SIMULATE_AMOUNTS,
+    )
+    yield Step(
+        "populate", ("simulation.authorities",), simulate, _simulated(LocalAuthorities), (), tables.POPULATE
+    )
+    yield Step(
+        "microaggregate",
+        ("microaggregation.masking",),
+        _of_study(parts.masking),
+        lambda study: study.microaggregate is not None,
+        ("simulate_amounts",),
+        tables.MICROAGGREGATE,
+    )
+    yield Step(
+        "prepare",
+        ("intake.prepare",),
+        _of_study(parts.preparing),
+        _linked,
+        ("simulate", "microaggregate"),
+        tables.PREPARE,
+    )
+    yield Step(
+        "stratify", ("linkage.strata",), _of_study(parts.stratifying), _linked, ("prepare",), tables.STRATIFY
+    )
+    yield Step(
+        "bin", ("linkage.bins",), _of_study(parts.cutting), _linked, ("prepare", "stratify"), tables.BIN
+    )
+    yield Step(
+        "score",
+        ("linkage.scoring", "linkage.metrics.{metric}"),
+        _of_metric,
+        _linked,
+        ("prepare", "stratify", "bin"),
+        tables.SCORE,
+        compiled=True,
+    )
+    yield Step("rank", ("linkage.ranking",), _of_study(parts.ranking), _linked, ("score",), tables.RANK)
+    yield Step(
+        "confirm",
+        ("linkage.confirmation",),
+        _of_study(parts.confirming),
+        _linked,
+        ("prepare", "stratify", "score", "rank"),
+        tables.CONFIRM,
+    )
+    yield Step(
+        "rate",
+        ("linkage.rates",),
+        _of_study(parts.rating),
+        _linked,
+        ("prepare", "stratify", "confirm"),
+        tables.RATE,
+        shared=False,
+    )
+    yield Step(
+        "describe",
+        ("linkage.description",),
+        _of_study(parts.describing),
+        _linked,
+        ("prepare", "stratify", "bin", "confirm"),
+        tables.DESCRIBE,
+        shared=False,
+    )
+    yield Step(
+        "agreements",
+        ("linkage.agreements",),
+        _of_study(parts.counting),
+        lambda study: "winkler" in study.chosen,
+        ("confirm", "rate"),
+        tables.AGREEMENTS,
+        shared=False,
+    )
+    yield Step(
+        "prepare_matching",
+        ("matching.prepare",),
+        _of_study(lambda study: parts.matched_files(study.matched)),
+        _matched,
+        ("synthesize",),
+        tables.PREPARE_MATCHING,
+    )
+    yield Step(
+        "match",
+        ("matching.summary",),
+        _of_study(lambda study: parts.match_rules(study.matched)),
+        _matched,
+        ("prepare_matching",),
+        tables.MATCH,
+        compiled=True,
+        shared=False,
+    )
+    yield Step(
+        "prepare_filerisk",
+        ("filerisk.prepare",),
+        _of_study(parts.risk_files),
+        _assessed,
+        ("populate", "simulate", "microaggregate", "synthesize"),
+        tables.PREPARE_FILERISK,
+    )
+    yield Step(
+        "assess_file",
+        ("filerisk.assessment",),
+        _of_study(parts.assessment),
+        _assessed,
+        ("prepare_filerisk",),
+        tables.ASSESS_FILE,
+        compiled=True,
+        shared=False,
+    )
+    yield Step(
+        "sample_population",
+        ("filerisk.numerical_study",),
+        _of_study(parts.sampling),
+        _sampled,
+        ("prepare_filerisk",),
+        tables.SAMPLE_POPULATION,
+        compiled=True,
+        shared=False,
+    )
+    yield Step(
+        "compare",
+        ("pipeline.comparison",),
+        None,
+        lambda study: bool(study.variants),
+        ("rate", "agreements", "match", "assess_file"),
+        tables.COMPARE,
+        shared=False,
+    )
+    yield Step(
+        "report",
+        ("report", "report.execute", "report.render", "report.tables", "report.figures"),
+        _of_study(parts.heading),
+        _always,
+        (),
+        tables.REPORT,
+        shared=False,
+    )
+
+
+STEPS: dict[str, Step] = {step.rule: step for step in _steps()}
+"""Every step by the name of its rule, each after those that it rests on."""
+
+
+def wanted(study: Study) -> list[Step]:
+    """Return the steps that a study asks for."""
+    return [step for step in STEPS.values() if step.wanted(study)]
+
+
+def last_rules(study: Study) -> list[str]:
+    """Return the rules of the steps on which no other step rests but the comparison and the report."""
+    rules = [step for step in wanted(study) if step.rule not in ("resolve", "compare", "report")]
+    rested_on = {rule for step in rules for rule in step.after}
+    return [step.rule for step in rules if step.rule not in rested_on]
+
+
+def paths(table: Table, study: Study) -> list[str]:
+    """Return where a table is, from the study's results folder: one path for each metric, or compared table."""
+    values = {"{metric}": list(study.chosen), "{table}": compared_tables(study)}
+    for wildcard, names in values.items():
+        if wildcard in table.path:
+            return [table.path.replace(wildcard, name) for name in names]
+    return [table.path]
+
+
+def reported_tables(study: Study) -> dict[str, list[str]]:
+    """Return the tables that the report of a study shows, by the rule and the output that make them.
+
+    The step `report` has them as its inputs, and its notebook reads no others: a section that is dropped from a study
+    leaves its tables on the disk.
+    """
+    return {
+        f"{step.rule}_{table.output}": paths(table, study)
+        for step in wanted(study)
+        for table in step.tables
+        if table.reported
+    }
+
+
+COMPARED: dict[str, Table] = {
+    table.compared.name: table for step in STEPS.values() for table in step.tables if table.compared
+}
+"""The tables by which variants are compared, by the name of the comparison."""
+
+
+def compared_tables(study: Study) -> list[str]:
+    """Return the comparisons of a study and its variants; none without variants."""
+    if not study.variants:
+        return []
+    made = {table for step in wanted(study) for table in step.tables}
+    return [name for name, table in COMPARED.items() if table in made]
