@@ -10,6 +10,8 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import yaml
+from reident.pipeline.parts import digest
+from reident.pipeline.steps import STEPS, wanted
 from reident.study.model import Study
 
 PLAIN: dict[str, Any] = {
@@ -46,6 +48,18 @@ def saved(folder: Path, content: Mapping[str, Any]) -> Path:
 def study(**sections: Any) -> Study:
     """Return the model of the plain study with other sections."""
     return Study.model_validate(plain(**sections))
+
+
+def parts(study: Study, *rules: str, metric: str = "taxicab") -> dict[str, str]:
+    """Return the digests of what the steps of a study take from it: all steps that it asks for, or the given ones."""
+    steps = [STEPS[rule] for rule in rules] or wanted(study)
+    return {step.rule: digest(step.part(study, metric)) for step in steps if step.part is not None}
+
+
+def changed(before: Study, after: Study) -> set[str]:
+    """Return the steps of a study that take something else from another study."""
+    old, new = parts(before), parts(after)
+    return {rule for rule in old if new.get(rule) != old[rule]}
 
 
 def keyed(width: int = 1, **sections: Any) -> Study:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from reident.errors import InputError
 from reident.pipeline import family
 from reident.pipeline.family import Family, Member
-from reident.pipeline.parts import BEFORE, chain, part
+from reident.pipeline.steps import STEPS, wanted
 from reident.study import variants
 from reident.study.model import Study, plain
 
@@ -260,6 +260,7 @@ def test_an_unknown_key_of_an_item_is_an_error():
 
 # What they share
 
+SHARED = [step.rule for step in STEPS.values() if step.shared]
 BOTH = {**PLAIN, "metrics": {"unicity": {}, "taxicab": {}, "euclidean": {}}}
 HOMES = [
     ("nothing before the first step that it touches", "prepare", None, ""),
@@ -282,7 +283,7 @@ def test_a_steps_results_lie_with_the_study_that_sets_only_what_they_depend_on(
 
 def test_the_study_itself_shares_with_nobody(tmp_path):
     found = Family(saved(tmp_path, ALPHA, BINS))
-    assert {found.home("", step, "taxicab") for step in BEFORE} == {""}
+    assert {found.home("", step, "taxicab") for step in SHARED} == {""}
 
 
 def test_a_value_that_is_the_studys_own_is_shared(tmp_path):
@@ -290,14 +291,14 @@ def test_a_value_that_is_the_studys_own_is_shared(tmp_path):
     assert found.home("variants/alpha-0.25_bins-5", "score", "taxicab") == "variants/alpha-0.25"
 
 
-@pytest.mark.parametrize("step", BEFORE)
+@pytest.mark.parametrize("step", [step for step in SHARED if STEPS[step].wanted(Study.model_validate(BOTH))])
 def test_what_a_step_shares_takes_the_same_of_both_studies_and_so_does_all_before_it(tmp_path, step):
     found = Family(saved(tmp_path, ALPHA, BINS, base=BOTH))
     for member in found.members:
         for metric in ("unicity", "taxicab", "euclidean"):
-            home = found.at(found.home(member.place, step, metric))
-            for name in {step, *BEFORE[step]}:
-                assert part(home, name, metric) == part(member.study, name, metric)
+            home = found.home(member.place, step, metric)
+            for name in {step, *STEPS[step].before(metric)} & {rule.rule for rule in wanted(member.study)}:
+                assert found.part(home, name, metric) == found.part(member.place, name, metric)
 
 
 def test_a_shared_step_names_every_step_whose_results_its_rule_reads():
@@ -308,23 +309,17 @@ def test_a_shared_step_names_every_step_whose_results_its_rule_reads():
             r"^(?:rule|checkpoint) (\w+):\n(.*?)(?=^\S|\Z)", file.read_text("utf-8"), re.MULTILINE | re.DOTALL
         ):
             read = re.search(r"    input:\n(.*?)    output:", body, re.DOTALL)
-            if name in BEFORE and read:
+            if name in SHARED and read:
                 steps = set(re.findall(r'made\("(\w+)"', read[1]))
                 steps |= {"score"} if "all_shards" in read[1] else set()
                 missing[name] = steps - closure(name)
-    assert missing == {key: set() for key in BEFORE}
+    assert missing
+    assert not any(missing.values()), missing
 
 
 def closure(step):
-    """All steps before a step."""
-    return set(BEFORE[step]).union(*(closure(other) for other in BEFORE[step]))
-
-
-def test_a_section_that_nobody_has_described_is_shared_by_nobody(monkeypatch):
-    study = Study.model_validate(PLAIN)
-    before = chain(study, "prepare")
-    monkeypatch.setattr("reident.pipeline.parts.DESCRIBED", frozenset({"id", "files"}))
-    assert chain(study, "prepare") != before
+    """Return all steps before a step."""
+    return set(STEPS[step].after).union(*(closure(other) for other in STEPS[step].after))
 
 
 def test_a_member_is_what_the_comparison_reads(tmp_path):
