@@ -41,12 +41,13 @@ class Treatment(Section):
     )
     top_coding: dict[Numeric, Annotated[float, Field(gt=0, le=1)]] = Field(
         {"age": 0.98, "hours": 0.98, "income": 0.97, "housing_cost": 0.98},
-        description="The quantile of the released file that replaces larger values. Other variables are not top-coded.",
+        description="The quantile of the released file that replaces all larger values. Other variables are not "
+        "top-coded.",
     )
     largest_household: int = Field(
         5,
         ge=1,
-        description="The household size that larger sizes are recoded to; with 7 or more, all sizes are kept.",
+        description="The household size to which larger sizes are recoded; 7 or more keeps all sizes.",
     )
     missing: dict[Item, Share] = Field(
         {

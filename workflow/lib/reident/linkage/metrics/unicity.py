@@ -28,7 +28,7 @@ class Options(Section):
         "auto",
         description="The sets of linking variables that are searched for uniques. `all`: all 2^v − 1 sets. `full`: "
         "only the set of all variables. `auto`: `all` if any linking value is missing in either file, otherwise "
-        "`full`. `jointly_observed`: for each pair, the set of the variables that neither record is missing. Source: "
+        "`full`. `jointly_observed`: for each pair, the variables that are present in both records. Source: "
         "METHODS §4.1.",
     )
     max_order: int | None = Field(
