@@ -106,12 +106,14 @@ def test_the_three_files_by_hand():
 def test_the_key_is_no_variable_under_another_name():
     content = copy.deepcopy(BASE)
     content["linking_variables"][2] = {"name": "kind", "type": "categorical", "puf": "firm", "eif": "firm"}
-    with pytest.raises(ValueError, match="the column `firm` is the key of the file that is attacked"):
+    with pytest.raises(
+        ValueError, match="`firm` must not be compared, because it is the key of the original file"
+    ):
         Study.model_validate(content)
     del content["microaggregate"]["id"]
     assert Study.model_validate(content).microaggregated.key == ("row",)
     content["linking_variables"][2] = {"name": "kind", "type": "categorical", "puf": "row", "eif": "row"}
-    with pytest.raises(ValueError, match=r"`row` .* give the file a key as `microaggregate.id`"):
+    with pytest.raises(ValueError, match=r"`row` .* name another key as `microaggregate.id`"):
         Study.model_validate(content)
 
 
@@ -249,14 +251,14 @@ NOT_MISSING = [
         "a number that the variable compares",
         ["-9"],
         {},
-        "the code `-9`, which `b` would compare as a value; add",
+        "the code `-9`, but `b` would compare it as a value. Add",
     ),
-    ("declared for one file only", ["-9"], {"missing": {"puf": ["-9"]}}, "add it to the `missing` of `b`"),
+    ("declared for one file only", ["-9"], {"missing": {"puf": ["-9"]}}, "Add it to the `missing` of `b`"),
     (
         "a category that is no number",
         ["NA"],
         {"type": "categorical"},
-        "the code `NA`, which `b` would compare",
+        "the code `NA`, but `b` would compare",
     ),
     ("in another spelling", ["-9"], {"missing": [" -9.0"]}, None),
     ("no number, which is an error where it occurs", ["NA"], {}, None),
@@ -288,14 +290,18 @@ def test_refused_files(options, rows, said):
 
 
 OPTIONS = [
-    ("a variable twice", {"variables": ["a", "a"]}, "`a` stands twice in `variables`"),
-    ("a key", {"variables": ["firm"]}, "`firm` is a key column"),
-    ("the new key", {"id": ["pufid"]}, "`pufid` will be the key of the masked file"),
+    ("a variable twice", {"variables": ["a", "a"]}, "`a` is given twice in `variables`"),
+    ("a key", {"variables": ["firm"]}, "`firm` must not be both a key column and a variable"),
+    (
+        "the new key",
+        {"id": ["pufid"]},
+        "`pufid` must not be a column, because it is the key of the masked file",
+    ),
     ("no group", {"k": "0"}, "greater than or equal to 1"),
     ("no sample", {"sampling_fraction": "0"}, "greater than 0"),
-    ("a key without a file", {"path": ""}, "a simulated file has a key of its own"),
-    ("no file", {"path": "", "id": []}, "give exactly one of them"),
-    ("ends", {"corresponding": {"others_from": "0.5"}}, "`others_from` is above `others_to`"),
+    ("a key without a file", {"path": ""}, "`.id` must not be given for a simulated file"),
+    ("no file", {"path": "", "id": []}, "`.microaggregate` must have exactly one source"),
+    ("ends", {"corresponding": {"others_from": "0.5"}}, "`.others_from` must be at most `others_to`"),
 ]
 
 

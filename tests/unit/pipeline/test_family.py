@@ -5,17 +5,17 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
+from making import studies
+from making.studies import PLAIN
 from pydantic import ValidationError
 from reident.errors import InputError
 from reident.pipeline import family
 from reident.pipeline.family import Family, Member
-from reident.pipeline.parts import BEFORE, chain, part
+from reident.pipeline.steps import STEPS, wanted
 from reident.study import variants
 from reident.study.model import Study, plain
-from unit.making import PLAIN
 
-RULES = Path(__file__).parents[2] / "workflow" / "rules"
+RULES = Path(__file__).parents[3] / "workflow" / "rules"
 ALPHA = {"set": "metrics.taxicab.alpha", "values": [0.25, 0.5, 0.75]}
 BINS = {"set": "binning.bins", "values": [3, 5]}
 PROTECTION = {
@@ -26,10 +26,7 @@ TWO_STRATA = {**PLAIN, "strata": [{"name": "region"}, "sex"]}
 
 
 def saved(folder, *varied, base=PLAIN):
-    file = folder / "study.yaml"
-    content = {**copy.deepcopy(base), "variants": list(varied)}
-    file.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
-    return file
+    return studies.saved(folder, {**copy.deepcopy(base), "variants": list(varied)})
 
 
 def loaded(folder, *varied, base=PLAIN):
@@ -100,7 +97,7 @@ WRITTEN = [
 @pytest.mark.parametrize(("sentence", "key", "value", "sections"), WRITTEN, ids=[case[0] for case in WRITTEN])
 def test_a_variant_is_the_study_with_the_value_written_in(tmp_path, sentence, key, value, sections):
     if value is None:
-        with pytest.raises(InputError, match=r"bins-none is no valid study"):
+        with pytest.raises(InputError, match=r"variant `bins-none`: `binning.bins` must be an integer"):
             loaded(tmp_path, {"set": key, "values": [value]})
         return
     base = copy.deepcopy(PLAIN)
@@ -115,49 +112,6 @@ def test_a_variant_is_the_study_with_the_value_written_in(tmp_path, sentence, ke
     assert plain(member.study) == plain(Study.model_validate(written))
 
 
-# What they are called
-
-IDS = [
-    ("a number", ["0.5"], ["v-0.5"]),
-    ("a negative number", ["-1", "1"], ["v-minus-1", "v-1"]),
-    ("a fraction", ["1/3"], ["v-1-3"]),
-    ("a word with an underscore", ["half_gap"], ["v-half-gap"]),
-    ("capitals", ["PUF"], ["v-puf"]),
-    ("dots and slashes lead nowhere", ["../../x"], ["v-x"]),
-    ("an empty text", [""], ["v-empty"]),
-    ("an absent value", [None], ["v-none"]),
-]
-
-
-@pytest.mark.parametrize(("sentence", "values", "ids"), IDS, ids=[case[0] for case in IDS])
-def test_a_variant_is_called_by_what_it_sets(sentence, values, ids):
-    varied = variants.Varied.model_validate({"set": "rates.v", "values": values})
-    assert [variant.id for variant in variants.expand([varied])] == ids
-
-
-def test_a_label_without_a_letter_is_called_by_its_digest():
-    assert variants.slug("漢字") == variants.slug("漢字") != variants.slug("字")
-    assert variants.slug("漢字").isalnum()
-
-
-def test_a_long_name_is_cut_and_stays_apart_from_others():
-    varied = [
-        variants.Varied.model_validate({"set": f"rates.{'n' * 30}{at}", "values": ["a" * 50, "b" * 50]})
-        for at in range(3)
-    ]
-    ids = [variant.id for variant in variants.expand(varied)]
-    assert max(map(len, ids)) == variants.LONGEST_ID
-    assert len(set(ids)) == 8
-
-
-def test_what_varies_is_named_by_its_last_word_and_by_more_where_two_agree():
-    def named(*keys):
-        return variants.names([variants.Varied.model_validate({"set": key, "values": ["1"]}) for key in keys])
-
-    assert named("metrics.taxicab.alpha") == ["alpha"]
-    assert named("metrics.taxicab.alpha", "metrics.euclidean.alpha") == ["taxicab_alpha", "euclidean_alpha"]
-
-
 def test_a_value_more_renames_none_of_the_others(tmp_path):
     few = {member.variant for member in loaded(tmp_path, {**ALPHA, "values": [0.25, 0.75]}, BINS)}
     more = {member.variant for member in loaded(tmp_path, {**ALPHA, "values": [0.1, 0.25, 0.75]}, BINS)}
@@ -170,92 +124,96 @@ REFUSED = [
     (
         "an unknown key",
         [{**ALPHA, "set": "metrics.taxicab.alpa"}],
-        "alpa-0.25 is no valid study: `metrics.taxicab.alpa`: unknown key; did you mean `alpha`?",
+        "variant `alpa-0.25`: `metrics.taxicab.alpa` is not a known key. Did you mean `alpha`?",
     ),
     (
         "an unknown section",
         [{**ALPHA, "set": "metrics.taxcab.alpha"}],
-        "the study has no `metrics.taxcab`; add it, or correct the key",
+        "the study, which has no `metrics.taxcab`. Add `metrics.taxcab`, or correct the key",
     ),
     (
         "a metric that the study does not compute",
         [{**ALPHA, "set": "metrics.adhoc.scores"}],
-        "the study has no `metrics.adhoc`",
+        "the study, which has no `metrics.adhoc`",
     ),
     (
         "an unknown item",
         [{"set": "linking_variables.y.missing", "values": ["a"]}],
-        "the study has no `linking_variables.y`",
+        "the study, which has no `linking_variables.y`",
     ),
     (
         "a number beyond the list",
         [{"set": "linking_variables[3].missing", "values": ["a"]}],
-        "the study has no `linking_variables[3]`",
+        "the study, which has no `linking_variables[3]`",
     ),
     (
         "an item that is written short",
         [{"set": "strata.sex.missing", "values": ["a"]}],
-        "the study file writes `strata.sex` short; write it out as a section",
+        "inside `strata.sex`, which the study file writes as a single word. Write",
     ),
     (
         "a wrong type",
         [{**BINS, "values": ["many"]}],
-        "is no valid study: `binning.bins`: should be a whole number",
+        "variant `bins-many`: `binning.bins` must be an integer",
     ),
     (
         "a value out of range",
         [{**ALPHA, "values": [0.25, 2]}, BINS],
-        "the variant alpha-2_bins-3 is no valid study: `metrics.taxicab.alpha`: input should be",
+        "variant `alpha-2_bins-3`: `metrics.taxicab.alpha` must be at most 1",
     ),
     (
         "a combination that contradicts itself",
         [{"set": "rank_filter.max_pairs", "values": [5, 25]}],
-        "max-pairs-25 is no valid study: `rank_filter`: `keep` (20) is below `max_pairs` (25)",
+        "variant `max-pairs-25`: `rank_filter.keep` must be at least `max_pairs` (25), but is 20",
     ),
     (
         "the same value twice",
         [{**ALPHA, "values": [0.25, "0.25"]}],
-        "`variants[1]`: the value or label `0.25` stands twice",
+        "`variants[1]`: `0.25` is given twice",
     ),
     (
         "the same folder twice",
         [{**ALPHA, "values": ["1/4", "1-4"]}],
-        "`1-4` stands twice or differs from another in signs alone",
+        "`1-4` is given twice, or differs from another value or label only in punctuation",
     ),
     (
         "two ways to write one value",
         [{**ALPHA, "values": ["1/4", "0.25"]}],
-        "alpha-0.25 is the same study as the variant alpha-1-4",
+        "variant `alpha-0.25` is the same study as the variant `alpha-1-4`",
     ),
     (
         "one key twice",
         [ALPHA, {**ALPHA, "name": "other"}],
-        "`variants`: `metrics.taxicab.alpha` stands twice",
+        "`variants`: `metrics.taxicab.alpha` is given twice",
     ),
     (
         "a key inside another",
         [BINS, {"set": "binning", "values": {"a": {}}}],
-        "`binning.bins` is part of `binning`, which varies too",
+        "`binning.bins` is part of `binning`, which also varies",
     ),
     (
         "one name twice",
         [{**ALPHA, "name": "a"}, {**BINS, "name": "a"}],
-        "two items of `variants` have the same name",
+        "`variants` must not have two items with the same name",
     ),
     (
         "a list without a label",
         [{"set": "strata", "values": [["a"], ["b"]]}],
-        "a value that is a list or a section needs a label",
+        "`variants[1].values` must have a label for a list or a section",
     ),
-    ("a key that changes no result", [{"set": "title", "values": ["a"]}], "`title` changes no result"),
-    ("variants of variants", [{"set": "variants", "values": ["a"]}], "`variants` changes no result"),
-    ("neither form", [{"name": "a"}], "either `set` and `values` or `combinations`"),
-    ("both forms", [{**PROTECTION, **ALPHA}], "either `set` and `values` or `combinations`"),
-    ("combinations without a name", [{"combinations": {"a": {}}}], "`combinations` need a `name`"),
+    ("a key that changes no result", [{"set": "title", "values": ["a"]}], "`title` must not vary"),
+    ("variants of variants", [{"set": "variants", "values": ["a"]}], "`variants` must not vary"),
+    ("neither form", [{"name": "a"}], "`variants[1]` must have either `set` and `values`, or `combinations`"),
+    (
+        "both forms",
+        [{**PROTECTION, **ALPHA}],
+        "`variants[1]` must have either `set` and `values`, or `combinations`",
+    ),
+    ("combinations without a name", [{"combinations": {"a": {}}}], "`variants[1].name` is missing"),
     (
         "too many",
         [{**BINS, "values": list(range(2, 103))}, {**ALPHA, "values": [0.5, 1]}],
-        "combine to 202 variants and at most 200",
+        "`variants` must result in at most 200 variants, but results in 202",
     ),
     ("a section less", [{"set": "metrics", "values": [None]}], "metrics-none"),
     ("no value", [{**ALPHA, "values": []}], "`variants[1].values`"),
@@ -289,7 +247,9 @@ def test_a_file_that_only_a_variant_names_must_be_there_too(tmp_path):
 
 
 def test_a_place_that_is_no_variants_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"has no variant alpha-9; correct its name, or add it"):
+    with pytest.raises(
+        InputError, match=r"the study has no variant `alpha-9`. Correct the name, or add the variant"
+    ):
         family.one(saved(tmp_path, ALPHA), "variants/alpha-9")
 
 
@@ -300,6 +260,7 @@ def test_an_unknown_key_of_an_item_is_an_error():
 
 # What they share
 
+SHARED = [step.rule for step in STEPS.values() if step.shared]
 BOTH = {**PLAIN, "metrics": {"unicity": {}, "taxicab": {}, "euclidean": {}}}
 HOMES = [
     ("nothing before the first step that it touches", "prepare", None, ""),
@@ -322,7 +283,7 @@ def test_a_steps_results_lie_with_the_study_that_sets_only_what_they_depend_on(
 
 def test_the_study_itself_shares_with_nobody(tmp_path):
     found = Family(saved(tmp_path, ALPHA, BINS))
-    assert {found.home("", step, "taxicab") for step in BEFORE} == {""}
+    assert {found.home("", step, "taxicab") for step in SHARED} == {""}
 
 
 def test_a_value_that_is_the_studys_own_is_shared(tmp_path):
@@ -330,14 +291,14 @@ def test_a_value_that_is_the_studys_own_is_shared(tmp_path):
     assert found.home("variants/alpha-0.25_bins-5", "score", "taxicab") == "variants/alpha-0.25"
 
 
-@pytest.mark.parametrize("step", BEFORE)
+@pytest.mark.parametrize("step", [step for step in SHARED if STEPS[step].wanted(Study.model_validate(BOTH))])
 def test_what_a_step_shares_takes_the_same_of_both_studies_and_so_does_all_before_it(tmp_path, step):
     found = Family(saved(tmp_path, ALPHA, BINS, base=BOTH))
     for member in found.members:
         for metric in ("unicity", "taxicab", "euclidean"):
-            home = found.at(found.home(member.place, step, metric))
-            for name in {step, *BEFORE[step]}:
-                assert part(home, name, metric) == part(member.study, name, metric)
+            home = found.home(member.place, step, metric)
+            for name in {step, *STEPS[step].before(metric)} & {rule.rule for rule in wanted(member.study)}:
+                assert found.part(home, name, metric) == found.part(member.place, name, metric)
 
 
 def test_a_shared_step_names_every_step_whose_results_its_rule_reads():
@@ -348,23 +309,17 @@ def test_a_shared_step_names_every_step_whose_results_its_rule_reads():
             r"^(?:rule|checkpoint) (\w+):\n(.*?)(?=^\S|\Z)", file.read_text("utf-8"), re.MULTILINE | re.DOTALL
         ):
             read = re.search(r"    input:\n(.*?)    output:", body, re.DOTALL)
-            if name in BEFORE and read:
+            if name in SHARED and read:
                 steps = set(re.findall(r'made\("(\w+)"', read[1]))
                 steps |= {"score"} if "all_shards" in read[1] else set()
                 missing[name] = steps - closure(name)
-    assert missing == {key: set() for key in BEFORE}
+    assert missing
+    assert not any(missing.values()), missing
 
 
 def closure(step):
-    """All steps before a step."""
-    return set(BEFORE[step]).union(*(closure(other) for other in BEFORE[step]))
-
-
-def test_a_section_that_nobody_has_described_is_shared_by_nobody(monkeypatch):
-    study = Study.model_validate(PLAIN)
-    before = chain(study, "prepare")
-    monkeypatch.setattr("reident.pipeline.parts.DESCRIBED", frozenset({"id", "files"}))
-    assert chain(study, "prepare") != before
+    """Return all steps before a step."""
+    return set(STEPS[step].after).union(*(closure(other) for other in STEPS[step].after))
 
 
 def test_a_member_is_what_the_comparison_reads(tmp_path):

@@ -7,7 +7,7 @@ import yaml
 from reident.errors import InputError
 from reident.pipeline import configuration
 
-BUNDLED = yaml.safe_load((Path(__file__).parents[2] / "config" / "config.yaml").read_text(encoding="utf-8"))
+BUNDLED = yaml.safe_load((Path(__file__).parents[3] / "config" / "config.yaml").read_text(encoding="utf-8"))
 
 TAKEN = [
     ("as it is", {}),
@@ -27,7 +27,7 @@ REFUSED = [
     (
         "a word for a number",
         {"pairs_per_shard": "abc"},
-        "`pairs_per_shard` is no whole number of at least 1; correct",
+        "`pairs_per_shard` must be a positive integer. Correct",
     ),
     ("nothing in a shard", {"pairs_per_shard": 0}, "`pairs_per_shard`"),
     ("nothing, as text", {"pairs_per_shard": "00"}, "`pairs_per_shard`"),
@@ -35,12 +35,12 @@ REFUSED = [
     ("half a pair", {"pairs_per_shard": 2.5}, "`pairs_per_shard`"),
     ("no number", {"pairs_per_shard": None}, "`pairs_per_shard`"),
     ("no processor", {"threads_on_a_cluster": 0}, "`threads_on_a_cluster`"),
-    ("neither true nor false", {"shared_results": "yes"}, "`shared_results` is neither true nor false"),
-    ("a key that nobody knows", {"stduy": "x"}, "config: `stduy` is unknown; did you mean `study`?"),
+    ("neither true nor false", {"shared_results": "yes"}, "`shared_results` must be `true` or `false`"),
+    ("a key that nobody knows", {"stduy": "x"}, "config: `stduy` is not a known key. Did you mean `study`?"),
     (
         "a key that resembles none",
         {"zzz": "x"},
-        "config: `zzz` is unknown; give one of study, studies, pairs_per",
+        "config: `zzz` is not a known key. Use one of study, studies, pairs_per",
     ),
 ]
 
@@ -61,10 +61,10 @@ def test_the_studies_of_a_run(tmp_path, monkeypatch):
 
 
 NO_STUDIES = [
-    ("a brace in the folder", {"study": "in{a}/s.yaml"}, "in{a}/s.yaml: a path with a brace"),
-    ("half a brace in a listed one", {"studies": ["a}.yaml"]}, "rename the folder or the file."),
-    ("one text for a list", {"studies": "a.yaml"}, "`studies` is no list of study files"),
-    ("no study", {}, "name a study by `--config study=PATH`"),
+    ("a brace in the folder", {"study": "in{a}/s.yaml"}, "in{a}/s.yaml contains a brace"),
+    ("half a brace in a listed one", {"studies": ["a}.yaml"]}, "Rename the file or its folder."),
+    ("one text for a list", {"studies": "a.yaml"}, "`studies` must be a list of study files"),
+    ("no study", {}, "name a study with `--config study=PATH`"),
 ]
 
 

@@ -12,6 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyreadstat
 import pytest
+from making import sas7bdat
+from making.formats import ENDINGS, write
+from making.studies import study as plain_study
 from reident import reading, simulation
 from reident.errors import InputError
 from reident.intake import prepare as intake
@@ -19,11 +22,8 @@ from reident.reading import statistical, xport
 from reident.reading.displayed import shown
 from reident.sections.files import SourceFile
 from reident.study import model as study
-from unit import sas7bdat
-from unit.making import study as plain_study
-from unit.stored_as import ENDINGS, write
 
-EXAMPLE = Path(__file__).resolve().parents[2] / "config" / "studies" / "example.yaml"
+EXAMPLE = Path(__file__).resolve().parents[3] / "config" / "studies" / "example.yaml"
 
 
 def read(path, columns, keys=(), **source):
@@ -138,7 +138,7 @@ def test_a_key_that_is_a_number_is_whole_and_exact(tmp_path, kind, sentence, num
     )
     assert read(path, ["a"]).num_rows == 3
     with pytest.raises(
-        InputError, match=r"^f\.\w+, row 3, column `a`: a key that is missing, not whole, or beyond"
+        InputError, match=r"^f\.\w+, row 3, column `a`: a numeric key must be an integer below"
     ):
         read(path, ["a"], keys=["a"])
 
@@ -146,7 +146,7 @@ def test_a_key_that_is_a_number_is_whole_and_exact(tmp_path, kind, sentence, num
 def test_a_key_of_single_precision_is_exact_up_to_2_24(tmp_path):
     path = tmp_path / "f.dta"
     pd.DataFrame({"a": np.array([2**24 - 1, 2**24], np.float32)}).to_stata(path, write_index=False)
-    with pytest.raises(InputError, match=r"^f\.dta, row 2, column `a`: a key"):
+    with pytest.raises(InputError, match=r"^f\.dta, row 2, column `a`: a numeric key"):
         read(path, ["a"], keys=["a"])
 
 
@@ -168,7 +168,7 @@ def test_special_missing_values_of_sas_are_kept_apart(tmp_path):
     cells = [letter.encode() + bytes(7) for letter in "._AMZ"]
     transport(path, [*cells, IBM_ONE, bytes(8), bytes.fromhex("C190000000000000")])
     assert read(path, ["a"])["a"].to_pylist() == ["", "._", ".A", ".M", ".Z", "1", "0", "-9"]
-    with pytest.raises(InputError, match=r"^f\.xpt, row 2, column `a`: a key that is missing"):
+    with pytest.raises(InputError, match=r"^f\.xpt, row 2, column `a`: a numeric key must be an integer"):
         read(path, ["a"], keys=["a"])
 
 
@@ -220,7 +220,7 @@ def test_sas_data_sets_have_numbers_text_days_and_special_missing_values(tmp_pat
     with pytest.raises(InputError, match=r"^f\.sas7bdat, column `time`: a time, or a part of a date"):
         read(path, ["time"])
     with pytest.raises(
-        InputError, match=r"^f\.sas7bdat, row 4, column `number`: a key that is missing, not whole"
+        InputError, match=r"^f\.sas7bdat, row 4, column `number`: a numeric key must be an integer"
     ):
         read(path, ["number"], keys=["number"])
 
@@ -238,7 +238,7 @@ def test_a_day_is_the_same_text_in_every_format_and_a_point_in_time_is_refused(t
     )
     assert read(path, ["a"])["a"].to_pylist() == ["1960-01-01", "1900-02-28", "2026-03-31"]
     with pytest.raises(
-        InputError, match=r"^f\.\w+, column `b`: a time, or a part of a date, has no certain text"
+        InputError, match=r"^f\.\w+, column `b`: a time, or a part of a date, has no unambiguous text"
     ):
         read(path, ["c", "b"])
 
@@ -265,7 +265,7 @@ def test_a_date_that_is_no_whole_day_is_refused_with_its_row(tmp_path):
     path = tmp_path / "f.dta"
     frame = pd.DataFrame({"a": [0.0, np.nan, 0.5]})
     pyreadstat.write_dta(frame, path, variable_format={"a": "%td"})
-    with pytest.raises(InputError, match=r"^f\.dta, row 3, column `a`: a date that is no whole day"):
+    with pytest.raises(InputError, match=r"^f\.dta, row 3, column `a`: the value is not a valid date"):
         read(path, ["a"])
 
 
@@ -286,14 +286,14 @@ def test_a_file_that_is_cut_or_no_such_file_is_one_sentence(tmp_path, kind, keep
     path.write_bytes(content[: int(len(content) * keep)])
     with pytest.raises(
         InputError,
-        match=r"^f\.\w+: this is not a whole (SAS|Stata|SPSS) [a-z ]*(file|data set); write it again\.$",
+        match=r"^f\.\w+: the file is not a complete (SAS|Stata|SPSS) [a-z ]*(file|data set). Write it again\.$",
     ):
         read(path, ["a"])
     for spoilt in (b"a,b\n1,x\n", bytes(5000)):
         path.write_bytes(spoilt)
         with pytest.raises(
             InputError,
-            match=r"^f\.\w+: this is not a whole (SAS|Stata|SPSS) [a-z ]*(file|data set); write it again\.$",
+            match=r"^f\.\w+: the file is not a complete (SAS|Stata|SPSS) [a-z ]*(file|data set). Write it again\.$",
         ):
             read(path, ["a"])
 
@@ -301,7 +301,7 @@ def test_a_file_that_is_cut_or_no_such_file_is_one_sentence(tmp_path, kind, keep
 @pytest.mark.parametrize("kind", DESCRIBED)
 def test_a_column_that_is_not_there(tmp_path, kind):
     with pytest.raises(
-        InputError, match=r"^f\.\w+: there is no column `c`; correct the name in the study file\.$"
+        InputError, match=r"^f\.\w+: the file has no column `c`. Correct the name in the study file\.$"
     ):
         read(stored(tmp_path, kind), ["a", "c"])
 
@@ -311,7 +311,8 @@ def test_a_file_under_the_name_of_another_format_is_recognised(tmp_path, kind):
     path = stored(tmp_path, kind)
     named = path.rename(tmp_path / "f.csv")
     with pytest.raises(
-        InputError, match=rf"^f\.csv: read as csv, but this is an? .*; declare `format: {kind}`\.$"
+        InputError,
+        match=rf"^f\.csv: the file is not a `csv` file; it is an? .*\. Declare `format: {kind}`\.$",
     ):
         read(named, ["a"])
     assert read(named, ["a"], format=kind).num_rows == 500
@@ -321,13 +322,12 @@ def test_a_file_under_the_name_of_another_format_is_recognised(tmp_path, kind):
 def test_a_packed_file_is_refused_by_what_it_is(tmp_path, kind):
     path = stored(tmp_path, kind)
     path.write_bytes(gzip.compress(path.read_bytes()))
-    with pytest.raises(
-        InputError, match=rf"^f\.\w+: read as {kind}, but packed by gzip, which only CSV and fixed"
-    ):
+    with pytest.raises(InputError, match=rf"^f\.\w+: a `{kind}` file must not be compressed with gzip"):
         read(path, ["a"])
     named = path.rename(tmp_path / "f.csv.gz")
     with pytest.raises(
-        InputError, match=r"^f\.csv\.gz: read as csv, but this is an? .*packed by gzip; unpack it"
+        InputError,
+        match=r"^f\.csv\.gz: the file is not a `csv` file; it is an? .*compressed with gzip\. Decompress it",
     ):
         read(named, ["a"])
 
@@ -336,7 +336,8 @@ def test_a_portable_file_of_spss_is_refused_by_what_it_is(tmp_path):
     path = tmp_path / "f.txt"
     pyreadstat.write_por(pd.DataFrame({"A": [1.0]}), path)
     with pytest.raises(
-        InputError, match=r"^f\.txt: read as csv, but this is an SPSS portable file; save it as \.sav"
+        InputError,
+        match=r"^f\.txt: the file is not a `csv` file; it is an SPSS portable file. Save it as \.sav",
     ):
         read(path, ["A"])
 
@@ -377,9 +378,7 @@ def test_text_in_another_encoding_is_declared(tmp_path):
     content = path.read_bytes()
     path.write_bytes(content.replace("éb".encode(), b"\xe9b "))
     assert read(path, ["a"], encoding="cp1252")["a"].to_pylist() == ["ab", "éb"]
-    with pytest.raises(
-        InputError, match=r"^f\.xpt, row 2, column `a`: a byte that is not of the declared encoding"
-    ):
+    with pytest.raises(InputError, match=r"^f\.xpt, row 2, column `a`: the text is not utf-8"):
         read(path, ["a"])
 
 
@@ -402,7 +401,7 @@ def test_half_a_letter_at_the_end_of_a_text_is_not_dropped(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(LETTERS[name]())
     assert read(path, ["a"], encoding="cp1252")["a"].to_pylist() == ["Zoé", "xyz"]
-    with pytest.raises(InputError, match=rf"^{name}, row 1, column `a`: a byte that is not utf-8; declare"):
+    with pytest.raises(InputError, match=rf"^{name}, row 1, column `a`: the text is not utf-8. Declare"):
         read(path, ["a"], encoding="utf-8")
 
 
@@ -417,5 +416,5 @@ def test_several_data_sets_in_one_transport_file_are_refused(tmp_path):
     path = stored(tmp_path, "xport")
     content = path.read_bytes()
     path.write_bytes(content + content[content.index(b"HEADER RECORD*******MEMB") :])
-    with pytest.raises(InputError, match=r"^f\.xpt: it holds several data sets"):
+    with pytest.raises(InputError, match=r"^f\.xpt: the file must have exactly one data set"):
         read(path, ["a"])

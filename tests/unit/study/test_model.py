@@ -1,15 +1,11 @@
 """The study model: what a study file may say, what it means, what is refused, and what a digest covers."""
 
-import copy
-import os
 from fractions import Fraction
 
 import pytest
-import yaml
+from making.studies import PLAIN, changed, files, parts, plain, saved, study
 from reident.errors import InputError
-from reident.pipeline import parts
 from reident.study import model as studies
-from unit.making import PLAIN, plain, study
 
 
 def first(model):
@@ -21,7 +17,7 @@ def with_variable(**fields):
 
 
 def many_unknown(links):
-    return {**plain()["files"], "iuf": {**plain()["files"]["iuf"], "unknown_links_at_most": links}}
+    return files(iuf={**PLAIN["files"]["iuf"], "unknown_links_at_most": links})
 
 
 SPELLINGS = [
@@ -130,50 +126,58 @@ def test_what_a_study_file_may_say(sentence, data, look, value):
     assert look(studies.Study.model_validate(data)) == value
 
 
-def files(**sides):
-    return {**copy.deepcopy(PLAIN["files"]), **sides}
-
-
 ADHOC = "metrics.adhoc.scores"
-NULL = 'write `"NULL"` in quotes for that word, or `""` for an empty cell.'
+NULL = 'Write `"NULL"` in quotation marks for that word, or `""` for an empty cell.'
 REFUSED = [
-    ("an id with capitals", plain(id="Study"), "`id`: "),
-    ("an id with a slash", plain(id="a/b"), "`id`: "),
-    ("an id with a line end", plain(id="a\n"), "`id`: "),
-    ("no id", {key: value for key, value in PLAIN.items() if key != "id"}, "this key is missing; add it"),
-    ("a key that nobody knows", plain(metric={}), "`metric`: unknown key; did you mean `metrics`?"),
+    (
+        "an id with capitals",
+        plain(id="Study"),
+        "`id` must consist of lower-case letters, digits and hyphens.",
+    ),
+    ("an id with a slash", plain(id="a/b"), "`id` must consist of lower-case letters, digits and hyphens."),
+    (
+        "an id with a line end",
+        plain(id="a\n"),
+        "`id` must consist of lower-case letters, digits and hyphens.",
+    ),
+    ("no id", {key: value for key, value in PLAIN.items() if key != "id"}, "`id` is missing. Add it"),
+    ("a key that nobody knows", plain(metric={}), "`metric` is not a known key. Did you mean `metrics`?"),
     (
         "a key that nobody knows, below",
         plain(binning={"bin": "4"}),
-        "`binning.bin`: unknown key; did you mean `bins`?",
+        "`binning.bin` is not a known key. Did you mean `bins`?",
     ),
-    ("neither files nor simulate", plain(files=None), "give exactly one of them"),
+    ("neither files nor simulate", plain(files=None), "`metrics` must have exactly one source of records"),
     ("no linking variable", plain(linking_variables=[]), "`linking_variables`"),
-    ("no metric", plain(metrics={}), "names no metric; add at least one"),
-    ("a metric that does not exist", plain(metrics={"taxycab": {}}), "did you mean `taxicab`?"),
+    ("no metric", plain(metrics={}), "`metrics` must have at least one metric. Add one"),
+    ("a metric that does not exist", plain(metrics={"taxycab": {}}), "Did you mean `taxicab`?"),
     ("a type that does not exist", with_variable(type="ordinal"), "`linking_variables[1].type`"),
     (
         "a linking variable twice",
         plain(linking_variables=[PLAIN["linking_variables"][0]] * 2),
-        "stands twice",
+        "`x` is given twice in `linking_variables`",
     ),
-    ("a strata variable twice", plain(strata=["s", "s"]), "`s` stands twice in `strata`"),
-    ("a variable for strata and linking", plain(strata=["c"]), "`c` is both"),
+    ("a strata variable twice", plain(strata=["s", "s"]), "`s` is given twice in `strata`"),
+    ("a variable for strata and linking", plain(strata=["c"]), "`c` must not be both"),
     (
         "the same column under two names",
         plain(strata=[{"name": "s", "eif": "c"}]),
-        "is both a strata variable and a",
+        "must not be both a strata variable and a",
     ),
     (
         "a linking variable named as a key",
         with_variable(name="p"),
-        "`p` is a key column and also something else",
+        "`p` must not be the name of a key column and of another",
     ),
-    ("a strata variable named as a key", plain(strata=["e"]), "`e` is a key column and also something else"),
+    (
+        "a strata variable named as a key",
+        plain(strata=["e"]),
+        "`e` must not be the name of a key column and of another",
+    ),
     (
         "a variable named as a result column",
         with_variable(name="score"),
-        "`score` is the name of a result column",
+        "`score` must not be a name in the study",
     ),
     (
         "a key part twice",
@@ -182,12 +186,12 @@ REFUSED = [
                 puf={"path": "f", "id": ["p", "p"]}, iuf={"path": "f", "puf_id": ["p", "q"], "eif_id": "e"}
             )
         ),
-        "`p` is a key column and also",
+        "`p` must not be the name of a key column and of another",
     ),
     (
         "links with fewer key parts than the file",
         plain(files=files(eif={"path": "f", "id": ["a", "b"]})),
-        "`iuf.eif_id` has 1 columns and `eif.id` has 2; make them equal",
+        "`files.iuf.eif_id` must have as many columns as `eif.id`, but has 1 instead of 2.",
     ),
     ("an empty key", plain(files=files(eif={"path": "f", "id": []})), "`files.eif.id`"),
     (
@@ -210,118 +214,148 @@ REFUSED = [
         plain(files=files(puf={"path": "f", "id": "p", "delimiter": "\n"})),
         "`files.puf",
     ),
-    ("an order for a number", with_variable(type="numeric", order=["1", "2"]), "go with `type: categorical`"),
+    (
+        "an order for a number",
+        with_variable(type="numeric", order=["1", "2"]),
+        "must not have `order` or `integer_coded` with `type: numeric`",
+    ),
     (
         "coded integers for a number",
         with_variable(type="numeric", integer_coded="yes"),
-        "go with `type: categorical`",
+        "must not have `order` or `integer_coded` with `type: numeric`",
     ),
     ("an order of one category", with_variable(order=["1"]), "`linking_variables[1].order`"),
-    ("a category twice in the order", with_variable(order=["1", "2", "1"]), "stands twice in `order`"),
+    (
+        "a category twice in the order",
+        with_variable(order=["1", "2", "1"]),
+        "`linking_variables[1].order` must not contain a category twice",
+    ),
     ("a null among missing codes", with_variable(missing=["-9", None]), NULL),
     ("a null among those of one file", with_variable(missing={"puf": [None]}), NULL),
     ("a null in place of missing codes", with_variable(missing={"eif": None}), NULL),
     (
         "a recode to a missing code",
         with_variable(missing=["-9"], recode={"puf": {"a": "-9 "}}),
-        "`recode` of `x` makes `-9 ` of a code of the puf, for which `missing` declares it; missing codes are",
+        "`linking_variables[1].recode.puf` must not map a code to `-9 `, which is a missing code: missing codes are",
     ),
     (
         "a recode to a missing code of coded integers",
         with_variable(missing={"eif": "9"}, integer_coded="true", recode={"eif": {"7": "09"}}),
-        "add `7` to `missing` in place of recoding it",
+        "Add `7` to `missing.eif` instead.",
     ),
     (
         "a section of one file's codes",
         with_variable(missing={"puf": {"a": "b"}}),
-        "should be a list: write its items",
+        "must be a list. Write its items",
     ),
     (
         "a word for a section",
         plain(binning="5"),
-        "`binning`: should be a section: write its keys below it, or as `{key:",
+        "`binning` must be a section. Write its keys below it, or as `{key:",
     ),
     (
         "a word for a table",
         with_variable(recode={"puf": "a"}),
-        "`linking_variables[1].recode.puf`: should be a section",
+        "`linking_variables[1].recode.puf` must be a section",
     ),
     (
         "a word for a list",
         plain(strata="s"),
-        "`strata`: should be a list: write its items in brackets, as in `[a, b]`",
+        "`strata` must be a list. Write its items in brackets, as in `[a, b]`",
     ),
     (
         "an empty list",
         plain(files=files(eif={"path": "f", "id": []})),
-        "should have at least 1 item and has 0; add what",
+        "must have at least 1 item, but has 0. Add what",
     ),
     (
         "a list for a word",
         plain(title=["a"]),
-        "`title`: should be one text, and is a list or a section; write it alone",
+        "`title` must be a single value, not a list or a section. Write one value.",
     ),
     (
         "a recode to null",
         with_variable(recode={"puf": {"a": None}}),
-        "`linking_variables[1].recode.puf.a`: nothing is written, or null; write a value, in quotes if",
+        "`linking_variables[1].recode.puf.a` must not be absent or null. Write a value, in quotation marks if",
     ),
     (
         "a word for a number of bins",
         plain(binning={"bins": "five"}),
-        "`binning.bins`: should be a whole number",
+        "`binning.bins` must be an integer",
     ),
     (
         "a number of bins with an underscore",
         plain(binning={"bins": "5_0"}),
-        "`binning.bins`: underscores stand between",
+        "`binning.bins` must not have underscores",
     ),
     (
         "α with an underscore",
         plain(metrics={"taxicab": {"alpha": "0.2_5"}}),
-        "`metrics.taxicab.alpha`: underscores",
+        "`metrics.taxicab.alpha` must not have underscores",
     ),
     (
         "a level with an underscore",
         plain(rates={"level": "0.9_5"}),
-        "`rates.level`: underscores stand between thousands",
+        "`rates.level` must not have underscores except between thousands",
     ),
     (
         "a word for a level",
         plain(rates={"level": "high"}),
-        "`rates.level`: should be a number, with a point before",
+        "`rates.level` must be a number. Write decimals with a point",
     ),
-    ("a word for a truth value", with_variable(integer_coded="perhaps"), "should be true or false"),
-    ("a date of seconds", plain(date="0"), "`date`: this is no day; write YYYY-MM-DD, such as 2026-03-31."),
-    ("a date of a year", plain(date="2026"), "`date`: this is no day; write YYYY-MM-DD"),
-    ("a date with a time", plain(date="2026-03-02T00:00:00"), "`date`: this is no day; write YYYY-MM-DD"),
+    ("a word for a truth value", with_variable(integer_coded="perhaps"), "must be `true` or `false`"),
+    (
+        "a date of seconds",
+        plain(date="0"),
+        "`date` is not a date (YYYY-MM-DD). Write for example 2026-03-31.",
+    ),
+    ("a date of a year", plain(date="2026"), "`date` is not a date (YYYY-MM-DD)"),
+    ("a date with a time", plain(date="2026-03-02T00:00:00"), "`date` is not a date (YYYY-MM-DD)"),
     (
         "a date that no calendar has",
         plain(date="2026-02-30"),
-        "`date`: is no day of the calendar; write YYYY-MM-DD",
+        "`date` is not a valid date (YYYY-MM-DD)",
     ),
     ("one bin", plain(binning={"bins": "1"}), "`binning.bins`"),
     ("bins of a file that does not exist", plain(binning={"cutpoints": "iuf"}), "`binning.cutpoints`"),
     (
         "keep below max_pairs",
         plain(rank_filter={"max_pairs": "6", "keep": "5"}),
-        "`keep` (5) is below `max_pairs` (6)",
+        "`rank_filter.keep` must be at least `max_pairs` (6), but is 5.",
     ),
     ("no pairs at all", plain(rank_filter={"max_pairs": "0"}), "`rank_filter.max_pairs`"),
     ("α of 0", plain(metrics={"taxicab": {"alpha": "0"}}), "`metrics.taxicab.alpha`"),
     ("α above 1", plain(metrics={"euclidean": {"alpha": "1.0001"}}), "`metrics.euclidean.alpha`"),
-    ("α that is no number", plain(metrics={"taxicab": {"alpha": "half"}}), "must be a number such as 0.5"),
+    (
+        "α that is no number",
+        plain(metrics={"taxicab": {"alpha": "half"}}),
+        "must be a number. Write a decimal such as 0.5",
+    ),
     (
         "α of too many decimals to tell two scores apart",
         plain(metrics={"taxicab": {"alpha": "0.3333333333333333"}}),
-        "`metrics.taxicab.alpha`: has more than twelve decimals; write it shorter, or as a fraction such as 1/3.",
+        "`metrics.taxicab.alpha` must have at most 12 decimal places. Round it, or write a fraction such as 1/3.",
     ),
-    ("α over nothing", plain(metrics={"taxicab": {"alpha": "1/0"}}), "must be a number such as 0.5"),
+    (
+        "α with ten million digits",
+        plain(metrics={"taxicab": {"alpha": "1e9999999"}}),
+        "`metrics.taxicab.alpha` must have an exponent from -308 to 308. Write the number without it.",
+    ),
+    (
+        "α with ten million decimals",
+        plain(metrics={"euclidean": {"alpha": "1E-9999999"}}),
+        "`metrics.euclidean.alpha` must have an exponent from -308 to 308",
+    ),
+    (
+        "α over nothing",
+        plain(metrics={"taxicab": {"alpha": "1/0"}}),
+        "must be a number. Write a decimal such as 0.5",
+    ),
     ("α that is no finite number", plain(metrics={"taxicab": {"alpha": "nan"}}), "`metrics.taxicab.alpha`"),
     (
         "an order of interactions that is full",
         plain(metrics={"unicity": {"interactions": "full", "max_order": "2"}}),
-        "does",
+        "`metrics.unicity.max_order` must not be given with `interactions: full`",
     ),
     ("a level of 1", plain(rates={"level": "1"}), "`rates.level`"),
     (
@@ -329,7 +363,11 @@ REFUSED = [
         plain(decision={"conditional_rate_at_most": "5"}),
         "`decision.conditional_rate_at_most`",
     ),
-    ("scores of no variable", plain(metrics={"adhoc": {"scores": {"z": "exact"}}}), f"`{ADHOC}` names `z`"),
+    (
+        "scores of no variable",
+        plain(metrics={"adhoc": {"scores": {"z": "exact"}}}),
+        f"`{ADHOC}.z` is not the score of a linking variable",
+    ),
     ("no rule", plain(metrics={"adhoc": {"scores": {"x": {}}}}), "exactly one of"),
     (
         "two rules",
@@ -356,12 +394,12 @@ REFUSED = [
     (
         "bands of categories",
         plain(metrics={"adhoc": {"scores": {"c": {"bands": [{"within": "1", "score": "1"}]}}}}),
-        "bands, which need a numeric variable",
+        "must not have `bands`, because the variable is categorical",
     ),
     (
         "a table of numbers",
         plain(metrics={"adhoc": {"scores": {"x": {"table": [{"puf": "1", "eif": "1", "score": "1"}]}}}}),
-        "a table, which needs a categorical variable",
+        "must not have a `table`, because the variable is numeric",
     ),
     (
         "a band twice",
@@ -374,12 +412,12 @@ REFUSED = [
                 }
             }
         ),
-        "two bands have the same `within`",
+        "`metrics.adhoc.scores.x.bands` must not have the same `within` twice",
     ),
     (
         "a function without its hash",
         plain(metrics={"adhoc": {"scores": {"x": {"function": "m:f"}}}}),
-        "needs the `sha256`",
+        "`metrics.adhoc.scores.x.sha256` is missing",
     ),
     (
         "a function by a path",
@@ -400,20 +438,15 @@ def test_what_is_refused_with_line_and_key(tmp_path, sentence, data, says):
     assert "\n" not in message
 
 
-def saved(folder, data):
-    path = folder / "s.yaml"
-    text = {key: value for key, value in data.items() if value is not None}
-    path.write_text(yaml.safe_dump(text, sort_keys=False), encoding="utf-8")
-    return path
-
-
 def test_the_first_mistake_is_told_with_its_line_and_how_many_follow(tmp_path):
-    path = tmp_path / "s.yaml"
+    path = tmp_path / "study.yaml"
     path.write_text(
         "id: Bad Id\nfiles:\n  puf: {path: p.csv}\n  eif: {path: e.csv, id: e}\nmetrics: {}\n",
         encoding="utf-8",
     )
-    with pytest.raises(InputError, match=r"s\.yaml, line 1: `id`: .*\(2 more after this one\.\)"):
+    with pytest.raises(
+        InputError, match=r"study\.yaml, line 1: `id` must .*\(2 more lines have mistakes\.\)"
+    ):
         studies.load(path)
 
 
@@ -476,98 +509,31 @@ def test_the_canonical_form_reads_back_as_the_study():
     assert studies.canonical_json(studies.parse(text)) == text
 
 
-STEPS = ("prepare", "stratify", "bin", "score", "rank", "confirm", "describe", "rate", "report")
 TOUCHES = [
     ("the title", {"title": "T"}, {"report"}),
-    ("the limit of the verdict", {"decision": {"conditional_rate_at_most": "0.1"}}, {"report"}),
-    ("the interval", {"rates": {"interval": "wilson"}}, {"rate", "report"}),
-    ("the rank limit", {"rank_filter": {"max_pairs": "4"}}, {"rank", "rate", "report"}),
-    ("what scoring keeps", {"rank_filter": {"keep": "30"}}, {"score", "rank", "confirm", "rate", "report"}),
-    ("α", {"metrics": {"taxicab": {"alpha": "0.4"}}}, {"score", "report"}),
-    ("a metric more", {"metrics": {"taxicab": {}, "unicity": {}}}, {"describe", "rate", "report"}),
-    ("the number of bins", {"binning": {"bins": "4"}}, {"bin", "report"}),
-    ("the scope of standard deviations", {"binning": {"scope": "study"}}, {"bin", "score", "report"}),
-    ("a strata variable", {"strata": ["s"]}, set(STEPS)),
+    ("the limit of the verdict", {"decision": {"conditional_rate_at_most": "0.1"}}, set()),
+    ("the interval", {"rates": {"interval": "wilson"}}, {"rate"}),
+    ("the rank limit", {"rank_filter": {"max_pairs": "4"}}, {"rank", "rate"}),
+    ("what scoring keeps", {"rank_filter": {"keep": "30"}}, {"score", "confirm"}),
+    ("α", {"metrics": {"taxicab": {"alpha": "0.4"}}}, {"score"}),
+    ("a metric more", {"metrics": {"taxicab": {}, "unicity": {}}}, {"describe", "rate"}),
+    ("the number of bins", {"binning": {"bins": "4"}}, {"bin"}),
+    ("the scope of standard deviations", {"binning": {"scope": "study"}}, {"bin", "score"}),
+    ("a strata variable", {"strata": ["s"]}, {"prepare", "stratify", "bin", "score", "describe", "rate"}),
     (
         "a tolerance for unknown links",
         {"files": files(iuf={**PLAIN["files"]["iuf"], "unknown_links_at_most": 1})},
-        {"prepare", "report"},
+        {"prepare"},
     ),
 ]
 
 
 @pytest.mark.parametrize(("sentence", "sections", "touched"), TOUCHES, ids=[case[0] for case in TOUCHES])
 def test_a_change_touches_the_steps_that_take_it(sentence, sections, touched):
-    before, after = study(), study(**sections)
-    found = {
-        step
-        for step in STEPS
-        if parts.digest(parts.part(before, step, "taxicab"))
-        != parts.digest(parts.part(after, step, "taxicab"))
-    }
-    assert found == touched
+    assert changed(study(), study(**sections)) == {"resolve", *touched}
 
 
 def test_the_options_of_a_metric_touch_its_own_scores_alone():
     before, after = (study(metrics={"taxicab": {"alpha": alpha}, "unicity": {}}) for alpha in ("0.5", "0.4"))
-    assert parts.part(before, "score", "unicity") == parts.part(after, "score", "unicity")
-    assert parts.part(before, "score", "taxicab") != parts.part(after, "score", "taxicab")
-
-
-# Files that a study names
-
-PLACES = [
-    ("nothing there", lambda _: None, "does not exist", "a path is relative to the study file"),
-    ("a folder", lambda folder: (folder / "eif.csv").mkdir(), "is a folder", "name the file in it"),
-    (
-        "a link to itself",
-        lambda folder: (folder / "eif.csv").symlink_to("eif.csv"),
-        "is a link that leads to no file",
-        "correct the link",
-    ),
-    ("a pipe", lambda folder: os.mkfifo(folder / "eif.csv"), "is a pipe or a device", "write it to a file"),
-]
-
-
-@pytest.mark.parametrize(("sentence", "make", "problem", "remedy"), PLACES, ids=[case[0] for case in PLACES])
-def test_a_file_that_a_study_names_must_be_there(tmp_path, sentence, make, problem, remedy):
-    path = saved(tmp_path, plain())
-    for name in ("puf.csv", "iuf.csv"):
-        (tmp_path / name).touch()
-    make(tmp_path)
-    with pytest.raises(InputError) as caught:
-        studies.check_files(studies.load(path), path)
-    assert str(caught.value).startswith(f"{path}, line 7: `files.eif.path`: eif.csv {problem}; ")
-    assert remedy in str(caught.value)
-
-
-NAMES = [
-    (
-        "a brace",
-        "e{if}.csv",
-        "e{if}.csv has a brace, which stands for several files in a workflow; rename the file",
-    ),
-    ("too long", "x" * 5000, "… cannot be looked up (File name too long); correct it, or move the file."),
-    ("a NUL character", "e\0if.csv", "e?if.csv has a NUL character; correct it."),
-]
-
-
-@pytest.mark.parametrize(("sentence", "name", "says"), NAMES, ids=[case[0] for case in NAMES])
-def test_a_path_that_cannot_be_one(tmp_path, sentence, name, says):
-    path = saved(tmp_path, plain(files=files(puf={"path": name, "id": "p"})))
-    with pytest.raises(InputError) as caught:
-        studies.check_files(studies.load(path), path)
-    assert str(caught.value).startswith(f"{path}, line 4: `files.puf.path`: ")
-    assert says in str(caught.value)
-    assert len(str(caught.value)) < 700
-
-
-def test_the_file_of_a_scoring_function_must_be_there(tmp_path):
-    rule = {"function": "own:score", "sha256": "0" * 64}
-    path = saved(tmp_path, plain(metrics={"adhoc": {"scores": {"x": rule}}}))
-    for name in ("puf.csv", "eif.csv", "iuf.csv"):
-        (tmp_path / name).touch()
-    with pytest.raises(InputError, match=r"`metrics\.adhoc\.scores\.x\.function`: own\.py does not exist"):
-        studies.check_files(studies.load(path), path)
-    (tmp_path / "own.py").touch()
-    studies.check_files(studies.load(path), path)
+    assert parts(before, "score", metric="unicity") == parts(after, "score", metric="unicity")
+    assert parts(before, "score", metric="taxicab") != parts(after, "score", metric="taxicab")

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from reident.study import documentation
 from reident.study import model as study
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 STUDIES = sorted((ROOT / "config" / "studies").glob("*.yaml"))
 
 

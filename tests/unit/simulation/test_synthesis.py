@@ -98,7 +98,7 @@ def test_simulations_are_told_apart_by_their_kind():
     assert isinstance(read({}), HouseholdSurvey)
     assert isinstance(read({"kind": "household-survey", "seed": "3"}), HouseholdSurvey)
     assert read({"kind": "synthetic-survey", "copies": "2"}).copies == 2
-    with pytest.raises(ValidationError, match="there is no such `kind`"):
+    with pytest.raises(ValidationError, match="must have as `kind` one of"):
         read({"kind": "census"})
     with pytest.raises(ValidationError, match="puf_records"):
         read({"kind": "synthetic-survey", "puf_records": 5})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pyarrow as pa
-from unit.fixture_files import (
+from making.fixture_files import (
     COMPLETE,
     COMPOSITE,
     CROSSED,
@@ -77,8 +77,8 @@ KEYS_AND_VALUES = [
         "keys beyond 2^53 as doubles",
         {"puf.parquet": parquet(pufid=pa.array([8.1e15, 8.2e15]), **PARQUET)},
         (
-            "puf.parquet, column `pufid`: a key stored as floating point numbers",
-            "store it as text or integers",
+            "puf.parquet, column `pufid`: a key must not be stored as floating point numbers",
+            "Store it as text or integers",
         ),
         study=source("puf", path="puf.parquet"),
     ),
