@@ -11,12 +11,12 @@ from making.filerisk import POPULATION, write_filerisk
 from making.matching import write_matching
 from making.microaggregation import write_masked
 from making.report import Shape, cells, write_results
+from making.studies import study
 from making.variants import ALPHA, add_variants
 from reident.pipeline import steps
 from reident.report import tables
 from reident.report.results import Results
 from reident.study.model import Study
-from unit.making import study
 
 FILES = {
     "puf": {"path": "puf.csv", "id": ["p"]},

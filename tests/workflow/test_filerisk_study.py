@@ -137,4 +137,4 @@ def test_f_from_weights_that_cannot_be_is_one_sentence(tmp_path):
     source.write_text(re.sub(r",10\n", ",0.1\n", source.read_text(encoding="utf-8")), encoding="utf-8")
     ended = snakemake(studies=[file], folder=tmp_path / "run")
     assert ended.code != 0
-    assert any("the mean weight is below 1" in one for one in ended.errors), ended.shown
+    assert any("the mean weight must be at least 1" in one for one in ended.errors), ended.shown

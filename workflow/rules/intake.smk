@@ -1,8 +1,9 @@
 """The three files, typed by the study (METHODS §1).
 
 Reads  results/{study}/study.json; the public use file, the external intruder file, the true links
-Makes  results/{study}/prepared/{puf,eif,iuf}.parquet: keys as text, linking variables by their study
+Makes  results/{study}/prepared/{puf,eif}.parquet: keys as text, linking variables by their study
        names, null where missing, in the order of keys;
+       prepared/iuf.parquet: the links as row numbers in these two tables;
        prepared/account.csv: the row account; prepared/warnings.csv: what the analyst should look at
 """
 

@@ -1,6 +1,6 @@
 """Micro-aggregation of a file and its attack by itself (METHODS §9).
 
-Reads  the file of the section `microaggregate`, declared or simulated; results/{study}/confirmed/winkler.parquet
+Reads  the file of the section `microaggregate`, declared or simulated; results/{study}/confirmed/winkler.pairs.parquet
 Makes  results/{study}/simulated/original.csv where the study simulates it;
        microaggregation/{puf,eif,iuf}.csv: the masked sample, what the intruder holds, the links between them;
        microaggregation/{variables,account}.csv: what was done to each variable, and the row account;
@@ -61,10 +61,10 @@ rule microaggregate:
 
 
 rule agreements:
-    """Count what is found if more variables must agree."""
+    """Compute the rates for every smallest number of variables that must agree."""
     input:
         study=study_file,
-        confirmed=made("confirm", "confirmed/winkler.parquet", "winkler"),
+        pairs=made("confirm", "confirmed/winkler.pairs.parquet", "winkler"),
         rates="results/{study}/rates.csv",
     output:
         agreements="results/{study}/agreements.csv",

@@ -11,12 +11,12 @@ rule rate:
     input:
         unpack(linked_sources),
         study=study_file,
-        puf=made("prepare", "prepared/puf.parquet"),
-        eif=made("prepare", "prepared/eif.parquet"),
         iuf=made("prepare", "prepared/iuf.parquet"),
+        strata_puf=made("stratify", "strata/puf.parquet"),
+        strata_eif=made("stratify", "strata/eif.parquet"),
         manifest=made("stratify", "strata/manifest.csv"),
         accounts=accounts,
-        confirmed=confirmed_of("parquet"),
+        pairs=confirmed_of("pairs.parquet"),
         limits=confirmed_of("limits.csv"),
     output:
         rates=report(
@@ -51,8 +51,9 @@ rule describe:
         iuf=made("prepare", "prepared/iuf.parquet"),
         binned_puf=made("bin", "binned/puf.parquet"),
         binned_eif=made("bin", "binned/eif.parquet"),
-        manifest=made("stratify", "strata/manifest.csv"),
-        confirmed=confirmed_of("parquet"),
+        strata_puf=made("stratify", "strata/puf.parquet"),
+        strata_eif=made("stratify", "strata/eif.parquet"),
+        pairs=confirmed_of("pairs.parquet"),
     output:
         variables="results/{study}/description/variables.csv",
         agreement="results/{study}/description/agreement.csv",

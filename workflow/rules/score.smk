@@ -1,9 +1,13 @@
 """Scores, ranks, confirmation, metric by metric (METHODS §4–6).
 
 Reads  results/{study}/binned/ (unicity, taxicab) or prepared/ (the others); strata/
-Makes  scores/{metric}/{shard}.parquet: the pairs that the rank filter may need; {shard}.aside.parquet;
-       suspected/{metric}.parquet, suspected/{metric}.distribution.csv;
-       confirmed/{metric}.parquet, confirmed/{metric}.limits.csv
+Makes  scores/{metric}/{shard}.parquet: the pairs that the rank filter may need;
+       suspected/{metric}.parquet: the pairs of all shards with their ranks;
+       suspected/{metric}.distribution.csv: records and pairs by stratum and rank;
+       confirmed/{metric}.parquet: the suspected pairs by their keys, {metric}.pairs.parquet: by row number;
+       confirmed/{metric}.limits.csv: counts at every rank limit
+
+Before confirmation a record is its row number in prepared/, which is in the order of keys.
 """
 
 
@@ -13,12 +17,13 @@ rule score:
         study=study_file,
         puf=compared("puf"),
         eif=compared("eif"),
+        strata_puf=made("stratify", "strata/puf.parquet"),
+        strata_eif=made("stratify", "strata/eif.parquet"),
         manifest=made("stratify", "strata/manifest.csv"),
         shards=made("stratify", "strata/shards.csv"),
         functions=own_functions,
     output:
         pairs="results/{study}/scores/{metric}/{shard}.parquet",
-        aside="results/{study}/scores/{metric}/{shard}.aside.parquet",
         ledger="results/{study}/ledger/score.{metric}.{shard}.json",
     log:
         "results/{study}/logs/score.{metric}.{shard}.log",
@@ -27,7 +32,7 @@ rule score:
     conda:
         "../../environment.yml"
     # A small shard is done before a second thread has started.
-    threads: lambda wildcards: many_threads() if shard_pairs(wildcards) > 10**9 else 1
+    threads: lambda wildcards: many_threads() if shard_pairs(wildcards) > LARGE_SHARD else 1
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
         runtime=lambda wildcards, attempt: 10 + 60 * attempt * (shard_pairs(wildcards) // 10**11),
@@ -39,10 +44,12 @@ rule score:
 
 
 rule rank:
-    """Keep, for each record, the best ranks with few pairs: the suspected pairs."""
+    """Rank the pairs of each record."""
     input:
         study=study_file,
-        pairs=all_shards("parquet"),
+        pairs=all_shards,
+        strata_puf=made("stratify", "strata/puf.parquet"),
+        manifest=made("stratify", "strata/manifest.csv"),
     output:
         suspected="results/{study}/suspected/{metric}.parquet",
         distribution="results/{study}/suspected/{metric}.distribution.csv",
@@ -68,12 +75,14 @@ rule confirm:
     input:
         study=study_file,
         suspected=made("rank", "suspected/{metric}.parquet"),
-        pairs=all_shards("parquet"),
-        aside=all_shards("aside.parquet"),
+        puf=made("prepare", "prepared/puf.parquet"),
+        eif=made("prepare", "prepared/eif.parquet"),
         iuf=made("prepare", "prepared/iuf.parquet"),
+        strata_puf=made("stratify", "strata/puf.parquet"),
         manifest=made("stratify", "strata/manifest.csv"),
     output:
         confirmed="results/{study}/confirmed/{metric}.parquet",
+        positions="results/{study}/confirmed/{metric}.pairs.parquet",
         limits="results/{study}/confirmed/{metric}.limits.csv",
         ledger="results/{study}/ledger/confirm.{metric}.json",
     log:

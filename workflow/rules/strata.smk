@@ -3,12 +3,13 @@
 Reads  results/{study}/prepared/
 Makes  strata/manifest.csv: the strata with their counts and shards; strata/shards.csv: the blocks of each
        shard; strata/account.csv: records in no stratum, links lost to stratification;
+       strata/{puf,eif}.parquet: the stratum of each record, as its line of the manifest;
        binned/{puf,eif}.parquet: numeric variables as quantile categories; binned/cutpoints.csv
 """
 
 
 checkpoint stratify:
-    """List the strata and pack them into shards of at most so many pairs."""
+    """List the strata and pack them into shards of at most `pairs_per_shard` pairs."""
     input:
         study=study_file,
         puf=made("prepare", "prepared/puf.parquet"),
@@ -23,6 +24,8 @@ checkpoint stratify:
         ),
         shards="results/{study}/strata/shards.csv",
         account="results/{study}/strata/account.csv",
+        puf="results/{study}/strata/puf.parquet",
+        eif="results/{study}/strata/eif.parquet",
         ledger="results/{study}/ledger/stratify.json",
     log:
         "results/{study}/logs/stratify.log",
@@ -47,6 +50,8 @@ rule bin:
         study=study_file,
         puf=made("prepare", "prepared/puf.parquet"),
         eif=made("prepare", "prepared/eif.parquet"),
+        strata_puf=made("stratify", "strata/puf.parquet"),
+        strata_eif=made("stratify", "strata/eif.parquet"),
         manifest=made("stratify", "strata/manifest.csv"),
     output:
         puf="results/{study}/binned/puf.parquet",

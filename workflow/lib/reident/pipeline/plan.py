@@ -213,12 +213,11 @@ class Plan:
         home = self.home(wildcards.study, "stratify", None)
         return self._shards(self._shard_tables(home.relative_to(RESULTS).as_posix()))
 
-    def all_shards(self, kind: str) -> Asked:
-        """Give a file of every shard of a metric, enumerated from the shard table."""
-        return lambda wildcards: [
-            f"{self.home(wildcards.study, 'score', wildcards.metric)}/scores/{wildcards.metric}/{shard}.{kind}"
-            for shard in sorted({line["shard"] for line in self.shards(wildcards)})
-        ]
+    def all_shards(self, wildcards: Any) -> list[str]:
+        """Return the scores of every shard of a metric, enumerated from the shard table."""
+        home = self.home(wildcards.study, "score", wildcards.metric)
+        shards = sorted({line["shard"] for line in self.shards(wildcards)})
+        return [f"{home}/scores/{wildcards.metric}/{shard}.parquet" for shard in shards]
 
     def shard_pairs(self, wildcards: Any) -> int:
         """Return how many pairs a shard compares."""

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from reident.errors import InputError
-from reident.ledger import spreadsheets
 from reident.ledger.chain import Chain, place_of, root_of
+from reident.ledger.stored import read_csv
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import steps
 from reident.study.model import Study
@@ -21,45 +21,6 @@ WHOLE = "ALL"
 
 RESOLVED = "study.json"
 """The study with every default filled in, which decides what tables the report shows."""
-
-_TEXT = {
-    "prepared/account.csv": {"step", "file", "cause"},
-    "strata/account.csv": {"step", "file", "cause"},
-    "binned/cutpoints.csv": {"scope", "variable", "file"},
-    "rates.csv": {"metric", "stratum"},
-    "description/variables.csv": {"variable", "type", "puf_column", "eif_column"},
-    "description/agreement.csv": {"metric", "pairs", "variable"},
-    "description/overlap.csv": {"set", "metrics"},
-    "agreements.csv": {"stratum"},
-    "comparison/rates.csv": {"variant", "reference", "metric"},
-    "comparison/agreements.csv": {"variant", "reference"},
-    "microaggregation/account.csv": {"step", "file", "cause"},
-    "microaggregation/variables.csv": {"variable"},
-    "comparison/matching.csv": {"variant", "reference"},
-    "comparison/filerisk.csv": {"variant", "reference", "definition"},
-    "matching/account.csv": {"step", "file", "cause"},
-    "matching/warnings.csv": {"warning"},
-    "matching/summary.csv": {"file"},
-    "matching/scenarios.csv": {"scenario", "listed", "known", "file"},
-    "matching/distribution.csv": {"scenario", "file"},
-    "matching/variables.csv": {"variable", "role", "type", "radius", "file"},
-    "filerisk/account.csv": {"step", "file", "cause"},
-    "filerisk/warnings.csv": {"warning"},
-    "filerisk/categories.csv": {"variable", "label"},
-    "filerisk/summary.csv": {"quantity", "value"},
-    "filerisk/definitions.csv": {"definition", "chosen"},
-    "filerisk/hazards.csv": {"definition", "hazard"},
-    "filerisk/cells.csv": set(),
-    "filerisk/sizes.csv": set(),
-    "filerisk/variables.csv": {"variable"},
-    "filerisk/levels.csv": {"variable", "level"},
-    "filerisk/scores.csv": set(),
-    "filerisk/classes.csv": {"definition"},
-    "filerisk/by_sample.csv": set(),
-    "filerisk/by_class.csv": {"definition"},
-    "filerisk/by_tenth.csv": {"definition"},
-}
-_MANIFEST_NUMBERS = {"n_puf", "n_eif", "n_links", "pairs"}
 
 
 class Results:
@@ -91,13 +52,7 @@ class Results:
             raise ValueError(
                 f"`{name}` is not a table of this study's report. Mark it as reported in `reident.pipeline.tables`."
             )
-        table = spreadsheets.plain(
-            pd.read_csv(self.folder / name, dtype=str, keep_default_na=False, encoding="utf-8")
-        )
-        for column in table:
-            if _is_number(name, str(column)):
-                table[column] = [float(text) if text else float("nan") for text in table[column]]
-        return table
+        return read_csv(self.folder / name)
 
     @property
     def metrics(self) -> list[str]:
@@ -189,14 +144,6 @@ class Results:
         lines = self.table(name)
         lines = lines[lines["file"] == file]
         return {cause: int(rows) for cause, rows in zip(lines["cause"], lines["rows"], strict=True)}
-
-
-def _is_number(table: str, column: str) -> bool:
-    if table == "strata/manifest.csv":
-        return column in _MANIFEST_NUMBERS
-    if table in _TEXT:
-        return column not in _TEXT[table] and not column.startswith("set_")
-    return column in {"rank", "order", "max_pairs", "rows"} or column.startswith("n_")
 
 
 def listed_files(entry: dict[str, Any], side: str) -> list[dict[str, Any]]:

@@ -6,11 +6,12 @@ shows it.
 
 from __future__ import annotations
 
-import math
 import string
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TypeGuard
+
+import pandas as pd
 
 UNDEFINED = "–"
 """Shown for an undefined number, such as the conditional rate where no record is suspected."""
@@ -68,8 +69,8 @@ def shorten(label: object, length: int) -> str:
 
 
 def defined(value: float | None) -> TypeGuard[float]:
-    """Return whether a number is neither None nor NaN."""
-    return value is not None and not math.isnan(value)
+    """Return whether a number is neither None nor missing."""
+    return not pd.isna(value)
 
 
 def count(value: float | None) -> str:

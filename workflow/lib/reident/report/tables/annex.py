@@ -10,7 +10,7 @@ import pandas as pd
 from reident.report.layout import Column, block, paragraphs, part, table
 from reident.report.results import Results, listed_files
 from reident.report.sentences import Sentences
-from reident.report.wording import UNDEFINED, count, escape, listed, number, some
+from reident.report.wording import UNDEFINED, count, defined, escape, listed, number, some
 
 TEXT = Sentences("annex")
 HEADING = Sentences("headings")
@@ -75,8 +75,8 @@ def _each_cut(results: Results, lines: pd.DataFrame) -> str:
 
 
 def _joined(values: list[float], shown: Callable[[float], str]) -> str:
-    """Return the values that are not NaN, separated by dots."""
-    return " · ".join(shown(value) for value in values if value == value) or UNDEFINED
+    """Return the defined values, separated by dots."""
+    return " · ".join(shown(value) for value in values if defined(value)) or UNDEFINED
 
 
 def _file_name(file: str) -> str:

@@ -238,7 +238,7 @@ def risk_definitions(results: Results) -> str:
     lines = results.table(DEFINITIONS)
     names = [f"**{NAMES[definition]}**" for definition in lines["definition"]]
     names = [
-        TEXT("definitions.selected", definition=name) if chosen == "True" else name
+        TEXT("definitions.selected", definition=name) if chosen else name
         for name, chosen in zip(names, lines["chosen"], strict=True)
     ]
     columns = [

@@ -64,8 +64,7 @@ def by_intruder(results: Results, file: str, *, listed_only: bool = False) -> pd
     """
     lines = results.table(SCENARIOS)
     lines = lines[lines["file"] == file].set_index("scenario")
-    is_listed = lines["listed"] == "True"
-    return lines[is_listed] if listed_only and is_listed.any() else lines
+    return lines[lines["listed"]] if listed_only and lines["listed"].any() else lines
 
 
 def first_intruder(results: Results) -> str:

@@ -40,7 +40,7 @@ HEADING = Sentences("headings")
 def listed_intruders(results: Results) -> list[str]:
     """Return the intruders that the study lists."""
     lines = by_intruder(results, MEAN)
-    return list(lines.index[lines["listed"] == "True"])
+    return list(lines.index[lines["listed"]])
 
 
 def short_name(intruder: str) -> str:
@@ -82,7 +82,7 @@ def all_sets(results: Results) -> pd.DataFrame:
     The column `rank` is 1 for the set with the highest risk.
     """
     lines = by_intruder(results, MEAN)
-    lines = lines[lines["listed"] == "False"]
+    lines = lines[~lines["listed"]]
     return lines.assign(rank=lines["danger"].rank().astype(int)).sort_values("rank")
 
 
