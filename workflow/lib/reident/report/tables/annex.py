@@ -10,6 +10,7 @@ import pandas as pd
 from reident.report.layout import Column, block, paragraphs, part, table
 from reident.report.results import Results, listed_files
 from reident.report.sentences import Sentences
+from reident.report.tables.common import without_repeats
 from reident.report.wording import UNDEFINED, count, defined, escape, listed, number, some
 
 TEXT = Sentences("annex")
@@ -60,7 +61,7 @@ def _cut_line(scope: str, variable: str, file: str, bins: pd.DataFrame) -> dict[
 def _each_cut(results: Results, lines: pd.DataFrame) -> str:
     columns = [
         Column(
-            HEADING("variable"), _without_repeats([escape(name) for name in lines["variable"]]), "l", "1fr"
+            HEADING("variable"), without_repeats([escape(name) for name in lines["variable"]]), "l", "1fr"
         ),
         Column(escape(results.strata_heading), [escape(label) for label in lines["label"]], "l", "1fr"),
         Column(HEADING("cut_points"), [_joined(cuts, number) for cuts in lines["cuts"]], "l"),
@@ -112,18 +113,13 @@ def account(results: Results) -> str:
     return table(
         TEXT("account.caption"),
         Column(
-            HEADING("step"), _without_repeats([steps.get(step, escape(step)) for step in lines["step"]]), "l"
+            HEADING("step"), without_repeats([steps.get(step, escape(step)) for step in lines["step"]]), "l"
         ),
-        Column(HEADING("file"), _without_repeats([escape(file.upper()) for file in lines["file"]]), "l"),
+        Column(HEADING("file"), without_repeats([escape(file.upper()) for file in lines["file"]]), "l"),
         Column(HEADING("category"), causes, "l", "1fr"),
         Column(HEADING("rows"), [count(rows) for rows in lines["rows"]]),
         kind="compact",
     )
-
-
-def _without_repeats(names: list[str]) -> list[str]:
-    """Return names with an empty cell in place of each repeat of the name above."""
-    return [name if at == 0 or names[at - 1] != name else "" for at, name in enumerate(names)]
 
 
 @part("study.json")
