@@ -24,7 +24,6 @@ from reident.report.wording import (
     rates,
     some,
     without_unit,
-    word,
 )
 
 TEXT = Sentences("variants")
@@ -173,7 +172,7 @@ def _range(results: Results, metric: str) -> list[str]:
         variants = lines_of(results, metric)
         n = int((variants["conditional_rate"] > results.limit).sum())
         studies, limit = some(len(variants), "study", "studies"), declared(results.limit)
-        texts.append(TEXT("above", n=n, number=word(n).capitalize(), studies=studies, limit=limit))
+        texts.append(TEXT("above", n=n, studies=studies, limit=limit))
     return texts
 
 
