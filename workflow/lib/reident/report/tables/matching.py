@@ -216,13 +216,13 @@ def matching_findings(results: Results) -> str:
         intruder=_intruder(results),
         file=file,
         expected=decimals(mean["expected_match_risk"]),
-        people=some(round(mean["targets"]), "person", "people"),
+        people=_people(mean["targets"]),
         share=percent(mean["expected_match_risk"] / mean["targets"]),
     )
     unique = TEXT("findings.no_unique", file=file)
     if mean["unique_matches"]:
-        matches, share = decimals(mean["unique_matches"]), percent(mean["false_match_rate"])
-        unique = TEXT("findings.unique", matches=matches, file=file, share=share)
+        share = percent(mean["false_match_rate"])
+        unique = TEXT("findings.unique", people=_people(mean["unique_matches"]), file=file, share=share)
     effect = _effect(mean["expected_match_risk"], confidential["expected_match_risk"])
     return block("findings", items([expected, unique, effect]))
 
@@ -240,10 +240,14 @@ def _intruder(results: Results) -> str:
     return TEXT(f"findings.{'named_' if has_name else ''}knows{'' if known else '_nothing'}", **fields)
 
 
+def _people(n: float) -> str:
+    return f"{decimals(n)} {'person' if n == 1 else 'people'}"
+
+
 def _effect(synthetic: float, confidential: float) -> str:
     if not confidential:
         return TEXT("findings.no_risk")
-    change, expected = 1 - synthetic / confidential, decimals(confidential)
+    change, expected = 1 - synthetic / confidential, _people(confidential)
     if not change:
         return TEXT("findings.same", expected=expected)
     return TEXT(
@@ -324,11 +328,11 @@ def matching_summaries(results: Results) -> str:
         caption = TEXT("summaries.caption_mean", targets=targets, table=SUMMARY, files=m)
         summary = summary[summary["file"].isin([MEAN, CONFIDENTIAL])]
     columns = summary_columns(summary)
-    columns.insert(3, Column(HEADING("unique_matches"), decimals_of(summary["unique_matches"])))
+    columns.insert(3, Column(HEADING("unique_matches"), decimals_of(summary["unique_matches"]), "r", "1fr"))
     return paragraphs(
         table(
             caption,
-            Column(HEADING("file"), [_file_label(file) for file in summary["file"]], "l", "1fr"),
+            Column(HEADING("file"), [_file_label(file) for file in summary["file"]], "l", "2fr"),
             *columns,
         ),
         None if summary["false_match_rate"].notna().all() else block("note", TEXT("summaries.undefined")),
@@ -344,7 +348,7 @@ def _file_label(file: str) -> str:
     )
 
 
-def summary_columns(lines: pd.DataFrame, widths: tuple[str, str, str, str] = ("auto",) * 4) -> list[Column]:
+def summary_columns(lines: pd.DataFrame, widths: tuple[str, str, str, str] = ("1fr",) * 4) -> list[Column]:
     """Return the columns of the expected match risk, in records and per target, and of the two rates."""
     cells = {
         HEADING("expected_match_risk"): decimals_of(lines["expected_match_risk"]),
