@@ -1,7 +1,7 @@
-"""A plausible results folder, drawn from a seed: what the report reads, without running a study.
+"""Make a plausible results folder for the report from a seed, without running a study.
 
-Every table keeps its contract (columns, closing accounts, totals that are the sums of their strata);
-the numbers mean nothing.
+Every table keeps its contract: columns, accounts that close, totals that are the sums of the strata. The numbers
+have no meaning.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STRENGTH = {
     "adhoc": (0.12, 0.24),
     "winkler": (0.93, 0.9),
 }
-"""The share of records that a metric suspects, and the share of those that is confirmed."""
+"""The share of records that a metric suspects, and the share of those that are confirmed."""
 
 VARIABLES = (
     ("age", "numeric", "age_years"),
@@ -49,7 +49,7 @@ REGIONS = ("Northgate", "Lakeland", "Old Harbour", "Eastmoor", "The Weald", "Hig
 
 @dataclass(frozen=True)
 class Shape:
-    """What the mock study looks like."""
+    """The properties of the mock study."""
 
     metrics: tuple[str, ...] = ("unicity", "taxicab", "euclidean", "adhoc")
     strata: tuple[str, ...] | None = REGIONS
@@ -225,7 +225,7 @@ def _strata_account(shape: Shape, manifest: pd.DataFrame) -> pd.DataFrame:
 
 
 def _limits(shape: Shape, metric: str, manifest: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Counts by rank limit; the whole study is the sum of its strata."""
+    """Return counts by rank limit; those of the whole study are the sums of its strata."""
     suspected, confirmed = STRENGTH[metric]
     limit = np.arange(1, shape.keep + 1)
     growth = limit**0.35 / 5**0.35
@@ -356,7 +356,7 @@ def _agreement(
 
 
 def _overlap(shape: Shape, rates: pd.DataFrame) -> pd.DataFrame:
-    """Split each metric's count over the sets that hold it, so that the counts add up."""
+    """Distribute the count of each metric over the sets of metrics that contain it; the counts add up."""
     whole = rates[rates["stratum"] == "ALL"].set_index("metric")
     lines = []
     for name in ("suspected", "confirmed"):
@@ -378,7 +378,7 @@ def _digest(text: str) -> str:
 
 
 def _ledger(folder: Path) -> None:
-    """Entries of the steps, and of an earlier report, which says nothing of these results."""
+    """Write the entries of the steps, and that of an earlier report, which does not concern these results."""
     files = {file: f"source:{file}.csv" for file in ("puf", "eif", "iuf")}
     steps = {
         "resolve": ({"study": "source:mock.yaml"}, ["study.json"]),
@@ -405,7 +405,7 @@ def _ledger(folder: Path) -> None:
 
 
 def write_entry(folder: Path, entry: dict) -> None:
-    """An entry of the ledger, as its step would leave it."""
+    """Write an entry of the ledger as its step would write it."""
     whole = {"rule": entry["step"], "metric": None, "study_digest": "", "library_digest": "", **entry}
     _write(folder / f"ledger/{entry['step']}.json", json.dumps(sealed(whole), indent=1, sort_keys=True))
 

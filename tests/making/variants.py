@@ -1,4 +1,4 @@
-"""Results with variants: those of a mock study or of synthetic data, beside altered ones of other studies."""
+"""Add variants to the results of a mock study or of synthetic data: its own results beside altered ones."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def add_variants(
     Parameters
     ----------
     folder : Path
-        As ``write_results`` or ``write_matching`` left it.
+        Results as ``write_results`` or ``write_matching`` write them.
     varied : list of dict
         The section `variants`.
     labels : iterable of dict
-        Of each variant.
+        The labels of each variant.
     reference : int
-        Which of them is the study as it stands.
+        The position of the study itself among the variants.
     same : tuple of str
-        Metrics that no variant changes.
+        Metrics whose results are the same in every variant.
     """
     study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
     (folder / "study.json").write_text(json.dumps({**study, "variants": varied}), encoding="utf-8")
@@ -65,7 +65,7 @@ def add_variants(
 
 
 def _rates(rates: pd.DataFrame, at: int, same: tuple[str, ...]) -> pd.DataFrame:
-    """Rates of another study: fewer suspected, yet fewer confirmed."""
+    """Return the rates of another study, with fewer suspected and even fewer confirmed records."""
     lines = []
     for line in rates.to_dict("records"):
         if line["metric"] not in same:

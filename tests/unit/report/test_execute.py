@@ -1,4 +1,4 @@
-"""The kernel of the notebook: nothing that its process says reaches the terminal, and an error keeps it."""
+"""The kernel of the notebook: what it writes does not reach the terminal and is kept with an error."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import papermill
 import pytest
 from reident.report.execute import execute
 
-SAYS = """
+LOGGING = """
 from ipykernel.kernelapp import IPKernelApp
-IPKernelApp.instance().log.error("words of the kernel")
+IPKernelApp.instance().log.error("message of the kernel")
 """
 
 
@@ -28,14 +28,14 @@ def notebook(folder: Path, *cells: str) -> Path:
     return path
 
 
-def test_what_the_kernel_says_is_dropped_and_what_a_cell_prints_is_kept(tmp_path, capfd):
-    done = execute(notebook(tmp_path, SAYS, "print(number + 1)"), {"number": 3})
-    assert done.cells[-1].outputs[0].text == "4\n"
+def test_output_of_the_kernel_is_dropped_and_output_of_cells_is_kept(tmp_path, capfd):
+    executed = execute(notebook(tmp_path, LOGGING, "print(number + 1)"), {"number": 3})
+    assert executed.cells[-1].outputs[0].text == "4\n"
     assert capfd.readouterr() == ("", "")
 
 
-def test_an_error_in_a_cell_carries_what_the_kernel_said(tmp_path, capfd):
-    with pytest.raises(papermill.PapermillExecutionError, match="told by the cell") as caught:
-        execute(notebook(tmp_path, SAYS, "raise ValueError('told by the cell')"), {"number": 3})
-    assert "words of the kernel" in "".join(caught.value.__notes__)
+def test_an_error_in_a_cell_carries_the_output_of_the_kernel(tmp_path, capfd):
+    with pytest.raises(papermill.PapermillExecutionError, match="raised by the cell") as caught:
+        execute(notebook(tmp_path, LOGGING, "raise ValueError('raised by the cell')"), {"number": 3})
+    assert "message of the kernel" in "".join(caught.value.__notes__)
     assert capfd.readouterr() == ("", "")

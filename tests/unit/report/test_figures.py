@@ -1,4 +1,4 @@
-"""Figures of the report: legible, told in words, the same in every run (METHODS §2, §5, §6)."""
+"""Figures of the report: legible, with alternative texts, the same in every run (METHODS §2, §5, §6)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAGE_HEIGHT = 9.2
 
 @pytest.fixture
 def results(tmp_path):
-    """A function from a shape to its results."""
+    """Return a function that makes the results of a shape."""
     return lambda **shape: Results(write_results(tmp_path / "results", Shape(**shape)))
 
 
@@ -58,7 +58,7 @@ def masked(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def source_of(usual, synthetic, of_one_file, masked):
-    """The results that a figure is drawn of."""
+    """Return a function that returns the results for a figure."""
     others = {"matching": synthetic, "variants_matching": synthetic, "risk": of_one_file}
     others |= {"variants_risk": of_one_file, "masked": masked}
     return lambda name: next((own for start, own in others.items() if name.startswith(start)), usual)
@@ -66,7 +66,7 @@ def source_of(usual, synthetic, of_one_file, masked):
 
 @pytest.fixture(scope="module")
 def drawn(source_of):
-    """Every figure of the usual results, and of those of synthetic data."""
+    """Return every figure by its name."""
     return {name: part(source_of(name)) for name, part in zip(NAMES, EVERY, strict=True)}
 
 
@@ -87,7 +87,7 @@ def test_a_figure_is_drawn_for_a_page_and_for_a_phone(drawn, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_figure_carries_no_date_no_program_no_link_and_no_script(drawn, name):
+def test_a_figure_contains_no_date_program_link_or_script(drawn, name):
     for svg in drawn[name][:2]:
         assert not re.search(r"date|creator|metadata|<script|\son\w+=|<!--|<text", svg, re.IGNORECASE)
         addresses = set(re.findall(r'(?:href|src)="([^"]*)"', svg))
@@ -95,7 +95,7 @@ def test_a_figure_carries_no_date_no_program_no_link_and_no_script(drawn, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_figure_is_told_in_words_and_numbers(drawn, name):
+def test_a_figure_has_an_alternative_text_with_numbers(drawn, name):
     figure = drawn[name]
     assert len(re.findall(r"\d", figure.alt)) > 3
     assert figure.caption.endswith(".")
@@ -103,25 +103,25 @@ def test_a_figure_is_told_in_words_and_numbers(drawn, name):
     assert parse(figure.svg).get("role") == "img"
 
 
-def test_the_words_of_the_rates_have_their_numbers(usual, drawn):
+def test_the_alternative_text_of_the_rates_has_their_numbers(usual, drawn):
     alt = drawn["rates_by_metric"].alt
     for rate in usual.whole["conditional_rate"]:
         assert percent(rate).replace("\u00a0", " ") in alt
     assert "The limit is 5 %" in alt
 
 
-def test_figures_are_the_same_whatever_the_settings_around_them_and_leave_those_alone(source_of, drawn):
+def test_figures_neither_depend_on_settings_of_matplotlib_nor_change_them(source_of, drawn):
     with mpl.rc_context(
         {"font.size": 20, "svg.hashsalt": "other", "axes.grid": True, "text.parse_math": True}
     ):
-        mine = dict(mpl.rcParams)
+        settings = dict(mpl.rcParams)
         again = [part(source_of(name)) for name, part in zip(NAMES, EVERY, strict=True)]
         assert again == list(drawn.values())
-        assert dict(mpl.rcParams) == mine
+        assert dict(mpl.rcParams) == settings
 
 
 @pytest.mark.parametrize("part", [figures.strata, figures.rates_by_stratum, figures.links, figures.agreement])
-def test_labels_are_data_and_steer_no_drawing(results, part):
+def test_labels_do_not_change_a_drawing(results, part):
     figure = part(results(strata=HOSTILE, variables=tuple((label, "numeric", "x") for label in HOSTILE)))
     for svg in figure[:2]:
         assert not parse(svg).findall(".//{http://www.w3.org/2000/svg}script")
@@ -129,7 +129,7 @@ def test_labels_are_data_and_steer_no_drawing(results, part):
 
 
 def test_a_formula_in_a_label_is_not_typeset(results):
-    """A dollar sign that started a formula would vanish from the row's name."""
+    """A dollar sign that started a formula would be missing from the label of the row."""
     plain, dollars = (
         figures.links(results(variables=((name, "numeric", "x"), ("sex", "categorical", "s"))))
         for name in ("xxx", "$x$")
@@ -145,32 +145,32 @@ def test_any_number_of_strata_fits_a_page(results, part, n):
 
 
 @pytest.mark.parametrize("part", [figures.strata, figures.rates_by_stratum])
-def test_no_strata_no_figure(results, part):
+def test_without_strata_there_is_no_figure(results, part):
     assert part(results(strata=None)) is None
 
 
 @pytest.mark.parametrize(
     "part", [figures.rates_by_metric, figures.rates_by_stratum, figures.ranks, figures.rank_limit]
 )
-def test_nothing_suspected_leaves_nothing_to_draw(results, part):
-    found = results(nothing_suspected=ALL_METRICS)
-    rates = found.table("rates.csv")
+def test_without_a_suspected_record_there_is_no_figure(results, part):
+    study = results(nothing_suspected=ALL_METRICS)
+    rates = study.table("rates.csv")
     rates["n_ambiguous"] = 0.0
-    assert part(found) is None
+    assert part(study) is None
 
 
 def test_a_metric_that_suspects_nothing_is_named_among_the_others(results):
-    found = results(nothing_suspected=("taxicab",))
-    assert "Taxicab: 0 % of the released records suspected" in figures.rates_by_metric(found).alt
-    assert "Taxicab: nothing suspected in any stratum" in figures.rates_by_stratum(found).alt
+    study = results(nothing_suspected=("taxicab",))
+    assert "Taxicab: 0 % of the released records suspected" in figures.rates_by_metric(study).alt
+    assert "Taxicab: nothing suspected in any stratum" in figures.rates_by_stratum(study).alt
 
 
 @pytest.mark.parametrize("metrics", [("unicity",), ("taxicab",), ("unicity", "adhoc"), ALL_METRICS])
-def test_any_choice_of_metrics_is_drawn(results, metrics):
-    found = results(metrics=metrics)
-    assert figures.rates_by_metric(found) is not None
-    assert (figures.overlap(found) is None) == (len(metrics) == 1)
-    assert (figures.rank_limit(found) is None) == (metrics == ("unicity",))
+def test_any_selection_of_metrics_can_be_drawn(results, metrics):
+    study = results(metrics=metrics)
+    assert figures.rates_by_metric(study) is not None
+    assert (figures.overlap(study) is None) == (len(metrics) == 1)
+    assert (figures.rank_limit(study) is None) == (metrics == ("unicity",))
 
 
 def test_the_overlap_counts_every_record_once(usual):
@@ -182,7 +182,7 @@ def test_the_overlap_counts_every_record_once(usual):
 
 
 def _lightness(colour: str) -> float:
-    """CIE L* of a colour: what remains of it in grey, and for every kind of colour vision."""
+    """Return CIE L* of a colour, which is visible in grey and for every kind of colour vision."""
     linear = [
         value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
         for value in mpl.colors.to_rgb(colour)
@@ -199,10 +199,10 @@ def _lightness(colour: str) -> float:
         (style.INK, style.MUTED),
     ],
 )
-def test_colours_that_meet_differ_in_lightness(colours):
+def test_adjacent_colours_differ_in_lightness(colours):
     lightness = sorted(map(_lightness, colours))
     assert min(high - low for low, high in pairwise(lightness)) >= 12
 
 
-def test_metrics_that_share_an_axis_differ_in_shape_too():
+def test_metrics_that_share_an_axis_have_different_markers():
     assert len({marker for _, marker in style.LINES.values()}) == len(style.LINES)

@@ -1,4 +1,4 @@
-"""Words, numbers and tables of the report (METHODS §1–6)."""
+"""Texts, numbers and tables of the report (METHODS §1–6)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NB = wording.NO_BREAK
 
 @pytest.fixture
 def results(tmp_path):
-    """A function from a shape to its results."""
+    """Return a function that makes the results of a shape."""
     return lambda **shape: Results(write_results(tmp_path / "results", Shape(**shape)))
 
 
@@ -30,7 +30,7 @@ def usual(tmp_path_factory):
 
 
 def cells(markdown: str, row: int) -> list[str]:
-    """The cells of a line of the first table in a text; 0 is the head."""
+    """Return the cells of a line of the first table in a text; line 0 is the header."""
     lines = [line for line in markdown.splitlines() if line.startswith("|")]
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", lines[row if row == 0 else row + 1])[1:-1]]
 
@@ -38,7 +38,7 @@ def cells(markdown: str, row: int) -> list[str]:
 @pytest.mark.parametrize(
     ("label", "shown", "why"),
     [
-        ("plain", "plain", "letters stay"),
+        ("plain", "plain", "letters are kept"),
         ("a|b", r"a\|b", "a bar would end a cell"),
         ("$x$", r"\$x\$", "no formula"),
         ("#import", r"\#import", "no heading, no Typst"),
@@ -47,13 +47,13 @@ def cells(markdown: str, row: int) -> list[str]:
         ("\\input{x}", r"\\input\{x\}", "no TeX"),
         ("=cmd()", r"\=cmd\(\)", "no formula of a spreadsheet, no heading of Typst"),
         ("a\nb", "a⟨U\\+000A⟩b", "a line break would end a row"),
-        ("\u202eb", "⟨U\\+202E⟩b", "letters do not turn round"),
-        ("a  b ", f"a {NB}b{NB}", "blanks that tell labels apart are kept"),
-        ("", r"\(empty\)", "an empty label is seen"),
-        ("Ümläut – 漢", "Ümläut – 漢", "letters of all scripts stay"),
+        ("\u202eb", "⟨U\\+202E⟩b", "the direction of the text does not change"),
+        ("a  b ", f"a {NB}b{NB}", "spaces that distinguish labels are kept"),
+        ("", r"\(empty\)", "an empty label is visible"),
+        ("Ümläut – 漢", "Ümläut – 漢", "letters of all scripts are kept"),
     ],
 )
-def test_a_label_is_shown_letter_by_letter(label, shown, why):
+def test_a_label_is_shown_literally(label, shown, why):
     assert wording.escape(label) == shown, why
 
 
@@ -65,19 +65,19 @@ def test_a_label_is_cut_where_it_would_fill_a_page():
 @pytest.mark.parametrize(
     ("fraction", "shown", "why"),
     [
-        (0.0, f"0{NB}%", "exactly nothing"),
+        (0.0, f"0{NB}%", "exactly zero"),
         (1.0, f"100{NB}%", "exactly all"),
         (0.5, f"50.0{NB}%", "one digit"),
         (0.0123, f"1.2{NB}%", "one digit from one per cent on"),
         (0.00456, f"0.46{NB}%", "two below one per cent"),
         (0.000456, f"0.046{NB}%", "three below a tenth"),
-        (0.000001, f"<{NB}0.001{NB}%", "a small share is not nothing"),
-        (0.99999, f">{NB}99.9{NB}%", "nearly all is not all"),
+        (0.000001, f"<{NB}0.001{NB}%", "a small share is not zero"),
+        (0.99999, f">{NB}99.9{NB}%", "nearly everything is not everything"),
         (float("nan"), "–", "undefined"),
         (None, "–", "undefined"),
     ],
 )
-def test_percentages_have_sensible_digits(fraction, shown, why):
+def test_percentages_have_readable_digits(fraction, shown, why):
     assert wording.percent(fraction) == shown, why
 
 
@@ -112,7 +112,7 @@ def test_numbers_and_words(function, arguments, shown):
     assert getattr(wording, function)(*arguments) == shown
 
 
-def test_a_rate_is_told_apart_from_the_limit_it_passes():
+def test_a_rate_has_enough_digits_to_differ_from_its_limit():
     assert wording.apart(0.05004, 0.05) == (f"5.004{NB}%", f"5.000{NB}%")
     assert wording.apart(0.05, 0.05) == (f"5.0{NB}%", f"5.0{NB}%")
 
@@ -136,7 +136,7 @@ def test_the_verdict_of_a_metric(line, limit, kind):
 
 
 @pytest.mark.parametrize(
-    ("shape", "title", "said"),
+    ("shape", "title", "expected"),
     [
         ({"limit": 0.05}, "Above the limit", "Three of four metrics are above the limit of 5\u00a0%"),
         ({"limit": 0.01}, "Above the limit", "All four metrics are above"),
@@ -151,10 +151,10 @@ def test_the_verdict_of_a_metric(line, limit, kind):
         ),
     ],
 )
-def test_the_verdict_of_the_study(results, shape, title, said):
+def test_the_verdict_of_the_study(results, shape, title, expected):
     shown = tables.overall(results(**shape))
     assert f"**{title}**" in shown
-    assert said in shown
+    assert expected in shown
 
 
 EVERY = ("unicity", "taxicab", "euclidean", "adhoc")
@@ -179,16 +179,16 @@ UNLINKED = {"linked": 0.0, "nothing_confirmed": EVERY}
 )
 @pytest.mark.parametrize("limit", [0.9, None])
 def test_where_nothing_can_be_confirmed_there_is_no_verdict(results, shape, why, warning, limit):
-    found = results(limit=limit, **shape)
-    overall = tables.overall(found)
+    study = results(limit=limit, **shape)
+    overall = tables.overall(study)
     assert "**No verdict**" in overall
     assert "{.verdict .unknown}" in overall
     assert why in overall
     text = "\n".join(
-        map(str, [tables.findings(found), tables.verdicts(found), tables.rates_by_metric(found)])
+        map(str, [tables.findings(study), tables.verdicts(study), tables.rates_by_metric(study)])
     )
     assert why in text
-    everywhere = overall + text + tables.strata_sentence(found)
+    everywhere = overall + text + tables.strata_sentence(study)
     for word in (
         "✓",
         "Within",
@@ -200,24 +200,24 @@ def test_where_nothing_can_be_confirmed_there_is_no_verdict(results, shape, why,
     ):
         assert word not in everywhere, word
     if limit is not None:
-        assert [cells(tables.verdicts(found), row)[1] for row in (1, 2, 3, 4)] == [
+        assert [cells(tables.verdicts(study), row)[1] for row in (1, 2, 3, 4)] == [
             "[No verdict]{.unknown}"
         ] * 4
-    assert warning in tables.warnings(found)
+    assert warning in tables.warnings(study)
 
 
 @pytest.mark.parametrize(("linked", "most"), [(0.006, True), (0.009, False)])
-def test_a_verdict_that_rests_on_fewer_than_half_of_the_links_says_so(results, linked, most):
-    found = results(limit=0.9, linked=linked)
-    links, inside = found.true_links
+def test_a_verdict_based_on_fewer_than_half_of_the_links_names_their_number(results, linked, most):
+    study = results(limit=0.9, linked=linked)
+    links, inside = study.true_links
     assert (2 * inside < links) == most
     assert 0.4 < inside / links < 0.6
-    assert (f"This verdict is based on {inside} of {links} true links" in tables.overall(found)) == most
-    assert ("Most true links lie outside the strata" in tables.warnings(found)) == most
-    assert "**Within the limit**" in tables.overall(found)
+    assert (f"This verdict is based on {inside} of {links} true links" in tables.overall(study)) == most
+    assert ("Most true links lie outside the strata" in tables.warnings(study)) == most
+    assert "**Within the limit**" in tables.overall(study)
 
 
-def test_three_sentences_say_what_was_found(usual):
+def test_the_findings_are_three_sentences(usual):
     sentences = re.findall(r"^- \*\*(.+?)\*\* (.+)$", tables.findings(usual), re.MULTILINE)
     assert len(sentences) == 3
     overlap = usual.table("description/overlap.csv")
@@ -238,16 +238,16 @@ def test_findings_where_nothing_is_suspected(results):
     assert "no claims to assess" in shown
 
 
-def test_an_undefined_rate_is_a_dash_and_never_nought(results):
-    found = results(nothing_suspected=("taxicab",), nothing_confirmed=("euclidean",))
-    head = cells(tables.verdicts(found), 0)
+def test_an_undefined_rate_is_a_dash_and_never_zero(results):
+    study = results(nothing_suspected=("taxicab",), nothing_confirmed=("euclidean",))
+    head = cells(tables.verdicts(study), 0)
     at = head.index("Conditional rate (%)")
     rows = {
-        cells(tables.verdicts(found), row)[0]: cells(tables.verdicts(found), row)[at] for row in (1, 2, 3, 4)
+        cells(tables.verdicts(study), row)[0]: cells(tables.verdicts(study), row)[at] for row in (1, 2, 3, 4)
     }
     assert rows["**Taxicab**"] == "–"
     assert rows["**Euclidean**"].startswith("0.0")
-    shown = tables.rates_by_metric(found)
+    shown = tables.rates_by_metric(study)
     assert "Taxicab: no record is suspected" in shown
     assert re.search(r"Euclidean: 0 of [\d,]+ suspected records are confirmed; .* is at most 0\.\d+", shown)
 
@@ -256,7 +256,7 @@ def test_without_a_limit_there_is_no_column_of_verdicts(results):
     assert "Verdict" not in tables.verdicts(results(limit=None))
 
 
-def test_numbers_stand_right_and_names_left(usual):
+def test_numbers_are_right_aligned_and_names_left_aligned(usual):
     lines = tables.rates_by_metric(usual).splitlines()
     assert lines[1] == "| :-- |" + " --: |" * 8
 
@@ -270,36 +270,36 @@ def test_every_number_of_the_rates_is_in_the_table(usual):
 
 
 @pytest.mark.parametrize("part", [tables.strata_table, tables.rates_by_stratum])
-def test_many_strata_are_cut_to_the_largest_and_that_is_said(results, part):
-    found = results(strata=tuple(f"County {at:03d}" for at in range(MAX_STRATA + 40)), records=20_000)
-    shown = part(found)
+def test_only_the_largest_of_many_strata_are_shown_with_a_note(results, part):
+    study = results(strata=tuple(f"County {at:03d}" for at in range(MAX_STRATA + 40)), records=20_000)
+    shown = part(study)
     assert sum(line.startswith("| County") for line in shown.splitlines()) == MAX_STRATA
     assert "60 largest of 100 strata" in shown
 
 
-def test_as_many_strata_as_there_is_room_for_are_all_shown(results):
+def test_all_strata_are_shown_where_they_fit(results):
     shown = tables.rates_by_stratum(results(strata=tuple(f"State {at:02d}" for at in range(51))))
     assert sum(line.startswith("| State") for line in shown.splitlines()) == 51
     assert ".compact" in shown
 
 
-def test_without_strata_the_report_says_so_and_has_no_rates_by_stratum(results):
-    found = results(strata=None)
-    assert "no strata" in tables.strata(found)
-    assert tables.strata_table(found) is None
-    assert tables.rates_by_stratum(found) is None
+def test_a_study_without_strata_has_no_rates_by_stratum(results):
+    study = results(strata=None)
+    assert "no strata" in tables.strata(study)
+    assert tables.strata_table(study) is None
+    assert tables.rates_by_stratum(study) is None
 
 
-def test_a_stratum_in_one_file_only_and_lost_links_are_told(usual):
+def test_strata_in_one_file_only_and_lost_links_are_named(usual):
     shown = tables.strata(usual)
     assert "One further stratum is in one file only" in shown
     assert "43 true links" in shown
 
 
-def test_labels_are_text_and_never_missing_or_numbers(results):
-    found = results(strata=("NA", "01", "", "null"))
-    assert list(found.strata["label"]) == ["NA", "01", "", "null"]
-    assert cells(tables.strata_table(found), 3)[0] == r"\(empty\)"
+def test_labels_are_never_read_as_numbers_or_missing_values(results):
+    study = results(strata=("NA", "01", "", "null"))
+    assert list(study.strata["label"]) == ["NA", "01", "", "null"]
+    assert cells(tables.strata_table(study), 3)[0] == r"\(empty\)"
 
 
 def _winkler(agreement, min_agree):
@@ -307,7 +307,7 @@ def _winkler(agreement, min_agree):
 
 
 @pytest.mark.parametrize(
-    ("shape", "said"),
+    ("shape", "expected"),
     [
         ({"variables": tuple((f"v{at}", "numeric", f"v{at}") for at in range(16))}, True),
         ({"variables": tuple((f"v{at}", "numeric", f"v{at}") for at in range(15))}, False),
@@ -321,28 +321,28 @@ def _winkler(agreement, min_agree):
         ({"metrics": ("taxicab",)}, False),
     ],
 )
-def test_a_threshold_that_excludes_nothing_is_a_warning(results, shape, said):
+def test_a_threshold_that_excludes_nothing_is_a_warning(results, shape, expected):
     shown = tables.warnings(results(**shape)) or ""
-    assert ("the threshold excludes nothing" in shown) is said
+    assert ("the threshold excludes nothing" in shown) is expected
 
 
 def test_default_scores_are_a_warning_that_names_the_variables(results):
     exact = {"exact": True}
-    found = results(options={"adhoc": {"scores": {"age": exact, "income": exact}}})
-    shown = tables.warnings(found)
+    study = results(options={"adhoc": {"scores": {"age": exact, "income": exact}}})
+    shown = tables.warnings(study)
     assert "default scores" in shown
     assert "rent, hours, sex" in shown
     assert "declares no scores for age" not in shown
 
 
-def test_what_preparation_found_is_a_warning(results):
+def test_warnings_of_the_preparation_are_shown(results):
     assert r"check the recodes\." in tables.warnings(
         results(warnings=("Fewer than half: check the recodes.",))
     )
 
 
 @pytest.mark.parametrize(
-    ("shape", "said"),
+    ("shape", "expected"),
     [
         ({}, "all sets of linking variables, since linking values are missing (`auto`)"),
         ({"options": {"unicity": {"interactions": "full"}}}, "only the set of all linking variables"),
@@ -359,8 +359,8 @@ def test_what_preparation_found_is_a_warning(results):
         (_winkler("midpoint", 1), "the pairs with the most agreements"),
     ],
 )
-def test_choices_name_the_option_in_force(results, shape, said):
-    assert said in tables.choices(results(**shape))
+def test_choices_name_the_option_in_force(results, shape, expected):
+    assert expected in tables.choices(results(**shape))
 
 
 def test_choices_of_metrics_that_did_not_run_are_left_out(results):
@@ -370,7 +370,7 @@ def test_choices_of_metrics_that_did_not_run_are_left_out(results):
         assert absent not in shown
 
 
-def test_cut_points_line_by_line_or_as_ranges(results, usual):
+def test_cut_points_are_shown_line_by_line_or_as_ranges(results, usual):
     shown = tables.cut_points(usual)
     assert sum(line.startswith("|") for line in shown.splitlines()) == 2 + 4 * len(REGIONS)
     assert "8 of 160 bins hold no PUF records" in shown
@@ -384,7 +384,7 @@ def test_the_row_account_has_every_cause(usual):
     assert "the records are in different strata | 12 |" in shown
 
 
-def test_provenance_rests_on_the_chain_alone(usual):
+def test_provenance_lists_only_files_of_the_chain(usual):
     shown = tables.provenance(usual)
     for name in (r"mock\.yaml", r"puf\.csv", r"rates\.csv", r"study\.json"):
         assert name in shown
@@ -392,33 +392,33 @@ def test_provenance_rests_on_the_chain_alone(usual):
     assert "source" not in shown.split(": Files")[0].replace("source files", "")
 
 
-def test_sources_of_equal_names_are_all_listed_by_side_and_digest(results):
-    found = results()
-    entry = json.loads((found.folder / "ledger" / "prepare.json").read_text())
+def test_sources_with_equal_names_are_listed_by_role_and_digest(results):
+    study = results()
+    entry = json.loads((study.folder / "ledger" / "prepare.json").read_text())
     sides = {"puf": "PUF", "eif": "EIF", "iuf": "IUF"}
     for side in sides:
         entry["inputs"][side] = [{"path": "source:data.csv", "sha256": side[0] * 64, "size": 7}]
-    write_entry(found.folder, entry)
+    write_entry(study.folder, entry)
     again = {**entry, "step": "again", "inputs": {**entry["inputs"], "study": entry["inputs"]["puf"]}}
     again["inputs"]["puf"] = [
         {"path": "source:data.csv", "sha256": "d" * 64, "size": 9}
     ]  # as a variant has it
     again["outputs"] = {"warnings": {"path": "prepared/warnings.csv", "sha256": "0" * 64, "size": 1}}
-    write_entry(found.folder, again)
-    shown = tables.provenance(found)
+    write_entry(study.folder, again)
+    shown = tables.provenance(study)
     lines = [line for line in shown.splitlines() if r"data\.csv" in line]
     expected = [("EIF", "e"), ("IUF", "i"), ("PUF", "d"), ("PUF", "p")]
     assert [(line.split("]{.aside}")[0][-3:], line.split("]{.digest}")[0][-1]) for line in lines] == expected
     assert shown.count("study file]") == 1
 
 
-def test_nothing_of_a_source_but_its_name_is_shown(results):
-    found = results()
-    entry = found.folder / "ledger" / "resolve.json"
-    told = json.loads(entry.read_text())
-    told["inputs"]["study"][0]["path"] = "/home/somebody/mock.yaml"
-    write_entry(found.folder, told)
-    assert "somebody" not in tables.provenance(found)
+def test_only_the_name_of_a_source_is_shown(results):
+    study = results()
+    entry = study.folder / "ledger" / "resolve.json"
+    entry_ = json.loads(entry.read_text())
+    entry_["inputs"]["study"][0]["path"] = "/home/somebody/mock.yaml"
+    write_entry(study.folder, entry_)
+    assert "somebody" not in tables.provenance(study)
 
 
 def test_results_are_found_from_a_folder_below(tmp_path, monkeypatch):
@@ -428,7 +428,7 @@ def test_results_are_found_from_a_folder_below(tmp_path, monkeypatch):
     assert open_results("results/mock").study["id"] == "mock"
 
 
-def test_absent_results_are_one_sentence(tmp_path, monkeypatch):
+def test_missing_results_are_an_error_with_advice(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=r"results/none: there are no results. Run the study first"):
         open_results("results/none")
@@ -461,6 +461,6 @@ def test_a_notebook_shows_plain_markdown():
     assert shown["application/vnd.reident.report+markdown"] == text
 
 
-def test_columns_of_a_table_are_equally_long():
+def test_columns_of_a_table_must_have_equal_length():
     with pytest.raises(ValueError, match="zip"):
         tables.table("Caption", Column("a", ["1"]), Column("b", ["1", "2"]))

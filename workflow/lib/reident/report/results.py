@@ -187,8 +187,8 @@ class Results:
         """Return the rows of one file in one step by cause: ``in``, ``used`` and each cause of being left out."""
         name = {"prepare": "prepared/account.csv", "stratify": "strata/account.csv"}[step]
         lines = self.table(name)
-        own = lines[lines["file"] == file]
-        return {cause: int(rows) for cause, rows in zip(own["cause"], own["rows"], strict=True)}
+        lines = lines[lines["file"] == file]
+        return {cause: int(rows) for cause, rows in zip(lines["cause"], lines["rows"], strict=True)}
 
 
 def _is_number(table: str, column: str) -> bool:

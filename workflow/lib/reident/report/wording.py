@@ -78,9 +78,19 @@ def count(value: float | None) -> str:
 
 
 def percent(fraction: float | None, digits: int | None = None) -> str:
-    """Return a fraction as a percentage with one decimal, or more where it is below 1 %.
+    """Return a fraction as a percentage.
 
-    A share above 0 is never shown as 0 %, and a share below 1 never as 100 %.
+    Parameters
+    ----------
+    fraction : float or None
+        A share in [0, 1]; None and NaN are not defined.
+    digits : int or None
+        Decimals; by default one, two below 1 % and three below 0.1 %.
+
+    Returns
+    -------
+    str
+        With its sign. A share above 0 is never shown as 0 %, and a share below 1 never as 100 %.
     """
     if not defined(fraction):
         return UNDEFINED
@@ -125,7 +135,18 @@ def rates(fractions: Iterable[float | None]) -> list[str]:
 
 
 def apart(fraction: float, limit: float) -> tuple[str, str]:
-    """Return a rate and its limit with enough digits to tell them apart."""
+    """Return a rate and its limit as percentages with enough decimals to tell them apart.
+
+    Parameters
+    ----------
+    fraction, limit : float
+        Shares in [0, 1].
+
+    Returns
+    -------
+    tuple of str
+        The rate and the limit with one decimal, or up to six where they differ by less.
+    """
     for digits in range(1, 7):
         shown = percent(fraction, digits), percent(limit, digits)
         if shown[0] != shown[1] or fraction == limit:
@@ -134,7 +155,20 @@ def apart(fraction: float, limit: float) -> tuple[str, str]:
 
 
 def span(low: float | None, high: float | None, digits: int = 1) -> str:
-    """Return an interval of percentages with one unit."""
+    """Return an interval of shares as percentages.
+
+    Parameters
+    ----------
+    low, high : float or None
+        Shares in [0, 1]; the interval is not defined if either is None or NaN.
+    digits : int
+        Decimals of both ends.
+
+    Returns
+    -------
+    str
+        Both ends, with the sign once.
+    """
     if not (defined(low) and defined(high)):
         return UNDEFINED
     return f"{without_unit(percent(low, digits))} – {percent(high, digits)}"

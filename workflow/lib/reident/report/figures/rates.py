@@ -216,10 +216,10 @@ def _curves(axes: Axes, lines: pd.DataFrame, column: str, results: Results) -> N
     last = int(lines["max_pairs"].max())
     axes.axvspan(results.max_pairs - 0.4, results.max_pairs + 0.4, color="#e9ecef", linewidth=0, zorder=0)
     for metric in results.ranked:
-        own = lines[lines["metric"] == metric]
+        by_limit = lines[lines["metric"] == metric]
         colour, marker = LINES.get(metric, (MUTED, "o"))
         look: Look = {"color": colour, "marker": marker, "markersize": 2.6, "linewidth": 1.2}
-        axes.plot(own["max_pairs"], own[column], label=title(metric), **look)
+        axes.plot(by_limit["max_pairs"], by_limit[column], label=title(metric), **look)
     share_axis(axes, top_of(list(lines[column]), results.limit if column == "conditional_rate" else None))
     axes.set_xlim(0.3, last + 0.7)
     axes.set_xticks(

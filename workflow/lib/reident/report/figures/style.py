@@ -241,10 +241,10 @@ def _svg(
         mpl.rcParams.update(_STYLE)
         engine = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03, wspace=between, hspace=0.03)
         drawn = Drawing(figsize=(form.width, height), layout=engine)
-        every = list(drawn.subplots(*grid, squeeze=False, **options).flat)
-        for axes in every[panels:]:
+        axes_grid = list(drawn.subplots(*grid, squeeze=False, **options).flat)
+        for axes in axes_grid[panels:]:
             axes.set_visible(False)
-        draw(Sheet(drawn, every[:panels], form.narrow))
+        draw(Sheet(drawn, axes_grid[:panels], form.narrow))
         stream = io.StringIO()
         no_metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         drawn.savefig(stream, format="svg", metadata=no_metadata)

@@ -139,9 +139,9 @@ def _curves(results: Results, by_metric: dict[str, pd.DataFrame], over: str) -> 
     looks = [*LINES.values(), (MUTED, "P"), (CONFIRMED, "X"), ("#a0405a", "*")]
     for metric, lines in by_metric.items():
         groups = lines.groupby(others, sort=False) if others else [((), lines)]
-        for place, (labels, own) in enumerate(groups):
+        for place, (labels, group) in enumerate(groups):
             words = [_words(name[4:], label) for name, label in zip(others, labels, strict=True)]
-            points = own.assign(at=own[f"set_{over}"].map(_number)).sort_values("at", kind="stable")
+            points = group.assign(at=group[f"set_{over}"].map(_number)).sort_values("at", kind="stable")
             alone = len(by_metric) == 1
             colour, marker = looks[place % len(looks)] if alone and others else LOOKS.get(metric, looks[0])
             dashes = () if alone else DASHES[place % len(DASHES)]
@@ -159,10 +159,10 @@ def _draw_curves(
     sheet: Sheet, curves: list[Curve], over: str, panels: dict[str, str], limits: Mapping[str, float | None]
 ) -> None:
     at = sorted(set(itertools.chain.from_iterable(curve.points["at"] for curve in curves)))
-    own = {x for curve in curves for x in curve.points.loc[is_reference(curve.points), "at"]}
+    reference = {x for curve in curves for x in curve.points.loc[is_reference(curve.points), "at"]}
     for axes, (column, name) in zip(sheet.panels, panels.items(), strict=True):
-        every = [value for curve in curves for value in curve.points[column]]
-        for x in own:
+        values = [value for curve in curves for value in curve.points[column]]
+        for x in reference:
             _stripe(axes, x, 0.025 * (at[-1] - at[0]))
         for curve in curves:
             axes.plot(
@@ -170,7 +170,7 @@ def _draw_curves(
                 linewidth=1.2, dashes=curve.dashes or (None, None), label=curve.name, clip_on=False, zorder=3,
             )  # fmt: skip
         limit = limits.get(column)
-        share_axis(axes, top_of(every, limit))
+        share_axis(axes, top_of(values, limit))
         if limit is not None:
             axes.axhline(limit, color="#b3441e", linewidth=1.1, linestyle=(0, (4, 2)), zorder=1)
         axes.set_title(name)
@@ -197,19 +197,19 @@ def _draw_rows(
 ) -> None:
     kept = {variant: place for place, variant in enumerate(lines["variant"])}
     for axes, (column, name) in zip(sheet.panels, panels.items(), strict=True):
-        for place in [place for place, own in enumerate(is_reference(lines)) if own]:
+        for place in [place for place, marked in enumerate(is_reference(lines)) if marked]:
             axes.axhspan(place - 0.45, place + 0.45, color="#e9ecef", linewidth=0, zorder=0)
         axes.hlines(range(len(names)), 0, 1, color=RULE, linewidth=0.6, zorder=1)
-        every: list[float] = []
-        for metric, own in by_metric.items():
-            inside = own[own["variant"].isin(kept)]
+        values: list[float] = []
+        for metric, variants in by_metric.items():
+            inside = variants[variants["variant"].isin(kept)]
             colour, marker = LOOKS.get(metric, (CONFIRMED, "o"))
             axes.plot(
                 inside[column], inside["variant"].map(kept), marker, color=colour, markersize=4.4, label=metric,
                 zorder=3, clip_on=False,
             )  # fmt: skip
-            every += list(inside[column])
-        percent_axis(axes, top_of(every, limits.get(column)), 3)
+            values += list(inside[column])
+        percent_axis(axes, top_of(values, limits.get(column)), 3)
         limit_line(axes, limits.get(column), at_top=True)
         axes.set_title(name, pad=14 if any(limits.values()) else 7)
     for axes in sheet.left():

@@ -10,7 +10,7 @@ import pandas as pd
 from reident.report.layout import Column, block, paragraphs, part, table
 from reident.report.results import Results, listed_files
 from reident.report.sentences import Sentences
-from reident.report.wording import UNDEFINED, count, escape, listed, number
+from reident.report.wording import UNDEFINED, count, escape, listed, number, some
 
 TEXT = Sentences("annex")
 HEADING = Sentences("headings")
@@ -93,7 +93,7 @@ def _cut_ranges(lines: pd.DataFrame) -> str:
         rows.append((escape(variable), _file_name(file), ranges or UNDEFINED, count(group["empty"].sum())))
     names, files, ranges_, empty = zip(*rows, strict=True)
     return table(
-        TEXT("cut_points.ranges", n=lines["scope"].nunique()),
+        TEXT("cut_points.ranges", strata=some(lines["scope"].nunique(), "stratum", "strata")),
         Column(HEADING("variable"), names, "l", "1fr"),
         Column(HEADING("cut_by"), files, "l"),
         Column(HEADING("cut_ranges"), ranges_, "l"),

@@ -21,8 +21,8 @@ MAX_STRATA = 60
 @part("prepared/account.csv")
 def premise(results: Results) -> str:
     """Say what is attacked and how, and introduce the terms of the report."""
-    search = TEXT("premise.search.strata" if results.strata_names else "premise.search.no_strata")
-    return paragraphs(search, TEXT("premise.terms"))
+    comparison = TEXT("premise.strata" if results.strata_names else "premise.no_strata")
+    return paragraphs(TEXT("premise.text", comparison=comparison), TEXT("premise.terms"))
 
 
 @part("prepared/account.csv", "strata/account.csv")
@@ -46,7 +46,7 @@ def variables(results: Results) -> str:
     lines = results.table("description/variables.csv")
     n = {file: max(1, results.account("prepare", file)["used"]) for file in ("puf", "eif")}
     return paragraphs(
-        TEXT("variables.text", n=len(lines)),
+        TEXT("variables.text", variables=some(len(lines), "linking variable")),
         table(
             TEXT("variables.caption"),
             Column(HEADING("variable"), [_name(row) for row in lines.itertuples()], "l", "3.4fr"),

@@ -36,11 +36,22 @@ class Verdict(NamedTuple):
 
 
 def verdict(line: pd.Series, limit: float | None, *, confirmable: bool = True) -> Verdict:
-    """Return the verdict on one line of the rates: a conditional rate of at most `limit` passes.
+    """Return the verdict on a metric: a conditional rate of at most `limit` passes.
 
-    ``unsure`` passes too, but the interval reaches above the limit. ``nothing`` is a metric without a suspected
-    record, whose conditional rate is not defined. ``unknown`` is a metric of a study in which nothing is
-    `confirmable`. ``open`` is a metric of a study without a limit.
+    Parameters
+    ----------
+    line : pandas.Series
+        A line of the rates (METHODS §6).
+    limit : float or None
+        The largest conditional rate that passes, in [0, 1]; None in a study without a limit.
+    confirmable : bool
+        Whether a suspected pair of the study can be confirmed at all.
+
+    Returns
+    -------
+    Verdict
+        ``above`` the limit; ``within`` it; ``unsure`` if it passes but the interval reaches above the limit;
+        ``nothing`` without a suspected record; ``unknown`` where nothing is `confirmable`; ``open`` without a limit.
     """
     if limit is None:
         kind = "open"
@@ -198,11 +209,11 @@ def verdicts(results: Results) -> str:
     whole, limit = results.whole, results.limit
     names = [f"**{title(metric)}**" for metric in results.metrics]
     columns = [
-        Column(HEADING("metric"), names, "l", "1fr" if limit is None else "auto"),
-        Column(HEADING("conditional_rate"), conditional_rates(whole, limit)),
-        interval_column(results, whole),
-        Column(HEADING("suspected_records"), [count(n) for n in whole["n_suspected"]]),
-        Column(HEADING("confirmed_records"), [count(n) for n in whole["n_confirmed"]]),
+        Column(HEADING("metric"), names, "l"),
+        Column(HEADING("conditional_rate"), conditional_rates(whole, limit), "r", "1fr"),
+        interval_column(results, whole, "1.3fr"),
+        Column(HEADING("suspected_records"), [count(n) for n in whole["n_suspected"]], "r", "1fr"),
+        Column(HEADING("confirmed_records"), [count(n) for n in whole["n_confirmed"]], "r", "1fr"),
     ]
     if limit is None:
         caption = TEXT("table.without_limit")
@@ -210,7 +221,7 @@ def verdicts(results: Results) -> str:
         caption = TEXT("table.with_limit", limit=declared(limit))
         verdicts_ = [verdict(line, limit, confirmable=results.confirmable) for _, line in whole.iterrows()]
         cells = [f"[{one.words}]{{.{one.kind}}}" for one in verdicts_]
-        columns.insert(1, Column(HEADING("verdict"), cells, "l", "1fr"))
+        columns.insert(1, Column(HEADING("verdict"), cells, "l"))
     undefined = (whole["n_suspected"] == 0).any()
     note = block("note", TEXT("undefined", undefined=UNDEFINED)) if undefined else None
     return paragraphs(table(caption, *columns), note)

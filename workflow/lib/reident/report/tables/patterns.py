@@ -25,7 +25,14 @@ def of_ranked(results: Results, name: str, columns: list[str]) -> pd.DataFrame:
 
 
 def limits(results: Results) -> pd.DataFrame:
-    """Return counts and rates of the ranked metrics at every rank limit, for the whole study."""
+    """Return counts and rates of the ranked metrics at every rank limit, for the whole study (METHODS §5).
+
+    Returns
+    -------
+    pandas.DataFrame
+        One line per metric and limit: max_pairs, n_suspected, n_confirmed, n_ambiguous, n_pairs, metric, and the
+        rates in [0, 1]; the conditional rate is NaN where no record is suspected.
+    """
     columns = ["max_pairs", "n_suspected", "n_confirmed", "n_ambiguous", "n_pairs"]
     lines = of_ranked(results, "confirmed/{metric}.limits.csv", columns)
     n_puf = lines["metric"].map(results.whole["n_puf"])
@@ -124,7 +131,14 @@ def agreement_text(results: Results) -> str:
 
 
 def agreement(results: Results) -> pd.DataFrame:
-    """Return the share of pairs that agree, by variable; columns (pairs, metric), NaN without pairs."""
+    """Return the share of pairs that agree.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One line per linking variable and a column for each pair of kind and metric: ``("true", "")``,
+        ``("confirmed", metric)``, ``("false", metric)``. Shares are in [0, 1], NaN without pairs.
+    """
     lines = results.table("description/agreement.csv")
     lines = lines.assign(share=lines["agree"] / lines["n"].where(lines["n"] > 0))
     wide = lines.pivot_table(index="variable", columns=["pairs", "metric"], values="share", dropna=False)

@@ -105,9 +105,9 @@ def rates_by_stratum(results: Results) -> str | None:
     lines = results.table("rates.csv").set_index(["metric", "stratum"])
     columns = []
     for metric in results.metrics:
-        own = lines.loc[metric].reindex(strata["stratum"])
-        columns.append(Column(title(metric), rates(own["conditional_rate"])))
-        columns.append(Column(HEADING("counts"), [_counts(row) for row in own.itertuples()], "l"))
+        by_stratum = lines.loc[metric].reindex(strata["stratum"])
+        columns.append(Column(title(metric), rates(by_stratum["conditional_rate"])))
+        columns.append(Column(HEADING("counts"), [_counts(row) for row in by_stratum.itertuples()], "l"))
     return table(
         with_strata_note(results, TEXT("by_stratum.caption")),
         Column(escape(results.strata_heading), [escape(label) for label in strata["label"]], "l", "1fr"),

@@ -89,11 +89,18 @@ def relevant_settings(results: Results, metric: str) -> list[str]:
 
 
 def distinct_lines(results: Results, metric: str) -> pd.DataFrame:
-    """Return one line for each relevant setting of a metric; the study's own line stands for settings equal to it."""
+    """Return the variants of a metric, each relevant combination of settings once.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Lines of the comparison. Where several variants share the relevant settings, the line is that of the study
+        itself, or else the first one.
+    """
     lines = lines_of(results, metric)
     names = [f"set_{name}" for name in relevant_settings(results, metric)]
-    own = lines[is_reference(lines)]
-    alike = lines.merge(own[names], on=names).set_index(names).index if len(own) else []
+    reference = lines[is_reference(lines)]
+    alike = lines.merge(reference[names], on=names).set_index(names).index if len(reference) else []
     lines = lines[is_reference(lines) | ~lines.set_index(names).index.isin(alike)]
     return lines.drop_duplicates(names).reset_index(drop=True)
 
@@ -156,16 +163,16 @@ def _range(results: Results, metric: str) -> list[str]:
     if ends[0] == ends[1]:
         texts = [TEXT("rate", share=ends[1])]
     else:
-        variants = {"low_variant": _named(low, names), "high_variant": _named(high, names)}
-        texts = [TEXT("rates", low=ends[0], high=ends[1], **variants)]
+        names_ = {"low_variant": _named(low, names), "high_variant": _named(high, names)}
+        texts = [TEXT("rates", low=ends[0], high=ends[1], **names_)]
     if least == most:
         texts.append(TEXT("reidentified", n=most))
     else:
         texts.append(TEXT("reidentified_range", low=least, high=most))
     if results.limit is not None and results.confirmable:
-        every = lines_of(results, metric)
-        n = int((every["conditional_rate"] > results.limit).sum())
-        studies, limit = some(len(every), "study", "studies"), declared(results.limit)
+        variants = lines_of(results, metric)
+        n = int((variants["conditional_rate"] > results.limit).sum())
+        studies, limit = some(len(variants), "study", "studies"), declared(results.limit)
         texts.append(TEXT("above", n=n, number=word(n).capitalize(), studies=studies, limit=limit))
     return texts
 
@@ -199,7 +206,7 @@ def _set_columns(lines: pd.DataFrame, names: list[str]) -> list[Column]:
     for name in names:
         labels = [escape(label_of(label)) for label in lines[f"set_{name}"]]
         cells = [
-            f"**{text}**" if own else text for text, own in zip(labels, is_reference(lines), strict=True)
+            f"**{text}**" if bold else text for text, bold in zip(labels, is_reference(lines), strict=True)
         ]
         columns.append(Column(escape(heading(name)), cells, "l", "1fr"))
     return columns
