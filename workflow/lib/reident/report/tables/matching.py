@@ -125,18 +125,18 @@ def limit_value(name: str, limit: float) -> str:
 
 
 def _is_beyond(values: pd.Series | float, limit: float, name: str) -> pd.Series | bool:
-    """Whether a limit is not met; a value that is not defined meets every limit."""
+    """Return whether a limit is not met; a value that is not defined meets every limit."""
     return values > limit if name.endswith("_at_most") else values < limit
 
 
 def outcomes(results: Results) -> list[Outcome]:
     """Return every limit with the intruders for which it is not met on average over the synthetic files."""
-    lines, found = by_intruder(results, MEAN, listed_only=True), []
+    lines, every = by_intruder(results, MEAN, listed_only=True), []
     for name, limit in limits(results).items():
         beyond = lines.index[_is_beyond(lines[limited_summary(name)], limit, name)]
         words = TEXT(f"verdict.limit.{name}", limit=limit_value(name, limit))
-        found.append(Outcome(words, [intruder_name(results, str(intruder)) for intruder in beyond]))
-    return found
+        every.append(Outcome(words, [intruder_name(results, str(intruder)) for intruder in beyond]))
+    return every
 
 
 @part(SUMMARY)
@@ -151,17 +151,16 @@ def matching_overall(results: Results) -> str:
     met = [outcome.limit for outcome in every if not outcome.intruders]
     broken = [_with_intruders(outcome, n_intruders) for outcome in every if outcome.intruders]
     if not broken:
-        text = TEXT(
-            "verdict.met",
-            n=len(met),
-            intruders=TEXT("intruders", n=n_intruders, number=word(n_intruders)),
-            limits=listed(met),
-        )
+        text = TEXT("verdict.met", n=len(met), intruders=_all_intruders(n_intruders), limits=listed(met))
         return block("verdict within", TEXT("verdict.within"), text)
     text = TEXT("verdict.not_met", n=len(broken), limits="; ".join(broken))
     if met:
         text += " " + TEXT("verdict.others_met", n=len(met), limits=listed(met))
     return block("verdict above", TEXT("verdict.above"), text)
+
+
+def _all_intruders(n: int) -> str:
+    return TEXT("intruders", n=n, number=word(n))
 
 
 def _with_intruders(outcome: Outcome, n_intruders: int) -> str:
@@ -170,7 +169,7 @@ def _with_intruders(outcome: Outcome, n_intruders: int) -> str:
     if n_intruders == 1:
         return outcome.limit
     if len(names) == n_intruders:
-        intruders = TEXT("intruders", n=n_intruders, number=word(n_intruders))
+        intruders = _all_intruders(n_intruders)
     elif len(names) > MAX_INTRUDERS:
         shown = names[: MAX_INTRUDERS - 1]
         intruders = listed([*shown, TEXT("verdict.more_intruders", n=len(names) - len(shown))])
