@@ -1,4 +1,5 @@
-# `make` sets up .venv and runs the example study; `make test` sets up the same way and runs the tests.
+# `make` sets up .venv and runs the example study; `make test` sets up the same way and runs the quick tests,
+# `make test-all` all of them.
 # Another Python than python3: make PYTHON=python3.12
 
 PYTHON ?= python3
@@ -8,19 +9,27 @@ BIN := .venv/bin
 # a moved checkout or an interrupted set-up all mean a fresh environment, whatever the time stamps say.
 READY := .venv/ready-$(shell { pwd; cat requirements.lock; } | cksum | cut -d' ' -f1)
 
-.PHONY: example test lint docs benchmarks lock clean
+.PHONY: example test test-all lint docs benchmarks lock clean
 .DELETE_ON_ERROR:
 
 example: $(READY)
 	$(BIN)/snakemake --cores all
 
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+
+# A few minutes: the units, the properties on few examples, a whole study, and each guard once.
 test: $(READY)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	$(PYTEST)
+
+# Everything but what is marked `long`, the properties on many examples.
+test-all: $(READY)
+	HYPOTHESIS_PROFILE=many $(PYTEST) -m "not long"
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 

@@ -1,4 +1,4 @@
-"""The names of columns of the study's own tables, where several modules must agree on them."""
+"""The names of columns of the study's own tables, which several modules must agree on."""
 
 RESERVED = frozenset(
     {
@@ -7,4 +7,4 @@ RESERVED = frozenset(
         "stratum", "variables",
     }
 )  # fmt: skip
-"""Names that keys and variables of a study may not have."""
+"""Names that keys and variables of a study must not have."""
