@@ -91,7 +91,7 @@ def _describe(table: Table) -> str:
 def _line(column: Column, table: Table) -> str:
     facts = [column.meaning]
     if column.only:
-        facts.append(f"only: {column.only}")
+        facts.append(f"{column.only} only")
     if column.section and column.section != table.section:
         facts.append(f"§{column.section}")
     cells = (f"`{column.name}`", column.type, column.unit, "; ".join(facts))
