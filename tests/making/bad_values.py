@@ -162,7 +162,7 @@ KEYS_AND_VALUES = [
         {"eif.csv": CROSSED},
         (
             "puf.csv and eif.csv have no stratum in common (region, trade)",
-            "recode the strata variables or remove one",
+            "Recode the strata variables, or remove one",
         ),
         study={"strata": ["region", "trade"], "linking_variables": STUDY["linking_variables"][:1]},
     ),

@@ -47,7 +47,7 @@ rule rank:
     """Rank the pairs of each record."""
     input:
         study=ancient(PLAN.study_file),
-        pairs=all_shards,
+        pairs=PLAN.all_shards,
         strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
         manifest=PLAN.result("stratify", "strata/manifest.csv"),
     output:
