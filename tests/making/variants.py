@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
+from reident.ledger.stored import read_csv
 from reident.linkage.rates import interval
 from reident.pipeline.comparison import Compared, compare
 from reident.pipeline.steps import COMPARED
@@ -54,7 +55,7 @@ def add_variants(
     ]
     for name, table in COMPARED.items():
         if (folder / table.path).is_file():
-            own = pd.read_csv(folder / table.path, dtype=str, keep_default_na=False)
+            own = read_csv(folder / table.path)
             change = {"rates": _rates, "matching": _matching}.get(name, _unchanged)
             tables = [own if at == reference else change(own, at, same) for at in range(len(variants))]
             lines = compare(table.compared, variants, tables)
@@ -74,21 +75,19 @@ def _rates(rates: pd.DataFrame, at: int, same: tuple[str, ...]) -> pd.DataFrame:
             line |= {
                 "n_suspected": suspected,
                 "n_confirmed": confirmed,
-                "suspected_rate": suspected / n if n else "",
-                "confirmed_rate": confirmed / n if n else "",
-                "conditional_rate": confirmed / suspected if suspected else "",
-                "conditional_low": low if suspected else "",
-                "conditional_high": high if suspected else "",
+                "suspected_rate": suspected / n if n else None,
+                "confirmed_rate": confirmed / n if n else None,
+                "conditional_rate": confirmed / suspected if suspected else None,
+                "conditional_low": low if suspected else None,
+                "conditional_high": high if suspected else None,
             }
         lines.append(line)
-    return pd.DataFrame(lines).astype(str)
+    return pd.DataFrame(lines)
 
 
 def _matching(summary: pd.DataFrame, at: int, same: tuple[str, ...]) -> pd.DataFrame:
-    made = summary.copy()
-    for column in ("expected_match_risk", "true_match_rate"):
-        made[column] = [str(float(value) / (1 + at)) for value in made[column]]
-    return made
+    columns = ["expected_match_risk", "true_match_rate"]
+    return summary.assign(**summary[columns] / (1 + at))
 
 
 def _unchanged(own: pd.DataFrame, at: int, same: tuple[str, ...]) -> pd.DataFrame:
