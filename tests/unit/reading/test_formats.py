@@ -18,6 +18,7 @@ from making.studies import study as plain_study
 from reident import reading, simulation
 from reident.errors import InputError
 from reident.intake import prepare as intake
+from reident.pipeline.parts import preparing
 from reident.reading import statistical, xport
 from reident.reading.displayed import shown
 from reident.sections.files import SourceFile
@@ -56,8 +57,13 @@ def prepared_bytes(example, kind, folder):
     for side in ("puf", "eif"):
         files[side]["id"] = list(model.record_files[side].id)
     stored = study.Study.model_validate({**described, "files": files})
-    sources = {side: intake.read_source(stored, side, folder / stored.sources[side].path) for side in files}
-    return {name: _bytes(table) for name, table in intake.prepare(stored, **sources)._asdict().items()}
+    sources = {
+        side: intake.read_source(preparing(stored), side, folder / stored.sources[side].path)
+        for side in files
+    }
+    return {
+        name: _bytes(table) for name, table in intake.prepare(preparing(stored), **sources)._asdict().items()
+    }
 
 
 def _bytes(table):
@@ -195,7 +201,7 @@ def test_a_study_declares_special_missing_values_like_other_codes(tmp_path):
     model = plain_study(linking_variables=[{"name": "v", "type": "numeric", "missing": [".A", ".B"]}])
     puf = pa.table({"p": ["1", "2", "3"], "v": cells})
     eif = pa.table({"e": ["1"], "v": ["1"]})
-    found = intake.prepare(model, puf, eif, pa.table({"p": ["1"], "e": ["1"]}))
+    found = intake.prepare(preparing(model), puf, eif, pa.table({"p": ["1"], "e": ["1"]}))
     assert found.puf["v"].to_pylist() == [None, None, 1.0]
 
 

@@ -5,6 +5,7 @@ import pytest
 from making.studies import plain, study
 from reident.errors import InputError
 from reident.intake import prepare as intake
+from reident.pipeline.parts import preparing
 
 # A decimal comma
 
@@ -30,7 +31,7 @@ def typed(cells, **fields):
     model = study(files=files, linking_variables=[{"name": "v", **fields}])
     puf = pa.table({"p": [str(at) for at in range(len(cells))], "v": cells})
     eif = pa.table({"e": ["1"], "v": ["1"]})
-    return intake.prepare(model, puf, eif, pa.table({"p": ["0"], "e": ["1"]})).puf["v"].to_pylist()
+    return intake.prepare(preparing(model), puf, eif, pa.table({"p": ["0"], "e": ["1"]})).puf["v"].to_pylist()
 
 
 @pytest.mark.parametrize(("sentence", "cells", "fields", "found"), COMMAS, ids=[case[0] for case in COMMAS])
@@ -57,8 +58,8 @@ def test_messages_count_rows_as_the_file_s_own_viewer_does():
         files = {**plain()["files"], "puf": {"path": path, "id": "p"}}
         model = study(files=files, linking_variables=[{"name": "v", "type": "numeric"}])
         puf, eif = pa.table({"p": ["1", "1"], "v": ["1", "1"]}), pa.table({"e": ["1"], "v": ["1"]})
-        with pytest.raises(InputError, match=rf"^{path}, row {row}: the key \(p\) repeats"):
-            intake.prepare(model, puf, eif, pa.table({"p": ["1"], "e": ["1"]}))
+        with pytest.raises(InputError, match=rf"^{path}, row {row}: the key \(p\) is not unique"):
+            intake.prepare(preparing(model), puf, eif, pa.table({"p": ["1"], "e": ["1"]}))
         puf = pa.table({"p": ["1", "2"], "v": ["1", "x"]})
         with pytest.raises(InputError, match=rf"^{path}, row {row}, column `v`"):
-            intake.prepare(model, puf, eif, pa.table({"p": ["1"], "e": ["1"]}))
+            intake.prepare(preparing(model), puf, eif, pa.table({"p": ["1"], "e": ["1"]}))

@@ -53,6 +53,6 @@ def test_one_area_does_not_depend_on_the_other():
     assert np.array_equal(alone[alone["AREA"] == "1"], larger[larger["AREA"] == "1"])
 
 
-def test_a_fraction_of_nobody_is_an_error():
-    with pytest.raises(InputError, match="the `fraction` of an area is nobody"):
+def test_a_fraction_that_selects_no_one_is_an_error():
+    with pytest.raises(InputError, match=r"`simulate\.fraction` selects no one in at least one area"):
         drawn(households=(5, 5), fraction=0.001)

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from reident.errors import InputError
 from reident.intake import prepare as intake
 from reident.linkage import strata
+from reident.pipeline.parts import preparing, stratifying
 from reident.sections.simulation import HouseholdSurvey
 from reident.simulation import brokers, simulate, survey
 from reident.study import model as study
@@ -154,9 +155,11 @@ class TestFiles:
             name: pa.table({column: pa.array(file[column].to_list(), pa.string()) for column in file})
             for name, file in simulate(spec.simulate).items()
         }
-        prepared = intake.prepare(spec, tables["puf"], tables["eif"], tables["iuf"])
+        prepared = intake.prepare(preparing(spec), tables["puf"], tables["eif"], tables["iuf"])
         assert len(prepared.warnings) == 0
-        manifest = strata.stratify(spec, prepared.puf, prepared.eif, prepared.iuf, 10**9).manifest
+        manifest = strata.stratify(
+            stratifying(spec), prepared.puf, prepared.eif, prepared.iuf, 10**9
+        ).manifest
         assert len(spec.linking_variables) == 10
         assert len(manifest) == 8
         assert manifest["n_puf"].min() > 200
@@ -300,10 +303,10 @@ class TestSizes:
     @pytest.mark.parametrize(
         ("keys", "remedy"),
         [
-            ({"households": 10, "puf_records": 500}, "raise `households`"),
-            ({"households": 300, "eif_records": 5000}, "raise `households`"),
-            ({"eif_records": 20, "overlap": 1}, "lower `overlap`"),
-            ({"brokers": {"adults_from": 150}}, "raise `households`"),
+            ({"households": 10, "puf_records": 500}, "Increase `households`"),
+            ({"households": 300, "eif_records": 5000}, "Increase `households`"),
+            ({"eif_records": 20, "overlap": 1}, "reduce `overlap`"),
+            ({"brokers": {"adults_from": 150}}, "Increase `households`"),
         ],
     )
     def test_a_population_too_small_is_refused(self, keys, remedy):

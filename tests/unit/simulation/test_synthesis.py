@@ -75,7 +75,7 @@ def test_one_record():
 
 
 def test_a_population_too_small_is_refused():
-    with pytest.raises(InputError, match="raise `households`"):
+    with pytest.raises(InputError, match="Increase `households`"):
         synthesize(spec(households=5), "confidential")
 
 
