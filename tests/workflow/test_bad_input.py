@@ -404,7 +404,7 @@ def test_a_study_file_that_is_not_there_and_two_of_one_id(tmp_path):
     other = write(tmp_path / "other", Case("good", "", {}, ()), {})
     for studies, part in (
         ([tmp_path / "no.yaml"], "no.yaml: the study file cannot be read"),
-        ([file, other], "same id"),
+        ([file, other], "must not be that of another study"),
     ):
         ended = snakemake(studies=studies, folder=tmp_path / "run")
         assert ended.code != 0

@@ -132,7 +132,7 @@ def sample(spec: HouseholdSurvey, persons: Table, streams: Streams) -> Sampled:
     others[in_puf] = False
     if others.sum() < remaining:
         raise InputError(
-            f"`simulate.eif_records` ({spec.eif_records:,}) must be at most the number of persons whom brokers could "
+            f"`simulate.eif_records` ({spec.eif_records:,}) must be at most the number of persons that brokers could "
             "hold. Increase `households`."
         )
     held = np.concatenate([both, streams("eif").permutation(np.flatnonzero(others))[:remaining]])
