@@ -35,12 +35,12 @@ def typed(cells, **fields):
 
 
 @pytest.mark.parametrize(("sentence", "cells", "fields", "found"), COMMAS, ids=[case[0] for case in COMMAS])
-def test_a_decimal_comma_where_the_file_is_said_to_have_it(sentence, cells, fields, found):
+def test_a_declared_decimal_comma(sentence, cells, fields, found):
     assert typed(cells, type="numeric", **fields) == found
 
 
 @pytest.mark.parametrize("cell", ["1.5", "1.500,25", "1,2,3"])
-def test_a_point_beside_a_decimal_comma_is_no_number(cell):
+def test_a_decimal_point_is_refused_in_a_file_with_decimal_commas(cell):
     with pytest.raises(InputError, match=r"^puf\.csv, row 3, column `v`: the value of `v` is not a number"):
         typed(["1", cell], type="numeric")
 
@@ -52,7 +52,7 @@ def test_coded_integers_with_a_decimal_comma():
 # Which row
 
 
-def test_messages_count_rows_as_the_file_s_own_viewer_does():
+def test_messages_count_rows_as_viewers_of_the_file_do():
     """A CSV file has its header in row 1; where names are kept apart, the first record is row 1."""
     for path, row in (("puf.csv", 3), ("puf.dta", 2), ("puf.parquet", 2), ("puf.xpt", 2)):
         files = {**plain()["files"], "puf": {"path": path, "id": "p"}}

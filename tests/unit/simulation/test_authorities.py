@@ -12,7 +12,7 @@ def drawn(**keys):
     return populate(LocalAuthorities(kind="local-authorities", **{"households": (600, 300), **keys}))
 
 
-def test_a_pure_function_of_its_seed():
+def test_the_files_depend_only_on_the_seed():
     first, again, other = drawn(), drawn(), drawn(seed=5)
     for side in ("population", "survey"):
         assert first[side].equals(again[side])
