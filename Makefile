@@ -33,9 +33,11 @@ lint: $(READY)
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 
-# What is generated from the study model: config/README.md, workflow/schemas/study.schema.json.
+# What is generated: config/README.md and workflow/schemas/study.schema.json from the study model,
+# docs/DATA.md and the table of files with data in README.md from the declared tables.
 docs: $(READY)
 	$(BIN)/python -m reident.study.documentation
+	$(BIN)/python -m reident.pipeline.documentation
 
 # Our kernels and general tools on the same files; results/benchmarks/. The tools live in .venv-peers
 # (see pyproject.toml); without it only ours is timed. It takes hours: BENCH="--sizes 1000,10000" is short.

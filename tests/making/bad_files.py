@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pyarrow as pa
-from unit.fixture_files import COMPLETE, EIF, PUF, Fixture, eif, parquet, puf, source, unreadable
+from making.fixture_files import COMPLETE, EIF, PUF, Fixture, eif, parquet, puf, source, unreadable
 
 FILES_OF_RECORDS = [
     # Incomplete and irregular files, and files that are not text

@@ -5,11 +5,11 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from making.filerisk import FILE_RISK, POPULATION, drawn, prepared
 from oracles import minimal_uniques as oracle
 from reident.filerisk import assessment, dis
 from reident.filerisk import prepare as intake
 from reident.pipeline import parts
-from unit.filerisk_fixture import FILE_RISK, POPULATION, drawn, prepared
 
 
 def assess(section=FILE_RISK, *, threads=1, **keys):

@@ -7,18 +7,22 @@ import shutil
 from pathlib import Path
 
 import pytest
+from making.filerisk import POPULATION, write_filerisk
+from making.matching import write_matching
+from making.microaggregation import write_masked
+from making.report import Shape, cells, write_results
 from making.studies import study
+from making.variants import ALPHA, add_variants
 from reident.pipeline import steps
 from reident.report import tables
 from reident.report.results import Results
 from reident.study.model import Study
-from unit.filerisk_fixture import POPULATION, write_filerisk
-from unit.matching_fixture import write_matching
-from unit.microaggregation_fixture import write_masked
-from unit.report_fixture import Shape, write_results
-from unit.test_report_matching import cells
-from unit.variants_fixture import ALPHA, add_variants
 
+FILES = {
+    "puf": {"path": "puf.csv", "id": ["p"]},
+    "eif": {"path": "eif.csv", "id": ["e"]},
+    "iuf": {"path": "iuf.csv", "puf_id": ["p"], "eif_id": ["e"]},
+}
 ALPHAS = [{"alpha": alpha} for alpha in ALPHA["values"]]
 
 
@@ -39,6 +43,8 @@ def whole(tmp_path_factory) -> Path:
     }
     for section, other in others.items():
         spec[section] = json.loads((other / "study.json").read_text())[section]
+    masked = json.loads((others["microaggregate"] / "study.json").read_text())
+    spec |= {"files": None, "simulate": masked["simulate"]}  # `microaggregate` takes the place of `files`
     (folder / "study.json").write_text(json.dumps(spec))
     for other in others.values():
         for name in ("matching", "filerisk", "microaggregation", "agreements.csv"):
@@ -53,7 +59,10 @@ def drop(spec: dict, *names: str) -> None:
     *path, last = names
     for name in path:
         spec = spec[name]
-    spec[last] = None
+    if path == ["metrics"]:
+        del spec[last]
+    else:
+        spec[last] = [] if isinstance(spec[last], list) else None
 
 
 DROPPED = {
@@ -81,15 +90,23 @@ def test_tables_of_a_dropped_section_are_not_seen(whole, tmp_path, section):
     spec = json.loads((folder / "study.json").read_text())
     before = paths(spec)
     drop(spec, *way)
+    if section == "microaggregate":
+        spec |= {"files": FILES, "simulate": None}
     if section == "metrics":  # of the bins of `linking_variables` the annex shows those of `file_risk` alone
         spec["file_risk"] = None
-        spec["microaggregate"] = None
+        spec |= {
+            "microaggregate": None,
+            "simulate": None,
+            "linking_variables": [],
+            "strata": [],
+            "decision": None,
+        }
     (folder / "study.json").write_text(json.dumps(spec))
     found, gone = Results(folder), before - paths(spec)
     assert gone
     assert not any(found.has(path) for path in gone)
     for path in gone:
-        with pytest.raises(ValueError, match="no table of this study's report"):
+        with pytest.raises(ValueError, match="is not a table of this study's report"):
             found.table(path)
     shown = cells(found)
     assert [name for name in silent if shown[name]] == []
@@ -100,8 +117,11 @@ def test_entries_of_dropped_steps_are_no_part_of_the_provenance(tmp_path):
     folder = write_matching(tmp_path / "results")
     assert "matching/summary" in tables.provenance(Results(folder)).replace("\\", "")
     spec = json.loads((folder / "study.json").read_text())
-    (folder / "study.json").write_text(json.dumps({**spec, "matching": None}))
-    assert tables.provenance(Results(folder)) is None
+    other = json.loads((write_filerisk(tmp_path / "other", POPULATION) / "study.json").read_text())
+    (folder / "study.json").write_text(
+        json.dumps({**spec, "matching": None, "file_risk": other["file_risk"]})
+    )
+    assert "matching/summary" not in (tables.provenance(Results(folder)) or "").replace("\\", "")
 
 
 def test_an_entry_that_claims_what_another_step_made_is_not_shown(tmp_path):

@@ -5,7 +5,7 @@ and read again.
 """
 
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -60,7 +60,10 @@ def run(
     )
     files = prepared.puf, prepared.eif, prepared.iuf
     found = strata.stratify(model, *files, pairs_per_shard)
-    manifest, shards = through_csv(found.manifest), through_csv(found.shards)
+    manifest, shards = (
+        through_csv(found.manifest, "strata/manifest.csv"),
+        through_csv(found.shards, "strata/shards.csv"),
+    )
     binned = bins.bin_files(model, prepared.puf, prepared.eif, manifest)
     metrics = {}
     for name in model.chosen:
@@ -85,7 +88,7 @@ def run(
     confirmed = {name: tables.confirmed for name, tables in metrics.items()}
     limits = {name: tables.limits for name, tables in metrics.items()}
     rows = rates.rate(model, *files, manifest, confirmed, limits)
-    return Tables(model, manifest, shards, metrics, through_csv(rows))
+    return Tables(model, manifest, shards, metrics, through_csv(rows, "rates.csv"))
 
 
 def _scored(*arguments: Any) -> tuple[pa.Table, pa.Table]:
@@ -120,12 +123,12 @@ def text_table(study: Study, side: str, rows: list[dict]) -> pa.Table:
     return pa.table({name: pa.array([row[name] for row in rows], pa.string()) for name in names})
 
 
-def through_csv(table: pd.DataFrame) -> pd.DataFrame:
+def through_csv(table: pd.DataFrame, name: str) -> pd.DataFrame:
     """A table as the next step reads it."""
-    with NamedTemporaryFile(suffix=".csv") as file:
-        file.write(stored.encoded(table))
-        file.flush()
-        return stored.read(Path(file.name))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        stored.write(path, stored.encoded(table))
+        return stored.read(path)
 
 
 def assert_rates(results: Path, study: dict[str, Any], tables: dict[str, list[list[str]]]) -> None:

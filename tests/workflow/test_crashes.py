@@ -156,7 +156,7 @@ def test_two_runs_started_at_once_do_not_disturb_each_other(whole, tmp_path):
     assert first.code == 0, first.shown
     if second.code:  # it began before the other had ended
         assert second.errors == {
-            "another run works on results/small; run the same command again when it has ended."
+            "results/small is in use by another run. Run the same command again when that has ended."
         }
         assert "Traceback" not in second.shown
     assert results(folder) == whole.made

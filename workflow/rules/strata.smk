@@ -3,17 +3,18 @@
 Reads  results/{study}/prepared/
 Makes  strata/manifest.csv: the strata with their counts and shards; strata/shards.csv: the blocks of each
        shard; strata/account.csv: records in no stratum, links lost to stratification;
+       strata/{puf,eif}.parquet: the stratum of each record, as its line of the manifest;
        binned/{puf,eif}.parquet: numeric variables as quantile categories; binned/cutpoints.csv
 """
 
 
 checkpoint stratify:
-    """List the strata and pack them into shards of at most so many pairs."""
+    """List the strata and pack them into shards of at most `pairs_per_shard` pairs."""
     input:
-        study=study_file,
-        puf=made("prepare", "prepared/puf.parquet"),
-        eif=made("prepare", "prepared/eif.parquet"),
-        iuf=made("prepare", "prepared/iuf.parquet"),
+        study=ancient(PLAN.study_file),
+        puf=PLAN.result("prepare", "prepared/puf.parquet"),
+        eif=PLAN.result("prepare", "prepared/eif.parquet"),
+        iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
     output:
         manifest=report(
             "results/{study}/strata/manifest.csv",
@@ -23,6 +24,8 @@ checkpoint stratify:
         ),
         shards="results/{study}/strata/shards.csv",
         account="results/{study}/strata/account.csv",
+        puf="results/{study}/strata/puf.parquet",
+        eif="results/{study}/strata/eif.parquet",
         ledger="results/{study}/ledger/stratify.json",
     log:
         "results/{study}/logs/stratify.log",
@@ -34,8 +37,8 @@ checkpoint stratify:
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
     params:
-        study=study_digest("stratify"),
-        library=library_digest("stratify"),
+        study=PLAN.part_digest("stratify"),
+        library=PLAN.library_digest("stratify"),
         pairs_per_shard=lambda wildcards: int(config["pairs_per_shard"]),
     script:
         "../scripts/stratify.py"
@@ -44,10 +47,12 @@ checkpoint stratify:
 rule bin:
     """Cut numeric linking variables at quantiles."""
     input:
-        study=study_file,
-        puf=made("prepare", "prepared/puf.parquet"),
-        eif=made("prepare", "prepared/eif.parquet"),
-        manifest=made("stratify", "strata/manifest.csv"),
+        study=ancient(PLAN.study_file),
+        puf=PLAN.result("prepare", "prepared/puf.parquet"),
+        eif=PLAN.result("prepare", "prepared/eif.parquet"),
+        strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
+        strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
+        manifest=PLAN.result("stratify", "strata/manifest.csv"),
     output:
         puf="results/{study}/binned/puf.parquet",
         eif="results/{study}/binned/eif.parquet",
@@ -68,7 +73,7 @@ rule bin:
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
     params:
-        study=study_digest("bin"),
-        library=library_digest("bin"),
+        study=PLAN.part_digest("bin"),
+        library=PLAN.library_digest("bin"),
     script:
         "../scripts/bin.py"

@@ -1,8 +1,7 @@
 """Adapter of the rule `agreements`."""
 
 from reident import ledger
-from reident.linkage import agreements
+from reident.linkage.agreements import agreements
 
 with ledger.step(snakemake) as step:
-    found = agreements.agreements(step.part, step.read("confirmed"), step.read("rates"))
-    step.write("agreements", found)
+    step.write("agreements", agreements(step.part, step.read("pairs"), step.read("rates")))

@@ -5,7 +5,7 @@ from reident.linkage import confirmation
 from reident.linkage.metrics import REGISTRY
 
 with ledger.step(snakemake) as step:
-    pairs = step.open("suspected"), step.open_all("pairs"), step.open_all("aside")
-    truth = step.read("iuf"), list(step.read("manifest")["stratum"])
-    metric, confirmed = REGISTRY[step.metric], step.sink("confirmed")
-    step.write("limits", confirmation.confirm(step.part, metric, *pairs, *truth, confirmed))
+    keys = {side: step.open(side).read(list(step.part.keys[side])) for side in ("puf", "eif")}
+    truth = keys, step.read("iuf"), step.read("strata_puf"), step.read("manifest")
+    metric, sinks = REGISTRY[step.metric], (step.sink("confirmed"), step.sink("positions"))
+    step.write("limits", confirmation.confirm(step.part, metric, step.open("suspected"), *truth, *sinks))

@@ -5,5 +5,6 @@ from reident.linkage import ranking
 from reident.linkage.metrics import REGISTRY
 
 with ledger.step(snakemake) as step:
-    shards, suspected = step.open_all("pairs"), step.sink("suspected")
-    step.write("distribution", ranking.rank(step.part, REGISTRY[step.metric], shards, suspected))
+    strata, manifest = step.read("strata_puf"), step.read("manifest")
+    pairs, suspected = step.open_all("pairs"), step.sink("suspected")
+    step.write("distribution", ranking.rank(REGISTRY[step.metric], pairs, strata, manifest, suspected))

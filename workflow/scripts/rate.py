@@ -5,7 +5,8 @@ from reident.linkage import rates
 
 with ledger.step(snakemake) as step:
     step.check_chain()
-    files = [step.read(name) for name in ("puf", "eif", "iuf", "manifest")]
-    confirmed = dict(zip(step.part.metrics, step.open_all("confirmed"), strict=True))
+    strata = {side: step.read(f"strata_{side}") for side in ("puf", "eif")}
+    pairs = dict(zip(step.part.metrics, step.open_all("pairs"), strict=True))
     limits = dict(zip(step.part.metrics, step.read_all("limits"), strict=True))
-    step.write("rates", rates.rate(step.part, *files, confirmed, limits))
+    tables = step.read("iuf"), strata, step.read("manifest"), pairs, limits
+    step.write("rates", rates.rate(step.part, *tables))

@@ -5,7 +5,8 @@ from reident.linkage import scoring
 from reident.linkage.metrics import REGISTRY
 
 with ledger.step(snakemake) as step:
-    tables = [step.read(name) for name in ("puf", "eif", "manifest", "shards")]
+    files = {side: step.read(side) for side in ("puf", "eif")}
+    strata = {side: step.read(f"strata_{side}") for side in files}
+    plan = step.read("manifest"), step.read("shards")
     work = scoring.Work(step.wildcards["shard"], step.threads, step.inputs["functions"], step.progress)
-    sinks = step.sink("pairs"), step.sink("aside")
-    scoring.score_shard(step.part, REGISTRY[step.metric], *tables, work, *sinks)
+    scoring.score_shard(step.part, REGISTRY[step.metric], files, strata, *plan, work, step.sink("pairs"))

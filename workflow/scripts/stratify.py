@@ -5,6 +5,5 @@ from reident.linkage import strata
 
 with ledger.step(snakemake) as step:
     tables = [step.read(name) for name in ("puf", "eif", "iuf")]
-    found = strata.stratify(step.part, *tables, step.params["pairs_per_shard"])
-    for name, table in found._asdict().items():
+    for name, table in strata.stratify(step.part, *tables, step.params["pairs_per_shard"])._asdict().items():
         step.write(name, table)

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+from making.filerisk import FILE_RISK, POPULATION
+from making.matching import MATCHING
 from making.studies import changed, saved
 from reident.errors import InputError
 from reident.study import model as study
-from unit.filerisk_fixture import FILE_RISK, POPULATION
-from unit.matching_fixture import MATCHING
 
 ROOT = Path(__file__).parents[3]
 LINKAGE = {

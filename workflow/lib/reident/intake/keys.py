@@ -110,53 +110,24 @@ def check(table: pa.Table, names: Sequence[str], file: str, first_row: int = 2) 
     return code
 
 
-class Index:
-    """Finds the keys of a table, for questions that come batch by batch.
+def positions(
+    table: pa.Table, names: Sequence[str], others: pa.Table, other_names: Sequence[str]
+) -> np.ndarray:
+    """Return where a table has the keys of another one.
 
     Parameters
     ----------
-    table : pyarrow.Table
-    names : sequence of str
-        Its key columns; of a key that repeats the last record is found.
+    table, others : pyarrow.Table
+    names, other_names : sequence of str
+        Their key columns, in the same order of parts.
+
+    Returns
+    -------
+    int64 (others.num_rows,)
+        The row number in `table`, the last one of a key that repeats; -1 where the table does not have the key.
     """
-
-    def __init__(self, table: pa.Table, names: Sequence[str]) -> None:
-        self._parts: list[tuple[pa.Array, np.ndarray]] = []
-        code = np.zeros(table.num_rows, np.int64)
-        for name in names:
-            (part,), labels = text_codes([table[name]])
-            code = _joined(code, part, len(labels))
-            known = np.unique(code[code >= 0])
-            code = _found(known, code)
-            self._parts.append((labels, known))
-        self._place = np.full(int(code.max(initial=-1)) + 2, -1, np.int64)
-        self._place[code] = np.arange(len(code))
-        self._place[-1] = -1  # a null part has the code -1
-
-    def positions(self, asked: pa.Table, names: Sequence[str]) -> np.ndarray:
-        """Where each asked key stands: int64 (asked.num_rows,), -1 where the table has no such key."""
-        code = np.zeros(asked.num_rows, np.int64)
-        for name, (labels, known) in zip(names, self._parts, strict=True):
-            place = pc.fill_null(pc.index_in(_combined(asked[name]), labels), -1)
-            code = _found(known, _joined(code, place.to_numpy(zero_copy_only=False), len(labels)))
-        return self._place[code]
-
-
-def _joined(code: np.ndarray, part: np.ndarray, n: int) -> np.ndarray:
-    """The code of a tuple and one more part of n labels; -1 where either is missing."""
-    return np.where((code < 0) | (part < 0), -1, code * max(n, 1) + part)
-
-
-def _found(known: np.ndarray, asked: np.ndarray) -> np.ndarray:
-    """Where each number stands among sorted ones; -1 where it does not."""
-    if not known.size:
-        return np.full(len(asked), -1, np.int64)
-    place = np.minimum(np.searchsorted(known, asked), known.size - 1)
-    return np.where(known[place] == asked, place, -1)
-
-
-def positions(
-    table: pa.Table, names: Sequence[str], asked: pa.Table, asked_names: Sequence[str]
-) -> np.ndarray:
-    """Where each asked key stands in a table whose keys do not repeat, see :meth:`Index.positions`."""
-    return Index(table, names).positions(asked, asked_names)
+    known, code = codes([table, others], [names, other_names])
+    rows = np.full(max(known.max(initial=-1), code.max(initial=-1)) + 2, -1)
+    rows[known] = np.arange(len(known))
+    rows[-1] = -1  # a key with a null part has the code -1
+    return rows[code]

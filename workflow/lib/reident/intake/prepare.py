@@ -52,8 +52,9 @@ def prepare(part: Preparing, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Pre
     -------
     Prepared
         ``puf`` and ``eif``: key columns (text), strata variables (text), linking variables by their
-        study names (categorical: text, numeric: float64), null where missing. ``iuf``: the key
-        columns of both, each link once. All sorted by key.
+        study names (categorical: text, numeric: float64), null where missing, sorted by key.
+        ``iuf``: the row numbers of both records of each link in these tables (puf, eif: int32), sorted,
+        each link once.
 
     Raises
     ------
@@ -100,34 +101,24 @@ def _typed(column: Column, side: str, source: RecordFile, text: pa.Table) -> pa.
 
 
 def _links(part: Preparing, iuf: pa.Table, sides: dict[str, pa.Table], account: Account) -> pa.Table:
-    """The distinct links between known records; unknown ones only within the declared tolerance."""
+    """Return the distinct links between known records; unknown ones only within the declared tolerance."""
     source, file, key = part.files.iuf, part.file_name("iuf"), part.files.keys
-    names = [*key["puf"], *key["eif"]]
-    links = pa.table(
-        dict(zip(names, (iuf[part] for part in (*source.puf_id, *source.eif_id)), strict=True)),
-        schema=pa.schema([(name, pa.string()) for name in names]),
-    )
-    unknown = np.zeros(links.num_rows, bool)
-    first: tuple[int, str] | None = None
-    for side in ("puf", "eif"):
-        known, asked = keys.codes([sides[side], links], [key[side]] * 2)
-        lost = ~np.isin(asked, known)
-        if lost.any() and (first is None or int(lost.argmax()) < first[0]):
-            first = (int(lost.argmax()), side)
-        unknown |= lost
-    if first is not None and unknown.sum() > source.unknown_links_at_most:
+    names = {"puf": source.puf_id, "eif": source.eif_id}
+    rows = {side: keys.positions(sides[side], key[side], iuf, names[side]) for side in names}
+    unknown = (rows["puf"] < 0) | (rows["eif"] < 0)
+    if unknown.sum() > source.unknown_links_at_most:
+        first = int(unknown.argmax())
+        side = "puf" if rows["puf"][first] < 0 else "eif"
         raise InputError(
-            f"{file}, row {first[0] + source.first_row}: the link names a record that is not in "
-            f"{part.file_name(first[1])} ({unknown.sum():,} such links). Correct the links, or "
+            f"{file}, row {first + source.first_row}: the link names a record that is not in "
+            f"{part.file_name(side)} ({unknown.sum():,} such links). Correct the links, or "
             "allow them by `unknown_links_at_most`."
         )
-    code = keys.codes([links], [names])[0]
-    order = np.argsort(code, kind="stable")
-    order = order[~unknown[order]]
-    new = np.ones(len(order), bool)
-    new[1:] = code[order][1:] != code[order][:-1]
-    lines = account.open("iuf", links.num_rows)
+    n_eif = sides["eif"].num_rows
+    links = np.unique(rows["puf"][~unknown] * n_eif + rows["eif"][~unknown])
+    lines = account.open("iuf", iuf.num_rows)
     lines.leave("link to an unknown record", int(unknown.sum()))
-    lines.leave("exact repeat of a link", int((~new).sum()))
-    lines.close("iuf", int(new.sum()))
-    return links.take(order[new])
+    lines.leave("exact repeat of a link", int((~unknown).sum()) - len(links))
+    lines.close("iuf", len(links))
+    puf, eif = (column.astype(np.int32) for column in np.divmod(links, n_eif))
+    return pa.table({"puf": puf, "eif": eif})

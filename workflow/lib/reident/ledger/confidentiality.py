@@ -51,6 +51,22 @@ def check_folders(folders: Iterable[Path], allowed: bool) -> list[str]:
     return found
 
 
+def check_records(folder: Path) -> None:
+    """See that the scheduler's records are files, which it does not do itself.
+
+    Raises
+    ------
+    InputError
+        Naming the first folder in place of a record.
+    """
+    for path in (path for name in ("metadata", "incomplete") for path in (folder / name).rglob("*")):
+        if path.is_dir() and not path.name.startswith("@"):  # parts of long names
+            raise InputError(
+                f"{path} must be a file, not a folder: it is a record of Snakemake. Rename it so that its name "
+                "begins with `@`, or move it to another folder, and run the same command again."
+            )
+
+
 def close(folder: Path) -> None:
     """Take a scheduler's folder, its logs and its records from everybody but the owner.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -10,11 +11,11 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage.parts import Cutting, Variable
-from reident.linkage.strata import members
+from reident.linkage.strata import lines
 from reident.sections.linkage import Binning
 
 OUTSIDE = 0
-"""The bin of a value whose record is in no stratum, where cut points are taken by stratum."""
+"""The bin of a value that is not compared with any other."""
 
 COLUMNS = ["scope", "variable", "file", "bin", "above", "up_to", "n_puf", "n_eif"]
 
@@ -28,7 +29,7 @@ class Binned(NamedTuple):
 
 
 def cut_points(values: np.ndarray, bins: int) -> np.ndarray:
-    """The quantiles k/bins, k = 1 … bins − 1, of the values that are not missing.
+    """Return the quantiles k/bins, k = 1 … bins − 1, of the values that are not missing.
 
     The empirical quantile with averaging: with n values and rank r = n·k/bins the value of
     rank ⌈r⌉, or the mean of the values of ranks r and r + 1 where r is whole. That is numpy's
@@ -54,48 +55,60 @@ def cut_points(values: np.ndarray, bins: int) -> np.ndarray:
 
 
 def bin_values(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
-    """1 + the number of cut points strictly below each value; -1 where it, or every cut point, is missing."""
+    """Return the bin of each value: 1 + the number of cut points strictly below it.
+
+    Parameters
+    ----------
+    values : float64 (n,)
+        NaN is missing.
+    cuts : float64 (bins − 1,), ascending
+        Empty if they are undefined.
+
+    Returns
+    -------
+    int64 (n,)
+        -1 where the value is missing or the cut points are undefined.
+    """
     if not len(cuts):
         return np.full(len(values), -1, np.int64)
     return np.where(np.isnan(values), -1, 1 + np.searchsorted(cuts, values, side="left"))
 
 
-def bin_files(part: Cutting, puf: pa.Table, eif: pa.Table, manifest: pd.DataFrame) -> Binned:
+def bin_files(
+    part: Cutting, files: Mapping[str, pa.Table], strata: Mapping[str, pa.Table], manifest: pd.DataFrame
+) -> Binned:
     """Bin the numeric linking variables of both files.
 
     Parameters
     ----------
     part : Cutting
-    puf, eif : pyarrow.Table
-        The prepared tables.
+    files : mapping of pyarrow.Table
+        The prepared tables ``puf`` and ``eif``.
+    strata : mapping of pyarrow.Table
+        The stratum of each record of ``puf`` and ``eif``.
     manifest : pandas.DataFrame
         The strata.
 
     Returns
     -------
     Binned
-        ``puf``, ``eif``: key columns, stratum (null for none), linking variables: numeric as bins
-        1 … `bins` (int32; null missing; 0 for a value that is compared with none: outside every
+        ``puf``, ``eif``: linking variables, one row for each row of the prepared table: numeric as bins
+        1 … `bins` (int32; null missing; 0 for a value that is not compared with any other: outside every
         stratum, or in one where the file that cuts has no record), categorical as text.
         ``cutpoints``: one line per scope, variable, cutting file and bin: the bin holds values in
         (above, up_to]; n_puf and n_eif are its counts.
     """
-    linkage = part.linkage
-    tables = {"puf": puf, "eif": eif}
-    stratum = {side: members(table, manifest, list(linkage.strata)) for side, table in tables.items()}
-    labels = pa.array(manifest["stratum"].astype(object), pa.string())
-    out, lines = {}, []
-    for side, table in tables.items():
-        place = pa.array(stratum[side], mask=stratum[side] < 0)
-        out[side] = {name: table[name] for name in linkage.keys[side]} | {"stratum": labels.take(place)}
-    for variable in linkage.variables:
-        columns = {side: table[variable.name] for side, table in tables.items()}
+    stratum = {side: lines(table) for side, table in strata.items()}
+    binned: dict[str, dict[str, pa.ChunkedArray | pa.Array]] = {side: {} for side in files}
+    cut_lines = []
+    for variable in part.variables:
+        columns = {side: table[variable.name] for side, table in files.items()}
         if variable.type == "numeric":
             columns, cuts = _bin_variable(variable, part.binning, columns, stratum, list(manifest["stratum"]))
-            lines += cuts
-        for side in tables:
-            out[side][variable.name] = columns[side]
-    return Binned(pa.table(out["puf"]), pa.table(out["eif"]), pd.DataFrame(lines, columns=COLUMNS))
+            cut_lines += cuts
+        for side in files:
+            binned[side][variable.name] = columns[side]
+    return Binned(pa.table(binned["puf"]), pa.table(binned["eif"]), pd.DataFrame(cut_lines, columns=COLUMNS))
 
 
 def _bin_variable(
@@ -112,24 +125,24 @@ def _bin_variable(
     else:
         groups = {side: grouped(stratum[side], len(strata)) for side in values}
         scopes = [(name, {side: groups[side][at] for side in values}) for at, name in enumerate(strata)]
-    lines = []
+    cut_lines = []
     for scope, rows in scopes:
-        own = {side: values[side][rows[side]] for side in values}
+        scoped = {side: values[side][rows[side]] for side in values}
         for cutter, cut_sides in _cutters(options.cutpoints):
-            cutting = np.concatenate([own[side] for side in cut_sides])
+            cutting = np.concatenate([scoped[side] for side in cut_sides])
             cuts = cut_points(cutting, options.bins)
             targets = cut_sides if options.cutpoints == "each" else ("puf", "eif")
-            # Without a record to cut there is none to compare with: the values there stay outside, not missing.
+            # Without a record in the cutting file nothing is compared: the values stay outside, they are not missing.
             for side in targets if len(cutting) else ():
-                binned[side][rows[side]] = bin_values(own[side], cuts)
+                binned[side][rows[side]] = bin_values(scoped[side], cuts)
             counted = {side: binned[side][rows[side]] for side in targets}
-            lines += _bin_lines(scope, variable.name, cutter, cuts, options.bins, counted)
+            cut_lines += _bin_lines(scope, variable.name, cutter, cuts, options.bins, counted)
     arrays = {side: pa.array(code.astype(np.int32), mask=code < 0) for side, code in binned.items()}
-    return arrays, lines
+    return arrays, cut_lines
 
 
 def _cutters(cutpoints: str) -> list[tuple[str, tuple[str, ...]]]:
-    """The files that cut, each with the sides whose values it takes."""
+    """Return the files that cut, each with the sides whose values it uses."""
     if cutpoints == "pooled":
         return [("pooled", ("puf", "eif"))]
     return [(side, (side,)) for side in ("puf", "eif") if cutpoints in (side, "each")]
@@ -138,7 +151,7 @@ def _cutters(cutpoints: str) -> list[tuple[str, tuple[str, ...]]]:
 def _bin_lines(
     scope: str, variable: str, cutter: str, cuts: np.ndarray, bins: int, counted: dict[str, np.ndarray]
 ) -> list[tuple]:
-    """One line per bin; without cut points one line that counts nothing in bins."""
+    """Return one line per bin; without cut points a single line whose counts are 0."""
     if not len(cuts):
         return [(scope, variable, cutter, None, None, None, 0 if "puf" in counted else None, 0)]
     edges = [None, *cuts.tolist(), None]
@@ -152,7 +165,7 @@ def _bin_lines(
 
 
 def grouped(group: np.ndarray, n_groups: int) -> list[np.ndarray]:
-    """The positions of the members of each group, ascending; negative groups are left out."""
+    """Return the positions of the members of each group, ascending; negative groups are left out."""
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(n_groups + 1))
     return [order[start:stop] for start, stop in pairwise(bounds)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,120 +10,147 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reident.intake.keys import Index
-from reident.linkage import batches
+from reident.linkage.batches import merge
 from reident.linkage.parts import Confirming
-from reident.linkage.ranking import WHOLE, ranks
+from reident.linkage.ranking import WHOLE
+from reident.linkage.strata import lines
 
 if TYPE_CHECKING:
-    from reident.linkage.batches import Batch, Sink, Source
+    from reident.linkage.batches import Sink, Source
     from reident.linkage.metrics.contract import Metric
 
 LIMITS = ["stratum", "max_pairs", "n_suspected", "n_confirmed", "n_ambiguous", "n_pairs", "n_confirmed_pairs"]
 
 
 class Links:
-    """The true links, asked batch by batch."""
+    """The true links, by row number."""
 
-    def __init__(self, part: Confirming, iuf: pa.Table) -> None:
-        self._names = [*part.keys["puf"], *part.keys["eif"]]
-        self._index = Index(iuf, self._names)
+    def __init__(self, iuf: pa.Table) -> None:
+        self._links = _numbers(iuf)  # ascending, as the links are sorted
 
     def hold(self, pairs: pa.Table) -> np.ndarray:
-        """Whether each pair (PUF key, EIF key) is a row of the links; bool (m,)."""
-        return self._index.positions(pairs, self._names) >= 0
+        """Return whether each pair is a true link; bool (m,)."""
+        if not len(self._links):
+            return np.zeros(pairs.num_rows, bool)
+        number = _numbers(pairs)
+        place = np.searchsorted(self._links, number)
+        return self._links[np.minimum(place, len(self._links) - 1)] == number
+
+
+def _numbers(pairs: pa.Table) -> np.ndarray:
+    """Return one number for each pair; pairs are in the order of their numbers."""
+    return pairs["puf"].to_numpy().astype(np.int64) << 32 | pairs["eif"].to_numpy()
 
 
 def confirm(
     part: Confirming,
     metric: Metric,
     suspected: Source,
-    scores: Sequence[Source],
-    crowded: Sequence[Source],
+    files: Mapping[str, pa.Table],
     iuf: pa.Table,
-    strata: list[str],
+    strata: pa.Table,
+    manifest: pd.DataFrame,
     confirmed: Sink,
+    positions: Sink,
 ) -> pd.DataFrame:
     """Check the suspected pairs of a metric against the true links.
 
     Parameters
     ----------
+    part : Confirming
+    metric : Metric
     suspected : pyarrow.Table or pyarrow.parquet.ParquetFile
-        The pairs that the rank filter left.
-    scores, crowded : sequence of pyarrow.Table or pyarrow.parquet.ParquetFile
-        What scoring kept, and the records of which it kept nothing, shard by shard.
+        Every pair that scoring kept and every crowded record, as :func:`reident.linkage.ranking.rank` leaves them.
+    files : mapping of pyarrow.Table
+        The key columns of the prepared tables ``puf`` and ``eif``.
     iuf : pyarrow.Table
         The prepared links.
-    strata : list of str
-        All strata, in the order of the manifest.
+    strata : pyarrow.Table
+        The stratum of each PUF record.
+    manifest : pandas.DataFrame
+        The strata.
     confirmed
-        Takes the suspected pairs with `confirmed`.
+        Takes the pairs within the rank limit: PUF key, EIF key, stratum, score, rank (unicity: order), confirmed.
+    positions
+        Takes the same pairs by row number: puf, eif, score (unicity: order), confirmed.
 
     Returns
     -------
     pandas.DataFrame
-        :data:`LIMITS`: counts at every rank limit from 1 to `keep`, of the whole study (``ALL``) first;
-        unicity has no limits.
+        :data:`LIMITS`: counts at every rank limit from 1 to `keep`, those of the whole study (``ALL``) first; no
+        line for unicity, which has no rank limit.
     """
-    links = Links(part, iuf)
-    for pairs in batches.of(suspected):
-        confirmed(pairs.append_column("confirmed", pa.array(links.hold(pairs))))
-    if not metric.ranked:
-        return pd.DataFrame(columns=LIMITS)
-    limits = _Limits(strata, part.keep)
-    for batch in batches.merged(scores, part.keys["puf"]):
-        limits.count(batch, links.hold(batch.pairs))
-    for source in crowded:
-        for records in batches.of(source):
-            limits.count_crowded(records)
-    return limits.table()
+    keys = {side: files[side].select(list(part.keys[side])).combine_chunks() for side in ("puf", "eif")}
+    stratum, names = lines(strata), pa.array(manifest["stratum"].astype(object), pa.string())
+    links, limits = Links(iuf), _Limits(len(manifest), part.keep)
+    for rows in merge([suspected]):
+        crowded = pc.is_null(rows["eif"])
+        pairs = rows.filter(pc.invert(crowded))
+        pairs = pairs.append_column("confirmed", pa.array(links.hold(pairs)))
+        if metric.ranked:
+            limits.count(pairs, stratum)
+            limits.count_crowded(rows.filter(crowded), stratum)
+            pairs = pairs.filter(pc.less_equal(pairs["max_pairs"], part.max_pairs))
+        level = ["score"] if metric.ranked else ["order"]
+        positions(pairs.select(["puf", "eif", *level, "confirmed"]))
+        confirmed(_keyed(pairs, keys, names.take(pa.array(stratum[pairs["puf"].to_numpy()]))))
+    return limits.table(list(manifest["stratum"])) if metric.ranked else pd.DataFrame(columns=LIMITS)
+
+
+def _keyed(pairs: pa.Table, keys: dict[str, pa.Table], stratum: pa.Array) -> pa.Table:
+    """Replace row numbers by keys."""
+    columns: dict[str, pa.ChunkedArray | pa.Array] = {}
+    for side, table in keys.items():
+        records = table.take(pairs[side])
+        columns |= {name: records[name] for name in records.column_names}
+    columns["stratum"] = stratum
+    for name in ("score", "order", "rank", "confirmed"):
+        if name in pairs.column_names:
+            columns[name] = pairs[name].cast(pa.int64()) if name in ("order", "rank") else pairs[name]
+    return pa.table(columns)
 
 
 class _Limits:
-    """Counts for every `max_pairs` from 1 to `keep`, per stratum and in total.
+    """Counts for every rank limit from 1 to `keep`, by stratum.
 
     Each count is kept by stratum and by the smallest limit that lets a record, or a pair, in.
     """
 
-    def __init__(self, strata: list[str], keep: int) -> None:
-        self.strata, self.keep = strata, keep
-        self.records, self.hits, self.pairs, self.links = (
-            np.zeros((len(strata), keep + 1), np.int64) for _ in range(4)
+    def __init__(self, n_strata: int, keep: int) -> None:
+        self.keep = keep
+        self.suspected, self.confirmed, self.pairs, self.confirmed_pairs = (
+            np.zeros((n_strata, keep + 1), np.int64) for _ in range(4)
         )
-        self.crowded = np.zeros(len(strata), np.int64)
+        self.crowded = np.zeros(n_strata, np.int64)
 
-    def count(self, batch: Batch, link: np.ndarray) -> None:
-        """Count the pairs of some records, of which `link` are true links."""
-        found = ranks(batch.record, batch.pairs["score"].to_numpy())
-        stratum = self._stratum(batch.pairs)
-        first = np.unique(found.record, return_index=True)[1]  # the best pair of each record
+    def count(self, pairs: pa.Table, stratum: np.ndarray) -> None:
+        """Count the pairs of complete records, best first."""
+        puf, max_pairs, link = (pairs[name].to_numpy() for name in ("puf", "max_pairs", "confirmed"))
         linked = np.flatnonzero(link)
-        best = linked[np.unique(found.record[linked], return_index=True)[1]]  # its best pair that is a link
-        for counts, chosen in (
-            (self.records, first),
-            (self.hits, best),
+        best = np.unique(puf, return_index=True)[1]
+        best_linked = linked[np.unique(puf[linked], return_index=True)[1]]
+        for counts, rows in (
+            (self.suspected, best),
+            (self.confirmed, best_linked),
             (self.pairs, slice(None)),
-            (self.links, linked),
+            (self.confirmed_pairs, linked),
         ):
-            np.add.at(counts, (stratum[chosen], found.needs[chosen]), 1)
+            np.add.at(counts, (stratum[puf[rows]], max_pairs[rows]), 1)
 
-    def count_crowded(self, records: pa.Table) -> None:
-        """Count records of which nothing was kept."""
-        self.crowded += np.bincount(self._stratum(records), minlength=len(self.strata))
+    def count_crowded(self, records: pa.Table, stratum: np.ndarray) -> None:
+        """Count records for which scoring kept no pair."""
+        self.crowded += np.bincount(stratum[records["puf"].to_numpy()], minlength=len(self.crowded))
 
-    def _stratum(self, table: pa.Table) -> np.ndarray:
-        return pc.index_in(table["stratum"], pa.array(self.strata, pa.string())).to_numpy()
-
-    def table(self) -> pd.DataFrame:
-        """The counts as :data:`LIMITS`."""
-        everywhere = [slice(None), *(slice(at, at + 1) for at in range(len(self.strata)))]
+    def table(self, strata: list[str]) -> pd.DataFrame:
+        """Return the counts as :data:`LIMITS`."""
+        selections = [slice(None), *(slice(at, at + 1) for at in range(len(strata)))]
         tables = []
-        for name, own in zip([WHOLE, *self.strata], everywhere, strict=True):
-            suspected, confirmed, pairs, links = (
-                np.cumsum(counts[own].sum(axis=0)[1:])
-                for counts in (self.records, self.hits, self.pairs, self.links)
+        for name, rows in zip([WHOLE, *strata], selections, strict=True):
+            suspected, confirmed, pairs, confirmed_pairs = (
+                np.cumsum(counts[rows].sum(axis=0)[1:])
+                for counts in (self.suspected, self.confirmed, self.pairs, self.confirmed_pairs)
             )
-            candidates = self.records[own].sum() + self.crowded[own].sum()
+            candidates = self.suspected[rows].sum() + self.crowded[rows].sum()
             counts = {
                 "stratum": name,
                 "max_pairs": np.arange(1, self.keep + 1),
@@ -131,7 +158,7 @@ class _Limits:
                 "n_confirmed": confirmed,
                 "n_ambiguous": candidates - suspected,
                 "n_pairs": pairs,
-                "n_confirmed_pairs": links,
+                "n_confirmed_pairs": confirmed_pairs,
             }
             tables.append(pd.DataFrame(counts, columns=LIMITS))
         return pd.concat(tables, ignore_index=True)

@@ -1,4 +1,4 @@
-"""What the report tells of the files and pairs: aggregates only, no key (METHODS §1, §2, §6)."""
+"""Aggregates for the report on files and pairs; they hold no key (METHODS §1, §2, §6)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reident.intake import keys
 from reident.linkage import batches
-from reident.linkage.pairing import Comparison
-from reident.linkage.parts import Describing, Linkage
+from reident.linkage.pairing import Records, encode
+from reident.linkage.parts import Describing
+from reident.linkage.strata import lines, links_inside
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -30,20 +30,25 @@ class Description(NamedTuple):
 
 def describe(
     part: Describing,
-    prepared: dict[str, pa.Table],
-    binned: dict[str, pa.Table],
-    manifest: pd.DataFrame,
-    confirmed: Mapping[str, Source],
+    prepared: Mapping[str, pa.Table],
+    binned: Mapping[str, pa.Table],
+    iuf: pa.Table,
+    strata: Mapping[str, pa.Table],
+    pairs: Mapping[str, Source],
 ) -> Description:
     """Describe the files and the pairs of a study.
 
     Parameters
     ----------
-    prepared : dict of pyarrow.Table
-        ``puf``, ``eif``, ``iuf``.
-    binned : dict of pyarrow.Table
-        ``puf``, ``eif``: agreement is that of categories.
-    confirmed : mapping by metric
+    part : Describing
+    prepared, binned : mapping of pyarrow.Table
+        ``puf`` and ``eif``; agreement is that of the binned tables.
+    iuf : pyarrow.Table
+        The prepared links.
+    strata : mapping of pyarrow.Table
+        The stratum of each record of ``puf`` and ``eif``.
+    pairs : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
+        By metric, the suspected pairs by row number.
 
     Returns
     -------
@@ -55,63 +60,47 @@ def describe(
         variable, n, agree, differ, missing. ``overlap``: set (suspected, confirmed), metrics (joined
         by ``+``: exactly these), n_pufids.
     """
-    comparison = Comparison(part.linkage, binned["puf"], binned["eif"], manifest)
-    truth = _Agreement(comparison)
-    truth.add(*_true_pairs(part.linkage, prepared, binned))
+    records, _ = encode(part.variables, binned)
+    truth = _Agreement(records)
+    truth.add(iuf.filter(pa.array(links_inside(iuf, lines(strata["puf"]), lines(strata["eif"])))))
     tables = [truth.table(part, "", "true")]
-    suspected, hit = (np.zeros((prepared["puf"].num_rows, len(confirmed)), bool) for _ in range(2))
-    found = {side: keys.Index(prepared[side], part.linkage.keys[side]) for side in ("puf", "eif")}
-    for column, (metric, source) in enumerate(confirmed.items()):
-        kinds = {"confirmed": _Agreement(comparison), "false": _Agreement(comparison)}
-        for pairs in batches.of(source):
-            puf, eif = (found[side].positions(pairs, part.linkage.keys[side]) for side in ("puf", "eif"))
-            link = pairs["confirmed"].to_numpy()
-            for kind, chosen in (("confirmed", link), ("false", ~link)):
-                kinds[kind].add(puf[chosen], eif[chosen])
-            suspected[puf, column] = hit[puf[link], column] = True
-        tables += [own.table(part, metric, kind) for kind, own in kinds.items()]
+    suspected, confirmed = (np.zeros((prepared["puf"].num_rows, len(pairs)), bool) for _ in range(2))
+    for column, (metric, source) in enumerate(pairs.items()):
+        kinds = {"confirmed": _Agreement(records), "false": _Agreement(records)}
+        for batch in batches.split(source):
+            true = batch.filter(batch["confirmed"])
+            kinds["confirmed"].add(true)
+            kinds["false"].add(batch.filter(pc.invert(batch["confirmed"])))
+            suspected[batch["puf"].to_numpy(), column] = confirmed[true["puf"].to_numpy(), column] = True
+        tables += [agreement.table(part, metric, kind) for kind, agreement in kinds.items()]
     agreement = pd.concat(tables, ignore_index=True)
-    overlap = _overlap({"suspected": suspected, "confirmed": hit}, list(confirmed))
+    overlap = _overlap({"suspected": suspected, "confirmed": confirmed}, list(pairs))
     return Description(_variables(part, prepared, agreement), agreement, overlap)
 
 
-def _true_pairs(
-    linkage: Linkage, prepared: dict[str, pa.Table], binned: dict[str, pa.Table]
-) -> tuple[np.ndarray, np.ndarray]:
-    puf, eif = (
-        keys.positions(prepared[side], linkage.keys[side], prepared["iuf"], linkage.keys[side])
-        for side in ("puf", "eif")
-    )
-    same = pc.equal(
-        binned["puf"]["stratum"].take(pa.array(puf)), binned["eif"]["stratum"].take(pa.array(eif))
-    )
-    inside = pc.fill_null(same, False).to_numpy()
-    return puf[inside], eif[inside]
-
-
 class _Agreement:
-    """How many of some pairs agree, differ and lack a value on each variable; they come batch by batch."""
+    """The number of pairs that agree, differ and lack a value on each variable."""
 
-    def __init__(self, comparison: Comparison) -> None:
-        self.codes = {side: comparison.records[side].codes for side in ("puf", "eif")}
+    def __init__(self, records: dict[str, Records]) -> None:
+        self.codes = {side: records[side].codes for side in ("puf", "eif")}
         self.n = 0
         self.agree, self.missing = (np.zeros(self.codes["puf"].shape[1], np.int64) for _ in range(2))
 
-    def add(self, puf: np.ndarray, eif: np.ndarray) -> None:
-        """Count the pairs of these records."""
-        ours, theirs = self.codes["puf"][puf], self.codes["eif"][eif]
-        missing = (ours < 0) | (theirs < 0)
+    def add(self, pairs: pa.Table) -> None:
+        """Count pairs."""
+        puf, eif = (codes[pairs[side].to_numpy()] for side, codes in self.codes.items())
+        missing = (puf < 0) | (eif < 0)
         self.n += len(puf)
         self.missing += missing.sum(axis=0)
-        self.agree += ((ours == theirs) & ~missing).sum(axis=0)
+        self.agree += ((puf == eif) & ~missing).sum(axis=0)
 
     def table(self, part: Describing, metric: str, kind: str) -> pd.DataFrame:
-        """The counts, one line per variable."""
+        """Return the counts, one line per variable."""
         return pd.DataFrame(
             {
                 "metric": metric,
                 "pairs": kind,
-                "variable": [variable.name for variable in part.linkage.variables],
+                "variable": [variable.name for variable in part.variables],
                 "n": self.n,
                 "agree": self.agree,
                 "differ": self.n - self.agree - self.missing,
@@ -120,10 +109,10 @@ class _Agreement:
         )
 
 
-def _variables(part: Describing, prepared: dict[str, pa.Table], agreement: pd.DataFrame) -> pd.DataFrame:
+def _variables(part: Describing, prepared: Mapping[str, pa.Table], agreement: pd.DataFrame) -> pd.DataFrame:
     lines = []
     truth = agreement[agreement["pairs"] == "true"].set_index("variable")
-    for variable, source in zip(part.linkage.variables, part.columns, strict=True):
+    for variable, source in zip(part.variables, part.columns, strict=True):
         columns = {side: prepared[side][variable.name] for side in ("puf", "eif")}
         codes = {side: pc.unique(column).drop_null() for side, column in columns.items()}
         common = int(pc.sum(pc.is_in(codes["puf"], codes["eif"])).as_py() or 0)
@@ -149,7 +138,7 @@ def _variables(part: Describing, prepared: dict[str, pa.Table], agreement: pd.Da
 
 
 def _overlap(members: dict[str, np.ndarray], metrics: list[str]) -> pd.DataFrame:
-    """Records that exactly the named metrics suspect (or confirm), for every set of metrics that occurs."""
+    """Count the records that exactly the named metrics suspect (or confirm), for every set of metrics that occurs."""
     lines = []
     for name, member in members.items():
         for chosen in _sets(metrics):

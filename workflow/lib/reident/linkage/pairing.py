@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 
 from reident.intake import keys
 from reident.linkage.bins import grouped
-from reident.linkage.parts import Linkage, Variable
-from reident.linkage.strata import members
+from reident.linkage.parts import Variable
+from reident.linkage.strata import lines
 
 
 class Records(NamedTuple):
@@ -30,14 +30,17 @@ class Records(NamedTuple):
     values: np.ndarray
 
     def take(self, rows: np.ndarray | slice) -> Records:
-        """The records at the given positions."""
+        """Return the records at the given positions."""
         return Records(np.ascontiguousarray(self.codes[rows]), np.ascontiguousarray(self.values[rows]))
 
 
 class Scope(NamedTuple):
     """The values of all records of both files in the scope of the study: a stratum, or the whole files.
 
-    ``puf`` is float64 (n_puf, v), ``eif`` float64 (n_eif, v), as :attr:`Records.values`.
+    Attributes
+    ----------
+    puf, eif : float64 (n_puf, v), float64 (n_eif, v)
+        As :attr:`Records.values`.
     """
 
     puf: np.ndarray
@@ -51,14 +54,14 @@ class Pairing(NamedTuple):
     ----------
     variables : tuple of Variable
     puf, eif : Records
-        A stratum's records in canonical order; of the PUF perhaps a block of them.
+        A stratum's records in canonical order; those of the PUF may be a block of them.
     labels : tuple
-        For each variable its categories by code, or None if it is compared by value.
+        For each variable its categories by code, or None if it is compared by value or by bin.
     spread : float64 (v,)
         The sample standard deviation of each numeric variable in the PUF, in the scope of the
         study; NaN where undefined or not numeric.
     scope : Scope
-        What measures that depend on other records than the two of a pair are taken from.
+        The records that a score may depend on besides the two of a pair.
     """
 
     variables: tuple[Variable, ...]
@@ -70,81 +73,87 @@ class Pairing(NamedTuple):
 
 
 class Comparison:
-    """Both files of a study, ready to hand out pairings stratum by stratum.
+    """Both files of a study, from which pairings are taken stratum by stratum.
 
     Parameters
     ----------
-    linkage : Linkage
-    puf, eif : pyarrow.Table
-        Both prepared or both binned.
-    manifest : pandas.DataFrame
-        The strata.
+    variables : tuple of Variable
+        The linking variables.
+    files : mapping of pyarrow.Table
+        ``puf`` and ``eif``, both prepared or both binned.
+    strata : mapping of pyarrow.Table
+        The stratum of each record of ``puf`` and ``eif``.
+    n_strata : int
     scope : {'stratum', 'study'}
-        Where standard deviations are taken.
+        The records from which standard deviations are computed.
     """
 
     def __init__(
         self,
-        linkage: Linkage,
-        puf: pa.Table,
-        eif: pa.Table,
-        manifest: pd.DataFrame,
+        variables: tuple[Variable, ...],
+        files: Mapping[str, pa.Table],
+        strata: Mapping[str, pa.Table],
+        n_strata: int,
         scope: Literal["stratum", "study"] = "stratum",
     ) -> None:
-        self.variables = linkage.variables
-        self.strata = list(manifest["stratum"])
-        self._rows = {
-            side: grouped(_stratum(table, manifest, linkage), len(self.strata))
-            for side, table in (("puf", puf), ("eif", eif))
-        }
-        self.records, self.labels = _as_arrays(linkage.variables, puf, eif)
+        self.variables = variables
+        self._rows = {side: grouped(lines(table), n_strata) for side, table in strata.items()}
+        self._records, self._labels = encode(variables, files)
         self.any_missing = any(
-            table[variable.name].null_count for table in (puf, eif) for variable in linkage.variables
+            table[variable.name].null_count for table in files.values() for variable in variables
         )
-        whole = Scope(self.records["puf"].values, self.records["eif"].values)
+        whole = Scope(self._records["puf"].values, self._records["eif"].values)
         self._whole = (spread(whole.puf), whole) if scope == "study" else None
 
-    def rows(self, side: str, stratum: str) -> np.ndarray:
-        """The positions in the whole file of a stratum's records."""
-        return self._rows[side][self.strata.index(stratum)]
+    def rows(self, side: str, stratum: int) -> np.ndarray:
+        """Return the row numbers in the whole file of a stratum's records; a stratum is its line of the manifest."""
+        return self._rows[side][stratum]
 
-    def pairing(self, stratum: str, start: int = 0, stop: int | None = None) -> Pairing:
-        """A stratum's records, of the PUF those from `start` to before `stop`."""
-        puf = self.records["puf"].take(self.rows("puf", stratum))
-        eif = self.records["eif"].take(self.rows("eif", stratum))
+    def pairing(self, stratum: int, block: slice = slice(None)) -> Pairing:
+        """Return a stratum's records, those of the PUF in a block of the stratum's PUF records."""
+        puf = self._records["puf"].take(self.rows("puf", stratum))
+        eif = self._records["eif"].take(self.rows("eif", stratum))
         scale, scope = self._whole or (spread(puf.values), Scope(puf.values, eif.values))
-        block = puf.take(slice(start, stop))
-        return Pairing(self.variables, block, eif, self.labels, scale, scope)
+        return Pairing(self.variables, puf.take(block), eif, self._labels, scale, scope)
 
 
-def _stratum(table: pa.Table, manifest: pd.DataFrame, linkage: Linkage) -> np.ndarray:
-    if "stratum" in table.column_names:
-        return members(table, manifest, ["stratum"])
-    return members(table, manifest, list(linkage.strata))
-
-
-def _as_arrays(
-    variables: tuple[Variable, ...], puf: pa.Table, eif: pa.Table
+def encode(
+    variables: tuple[Variable, ...], files: Mapping[str, pa.Table]
 ) -> tuple[dict[str, Records], tuple[list[str] | None, ...]]:
-    tables = {"puf": puf, "eif": eif}
+    """Return the records of both files as arrays, and for each variable its categories by code.
+
+    Parameters
+    ----------
+    variables : tuple of Variable
+        The linking variables.
+    files : mapping of pyarrow.Table
+        ``puf`` and ``eif``, both prepared or both binned.
+
+    Returns
+    -------
+    records : dict of Records
+        By file.
+    labels : tuple
+        None for a variable that is compared by value or by bin.
+    """
     labels: list[list[str] | None] = []
-    records = {side: _empty(table.num_rows, len(variables)) for side, table in tables.items()}
+    records = {side: _empty(table.num_rows, len(variables)) for side, table in files.items()}
     for at, variable in enumerate(variables):
-        columns = [table[variable.name] for table in tables.values()]
+        columns = [table[variable.name] for table in files.values()]
         kind = columns[0].type
         if pa.types.is_floating(kind):
             labels.append(None)
-            for own, column in zip(records.values(), columns, strict=True):
-                own.values[:, at] = column.to_numpy()  # noqa: PD011 - an array of ours
+            for side, column in zip(records, columns, strict=True):
+                records[side].values[:, at] = column.to_numpy()
         elif pa.types.is_integer(kind):
             labels.append(None)
-            for own, column in zip(records.values(), columns, strict=True):
-                own.codes[:, at] = column.fill_null(-1).to_numpy()
+            for side, column in zip(records, columns, strict=True):
+                records[side].codes[:, at] = column.fill_null(-1).to_numpy()
         else:
             codes, names = keys.text_codes(columns)
             labels.append(names.to_pylist())
-            for own, code in zip(records.values(), codes, strict=True):
-                own.codes[:, at] = code
+            for side, code in zip(records, codes, strict=True):
+                records[side].codes[:, at] = code
     return records, tuple(labels)
 
 
@@ -153,10 +162,19 @@ def _empty(n: int, v: int) -> Records:
 
 
 def spread(values: np.ndarray) -> np.ndarray:
-    """The sample standard deviation (n − 1) of each column, missing values left out (METHODS §4.3).
+    """Return the sample standard deviation (n − 1) of each column without its missing values (METHODS §4.3).
 
-    Sums are correctly rounded, so that the order of records does not matter. NaN with fewer
-    than two values.
+    Sums are correctly rounded, so the result does not depend on the order of records.
+
+    Parameters
+    ----------
+    values : float64 (n, v)
+        NaN is missing.
+
+    Returns
+    -------
+    float64 (v,)
+        NaN for a column with fewer than two values.
     """
     out = np.full(values.shape[1], np.nan)
     for at in range(values.shape[1]):

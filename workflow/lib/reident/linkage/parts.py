@@ -21,26 +21,10 @@ class Variable:
 
 
 @dataclass(frozen=True)
-class Linkage:
-    """How records of both files are compared.
-
-    Attributes
-    ----------
-    keys : the key columns of ``puf`` and ``eif`` in the study's tables
-    strata : names of the strata variables
-    variables : the linking variables
-    """
-
-    keys: Mapping[str, tuple[str, ...]]
-    strata: tuple[str, ...]
-    variables: tuple[Variable, ...]
-
-
-@dataclass(frozen=True)
 class Stratifying:
-    """What stratification takes from the study: the linkage, and the names of the PUF and the EIF for messages."""
+    """What stratification takes from the study: the strata variables, and the names of both files for messages."""
 
-    linkage: Linkage
+    strata: tuple[str, ...]
     files: tuple[str, str]
 
 
@@ -48,7 +32,7 @@ class Stratifying:
 class Cutting:
     """What binning takes from the study."""
 
-    linkage: Linkage
+    variables: tuple[Variable, ...]
     binning: Binning
 
 
@@ -58,39 +42,38 @@ class Scoring:
 
     Attributes
     ----------
-    linkage : Linkage
+    variables : the linking variables
     scope : where standard deviations are taken
-    keep : the best ranks with at most this many pairs are kept of a record
+    keep : the best ranks with at most this many pairs are kept for each record
     options : the section of the metric
     """
 
-    linkage: Linkage
+    variables: tuple[Variable, ...]
     scope: Literal["stratum", "study"]
     keep: int
     options: Section
 
 
 @dataclass(frozen=True)
-class Ranking:
-    """What the rank filter takes from the study: the key columns of the PUF, and the limit."""
-
-    key: tuple[str, ...]
-    max_pairs: int
-
-
-@dataclass(frozen=True)
 class Confirming:
-    """What confirmation takes from the study: the key columns of both files, and how many pairs scoring kept."""
+    """What confirmation takes from the study.
+
+    Attributes
+    ----------
+    keys : the key columns of ``puf`` and ``eif`` in the prepared tables
+    max_pairs : the rank limit
+    keep : the largest rank limit to report on
+    """
 
     keys: Mapping[str, tuple[str, ...]]
+    max_pairs: int
     keep: int
 
 
 @dataclass(frozen=True)
 class Rating:
-    """What the rates take from the study: the linkage, the metrics in their order, the rank limit, the intervals."""
+    """What the rates take from the study: the metrics in their order, the rank limit, the intervals."""
 
-    linkage: Linkage
     metrics: tuple[str, ...]
     max_pairs: int
     rates: Rates
@@ -102,20 +85,19 @@ class Describing:
 
     Attributes
     ----------
-    linkage : Linkage
+    variables : the linking variables
     columns : the columns of the PUF and the EIF that hold each linking variable
     metrics : the metrics in their order
     """
 
-    linkage: Linkage
+    variables: tuple[Variable, ...]
     columns: tuple[tuple[str, str], ...]
     metrics: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Counting:
-    """What counting agreements takes from the study: the key of the PUF, and the range of `min_agree`."""
+    """What counting agreements takes from the study: the range of `min_agree`."""
 
-    key: tuple[str, ...]
     n_variables: int
     min_agree: int

@@ -1,4 +1,4 @@
-"""The rank filter: of each record's suspected pairs the best ranks with few pairs (METHODS §5)."""
+"""The rank filter: for each record, which rank limit lets each of its pairs in (METHODS §5)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from reident.linkage.batches import merged
-from reident.linkage.parts import Ranking
+from reident.linkage.batches import merge
+from reident.linkage.strata import lines
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Sink, Source
@@ -21,96 +22,95 @@ WHOLE = "ALL"
 
 
 class Ranks(NamedTuple):
-    """For each pair of a scores table, sorted by PUF key and score.
+    """The ranks of pairs that are sorted by record, best score first.
 
     Attributes
     ----------
-    record : int64 (m,)
-        The PUF record, numbered from 0 in the order of the table.
-    rank : int64 (m,)
+    rank : int32 (m,)
         1 for the record's best distinct score, 2 for the next, …
-    needs : int64 (m,)
-        The smallest `max_pairs` with which the pair is kept: the number of the record's pairs of
-        this rank or a better one.
+    max_pairs : int32 (m,)
+        The smallest rank limit with which the pair is suspected: the number of the record's pairs of this rank or
+        a better one.
     """
 
-    record: np.ndarray
     rank: np.ndarray
-    needs: np.ndarray
+    max_pairs: np.ndarray
 
 
-def ranks(record_code: np.ndarray, score: np.ndarray) -> Ranks:
-    """Rank each record's pairs by distinct score.
+def ranks(record: np.ndarray, score: np.ndarray) -> Ranks:
+    """Rank the pairs of each record by distinct score.
 
     Parameters
     ----------
-    record_code : int64 (m,)
-        Equal for the pairs of one record, which stand together.
+    record : int (m,)
+        The PUF record of each pair; the pairs of a record follow one another.
     score : float64 (m,)
-        Best first within each record; either end may be the best.
+        Best first within each record; either end of the scale may be the best.
     """
     m = len(score)
+    if not m:
+        return Ranks(np.empty(0, np.int32), np.empty(0, np.int32))
     new_record = np.ones(m, bool)
-    new_record[1:] = record_code[1:] != record_code[:-1]
+    new_record[1:] = record[1:] != record[:-1]
     new_rank = new_record.copy()
     new_rank[1:] |= score[1:] != score[:-1]
-    record = np.cumsum(new_record) - 1
+    start_of_record = np.flatnonzero(new_record)[np.cumsum(new_record) - 1]
     group = np.cumsum(new_rank) - 1
-    first_of_record = np.flatnonzero(new_record)
     end_of_group = np.append(np.flatnonzero(new_rank)[1:], m)
-    if not m:
-        return Ranks(record, record, record)
-    return Ranks(
-        record, group - group[first_of_record][record] + 1, end_of_group[group] - first_of_record[record]
-    )
+    rank, max_pairs = group - group[start_of_record] + 1, end_of_group[group] - start_of_record
+    return Ranks(rank.astype(np.int32), max_pairs.astype(np.int32))
 
 
-def rank(part: Ranking, metric: Metric, shards: Sequence[Source], suspected: Sink) -> pd.DataFrame:
-    """Filter the kept scores of a metric by rank.
+def rank(
+    metric: Metric, shards: Sequence[Source], strata: pa.Table, manifest: pd.DataFrame, suspected: Sink
+) -> pd.DataFrame:
+    """Rank the scores of a metric that scoring kept.
 
     Parameters
     ----------
+    metric : Metric
     shards : sequence of pyarrow.Table or pyarrow.parquet.ParquetFile
-        The pairs of every shard, at least one.
+        The pairs of every shard, at least one shard.
+    strata : pyarrow.Table
+        The stratum of each PUF record.
+    manifest : pandas.DataFrame
+        The strata.
     suspected
-        Takes the pairs of ranks whose cumulative number of pairs is at most `max_pairs`, with their
-        rank (unicity: every pair, unranked), in the order of PUF keys.
+        Takes every row of the shards in the order of PUF records: puf, eif, score, rank, max_pairs; all but puf are
+        null for a crowded record. For unicity: puf, eif, order.
 
     Returns
     -------
     pandas.DataFrame
-        stratum (``ALL`` first), rank (or order), n_pufids, n_pairs over everything that scoring kept.
+        stratum (``ALL`` first), rank (or order), n_pufids, n_pairs; crowded records are not counted.
     """
-    name = "rank" if metric.ranked else "order"
-    parts = []
-    for pairs, record in merged(shards, part.key):
-        if metric.ranked:
-            found = ranks(record, pairs["score"].to_numpy())
-            level, kept = found.rank, found.needs <= part.max_pairs
-            suspected(pairs.append_column(name, pa.array(level)).filter(pa.array(kept)))
-        else:
-            level = pairs[name].to_numpy()
-            suspected(pairs)
-        parts.append(_counts(pairs, record, level, name))
-    counts = _added(parts, ["stratum", name])
-    whole = _added([counts], [name]).assign(stratum=WHOLE)
-    return pd.concat([whole[counts.columns], counts], ignore_index=True)
+    stratum, level = lines(strata), "rank" if metric.ranked else "order"
+    counts = []
+    for rows in merge(shards):
+        pairs = _ranked(rows) if metric.ranked else rows.select(["puf", "eif", "order"])
+        suspected(pairs)
+        counts.append(_count(pairs.filter(pc.is_valid(pairs["eif"])), stratum, level))
+    by_stratum = _sum(counts, ["stratum", level])
+    names = manifest["stratum"].to_numpy(object)[by_stratum["stratum"].to_numpy(np.int64)]
+    whole = _sum([by_stratum], [level]).assign(stratum=WHOLE)
+    return pd.concat([whole[by_stratum.columns], by_stratum.assign(stratum=names)], ignore_index=True)
 
 
-def _counts(pairs: pa.Table, record: np.ndarray, level: np.ndarray, name: str) -> pd.DataFrame:
-    """Records and pairs by stratum and level; the pairs of a record lie in one stratum, best level first."""
-    first = np.ones(len(level), bool)
-    first[1:] = (record[1:] != record[:-1]) | (level[1:] != level[:-1])
-    frame = pd.DataFrame(
-        {
-            "stratum": pairs["stratum"].to_pandas(),
-            name: level,
-            "n_pufids": first.astype(np.int64),
-            "n_pairs": 1,
-        }
-    )
-    return _added([frame], ["stratum", name])
+def _ranked(pairs: pa.Table) -> pa.Table:
+    crowded = pc.is_null(pairs["eif"]).to_numpy()
+    for name, values in ranks(pairs["puf"].to_numpy(), pairs["score"].to_numpy())._asdict().items():
+        pairs = pairs.append_column(name, pa.array(values, mask=crowded))
+    return pairs
 
 
-def _added(parts: list[pd.DataFrame], by: list[str]) -> pd.DataFrame:
-    return pd.concat(parts).groupby(by, as_index=False)[["n_pufids", "n_pairs"]].sum()
+def _count(pairs: pa.Table, stratum: np.ndarray, level: str) -> pd.DataFrame:
+    """Count records and pairs by stratum and level; the pairs of a record follow one another, best level first."""
+    puf, value = pairs["puf"].to_numpy(), pairs[level].to_numpy()
+    first = np.ones(len(puf), bool)
+    first[1:] = (puf[1:] != puf[:-1]) | (value[1:] != value[:-1])
+    counts = {"stratum": stratum[puf], level: value, "n_pufids": first.astype(np.int64), "n_pairs": 1}
+    return _sum([pd.DataFrame(counts)], ["stratum", level])
+
+
+def _sum(counts: list[pd.DataFrame], by: list[str]) -> pd.DataFrame:
+    return pd.concat(counts).groupby(by, as_index=False)[["n_pufids", "n_pairs"]].sum()

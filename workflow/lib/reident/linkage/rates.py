@@ -12,11 +12,10 @@ import pandas as pd
 import pyarrow as pa
 from scipy.special import betainccinv, betaincinv, ndtri
 
-from reident.intake import keys
 from reident.linkage import batches
-from reident.linkage.parts import Linkage, Rating
+from reident.linkage.parts import Rating
 from reident.linkage.ranking import WHOLE
-from reident.linkage.strata import members
+from reident.linkage.strata import lines, links_inside
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -36,7 +35,19 @@ class Interval(NamedTuple):
 
 
 def interval(successes: int, trials: int, method: str = "clopper-pearson", level: float = 0.95) -> Interval:
-    """The interval of a proportion; with 0 successes its upper end is the bound to state.
+    """Return the confidence interval of a proportion (METHODS §6).
+
+    Parameters
+    ----------
+    successes, trials : int
+    method : {'clopper-pearson', 'wilson'}
+    level : float
+        The confidence level, a fraction.
+
+    Returns
+    -------
+    Interval
+        With 0 successes its upper end is the bound to report.
 
     Raises
     ------
@@ -55,34 +66,34 @@ def interval(successes: int, trials: int, method: str = "clopper-pearson", level
     return Interval(low, high)
 
 
-def _wilson(found: float, n: int, z: float) -> Interval:
-    """The ends where the normal test just accepts, z standard errors of their own from what was found."""
-    middle, half = found + z * z / (2 * n), z * math.sqrt(found * (1 - found) / n + z * z / (4 * n * n))
+def _wilson(p: float, n: int, z: float) -> Interval:
+    """Return the two proportions that lie z of their own standard errors from the observed proportion p."""
+    middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     low, high = ((middle + side * half) / (1 + z * z / n) for side in (-1, 1))
-    return Interval(0.0 if found == 0 else low, 1.0 if found == 1 else high)
+    return Interval(0.0 if p == 0 else low, 1.0 if p == 1 else high)
 
 
 def share(part: int, whole: int) -> float | None:
-    """part / whole, or None where the whole is 0."""
+    """Return part / whole, or None where the whole is 0."""
     return part / whole if whole else None
 
 
 def hit_by_chance(n_eif: int, links: int, draws: int) -> float:
-    """The probability that `draws` of `n_eif` records, drawn without replacement, meet one of the `links`."""
-    if links <= 1:  # almost always; the same value without large numbers
+    """Return the probability that `draws` of `n_eif` records, drawn without replacement, include one of the `links`."""
+    if links <= 1:  # The usual case: the same value without large numbers.
         return draws * links / n_eif
     return float(1 - Fraction(math.comb(n_eif - links, draws), math.comb(n_eif, draws)))
 
 
 class Linked(NamedTuple):
-    """The true links seen from the public use file.
+    """The true links of each PUF record.
 
     Attributes
     ----------
-    stratum : int64 (n_puf,)
-        The manifest line of each PUF record, -1 for none.
+    stratum : int32 (n_puf,)
+        The manifest line of the record's stratum, -1 for none.
     inside : int64 (n_puf,)
-        How many of its links lead to an EIF record of its own stratum.
+        The number of its links to an EIF record of its own stratum.
     any : bool (n_puf,)
         Whether it has a link at all.
     """
@@ -92,70 +103,80 @@ class Linked(NamedTuple):
     any: np.ndarray
 
 
-def linked(linkage: Linkage, puf: pa.Table, eif: pa.Table, iuf: pa.Table, manifest: pd.DataFrame) -> Linked:
-    """Count the links of every PUF record (prepared tables)."""
-    names = list(linkage.strata)
-    at_puf = keys.positions(puf, linkage.keys["puf"], iuf, linkage.keys["puf"])
-    at_eif = keys.positions(eif, linkage.keys["eif"], iuf, linkage.keys["eif"])
-    own, theirs = members(puf, manifest, names), members(eif, manifest, names)
-    same = (own[at_puf] == theirs[at_eif]) & (own[at_puf] >= 0)
-    inside = np.bincount(at_puf[same], minlength=puf.num_rows)
-    return Linked(own, inside, np.bincount(at_puf, minlength=puf.num_rows) > 0)
+def linked(iuf: pa.Table, strata: Mapping[str, pa.Table]) -> Linked:
+    """Count the true links of each PUF record.
+
+    Parameters
+    ----------
+    iuf : pyarrow.Table
+        The prepared links.
+    strata : mapping of pyarrow.Table
+        The stratum of each record of ``puf`` and ``eif``.
+    """
+    stratum, record = lines(strata["puf"]), iuf["puf"].to_numpy()
+    inside = record[links_inside(iuf, stratum, lines(strata["eif"]))]
+    counts = (np.bincount(rows, minlength=len(stratum)) for rows in (inside, record))
+    return Linked(stratum, next(counts), next(counts) > 0)
 
 
 def rate(
     part: Rating,
-    puf: pa.Table,
-    eif: pa.Table,
     iuf: pa.Table,
+    strata: Mapping[str, pa.Table],
     manifest: pd.DataFrame,
-    confirmed: Mapping[str, Source],
+    pairs: Mapping[str, Source],
     limits: Mapping[str, pd.DataFrame],
 ) -> pd.DataFrame:
-    """The rates of every metric, for the whole study (``ALL``) and each stratum.
+    """Compute the rates of every metric, for the whole study (``ALL``) and each stratum.
 
     Parameters
     ----------
-    puf, eif, iuf : pyarrow.Table
-        The prepared tables.
-    confirmed, limits : mapping by metric
-        What confirmation made.
+    part : Rating
+    iuf : pyarrow.Table
+        The prepared links.
+    strata : mapping of pyarrow.Table
+        The stratum of each record of ``puf`` and ``eif``.
+    manifest : pandas.DataFrame
+        The strata.
+    pairs : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
+        By metric, the suspected pairs by row number.
+    limits : mapping of pandas.DataFrame
+        By metric, the counts at every rank limit.
 
     Returns
     -------
     pandas.DataFrame
         :data:`COLUMNS`; counts are of distinct PUF records except n_links and n_pairs; rates are
-        fractions, missing where undefined. Records in no stratum are in the n_puf of ``ALL`` only.
+        fractions in [0, 1], missing where undefined. Records in no stratum are in the n_puf of ``ALL`` only.
     """
-    truth = linked(part.linkage, puf, eif, iuf, manifest)
-    index = keys.Index(puf, part.linkage.keys["puf"])
-    lines = []
-    for metric, source in confirmed.items():
-        records = _by_record(part, source, index, truth, manifest)
-        for line, stratum in enumerate([WHOLE, *manifest["stratum"]], start=-1):
-            own = records if stratum == WHOLE else records[records["stratum"] == line]
-            mine = truth.stratum >= -1 if stratum == WHOLE else truth.stratum == line
-            total = stratum == WHOLE
+    truth = linked(iuf, strata)
+    whole = {"n_puf": strata["puf"].num_rows, "n_eif": strata["eif"].num_rows, "n_links": iuf.num_rows}
+    sizes = [whole, *manifest[list(whole)].astype(int).to_dict("records")]
+    rates = []
+    for metric, source in pairs.items():
+        records = _by_record(source, truth, manifest)
+        for line, (stratum, size) in enumerate(
+            zip([WHOLE, *manifest["stratum"]], sizes, strict=True), start=-1
+        ):
+            chosen, linked_records = records, truth.any
+            if stratum != WHOLE:
+                chosen, linked_records = records[records["stratum"] == line], truth.any[truth.stratum == line]
             counts = {
-                "n_puf": puf.num_rows if total else int(manifest["n_puf"].iloc[line]),
-                "n_eif": eif.num_rows if total else int(manifest["n_eif"].iloc[line]),
-                "n_links": iuf.num_rows if total else int(manifest["n_links"].iloc[line]),
+                **size,
                 "n_ambiguous": _ambiguous(limits[metric], stratum, part.max_pairs),
-                "n_linked": int(truth.any[mine].sum()),
+                "n_linked": int(linked_records.sum()),
             }
-            lines.append({"metric": metric, "stratum": stratum, **counts, **_rates(part, own, counts)})
-    return pd.DataFrame(lines, columns=COLUMNS)
+            rates.append({"metric": metric, "stratum": stratum, **counts, **_rates(part, chosen, counts)})
+    return pd.DataFrame(rates, columns=COLUMNS)
 
 
-def _by_record(
-    part: Rating, source: Source, index: keys.Index, truth: Linked, manifest: pd.DataFrame
-) -> pd.DataFrame:
-    """One line per suspected PUF record: stratum, pairs, confirmed pairs, its chance under random drawing."""
+def _by_record(source: Source, truth: Linked, manifest: pd.DataFrame) -> pd.DataFrame:
+    """Return one line per suspected PUF record: stratum, pairs, confirmed pairs, its chance under random drawing."""
     n_pairs, n_confirmed = (np.zeros(len(truth.stratum), np.int64) for _ in range(2))
-    for batch in batches.of(source):
-        at = index.positions(batch, part.linkage.keys["puf"])
-        np.add.at(n_pairs, at, 1)
-        np.add.at(n_confirmed, at, batch["confirmed"].to_numpy())
+    for batch in batches.split(source):
+        puf = batch["puf"].to_numpy()
+        np.add.at(n_pairs, puf, 1)
+        np.add.at(n_confirmed, puf, batch["confirmed"].to_numpy())
     record = np.flatnonzero(n_pairs)
     pairs, confirmed = n_pairs[record], n_confirmed[record]
     stratum = truth.stratum[record]
@@ -188,6 +209,6 @@ def _rates(part: Rating, records: pd.DataFrame, counts: dict[str, int]) -> dict[
 
 
 def _ambiguous(limits: pd.DataFrame, stratum: str, max_pairs: int) -> int:
-    """Records whose best score is shared by too many pairs; none for a metric without ranks."""
+    """Return the number of records whose best score is shared by too many pairs; 0 for a metric without ranks."""
     line = limits[(limits["stratum"] == stratum) & (limits["max_pairs"] == max_pairs)]
     return int(line["n_ambiguous"].iloc[0]) if len(line) else 0

@@ -12,22 +12,38 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from reident.errors import InputError
 from reident.intake import keys
 from reident.intake.account import Account
 from reident.linkage.parts import Stratifying
 
-FAR_ABOVE = 2
-"""A stratum of more than so many budgets of pairs is split into blocks of PUF records."""
+MAX_BUDGETS = 2
+"""A stratum of more than this number of budgets of pairs is split into blocks of PUF records."""
 
 
 class Strata(NamedTuple):
-    """The manifest (one line per stratum), the shards (one line per block), and the account."""
+    """The strata of a study.
+
+    Attributes
+    ----------
+    manifest : pandas.DataFrame
+        One line per stratum: stratum (``s0001`` … by sorted key values), the strata variables, n_puf, n_eif, n_links,
+        pairs, shard (several joined by ``;`` where a stratum is split, empty without pairs).
+    shards : pandas.DataFrame
+        One line per block: the fields of :class:`Block`.
+    account : pandas.DataFrame
+        The row account.
+    puf, eif : pyarrow.Table
+        stratum: the line of each record's stratum in the manifest, from 0; null for none. int32 (n,)
+    """
 
     manifest: pd.DataFrame
     shards: pd.DataFrame
     account: pd.DataFrame
+    puf: pa.Table
+    eif: pa.Table
 
 
 class Block(NamedTuple):
@@ -56,92 +72,103 @@ def stratify(part: Stratifying, puf: pa.Table, eif: pa.Table, iuf: pa.Table, pai
     Returns
     -------
     Strata
-        ``manifest``: stratum (``s0001`` … by sorted key values), the strata variables, n_puf, n_eif,
-        n_links, pairs, shard (several joined by ``;`` where a stratum is split, empty without pairs).
-        ``shards``: shard, stratum, start, stop (positions among the stratum's PUF records), n_puf,
-        n_eif, pairs.
 
     Raises
     ------
     InputError
         If no stratum has records of both files.
     """
-    linkage, names = part.linkage, list(part.linkage.strata)
-    code_puf, code_eif = stratum_codes([puf, eif], names)
+    code_puf, code_eif = _codes([puf, eif], part.strata)
     n_strata = int(max(code_puf.max(initial=-1), code_eif.max(initial=-1))) + 1
     n_puf = np.bincount(code_puf[code_puf >= 0], minlength=n_strata)
     n_eif = np.bincount(code_eif[code_eif >= 0], minlength=n_strata)
     if not (n_puf * n_eif).any():
         raise InputError(
-            f"{' and '.join(part.files)} have no stratum in common ({', '.join(names) or 'no strata variables'}); "
-            "recode the strata variables or remove one from `strata`."
+            f"{' and '.join(part.files)} have no stratum in common "
+            f"({', '.join(part.strata) or 'no strata variables'}). Recode the strata variables, or remove one from "
+            "`strata`."
         )
-    at_puf = code_puf[keys.positions(puf, linkage.keys["puf"], iuf, linkage.keys["puf"])]
-    at_eif = code_eif[keys.positions(eif, linkage.keys["eif"], iuf, linkage.keys["eif"])]
-    inside = (at_puf == at_eif) & (at_puf >= 0)
+    inside = links_inside(iuf, code_puf, code_eif)
     width = max(4, len(str(n_strata)))
     manifest = pd.DataFrame({"stratum": [f"s{number:0{width}d}" for number in range(1, n_strata + 1)]})
-    for name in names:
+    for name in part.strata:
         manifest[name] = _labels(name, n_strata, (puf, code_puf), (eif, code_eif))
     manifest["n_puf"], manifest["n_eif"] = n_puf, n_eif
-    manifest["n_links"] = np.bincount(at_puf[inside], minlength=n_strata)
+    manifest["n_links"] = np.bincount(code_puf[iuf["puf"].to_numpy()[inside]], minlength=n_strata)
     manifest["pairs"] = n_puf.astype(np.int64) * n_eif
     shards = pack(manifest, pairs_per_shard)
-    where = shards.groupby("stratum")["shard"].agg(";".join)
-    manifest["shard"] = manifest["stratum"].map(where).fillna("")
-    return Strata(manifest, shards, _account(code_puf, code_eif, at_puf, at_eif, inside))
+    shard = shards.groupby("stratum")["shard"].agg(";".join)
+    manifest["shard"] = manifest["stratum"].map(shard).fillna("")
+    account = _account(code_puf, code_eif, iuf, inside)
+    return Strata(manifest, shards, account, _table(code_puf), _table(code_eif))
 
 
-def stratum_codes(tables: list[pa.Table], names: list[str]) -> list[np.ndarray]:
-    """The stratum of each record as a code in sorted order of the key values; -1 where one is missing."""
+def lines(table: pa.Table) -> np.ndarray:
+    """Return the line of the manifest of each record of a file, -1 for none; int32 (n,)."""
+    return pc.fill_null(table["stratum"], -1).to_numpy()
+
+
+def links_inside(iuf: pa.Table, puf: np.ndarray, eif: np.ndarray) -> np.ndarray:
+    """Return whether both records of each link lie in the same stratum.
+
+    Parameters
+    ----------
+    iuf : pyarrow.Table
+        The prepared links.
+    puf, eif : int (n_puf,), int (n_eif,)
+        The stratum of each record, -1 for none.
+
+    Returns
+    -------
+    bool (n_links,)
+    """
+    stratum = puf[iuf["puf"].to_numpy()]
+    return (stratum == eif[iuf["eif"].to_numpy()]) & (stratum >= 0)
+
+
+def _codes(tables: list[pa.Table], names: tuple[str, ...]) -> list[np.ndarray]:
+    """Return the stratum of each record as a code in sorted order of the key values; -1 where one is missing."""
     if not names:
         return [np.zeros(table.num_rows, np.int64) for table in tables]
     return keys.codes(tables, [names] * len(tables))
 
 
-def members(table: pa.Table, manifest: pd.DataFrame, names: list[str]) -> np.ndarray:
-    """The line of the manifest of each record, -1 where a strata value is missing.
-
-    `manifest` is as :func:`stratify` made it, key values as text.
-    """
-    if not names:
-        return np.zeros(table.num_rows, np.int64)
-    listed = pa.table({name: pa.array(manifest[name].astype(object), pa.string()) for name in names})
-    return keys.positions(listed, names, table, names)
+def _table(code: np.ndarray) -> pa.Table:
+    return pa.table({"stratum": pa.array(code.astype(np.int32), mask=code < 0)})
 
 
 def _labels(name: str, n_strata: int, *sides: tuple[pa.Table, np.ndarray]) -> list[str]:
     labels = np.empty(n_strata, object)
     for table, code in sides:
         present, first = np.unique(code, return_index=True)
-        found = table[name].take(pa.array(first)).to_pylist()
-        for stratum, label in zip(present, found, strict=True):
+        values = table[name].take(pa.array(first)).to_pylist()
+        for stratum, label in zip(present, values, strict=True):
             if stratum >= 0:
                 labels[stratum] = label
     return list(labels)
 
 
 def pack(manifest: pd.DataFrame, budget: int) -> pd.DataFrame:
-    """Pack strata into shards of at most `budget` pairs, largest first, first shard with room.
+    """Pack strata into shards of at most `budget` pairs: the largest first, into the first shard that can take it.
 
-    A stratum above the budget is its own shard; one of more than ``FAR_ABOVE`` budgets is
-    split into equal blocks of its PUF records.
+    A stratum above the budget is a shard of its own; one of more than ``MAX_BUDGETS`` budgets is
+    split into equal blocks of its PUF records. Returns one line per block, the fields of :class:`Block`.
     """
     lines: list[tuple] = []
-    room: list[int] = []
+    rest: list[int] = []
     todo = manifest[manifest["pairs"] > 0].sort_values(["pairs", "stratum"], ascending=[False, True])
     for row in todo.itertuples():
-        blocks = 1 if row.pairs <= FAR_ABOVE * budget else min(-(-row.pairs // budget), row.n_puf)
+        blocks = 1 if row.pairs <= MAX_BUDGETS * budget else min(-(-row.pairs // budget), row.n_puf)
         cuts = [row.n_puf * block // blocks for block in range(blocks + 1)]
         for start, stop in pairwise(cuts):
             pairs = (stop - start) * row.n_eif
-            shard = next((number for number, left in enumerate(room) if left >= pairs), None)
+            shard = next((number for number, left in enumerate(rest) if left >= pairs), None)
             if shard is None:
-                shard = len(room)
-                room.append(budget)
-            room[shard] -= pairs
+                shard = len(rest)
+                rest.append(budget)
+            rest[shard] -= pairs
             lines.append((shard + 1, row.stratum, start, stop, stop - start, row.n_eif, pairs))
-    width = max(4, len(str(len(room))))
+    width = max(4, len(str(len(rest))))
     shards = pd.DataFrame(lines, columns=list(Block._fields)).sort_values(
         ["shard", "stratum", "start"], ignore_index=True
     )
@@ -149,14 +176,12 @@ def pack(manifest: pd.DataFrame, budget: int) -> pd.DataFrame:
     return shards
 
 
-def _account(
-    code_puf: np.ndarray, code_eif: np.ndarray, at_puf: np.ndarray, at_eif: np.ndarray, inside: np.ndarray
-) -> pd.DataFrame:
+def _account(code_puf: np.ndarray, code_eif: np.ndarray, iuf: pa.Table, inside: np.ndarray) -> pd.DataFrame:
     account = Account("stratify")
     for side, code in (("puf", code_puf), ("eif", code_eif)):
         account.open(side, len(code)).leave("no stratum: a strata value is missing", int((code < 0).sum()))
         account.close(side)
-    nowhere = (at_puf < 0) | (at_eif < 0)
+    nowhere = (code_puf[iuf["puf"].to_numpy()] < 0) | (code_eif[iuf["eif"].to_numpy()] < 0)
     account.open("iuf", len(inside))
     account.leave("lost to stratification: a record of the link is in no stratum", int(nowhere.sum()))
     account.leave(

@@ -156,6 +156,13 @@ class Family:
             self._digests[key] = digest(self.part(*key))
         return self._digests[key]
 
+    def known_digest(self, place: str, rule: str, metric: str | None = None) -> str | None:
+        """Return the digest as :meth:`digest`; None if the study has no such step or metric."""
+        step, study = STEPS.get(rule), self.at(place)
+        if step is None or not step.wanted(study) or (metric is not None and metric not in study.chosen):
+            return None
+        return self.digest(place, rule, metric)
+
     def _home(self, place: str, step: str, metric: str | None) -> str:
         chain = self._chain(place, step, metric)
         if not place or chain is None:

@@ -24,8 +24,6 @@ from reident.linkage.parts import (
     Counting,
     Cutting,
     Describing,
-    Linkage,
-    Ranking,
     Rating,
     Scoring,
     Stratifying,
@@ -40,12 +38,11 @@ from reident.sections.matching import Matching
 from reident.study.model import Study
 
 
-def linkage(study: Study) -> Linkage:
-    """Return how a study compares records."""
-    variables = [
+def variables(study: Study) -> tuple[Variable, ...]:
+    """Return the linking variables as the metrics know them."""
+    return tuple(
         Variable(variable.name, variable.type, variable.integer_coded) for variable in study.linking_variables
-    ]
-    return Linkage(study.keys, tuple(variable.name for variable in study.strata), tuple(variables))
+    )
 
 
 def simulating(study: Study) -> Section:
@@ -69,44 +66,39 @@ def stratifying(study: Study) -> Stratifying:
     """Return what stratification takes."""
     files = study.linked_files
     names = [file.path.rsplit("/", 1)[-1] for file in (files.puf, files.eif)]
-    return Stratifying(linkage(study), (names[0], names[1]))
+    return Stratifying(tuple(variable.name for variable in study.strata), (names[0], names[1]))
 
 
 def cutting(study: Study) -> Cutting:
     """Return what binning takes."""
-    return Cutting(linkage(study), study.binning)
+    return Cutting(variables(study), study.binning)
 
 
 def scoring(study: Study, metric: str) -> Scoring:
     """Return what scoring with a metric takes."""
-    return Scoring(linkage(study), study.binning.scope, study.rank_filter.keep, study.chosen[metric])
-
-
-def ranking(study: Study) -> Ranking:
-    """Return what the rank filter takes."""
-    return Ranking(study.keys["puf"], study.rank_filter.max_pairs)
+    return Scoring(variables(study), study.binning.scope, study.rank_filter.keep, study.chosen[metric])
 
 
 def confirming(study: Study) -> Confirming:
     """Return what confirmation takes."""
-    return Confirming(study.keys, study.rank_filter.keep)
+    return Confirming(study.keys, study.rank_filter.max_pairs, study.rank_filter.keep)
 
 
 def rating(study: Study) -> Rating:
     """Return what the rates take."""
-    return Rating(linkage(study), tuple(study.chosen), study.rank_filter.max_pairs, study.rates)
+    return Rating(tuple(study.chosen), study.rank_filter.max_pairs, study.rates)
 
 
 def describing(study: Study) -> Describing:
     """Return what the description takes."""
     columns = tuple((variable.puf, variable.eif) for variable in study.linking_variables)
-    return Describing(linkage(study), columns, tuple(study.chosen))
+    return Describing(variables(study), columns, tuple(study.chosen))
 
 
 def counting(study: Study) -> Counting:
     """Return what counting agreements takes."""
     options: Any = study.chosen["winkler"]
-    return Counting(study.keys["puf"], len(study.linking_variables), options.min_agree)
+    return Counting(len(study.linking_variables), options.min_agree)
 
 
 def matched_files(matching: Matching) -> MatchedFiles:

@@ -6,7 +6,7 @@ Asking has no side effects. Every method that a rule calls gives a function of t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +98,23 @@ class Plan:
     def library_digest(self, rule: str) -> Asked:
         """Give the digest of the modules that a step runs."""
         return lambda wildcards: digests.library_digest(rule, wildcards.get("metric"))
+
+    def known(self, study: str) -> dict[str, tuple[Callable[[str, str | None], str | None], dict[str, Path]]]:
+        """Return what a study and those of its variants that have results are now, by the place of the results.
+
+        For each, the digest of what a step takes, by rule and metric, and the files outside the results that its
+        steps read, by the names of the inputs.
+        """
+        members, _ = self.family(study)
+        places = ["", *sorted(f"variants/{folder.name}" for folder in (RESULTS / study).glob("variants/*"))]
+        return {
+            place: (
+                partial(members.known_digest, place),
+                family.sources(members.at(place), members.path) | {"notebook": self.notebook},
+            )
+            for place in places
+            if members.has(place)
+        }
 
     # Results
 
@@ -213,12 +230,11 @@ class Plan:
         home = self.home(wildcards.study, "stratify", None)
         return self._shards(self._shard_tables(home.relative_to(RESULTS).as_posix()))
 
-    def all_shards(self, kind: str) -> Asked:
-        """Give a file of every shard of a metric, enumerated from the shard table."""
-        return lambda wildcards: [
-            f"{self.home(wildcards.study, 'score', wildcards.metric)}/scores/{wildcards.metric}/{shard}.{kind}"
-            for shard in sorted({line["shard"] for line in self.shards(wildcards)})
-        ]
+    def all_shards(self, wildcards: Any) -> list[str]:
+        """Return the scores of every shard of a metric, enumerated from the shard table."""
+        home = self.home(wildcards.study, "score", wildcards.metric)
+        shards = sorted({line["shard"] for line in self.shards(wildcards)})
+        return [f"{home}/scores/{wildcards.metric}/{shard}.parquet" for shard in shards]
 
     def shard_pairs(self, wildcards: Any) -> int:
         """Return how many pairs a shard compares."""

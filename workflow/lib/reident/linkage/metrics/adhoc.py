@@ -165,11 +165,6 @@ SPREAD = 1e-9
 :data:`reident.sections.exact.ULPS` is the slack of declared bands."""
 
 
-def defaulted(options: Options, variables: tuple[LinkingVariable, ...]) -> list[str]:
-    """Return the variables whose scores the study does not declare."""
-    return [variable.name for variable in variables if variable.name not in options.scores]
-
-
 def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     """Suspected pairs of a pairing of prepared records; sums are integers at scale 10^12.
 
@@ -196,6 +191,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
             pairing.eif.values,
             rules,
             above=above,
+            scale=SCALE,
             keep=setting.keep,
             threads=setting.threads,
             progress=setting.progress,
@@ -275,7 +271,7 @@ def _equal(make: type) -> Rule:
 
 def _rule_scores(pairing: Pairing, at: int, rule: Rule, rows: slice, columns: slice) -> np.ndarray:
     """The scores of a block for a variable with rules: int64 (rows, columns), in numpy."""
-    from reident.kernels.adhoc import HIGHEST, Bands, Table
+    from reident.kernels.adhoc import Bands, Table
 
     if isinstance(rule, Bands):
         p, e = pairing.puf.values[rows, at][:, None], pairing.eif.values[columns, at][None, :]
@@ -285,7 +281,7 @@ def _rule_scores(pairing: Pairing, at: int, rule: Rule, rows: slice, columns: sl
             scores[difference <= within + share * np.abs(p)] = points
         return np.where(np.isnan(difference), 0, scores)
     p, e = pairing.puf.codes[rows, at][:, None], pairing.eif.codes[columns, at][None, :]
-    scores = rule.scores[p, e] if isinstance(rule, Table) else np.where(p == e, HIGHEST, 0)
+    scores = rule.scores[p, e] if isinstance(rule, Table) else np.where(p == e, 5 * SCALE, 0)
     return np.where((p < 0) | (e < 0), 0, scores)
 
 

@@ -61,6 +61,8 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         numeric=np.array([variable.type == "numeric" for variable in pairing.variables], bool),
         alpha=float(options.alpha),
         norm=options.norm,
+        threshold=round(threshold(options) * SCALE),
+        scale=SCALE,
         keep=setting.keep,
         threads=setting.threads,
         progress=setting.progress,

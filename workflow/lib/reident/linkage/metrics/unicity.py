@@ -78,7 +78,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
 
     sets = sets_in_force(options, setting.any_missing)
     if sets == "all":
-        _check_room(len(pairing.eif.codes), len(pairing.variables), options.max_order)
+        _check_size(len(pairing.eif.codes), len(pairing.variables), options.max_order)
     puf, eif, order, variables = unicity.shared_uniques(
         pairing.puf.codes,
         pairing.eif.codes,
@@ -90,11 +90,11 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     return Scored(puf, eif, order.astype(np.float64), np.zeros(len(pairing.puf.codes), bool), variables)
 
 
-def _check_room(n_eif: int, v: int, max_order: int | None) -> None:
-    from reident.kernels.unicity import most_records
+def _check_size(n_eif: int, v: int, max_order: int | None) -> None:
+    from reident.kernels.unicity import max_records
 
     largest = min(max_order or v, v)
-    if n_eif > (most := most_records(v, largest)):
+    if n_eif > (most := max_records(v, largest)):
         raise InputError(
             f"unicity tries sets of up to {largest} of {v} linking variables on at most {most:,} records of the "
             f"external intruder file in a stratum, which has {n_eif:,}; use fewer linking variables, finer strata, or "

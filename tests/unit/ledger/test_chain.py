@@ -1,0 +1,258 @@
+"""The walk along the ledger: each way in which a chain can break, and what an edit of the library changes."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from making.workshop import Workshop
+from reident.errors import InputError
+from reident.ledger import chain
+from reident.pipeline import digests
+from reident.pipeline.steps import STEPS
+
+
+@pytest.fixture
+def shop(tmp_path):
+    return Workshop(tmp_path).run()
+
+
+def test_a_whole_chain_gives_its_entries(shop):
+    assert shop.check() == ["bin", "prepare", "rate", "score.taxicab"]
+    assert shop.check("binned/puf.txt") == ["bin", "prepare"]
+
+
+def edited(name):
+    def change(shop):
+        path = shop.root / name
+        path.write_text(path.read_text(encoding="utf-8") + "x", encoding="utf-8")
+
+    return change
+
+
+def edited_and_used(shop):
+    """An intermediate is edited, and the steps after it run on it."""
+    edited("binned/puf.txt")(shop)
+    shop.copy("score", shop.root / "binned/puf.txt", "scores/taxicab.txt", "taxicab")
+    shop.copy("rate", shop.root / "scores/taxicab.txt", "rates.txt")
+
+
+def rerun_without_what_follows(shop):
+    shop.sources["puf"].write_text("other\n", encoding="utf-8")
+    shop.copy("prepare", shop.sources["puf"], "prepared/puf.txt", **shop.sources)
+
+
+def with_entry(name, **fields):
+    def change(shop):
+        path = shop.root / "ledger" / f"{name}.json"
+        path.write_text(json.dumps(chain.sealed({**shop.entry(name), **fields})), encoding="utf-8")
+
+    return change
+
+
+def edited_entry(shop, old, new):
+    path = shop.root / "ledger" / "bin.json"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def swapped(side):
+    def change(shop):
+        path = shop.sources[side]
+        kept = path.stat()
+        path.write_text(path.read_text(encoding="utf-8").upper(), encoding="utf-8")
+        os.utime(path, ns=(kept.st_atime_ns, kept.st_mtime_ns))
+
+    return change
+
+
+BROKEN = [
+    ("an intermediate edited", edited("prepared/puf.txt"), "prepared/puf.txt is not what its step wrote"),
+    ("a final result edited", edited("rates.txt"), "rates.txt is not what its step wrote"),
+    (
+        "an intermediate edited and used: the edited one is named",
+        edited_and_used,
+        "binned/puf.txt is not what its step wrote",
+    ),
+    (
+        "an intermediate deleted",
+        lambda s: (s.root / "binned/puf.txt").unlink(),
+        "binned/puf.txt is missing",
+    ),
+    (
+        "an intermediate emptied",
+        lambda s: os.truncate(s.root / "scores/taxicab.txt", 0),
+        "scores/taxicab.txt is not",
+    ),
+    (
+        "an entry lost",
+        lambda s: (s.root / "ledger/bin.json").unlink(),
+        "binned/puf.txt has no entry in the ledger",
+    ),
+    (
+        "the last entry lost",
+        lambda s: (s.root / "ledger/rate.json").unlink(),
+        "rates.txt has no entry in the ledger",
+    ),
+    (
+        "an entry cut",
+        lambda s: os.truncate(s.root / "ledger/bin.json", 40),
+        "ledger/bin.json is not a complete ledger entry",
+    ),
+    (
+        "an entry emptied",
+        lambda s: os.truncate(s.root / "ledger/bin.json", 0),
+        "ledger/bin.json is not a complete ledger",
+    ),
+    (
+        "an entry without its outputs",
+        with_entry("bin", outputs=None),
+        "ledger/bin.json is not a complete ledger entry",
+    ),
+    (
+        "a number of an entry edited",
+        lambda s: edited_entry(s, '"size": 12', '"size": 13'),
+        "ledger/bin.json is not what its step wrote",
+    ),
+    (
+        "another study",
+        lambda s: s.declare(binning={"bins": "4"}),
+        "binned/puf.txt was made with different study settings",
+    ),
+    (
+        "an option of the metric",
+        lambda s: s.declare(metrics={"taxicab": {"alpha": "0.4"}}),
+        "scores/taxicab.txt was made with different study settings",
+    ),
+    (
+        "another version of the library",
+        with_entry("bin", library_digest="0" * 64),
+        "binned/puf.txt was made by a different version of the library",
+    ),
+    (
+        "the PUF changed, its time stamp kept",
+        swapped("puf"),
+        "prepared/puf.txt was made from a different version of data.csv",
+    ),
+    (
+        "the links changed, their time stamp kept",
+        swapped("iuf"),
+        "prepared/puf.txt was made from a different version of data",
+    ),
+    (
+        "a source deleted",
+        lambda s: s.sources["eif"].unlink(),
+        "prepared/puf.txt was made from a different version of data",
+    ),
+    (
+        "a step run again without those after it",
+        rerun_without_what_follows,
+        "binned/puf.txt was made from a different version of prepared/puf.txt",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "change", "says"), BROKEN, ids=[case[0] for case in BROKEN])
+def test_a_broken_chain_names_the_file_and_what_mends_it(shop, sentence, change, says):
+    change(shop)
+    with pytest.raises(InputError) as caught:
+        shop.check()
+    assert says in str(caught.value)
+    assert str(caught.value).startswith(str(shop.root))
+    assert str(caught.value).endswith(". Run the same command again.")
+
+
+UNTOUCHED = [
+    (
+        "an option that no step of the chain takes",
+        lambda s: s.declare(title="T", decision={"conditional_rate_at_most": "0.1"}),
+    ),
+    ("a stranger's file", lambda s: (s.root / "notes.txt").write_text("x", encoding="utf-8")),
+    (
+        "a source of the same content, written again",
+        lambda s: s.sources["puf"].write_text("puf\n", encoding="utf-8"),
+    ),
+    ("everything run again", lambda s: s.run()),
+]
+
+
+@pytest.mark.parametrize(("sentence", "change"), UNTOUCHED, ids=[case[0] for case in UNTOUCHED])
+def test_a_chain_holds_where_nothing_that_counts_has_changed(shop, sentence, change):
+    change(shop)
+    assert shop.check() == ["bin", "prepare", "rate", "score.taxicab"]
+
+
+@pytest.mark.parametrize(
+    ("path", "recorded"),
+    [
+        ("results/s/rates.csv", "rates.csv"),
+        ("results/s/variants/a/rates.csv", "variants/a/rates.csv"),
+        ("reports/s/page.html", "reports/page.html"),
+        ("reports/s/variants/a/page.html", "reports/page.html"),
+        ("reports/data/puf.csv", "source:puf.csv"),
+        ("../elsewhere/puf.csv", "source:puf.csv"),
+    ],
+)
+def test_what_the_ledger_calls_a_file(path, recorded):
+    """A study may lie in a folder of reports."""
+    assert chain.shown(Path(path), Path("results/s")) == recorded
+
+
+# The library's digest
+
+
+def rerun(monkeypatch, tmp_path, edit):
+    """The rules (and metrics) whose digest changes when a module of a copy of the library is edited."""
+    import shutil
+
+    from reident.linkage.metrics import REGISTRY
+
+    copy = tmp_path / "reident"
+    shutil.copytree(digests.LIBRARY, copy)
+    monkeypatch.setattr(digests, "LIBRARY", copy)
+    parts = [(rule, None) for rule in STEPS if rule != "score"] + [("score", metric) for metric in REGISTRY]
+
+    def all_digests():
+        digests.library_digest.cache_clear()
+        digests._imports.cache_clear()
+        return {metric or rule: digests.library_digest(rule, metric) for rule, metric in parts}
+
+    before = all_digests()
+    file = copy / edit
+    file.write_text(file.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
+    after = all_digests()
+    digests.library_digest.cache_clear()
+    return {name for name, digest in before.items() if after[name] != digest}
+
+
+METRICS = {"unicity", "taxicab", "euclidean", "adhoc", "winkler"}
+EDITS = [
+    ("a kernel", "kernels/euclidean.py", {"euclidean"}),
+    ("a metric", "linkage/metrics/unicity.py", {"unicity", "resolve"}),
+    ("pairings", "linkage/pairing.py", {*METRICS, "describe"}),
+    ("the reader of sources", "reading/delimited.py", {"prepare"}),
+    ("the typing of values", "intake/values.py", {"prepare"}),
+    ("the study model", "study/model.py", {"resolve"}),
+    ("confirmation", "linkage/confirmation.py", {"confirm"}),
+]
+
+
+@pytest.mark.parametrize(("sentence", "module", "rules"), EDITS, ids=[case[0] for case in EDITS])
+def test_an_edited_module_changes_the_digest_of_the_rules_that_run_it(
+    monkeypatch, tmp_path, sentence, module, rules
+):
+    changed = rerun(monkeypatch, tmp_path, module)
+    steps = {
+        "simulate",
+        "prepare",
+        "stratify",
+        "bin",
+        *METRICS,
+        "rank",
+        "confirm",
+        "rate",
+        "describe",
+        "resolve",
+    }
+    assert changed & steps == rules & steps

@@ -1,0 +1,81 @@
+"""Folders that others may read are refused with the command that closes them, or allowed loudly."""
+
+import stat
+import subprocess
+
+import pytest
+from reident.errors import InputError
+from reident.ledger import confidentiality
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("bits", [0o755, 0o750, 0o711, 0o701, 0o710, 0o777])
+def test_an_open_folder_is_refused_and_the_named_command_closes_it(tmp_path, bits):
+    folder = tmp_path / "it's the results"
+    (folder / "small").mkdir(parents=True)
+    (folder / "small" / "rates.csv").write_text("", encoding="utf-8")
+    (folder / "small" / "rates.csv").chmod(0o644)
+    folder.chmod(bits)
+    with pytest.raises(InputError, match="holds confidential data and is open to others") as refused:
+        confidentiality.check_folders([folder], allowed=False)
+    subprocess.run(str(refused.value).split("`")[1], shell=True, check=True)  # noqa: S602 - as a user types it
+    assert confidentiality.check_folders([folder], allowed=False) == []
+    assert (mode(folder), mode(folder / "small" / "rates.csv")) == (bits & 0o700, 0o600)
+
+
+def test_what_is_allowed_is_said_of_each_open_folder(tmp_path):
+    names = ("results", "closed", "reports", "absent")
+    folders = [tmp_path / name for name in names]
+    for folder, bits in zip(folders[:3], (0o755, 0o700, 0o777), strict=True):
+        folder.mkdir()
+        folder.chmod(bits)
+    first, second = confidentiality.check_folders(folders, allowed=True)
+    assert first.startswith(f"{tmp_path}/results ")
+    assert "drwxr-xr-x" in first
+    assert second.startswith(f"{tmp_path}/reports ")
+
+
+def test_a_link_counts_as_the_folder_that_it_leads_to(tmp_path):
+    (tmp_path / "disk").mkdir(mode=0o700)
+    (tmp_path / "results").symlink_to(tmp_path / "disk")
+    assert confidentiality.check_folders([tmp_path / "results"], allowed=False) == []
+    (tmp_path / "disk").chmod(0o755)
+    with pytest.raises(InputError, match=f"{tmp_path}/disk"):
+        confidentiality.check_folders([tmp_path / "results"], allowed=False)
+
+
+def test_a_folder_is_closed_with_its_files_and_logs_and_a_link_leads_to_nothing_closed(tmp_path):
+    folder, other = tmp_path / ".snakemake", tmp_path / "other"
+    files = [folder / name for name in ("log/a.log", "metadata/@long/name", "incomplete/b", "locks")]
+    for path in (*files, other):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("", encoding="utf-8")
+        path.chmod(0o666)
+    (folder / "link").symlink_to(other)
+    folders = [folder, *(path for path in folder.rglob("*") if path.is_dir())]
+    for path in folders:
+        path.chmod(0o777)
+    confidentiality.close(folder)
+    assert {mode(path) for path in files} == {0o600}
+    assert {mode(path) for path in folders} == {0o700}
+    assert mode(other) == 0o666
+    confidentiality.close(tmp_path / "absent")
+
+
+def test_folders_in_place_of_the_scheduler_s_records_are_an_error(tmp_path):
+    record = tmp_path / "metadata" / "@part of a long name" / "cmVzdWx0cw=="
+    record.parent.mkdir(parents=True)
+    record.touch()
+    confidentiality.check_records(tmp_path)
+    (tmp_path / "incomplete" / "cmVzdWx0cw==").mkdir(parents=True)
+    with pytest.raises(
+        InputError, match=r"cmVzdWx0cw== must be a file, not a folder: it is a record of Snakemake"
+    ):
+        confidentiality.check_records(tmp_path)
+
+
+def test_without_records_there_is_nothing_to_check(tmp_path):
+    confidentiality.check_records(tmp_path / "absent")

@@ -1,0 +1,235 @@
+"""What a step leaves, and when it leaves nothing."""
+
+import ast
+import json
+import os
+import shutil
+import stat
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from making.workshop import Workshop
+from reident import ledger
+from reident.errors import InputError
+from reident.ledger import running, stored
+from reident.pipeline import digests
+
+
+@pytest.fixture
+def shop(tmp_path):
+    return Workshop(tmp_path).run()
+
+
+def test_an_entry_records_what_was_read_and_written(shop):
+    entry = shop.entry("prepare")
+    assert entry["outputs"]["to"] == {
+        "path": "prepared/puf.txt",
+        "sha256": digests.sha256(shop.root / "prepared/puf.txt"),
+        "size": len("puf\nprepare\n"),
+    }
+    assert entry["inputs"]["eif"] == [
+        {"path": "source:data.csv", "sha256": digests.sha256(shop.sources["eif"]), "size": len("eif\n")}
+    ]
+    assert entry["versions"]["numpy"]
+    assert (entry["rule"], entry["metric"], shop.entry("score.taxicab")["metric"]) == (
+        "prepare",
+        None,
+        "taxicab",
+    )
+    assert str(shop.folder) not in json.dumps(entry), "no path of this machine"
+
+
+def test_a_table_is_recorded_with_its_rows_and_read_again_as_it_was(shop):
+    frame = pd.DataFrame({"metric": ["NA", "01", ""], "n_puf": [1, 2, 3], "reach": [0.1, None, 1e-9]})
+    table = pa.table({"k": ["01", None], "x": [0.1, None]})
+    job = shop.job("bin", {}, {"frame": "rates.csv", "table": "t.parquet"})
+    with ledger.step(job) as step:
+        step.write("frame", frame)
+        step.write("table", table)
+    assert [shop.entry("bin")["outputs"][name]["rows"] for name in ("frame", "table")] == [3, 2]
+    pd.testing.assert_frame_equal(stored.read(shop.root / "rates.csv"), frame.astype({"metric": object}))
+    assert stored.read(shop.root / "t.parquet").equals(table)
+
+
+def test_the_same_content_is_the_same_bytes_without_a_trace_of_pandas(tmp_path):
+    table = pa.Table.from_pandas(pd.DataFrame({"a": [1, 2]}, index=[5, 6]))
+    digests_of_both = set()
+    for content in (table, table.replace_schema_metadata(None)):
+        sink = stored.Sink(tmp_path / "table.parquet")
+        sink(content)
+        digests_of_both.add(sink.close().sha256)
+    assert len(digests_of_both) == 1
+
+
+@pytest.mark.parametrize("umask", [0, 0o022, 0o077])
+def test_results_are_readable_by_their_owner_alone(shop, umask):
+    """Whatever the umask of the process that a scheduler starts, which is as it was when the step has ended."""
+    shutil.rmtree(shop.root)
+    (shop.root / "logs").mkdir(parents=True, mode=0o700)
+    before = os.umask(umask)
+    try:
+        shop.run()
+        assert os.umask(umask) == umask
+    finally:
+        os.umask(before)
+    for name in ("prepared/puf.txt", "rates.txt", "ledger/rate.json", "logs/rate.log"):
+        assert stat.S_IMODE((shop.root / name).stat().st_mode) == 0o600
+    for name in ("prepared", "binned", "ledger"):
+        assert stat.S_IMODE((shop.root / name).stat().st_mode) == 0o700
+
+
+def failing(shop, body):
+    """Run a step whose body fails; what it exits with, and its log."""
+    outputs = {"to": "binned/puf.txt", "also": "also.txt"}
+    job = shop.job("bin", {"from": shop.root / "prepared/puf.txt"}, outputs)
+    with pytest.raises(SystemExit) as caught:
+        run(job, body)
+    return str(caught.value), (shop.root / "logs" / "bin.log").read_text(encoding="utf-8")
+
+
+def run(job, body):
+    with ledger.step(job) as step:
+        step.write("to", "half")
+        body(step)
+
+
+def bad_input(step):
+    raise InputError("puf.csv, row 3: something is wrong; mend it.")
+
+
+def test_bad_input_ends_a_step_with_its_sentence_and_leaves_what_was_there(shop):
+    before = {
+        path: path.read_bytes() for path in shop.root.rglob("*") if path.is_file() and path.suffix != ".log"
+    }
+    said, log = failing(shop, bad_input)
+    assert said == "Error: puf.csv, row 3: something is wrong; mend it."
+    assert log == said + "\n"
+    after = {
+        path: path.read_bytes() for path in shop.root.rglob("*") if path.is_file() and path.suffix != ".log"
+    }
+    assert after == before, "neither a half file nor a temporary one, and the old entry"
+
+
+def test_an_unexpected_error_tells_its_place_and_keeps_its_details_to_the_owner(shop):
+    def crash(step):
+        raise KeyError("SECRET-7")
+
+    said, log = failing(shop, crash)
+    assert "step `bin` failed unexpectedly (KeyError in crash, test_ledger.py line" in said
+    assert "SECRET-7" not in said + log
+    details = shop.root / "confidential" / "bin.txt"
+    assert "SECRET-7" in details.read_text(encoding="utf-8")
+    assert stat.S_IMODE(details.stat().st_mode) == 0o600
+    assert stat.S_IMODE(details.parent.stat().st_mode) == 0o700
+
+
+def test_an_error_while_an_error_is_told_brings_nothing_of_the_data_to_the_terminal(shop, capfd):
+    """A full disk, say: neither details nor log nor the removal of a half file may fail with the first error."""
+
+    def crash(step):
+        (shop.root / "confidential").write_text("in the way", encoding="utf-8")
+        step.log.unlink()
+        step.log.mkdir()
+        step.abandon = (shop.root / "nowhere").unlink
+        raise KeyError("SECRET-7")
+
+    outputs = {"to": "binned/puf.txt"}
+    with pytest.raises(SystemExit) as caught:
+        run(shop.job("bin", {"from": shop.root / "prepared/puf.txt"}, outputs), crash)
+    assert "(KeyError in crash, test_ledger.py line" in str(caught.value)
+    assert "the details, which may hold data, could not be written (" in str(caught.value)
+    assert "SECRET-7" not in str(caught.value) + "".join(capfd.readouterr())
+
+
+def test_a_forgotten_output_is_a_mistake_of_the_program_and_leaves_nothing(shop):
+    said, _ = failing(shop, lambda _: None)
+    assert "RuntimeError" in said
+    assert not list(shop.root.rglob("*.part"))
+
+
+def test_an_input_that_changes_while_a_step_reads_it_is_refused(shop):
+    def edit(step):
+        step.write("also", "x")
+        step.path("from").write_text("another", encoding="utf-8")
+
+    assert (
+        failing(shop, edit)[0]
+        == "Error: puf.txt changed while step `bin` read it. Run the same command again."
+    )
+    assert (shop.root / "binned/puf.txt").read_text(encoding="utf-8") == "puf\nprepare\nbin\n"
+
+
+def test_an_input_that_changes_but_keeps_its_size_and_time_stamp_is_refused(shop):
+    """The time at which its inode changed, which users cannot set, tells."""
+
+    def swap(step):
+        step.write("also", "x")
+        path = step.path("from")
+        before = path.stat()
+        path.write_text(path.read_text(encoding="utf-8").upper(), encoding="utf-8")
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+
+    assert "puf.txt changed while step `bin` read it" in failing(shop, swap)[0]
+
+
+def test_inputs_are_hashed_once_and_outputs_while_they_are_written(shop, monkeypatch):
+    hashed = []
+    monkeypatch.setattr(running, "sha256", lambda path: hashed.append(path.name) or digests.sha256(path))
+    shop.copy("bin", shop.root / "prepared/puf.txt", "binned/puf.txt")
+    assert sorted(hashed) == ["puf.txt", "study.yaml"]
+
+
+def test_an_input_that_is_touched_but_not_changed_is_accepted(shop):
+    job = shop.job("bin", {"from": shop.root / "prepared/puf.txt"}, {"to": "binned/puf.txt"})
+    with ledger.step(job) as step:
+        step.write("to", "x")
+        step.path("from").touch()
+    assert (shop.root / "binned/puf.txt").read_text(encoding="utf-8") == "x"
+
+
+def test_the_details_of_an_earlier_failure_go_when_the_step_succeeds(shop):
+    def crash(step):
+        raise KeyError("SECRET-7")
+
+    failing(shop, crash)
+    shop.copy("bin", shop.root / "prepared/puf.txt", "binned/puf.txt")
+    assert not (shop.root / "confidential" / "bin.txt").exists()
+
+
+def test_a_study_that_changes_after_the_run_began_is_refused(shop):
+    job = shop.job("bin", {}, {"to": "binned/puf.txt"})
+    shop.declare(binning={"bins": "3"})
+    with pytest.raises(
+        SystemExit, match=r"study\.yaml changed since this run began. Run the same command again"
+    ):
+        run(job, lambda _: pytest.fail("the body ran"))
+
+
+def imported(source: Path) -> set[str]:
+    """The modules of the library that a file imports at run time, by its syntax."""
+    found = set()
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            return
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found.update([node.module, *(f"{node.module}.{alias.name}" for alias in node.names)])
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    visit(ast.parse(source.read_text(encoding="utf-8")))
+    return {name for name in found if name.startswith("reident.") and digests._exists(name)}
+
+
+def test_the_digest_of_the_library_knows_every_import():
+    sources = sorted(digests.LIBRARY.rglob("*.py"))
+    assert len(sources) > 100
+    for source in sources:
+        parts = source.relative_to(digests.LIBRARY).with_suffix("").parts
+        module = ".".join(["reident", *parts]).removesuffix(".__init__")
+        assert set(digests._imports(module)) == imported(source), module
