@@ -70,7 +70,7 @@ class Family:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.study = studies.load(path)
-        self._whole = studies.plain(self.study)
+        self._complete = studies.plain(self.study)
         self._data, self._node = studyfile.read(path)
         self._made: dict[str, Study] = {"": self.study}
         self._homes: dict[tuple[str, str, str | None], str] = {}
@@ -95,7 +95,7 @@ class Family:
         """
         if not self.study.variants:
             return [Member(REFERENCE, {}, "", self.study)]
-        own, found = _content(self.study), []
+        reference, members = _content(self.study), list[Member]()
         seen: dict[str, str] = {}
         for variant in variants.expand(self.study.variants):
             place = f"variants/{variant.id}"
@@ -105,11 +105,11 @@ class Family:
                     variant, f" is the same study as the variant `{seen[content]}`. Remove one of the two."
                 )
             seen[content] = variant.id
-            where = "" if content == own else place
-            found.append(Member(variant.id, variant.labels, where, self.at(where)))
-        if all(member.place for member in found):
-            found.insert(0, Member(REFERENCE, _labels(self.study, self._whole), "", self.study))
-        return found
+            where = "" if content == reference else place
+            members.append(Member(variant.id, variant.labels, where, self.at(where)))
+        if all(member.place for member in members):
+            members.insert(0, Member(REFERENCE, _labels(self.study, self._complete), "", self.study))
+        return members
 
     def at(self, place: str) -> Study:
         """Return the study whose results are at a place: the study itself, or a variant.
@@ -196,7 +196,7 @@ class Family:
 
     def _make(self, variant: variants.Variant) -> Study:
         try:
-            content = variants.with_settings(self._data, self._whole, variant.settings)
+            content = variants.with_settings(self._data, self._complete, variant.settings)
         except ValueError as error:
             raise self._error(variant, f": {error}") from None
         try:
@@ -267,10 +267,10 @@ def _content(study: Study) -> str:
 
 def _labels(study: Study, whole: dict[str, Any]) -> dict[str, str]:
     """Return the value in the study itself of each thing that varies; empty if it is not a single word."""
-    found = {}
+    labels = {}
     for name, varied in zip(variants.names(study.variants), study.variants, strict=True):
         values = {str(variants.value_at(whole, key)) for key in varied.keys}
         value = variants.value_at(whole, varied.keys[0])
         single = varied.set is not None and len(values) == 1 and not isinstance(value, dict | list)
-        found[name] = label_of(value) if single else ""
-    return found
+        labels[name] = label_of(value) if single else ""
+    return labels

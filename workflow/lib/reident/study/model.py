@@ -387,8 +387,8 @@ def load(path: Path) -> Study:
 
 def known_keys() -> list[str]:
     """Return every key that a study file may have, for suggestions in messages."""
-    whole = Study.model_json_schema()
-    sections = [whole, *whole["$defs"].values()]
+    schema = Study.model_json_schema()
+    sections = [schema, *schema["$defs"].values()]
     return sorted({key for section in sections for key in section.get("properties", ())})
 
 
