@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from making.studies import manifest, study, table
 from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY, adhoc
 from reident.linkage.metrics.contract import Setting
 from reident.linkage.pairing import Comparison
-from unit.making import manifest, study, table
 
 
 def scores(rule, puf, eif, functions=(), **variable):

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from making.studies import manifest, study, table
 from reident.linkage import bins
 from reident.linkage.pairing import Comparison
-from unit.making import manifest, study, table
 
 NAN = np.nan
 CUTS = [

@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 import pandas as pd
+from making.studies import study
 from reident.pipeline import comparison
-from unit.making import study
 
 RATES = pd.DataFrame(
     {

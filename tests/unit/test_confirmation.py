@@ -2,9 +2,9 @@
 
 import pyarrow as pa
 import pytest
+from making.studies import gathered, keyed, study, table
 from reident.linkage import confirmation
 from reident.linkage.metrics import REGISTRY
-from unit.making import gathered, keyed, study, table
 
 LINKS = [
     ("a link", ["1 1"], ["1 1"], [True]),

@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 import pytest
+from making.studies import manifest, study, table
 from reident.linkage import bins, description
-from unit.making import manifest, study, table
 
 # Stratum s1 (a): PUF 1, 2 and EIF 1, 2; s2 (b): PUF 3, EIF 3; PUF 4 is in no stratum.
 PUF = ["1 a 1 x", "2 a 9 y", "3 b ~ x", "4 ~ 5 z"]

@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from making.studies import table
 from reident.errors import InputError
 from reident.filerisk import prepare as intake
 from reident.study.model import Study
 from unit.filerisk_fixture import FILE_RISK, POPULATION, drawn, prepared, text
-from unit.making import table
 
 SEX = {**FILE_RISK, "key_variables": ["sex", {"name": "job", "missing": ["-9"]}]}
 

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
+from making.bad_files import FILES_OF_RECORDS
 from reident.errors import InputError
 from reident.intake import prepare as intake
 from reident.linkage import bins, strata
 from reident.study import model as study
 from unit.fixture_files import FILES, SECRETS, STUDY, Fixture, unreadable
-from unit.fixtures_of_files import FILES_OF_RECORDS
 from unit.fixtures_of_values import KEYS_AND_VALUES
 
 TABLE = [*FILES_OF_RECORDS, *KEYS_AND_VALUES]

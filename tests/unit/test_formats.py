@@ -12,6 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pyreadstat
 import pytest
+from making import sas7bdat
+from making.formats import ENDINGS, write
+from making.studies import study as plain_study
 from reident import reading, simulation
 from reident.errors import InputError
 from reident.intake import prepare as intake
@@ -19,9 +22,6 @@ from reident.reading import statistical, xport
 from reident.reading.displayed import shown
 from reident.sections.files import SourceFile
 from reident.study import model as study
-from unit import sas7bdat
-from unit.making import study as plain_study
-from unit.stored_as import ENDINGS, write
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "config" / "studies" / "example.yaml"
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from making.studies import keyed, plain, study, table
 from reident.errors import InputError
 from reident.intake import prepare as intake
-from unit.making import keyed, plain, study, table
 
 
 def prepared(model, puf, eif, iuf=None):

@@ -3,9 +3,9 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from making.studies import table
 from reident.errors import InputError
 from reident.intake import keys
-from unit.making import table
 
 DIFFERENT = [
     ("joining would make them one", "1 23", "12 3"),

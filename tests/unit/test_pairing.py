@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from making.studies import manifest, study, table
 from reident.linkage.pairing import Comparison, spread
-from unit.making import manifest, study, table
 
 NAN = np.nan
 

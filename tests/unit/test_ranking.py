@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from making.studies import gathered, study
 from reident.linkage import ranking
 from reident.linkage.metrics import REGISTRY
-from unit.making import gathered, study
 
 
 def scored(*groups, stratum="s0001"):

@@ -5,8 +5,8 @@ import math
 import pandas as pd
 import pyarrow as pa
 import pytest
+from making.studies import manifest, study, table
 from reident.linkage import rates
-from unit.making import manifest, study, table
 
 # Newcombe, R. G. (1998), Statistics in Medicine 17, 857–872, table I: the exact (Clopper–Pearson) and the score
 # (Wilson) interval of four proportions.

@@ -7,12 +7,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from making.studies import study
 from reident.pipeline import steps
 from reident.report import tables
 from reident.report.results import Results
 from reident.study.model import Study
 from unit.filerisk_fixture import POPULATION, write_filerisk
-from unit.making import study
 from unit.matching_fixture import write_matching
 from unit.microaggregation_fixture import write_masked
 from unit.report_fixture import Shape, write_results

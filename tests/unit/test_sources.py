@@ -2,11 +2,11 @@
 
 import pyarrow as pa
 import pytest
+from making.studies import plain, study
 from reident import reading
 from reident.errors import InputError
 from reident.intake import prepare as intake
 from reident.sections.files import SourceFile
-from unit.making import plain, study
 
 
 def read(path, columns, **source):

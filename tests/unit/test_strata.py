@@ -2,9 +2,9 @@
 
 import pandas as pd
 import pytest
+from making.studies import keyed, manifest, study, table
 from reident.errors import InputError
 from reident.linkage import strata
-from unit.making import keyed, manifest, study, table
 
 LINKING = {"linking_variables": [{"name": "v", "type": "numeric"}]}
 

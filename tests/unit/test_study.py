@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 import yaml
+from making.studies import PLAIN, plain, study
 from reident.errors import InputError
 from reident.pipeline import parts
 from reident.study import model as studies
-from unit.making import PLAIN, plain, study
 
 
 def first(model):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from making.studies import PLAIN
 from pydantic import ValidationError
 from reident.errors import InputError
 from reident.pipeline import family
@@ -13,7 +14,6 @@ from reident.pipeline.family import Family, Member
 from reident.pipeline.parts import BEFORE, chain, part
 from reident.study import variants
 from reident.study.model import Study, plain
-from unit.making import PLAIN
 
 RULES = Path(__file__).parents[2] / "workflow" / "rules"
 ALPHA = {"set": "metrics.taxicab.alpha", "values": [0.25, 0.5, 0.75]}

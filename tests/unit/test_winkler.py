@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from making.studies import plain
 from pydantic import ValidationError
 from reident.kernels.winkler import most_agreements
 from reident.linkage.metrics.winkler import Nearest, ranges
 from reident.study.model import Study
-from unit.making import plain
 
 G2, G3 = Nearest(nearest=2), Nearest(nearest=3)
 

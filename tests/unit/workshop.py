@@ -4,11 +4,11 @@ import json
 from types import SimpleNamespace
 
 import yaml
+from making.studies import plain
 from reident import ledger
 from reident.ledger import chain
 from reident.pipeline import digests
 from reident.study import model as studies
-from unit.making import plain
 
 SIDES = ("puf", "eif", "iuf")
 

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
+from making.studies import gathered
 from reident.intake import prepare as intake
 from reident.ledger import stored
 from reident.linkage import bins, confirmation, ranking, rates, scoring, strata
 from reident.linkage.metrics import REGISTRY
 from reident.study.model import Study, load
-from unit.making import gathered
 
 
 class MetricTables(NamedTuple):

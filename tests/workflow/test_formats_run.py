@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from unit.stored_as import ENDINGS, write
+from making.formats import ENDINGS, write
 from workflow.commands import made, snakemake
 
 from workflow import small

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyreadstat
-from unit import sas7bdat
+from making import sas7bdat
 
 PLAIN_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 ENDINGS = {
