@@ -161,8 +161,8 @@ KEYS_AND_VALUES = [
         "no stratum in common, though every code is",
         {"eif.csv": CROSSED},
         (
-            "puf.csv and eif.csv have no stratum in common (region, trade)",
-            "recode the strata variables or remove one",
+            "puf.csv and eif.csv must have at least one stratum in common (region, trade). ",
+            "Recode the strata variables or remove one",
         ),
         study={"strata": ["region", "trade"], "linking_variables": STUDY["linking_variables"][:1]},
     ),
