@@ -1,4 +1,5 @@
-# `make` sets up .venv and runs the example study; `make test` sets up the same way and runs the tests.
+# `make` sets up .venv and runs the example study; `make test` sets up the same way and runs the quick tests,
+# `make test-all` all of them.
 # Another Python than python3: make PYTHON=python3.12
 
 PYTHON ?= python3
@@ -8,25 +9,35 @@ BIN := .venv/bin
 # a moved checkout or an interrupted set-up all mean a fresh environment, whatever the time stamps say.
 READY := .venv/ready-$(shell { pwd; cat requirements.lock; } | cksum | cut -d' ' -f1)
 
-.PHONY: example test lint docs benchmarks lock clean
+.PHONY: example test test-all lint docs benchmarks lock clean
 .DELETE_ON_ERROR:
 
 example: $(READY)
 	$(BIN)/snakemake --cores all
 
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+
+# A few minutes: the units, the properties on few examples, a whole study, and each guard once.
 test: $(READY)
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	$(PYTEST)
+
+# Everything but what is marked `long`, the properties on many examples.
+test-all: $(READY)
+	HYPOTHESIS_PROFILE=many $(PYTEST) -m "not long"
 
 lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 
-# What is generated from the study model: config/README.md, workflow/schemas/study.schema.json.
+# What is generated: config/README.md and workflow/schemas/study.schema.json from the study model,
+# docs/DATA.md and the table of files with data in README.md from the declared tables.
 docs: $(READY)
 	$(BIN)/python -m reident.study.documentation
+	$(BIN)/python -m reident.pipeline.documentation
 
 # Our kernels and general tools on the same files; results/benchmarks/. The tools live in .venv-peers
 # (see pyproject.toml); without it only ours is timed. It takes hours: BENCH="--sizes 1000,10000" is short.

@@ -83,13 +83,17 @@ def process(name: str, folder: str) -> None:
     import pyarrow.parquet as pq
     from reident.matching import prepare as intake
     from reident.matching.summary import match_files
+    from reident.pipeline import parts
     from reident.sections.matching import Matching
 
     options, at = Matching.model_validate(study(WORKS[name])), Path(folder)
-    text = intake.read_confidential(options, at / options.confidential.path)
-    copies = [intake.read_synthetic(options, k, at / file.path) for k, file in enumerate(options.synthetic)]
-    prepared = intake.prepare(options, text, copies)
-    found = match_files(options, prepared.confidential, prepared.synthetic)
+    text = intake.read_confidential(parts.matched_files(options), at / options.confidential.path)
+    copies = [
+        intake.read_synthetic(parts.matched_files(options), k, at / file.path)
+        for k, file in enumerate(options.synthetic)
+    ]
+    prepared = intake.prepare(parts.matched_files(options), text, copies)
+    found = match_files(parts.match_rules(options), prepared.confidential, prepared.synthetic)
     pq.write_table(found.records, at / "records.parquet")
     found.summary.to_csv(at / "summary.csv", index=False)
     cpu = round(time.process_time(), 2)

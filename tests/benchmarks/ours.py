@@ -45,21 +45,24 @@ def main(name: str, file: str, threads: str = "2") -> None:
         answer(work, pairs.puf, pairs.eif, -pairs.score)
     elif work.metric == "adhoc":
         from reident.kernels import adhoc
+        from reident.sections.exact import SCALE
 
         within, score = np.array(BANDS).T
-        bands = adhoc.Bands(np.zeros(len(BANDS)), within, (score * adhoc.SCALE).astype(np.int64))
+        bands = adhoc.Bands(np.zeros(len(BANDS)), within, (score * SCALE).astype(np.int64))
         puf, eif, total, _ = adhoc.nearest(
             *codes,
             data["puf_values"],
             data["eif_values"],
             [adhoc.Exact()] * work.categorical + [bands] * work.numeric,
-            above=-(limit(work) + 1) * adhoc.SCALE,
+            above=-(limit(work) + 1) * SCALE,
+            scale=SCALE,
             keep=KEEP,
             threads=int(threads),
         )
-        answer(work, puf, eif, -total // adhoc.SCALE)
+        answer(work, puf, eif, -total // SCALE)
     else:
         from reident.kernels import euclidean
+        from reident.sections.exact import SCALE
 
         values = data["puf_values"], data["eif_values"]
         numeric = np.arange(values[0].shape[1]) >= work.categorical
@@ -72,6 +75,8 @@ def main(name: str, file: str, threads: str = "2") -> None:
             numeric=numeric,
             alpha=0.5,
             norm=work.norm,
+            threshold=limit(work) + 1,
+            scale=SCALE,
             keep=KEEP,
             threads=int(threads),
         )

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pyarrow as pa
-from unit.fixture_files import COMPLETE, EIF, PUF, Fixture, eif, parquet, puf, source, unreadable
+from making.fixture_files import COMPLETE, EIF, PUF, Fixture, eif, parquet, puf, source, unreadable
 
 FILES_OF_RECORDS = [
     # What is not even, not whole or not text
@@ -16,28 +16,41 @@ FILES_OF_RECORDS = [
     Fixture(
         "field shift: one field more in every row",
         {"puf.csv": PUF.replace("\nKEY", "\n1,KEY")},
-        ("puf.csv, row 2: 5 fields where the header has 4", "quote fields"),
+        ("puf.csv, row 2: the row must have as many fields as the header (4), but has 5", "Quote fields"),
     ),
     Fixture(
         "field shift in one row",
         eif("7050.125,", "7050,125,"),
-        ("eif.csv, row 3: 5 fields where the header has 4", "quote fields"),
+        ("eif.csv, row 3: the row must have as many fields as the header (4), but has 5", "Quote fields"),
     ),
     Fixture(
         "a delimiter at the end of every record",
         {"puf.csv": re.sub(r"(TRADE-\w)", r"\1,", PUF)},
-        ("puf.csv, row 2: 5 fields where the header has 4",),
+        ("puf.csv, row 2: the row must have as many fields as the header (4), but has 5",),
     ),
-    Fixture("a short row", eif("7063.375,", ""), ("eif.csv, row 4: 3 fields where the header has 4",)),
+    Fixture(
+        "a short row",
+        eif("7063.375,", ""),
+        ("eif.csv, row 4: the row must have as many fields as the header (4), but has 3",),
+    ),
     Fixture(
         "a file cut in the middle of a row",
         {"puf.csv": PUF[:-9]},
-        ("puf.csv, row 5: 3 fields where the header has 4",),
+        ("puf.csv, row 5: the row must have as many fields as the header (4), but has 3",),
     ),
     Fixture(
-        "a blank line", puf("\nKEY-P3", "\n\nKEY-P3"), ("puf.csv, row 4: 0 fields", "remove blank lines")
+        "a blank line",
+        puf("\nKEY-P3", "\n\nKEY-P3"),
+        (
+            "puf.csv, row 4: the row must have as many fields as the header (4), but has 0",
+            "remove blank lines",
+        ),
     ),
-    Fixture("a bare carriage return in a field", puf("TRADE-b", "TRADE\r-b"), ("puf.csv, row 4: 1 fields",)),
+    Fixture(
+        "a bare carriage return in a field",
+        puf("TRADE-b", "TRADE\r-b"),
+        ("puf.csv, row 4: the row must have as many fields as the header (4), but has 1",),
+    ),
     Fixture(
         "carriage returns as line ends throughout", {"puf.csv": PUF.replace("\n", "\r")}, account=COMPLETE
     ),
@@ -45,32 +58,32 @@ FILES_OF_RECORDS = [
     Fixture(
         "line ends of Windows, twice converted",
         {"puf.csv": PUF.replace("\n", "\r\r\n")},
-        ("puf.csv, row 2: 0 fields",),
+        ("puf.csv, row 2: the row must have as many fields as the header (4), but has 0",),
     ),
     Fixture(
-        "a quote that is never closed",
+        "a quote is never closed",
         puf("TRADE-b", '"TRADE-b'),
-        ("puf.csv, line 3: a quote that is never closed", "close it"),
+        ("puf.csv, line 3: a quote is never closed", "Close it"),
     ),
     Fixture(
         "two open quotes that meet",
         {"puf.csv": PUF.replace("TRADE-a", '"TRADE-a')},
-        ("puf.csv, line 2: a quote", "quote"),
+        ("puf.csv, line 2: a quote", "Quote"),
     ),
     Fixture(
         "text after a closing quote",
         eif("TRADE-b", '"TRADE"-b'),
-        ("eif.csv, line 3: a quote in the middle of a field", "double the quotes"),
+        ("eif.csv, line 3: a quote is in the middle of a field", "double the quotes"),
     ),
     Fixture(
         "a NUL byte",
         puf("7052.875", "70\x0052.875"),
-        ("puf.csv, line 3: a NUL byte", "export the file again"),
+        ("puf.csv, line 3: the line contains a NUL byte", "Export the file again"),
     ),
     Fixture(
         "an undeclared encoding",
         {"eif.csv": EIF.replace("TRADE-b", "TRADE-é").encode("cp1252")},
-        ("eif.csv, line 3: a byte that is not utf-8", "declare the `encoding`"),
+        ("eif.csv, line 3: the text is not utf-8", "Declare the `encoding`"),
     ),
     Fixture(
         "the same encoding, declared",
@@ -81,7 +94,7 @@ FILES_OF_RECORDS = [
     Fixture(
         "UTF-16, undeclared",
         {"puf.csv": PUF.encode("utf-16")},
-        ("puf.csv, line 1: a byte that is not utf-8", "declare the `encoding`"),
+        ("puf.csv, line 1: the text is not utf-8", "Declare the `encoding`"),
     ),
     Fixture(
         "UTF-16, declared",
@@ -92,41 +105,41 @@ FILES_OF_RECORDS = [
     Fixture(
         "UTF-16 without its mark, undeclared",
         {"puf.csv": PUF.encode("utf-16-le")},
-        ("puf.csv, line 1: a NUL byte",),
+        ("puf.csv, line 1: the line contains a NUL byte",),
     ),
     Fixture("a byte order mark", {"puf.csv": PUF.encode("utf-8-sig")}, account=COMPLETE),
     Fixture(
         "a byte order mark against the declared encoding",
         {"puf.csv": PUF.encode("utf-8-sig")},
-        ("puf.csv: the file begins with the mark of UTF-8", "correct the `encoding`"),
+        ("puf.csv: the file has the byte order mark of UTF-8", "Correct the `encoding`"),
         study=source("puf", encoding="cp1252"),
     ),
     Fixture("gzip under the name of CSV", {"puf.csv": gzip.compress(PUF.encode())}, account=COMPLETE),
     Fixture(
         "gzip that was cut",
         {"puf.csv": gzip.compress(PUF.encode())[:-12]},
-        ("puf.csv: the archive is truncated or damaged", "copy the file again"),
+        ("puf.csv: the gzip file is truncated or damaged", "Copy the file again"),
     ),
     Fixture(
         "a workbook under the name of CSV",
         {"puf.csv": b"PK\x03\x04" + bytes(300)},
-        ("puf.csv: read as csv, but this is a spreadsheet", "save the sheet as CSV"),
+        ("puf.csv: the file is not a `csv` file; it is a spreadsheet", "Save the sheet as CSV"),
     ),
     Fixture(
         "an old workbook",
         {"puf.csv": b"\xd0\xcf\x11\xe0" + bytes(300)},
-        ("puf.csv: read as csv, but this is an old Excel workbook", "save the sheet as CSV"),
+        ("puf.csv: the file is not a `csv` file; it is an old Excel workbook", "Save the sheet as CSV"),
     ),
     Fixture(
         "a workbook, named as one",
         {"puf.xlsx": b"PK\x03\x04"},
-        ("`files.puf`", "a spreadsheet keeps numbers", "save the sheet as CSV"),
+        ("`files.puf.path`", "must not be a spreadsheet", "Save the sheet as CSV"),
         study=source("puf", path="puf.xlsx"),
     ),
     Fixture(
         "Parquet under the name of CSV",
         {"puf.csv": parquet(pufid=pa.array(["KEY-P1"]))},
-        ("puf.csv: read as csv, but this is a Parquet file", "declare `format: parquet`"),
+        ("puf.csv: the file is not a `csv` file; it is a Parquet file", "Declare `format: parquet`"),
     ),
     # Headers
     Fixture("an empty file", {"eif.csv": ""}, ("eif.csv: the file is empty", "header row")),
@@ -134,38 +147,38 @@ FILES_OF_RECORDS = [
     Fixture(
         "a header without a record",
         {"puf.csv": "pufid,region,age,trade\n"},
-        ("puf.csv: the file has a header but no record", "check the export"),
+        ("puf.csv: the file has a header and no records", "Check the export"),
     ),
     Fixture(
         "links without a record",
         {"iuf.csv": "pufid,eifid\n"},
         account={"iuf in": 0, "iuf used": 0},
-        warnings=("iuf.csv has no link",),
+        warnings=("iuf.csv: no link joins records",),
     ),
     Fixture(
         "no header",
         {"puf.csv": PUF.split("\n", 1)[1]},
-        ("puf.csv, row 1: there is no column `pufid`", "correct the name"),
+        ("puf.csv, row 1: the file has no column `pufid`", "Correct the name"),
     ),
     Fixture(
         "a column name twice",
         puf("age,trade", "age,age"),
-        ("puf.csv, row 1, column 4: a column name is repeated", "rename one"),
+        ("puf.csv, row 1, column 4: the column name is given twice", "Rename one"),
     ),
     Fixture(
         "a column that is not there",
         eif("age,trade", "years,trade"),
-        ("eif.csv, row 1: there is no column `age`", "correct the name in the study file"),
+        ("eif.csv, row 1: the file has no column `age`", "Correct the name in the study file"),
     ),
     Fixture(
         "a column name with a blank",
         eif("age,trade", " age,trade"),
-        ("eif.csv, row 1: there is no column `age`",),
+        ("eif.csv, row 1: the file has no column `age`",),
     ),
     Fixture(
         "another delimiter, undeclared",
         {"eif.csv": EIF.replace(",", ";")},
-        ("eif.csv, row 1: there is no column `eifid`", "delimiter"),
+        ("eif.csv, row 1: the file has no column `eifid`", "delimiter"),
     ),
     Fixture(
         "another delimiter and a decimal comma, declared",
@@ -189,21 +202,21 @@ FILES_OF_RECORDS = [
     Fixture(
         "a file that is a folder",
         {"puf.csv": Path.mkdir},
-        ("`files.puf.path`: puf.csv is a folder", "name the file in it"),
+        ("`files.puf.path`: puf.csv is a folder", "Name a file in it"),
     ),
     Fixture(
         "a symlink loop",
         {"puf.csv": lambda path: path.symlink_to(path.name)},
-        ("`files.puf.path`: puf.csv is a link that leads to no file", "correct the link"),
+        ("`files.puf.path`: puf.csv is a broken link", "Correct the link"),
     ),
     Fixture(
         "a pipe",
         {"puf.csv": os.mkfifo},
-        ("`files.puf.path`: puf.csv is a pipe or a device", "write it to a file"),
+        ("`files.puf.path`: puf.csv is a pipe or a device", "Write its content to a file"),
     ),
     Fixture(
         "a file that may not be read",
         {"puf.csv": unreadable},
-        ("`files.puf.path`: puf.csv may not be read", "change its permissions"),
+        ("`files.puf.path`: puf.csv cannot be read", "Change its permissions"),
     ),
 ]

@@ -1,13 +1,17 @@
-"""What unit tests make their cases of: a study with few words, and tables of text."""
+"""Small studies, study files and tables of text."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import yaml
+from reident.pipeline.parts import digest
+from reident.pipeline.steps import STEPS, wanted
 from reident.study.model import Study
 
 PLAIN: dict[str, Any] = {
@@ -20,21 +24,46 @@ PLAIN: dict[str, Any] = {
     "linking_variables": [{"name": "x", "type": "numeric"}, {"name": "c", "type": "categorical"}],
     "metrics": {"taxicab": {}},
 }
-"""A study with nothing but what must be there."""
+"""A study that has only the required keys."""
 
 
 def plain(**sections: Any) -> dict[str, Any]:
-    """The plain study, with other sections."""
+    """Return the plain study with other sections."""
     return {**copy.deepcopy(PLAIN), **sections}
 
 
+def files(**sides: Any) -> dict[str, Any]:
+    """Return the files of the plain study, with other descriptions of some of them."""
+    return {**copy.deepcopy(PLAIN["files"]), **sides}
+
+
+def saved(folder: Path, content: Mapping[str, Any]) -> Path:
+    """Write a study file in a folder, without the keys whose value is None."""
+    path = folder / "study.yaml"
+    content = {key: value for key, value in content.items() if value is not None}
+    path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    return path
+
+
 def study(**sections: Any) -> Study:
-    """The model of the plain study, with other sections."""
+    """Return the model of the plain study with other sections."""
     return Study.model_validate(plain(**sections))
 
 
+def parts(study: Study, *rules: str, metric: str = "taxicab") -> dict[str, str]:
+    """Return the digests of what the steps of a study take from it: all steps that it asks for, or the given ones."""
+    steps = [STEPS[rule] for rule in rules] or wanted(study)
+    return {step.rule: digest(step.part(study, metric)) for step in steps if step.part is not None}
+
+
+def changed(before: Study, after: Study) -> set[str]:
+    """Return the steps of a study that take something else from another study."""
+    old, new = parts(before), parts(after)
+    return {rule for rule in old if new.get(rule) != old[rule]}
+
+
 def keyed(width: int = 1, **sections: Any) -> Study:
-    """A study whose keys have so many parts: p1, p2 …, e1, e2 …"""
+    """Return a study whose keys have `width` columns: p1, p2 …, e1, e2 …"""
     puf, eif = ([f"{side}{part}" for part in range(1, width + 1)] for side in "pe")
     files = {
         "puf": {"path": "puf.csv", "id": puf},
@@ -45,7 +74,7 @@ def keyed(width: int = 1, **sections: Any) -> Study:
 
 
 def table(header: str, *rows: str) -> pa.Table:
-    """A table of text, columns and cells separated by blanks; ``_`` is an empty cell, ``~`` a null."""
+    """Return a table of text from blank-separated columns and cells; ``_`` is an empty cell, ``~`` a null."""
     names, cells = header.split(), [row.split() for row in rows]
     known = {"_": "", "~": None}
     columns = [[known.get(row[at], row[at]) for row in cells] for at in range(len(names))]
@@ -53,7 +82,7 @@ def table(header: str, *rows: str) -> pa.Table:
 
 
 def manifest(*lines: tuple, names: tuple[str, ...] = ()) -> pd.DataFrame:
-    """Strata as the step hands them on: stratum, its key values, n_puf, n_eif, n_links."""
+    """Return a manifest of strata from lines of stratum, key values, n_puf, n_eif and n_links."""
     frame = pd.DataFrame(lines, columns=["stratum", *names, "n_puf", "n_eif", "n_links"])
     return frame.assign(pairs=frame["n_puf"] * frame["n_eif"])
 

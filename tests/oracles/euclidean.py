@@ -24,9 +24,14 @@ def level(scores, norm):
     return round((math.sqrt(total) / v if norm == "primer" else math.sqrt(total / v)) * 1e12)
 
 
+def threshold(alpha, norm):
+    """The level from which on a pair is not suspected."""
+    return round((alpha / 2 if norm == "primer" else alpha / math.sqrt(2)) * 1e12)
+
+
 def nearest(puf_codes, eif_codes, puf_values, eif_values, spread, *, numeric, alpha, norm, keep):
     """Rows (puf, eif, level), sorted by puf, level, eif, and for each PUF record whether it is crowded."""
-    threshold = round((alpha / 2 if norm == "primer" else alpha / math.sqrt(2)) * 1e12)
+    highest = threshold(alpha, norm)
     columns, rows, crowded = list(zip(numeric.tolist(), spread.tolist(), strict=True)), [], []
     eif = list(zip(eif_codes.tolist(), eif_values.tolist(), strict=True))
     for i, (p_codes, p_values) in enumerate(zip(puf_codes.tolist(), puf_values.tolist(), strict=True)):
@@ -39,7 +44,7 @@ def nearest(puf_codes, eif_codes, puf_values, eif_values, spread, *, numeric, al
                 )
             ]
             pairs.append((level(scores, norm), k))
-        suspected = sorted(pair for pair in pairs if pair[0] < threshold)
+        suspected = sorted(pair for pair in pairs if pair[0] < highest)
         kept = ranks_within([h for h, _ in suspected], keep)
         crowded.append(bool(suspected) and not kept)
         rows += [(i, k, h) for h, k in suspected if h in kept]

@@ -5,8 +5,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import adhoc as oracle
 from oracles.mixed import SHAPES, as_rows, records
-from reident.kernels.adhoc import HIGHEST, Bands, Exact, Table, nearest
+from reident.kernels import adhoc
+from reident.kernels.adhoc import Bands, Exact, Table
 from reident.kernels.blocks import nearest_blocks
+
+ONE = 10**12
+HIGHEST = 5 * ONE
+
+
+def nearest(*arrays, **options):
+    return adhoc.nearest(*arrays, scale=ONE, **options)
+
 
 CATEGORIES = [1, 2, 3, 30, 63, 64, 65, 150]
 
@@ -59,7 +68,7 @@ def comparisons(draw):
     generator = np.random.default_rng(draw(st.integers(0, 2**32)))
     eif_codes, eif_values = records(generator, n_eif, kinds, missing)
     puf_codes, puf_values = records(generator, n_puf, kinds, missing)
-    if n_eif:  # most PUF records are EIF records but for a variable
+    if n_eif:  # most PUF records differ from an EIF record on one variable only
         near = generator.random(n_puf) < 0.7
         twins, j = generator.integers(0, n_eif, n_puf), generator.integers(0, len(kinds))
         codes, values = eif_codes[twins], eif_values[twins]
@@ -76,13 +85,13 @@ def comparisons(draw):
 @given(comparisons())
 def test_pairs_levels_and_crowded_records_are_those_of_the_definition(comparison):
     arrays, rules, options = comparison
-    found = nearest(*arrays, [kernel_rule(rule) for rule in rules], **options)
-    assert as_rows(found) == oracle.nearest(*arrays, rules, **options)
+    result = nearest(*arrays, [kernel_rule(rule) for rule in rules], **options)
+    assert as_rows(result) == oracle.nearest(*arrays, rules, **options)
 
 
 @given(comparisons())
 @settings(max_examples=50)
-def test_two_threads_find_what_one_finds(comparison):
+def test_two_threads_give_the_same_result_as_one(comparison):
     arrays, rules, options = comparison
     rules = [kernel_rule(rule) for rule in rules]
     one, two = nearest(*arrays, rules, **options), nearest(*arrays, rules, **options, threads=2)
@@ -98,9 +107,9 @@ def test_two_threads_find_what_one_finds(comparison):
     st.integers(0, 2**32),
 )
 @settings(max_examples=50)
-def test_blocks_find_what_the_sums_of_all_pairs_give(n_puf, n_eif, block, keep, seed):
+def test_blocks_give_the_same_pairs_as_the_matrix_of_sums(n_puf, n_eif, block, keep, seed):
     sums = np.random.default_rng(seed).integers(0, 9, (n_puf, n_eif))
-    found = nearest_blocks(
+    result = nearest_blocks(
         lambda rows, columns: sums[rows, columns], n_puf, n_eif, above=3, keep=keep, block=block
     )
     rows, crowded = [], []
@@ -109,4 +118,4 @@ def test_blocks_find_what_the_sums_of_all_pairs_give(n_puf, n_eif, block, keep, 
         kept = oracle.ranks_within([h for h, _ in suspected], keep)
         crowded.append(bool(suspected) and not kept)
         rows += [(i, k, -h) for h, k in suspected if h in kept]
-    assert as_rows(found) == (rows, crowded)
+    assert as_rows(result) == (rows, crowded)

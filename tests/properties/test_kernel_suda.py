@@ -33,17 +33,17 @@ FILES = st.builds(
 
 @given(records=FILES, max_order=st.none() | st.integers(1, 7), threads=st.integers(1, 2))
 def test_equals_the_definition(records, max_order, threads):
-    found = minimal_uniques(records, max_order=max_order, threads=threads)
-    width = found.counts.shape[1]
-    by_level = [np.zeros_like(levels) for levels in found.by_level]
+    result = minimal_uniques(records, max_order=max_order, threads=threads)
+    width = result.counts.shape[1]
+    by_level = [np.zeros_like(levels) for levels in result.by_level]
     for i, sets in enumerate(oracle.minimal_uniques(records, max_order)):
-        assert found.counts[i].tolist() == np.bincount([len(s) for s in sets], minlength=width).tolist()
+        assert result.counts[i].tolist() == np.bincount([len(s) for s in sets], minlength=width).tolist()
         smallest = (len(sets[0]), sum(1 << j for j in sets[0])) if sets else (0, 0)
-        assert (found.order[i], found.variables[i]) == smallest
+        assert (result.order[i], result.variables[i]) == smallest
         for variables in sets:
             for j in variables:
                 by_level[j][records[i, j], len(variables)] += 1
-    assert all(np.array_equal(a, b) for a, b in zip(found.by_level, by_level, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(result.by_level, by_level, strict=True))
 
 
 @settings(max_examples=50)
@@ -51,31 +51,31 @@ def test_equals_the_definition(records, max_order, threads):
 def test_order_of_records_and_variables_does_not_matter(records, seed):
     rng = np.random.default_rng(seed)
     order, variables = rng.permutation(len(records)), rng.permutation(records.shape[1])
-    found, other = minimal_uniques(records), minimal_uniques(records[order][:, variables].copy())
-    assert np.array_equal(found.counts[order], other.counts)
-    assert np.array_equal(found.order[order], other.order)
-    assert all(np.array_equal(found.by_level[j], other.by_level[i]) for i, j in enumerate(variables))
+    result, other = minimal_uniques(records), minimal_uniques(records[order][:, variables].copy())
+    assert np.array_equal(result.counts[order], other.counts)
+    assert np.array_equal(result.order[order], other.order)
+    assert all(np.array_equal(result.by_level[j], other.by_level[i]) for i, j in enumerate(variables))
 
 
 @settings(max_examples=50)
 @given(records=FILES, record=st.integers(0, 200))
-def test_a_copy_takes_all_sets_of_its_record(records, record):
+def test_an_exact_copy_removes_all_sets_of_its_record(records, record):
     if not len(records):
         return
     record %= len(records)
-    found = minimal_uniques(np.vstack([records, records[record]]))
-    assert not found.counts[[record, -1]].any()
+    result = minimal_uniques(np.vstack([records, records[record]]))
+    assert not result.counts[[record, -1]].any()
 
 
 @settings(max_examples=50)
 @given(records=FILES)
 def test_a_sample_unique_of_the_full_set_has_a_minimal_one_and_counts_bound_each_other(records):
     """Sets that hold a variable, over variables, are sets times their size; MSUs hold no other MSU."""
-    found = minimal_uniques(records)
-    sizes = np.arange(found.counts.shape[1])
-    held = sum(levels.sum(axis=0) for levels in found.by_level)
-    assert np.array_equal(held, found.counts.sum(axis=0) * sizes)
+    result = minimal_uniques(records)
+    sizes = np.arange(result.counts.shape[1])
+    held = sum(levels.sum(axis=0) for levels in result.by_level)
+    assert np.array_equal(held, result.counts.sum(axis=0) * sizes)
     complete = (records >= 0).all(axis=1)
     _, inverse, copies = np.unique(records, axis=0, return_inverse=True, return_counts=True)
     unique = complete & (copies[inverse.ravel()] == 1)
-    assert (found.order[unique] > 0).all()
+    assert (result.order[unique] > 0).all()

@@ -112,8 +112,8 @@ def test_method_threads_and_blocks_make_no_difference(seed):
     puf, eif, setting = study(generator, range(200, 5000))
     one = nearest(puf, eif, **setting, method="pairs", threads=1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(taxicab, "BLOCK", int(generator.choice([64, 777, 2**18])))
-        patch.setattr(taxicab, "CHUNK", int(generator.choice([64, 777, 2**13])))
+        patch.setattr(taxicab, "MAX_BLOCK", int(generator.choice([64, 777, 2**18])))
+        patch.setattr(taxicab, "MIN_BLOCK", int(generator.choice([64, 777, 2**13])))
         patch.setattr(bitslice, "TILE_BYTES", int(generator.choice([1, 2**14, 2**17])))
         for method, threads in (("pairs", 2), ("join", 1), ("join", 2), ("auto", 2)):
             other = nearest(puf, eif, **setting, method=method, threads=threads)

@@ -43,8 +43,8 @@ def rows(result):
 @given(files=FILES, sets=SETS, max_order=st.none() | st.integers(1, 7), threads=st.integers(1, 2))
 def test_equals_the_definition(files, sets, max_order, threads):
     puf, eif = files
-    found = rows(shared_uniques(puf, eif, sets=sets, max_order=max_order, threads=threads))
-    assert found == oracle.shared_uniques(puf, eif, sets, max_order)
+    result = rows(shared_uniques(puf, eif, sets=sets, max_order=max_order, threads=threads))
+    assert result == oracle.shared_uniques(puf, eif, sets, max_order)
 
 
 @settings(max_examples=5)
@@ -92,7 +92,7 @@ def test_order_of_variables_changes_no_pair_and_no_order(files, sets, seed):
 
 @settings(max_examples=50)
 @given(files=FILES, record=st.integers(0, 200))
-def test_a_copy_of_a_record_ends_its_uniqueness_and_no_other_sets_are_added(files, record):
+def test_an_exact_copy_removes_the_pairs_of_its_record_and_changes_no_other(files, record):
     puf, eif = files
     if not len(puf):
         return
@@ -105,7 +105,7 @@ def test_a_copy_of_a_record_ends_its_uniqueness_and_no_other_sets_are_added(file
 
 @settings(max_examples=50)
 @given(files=FILES)
-def test_other_options_find_no_pair_that_all_sets_do_not(files):
+def test_other_options_give_a_subset_of_the_pairs_of_all_sets(files):
     every = {row[:2] for row in rows(shared_uniques(*files))}
     for sets in ("full", "jointly_observed"):
         assert {row[:2] for row in rows(shared_uniques(*files, sets=sets))} <= every

@@ -64,7 +64,7 @@ def as_pairing(numeric, puf, eif, block=slice(None), scope=None):
     )
 
 
-def found(pairing, agreement, min_agree, keep, threads=1):
+def score(pairing, agreement, min_agree, keep, threads=1):
     options = Options(agreement=agreement, min_agree=min_agree)
     puf, eif, score, crowded, _ = METRIC.score(pairing, options, Setting(keep, threads))
     return list(zip(puf.tolist(), eif.tolist(), score.tolist(), strict=True)), crowded.tolist()
@@ -76,8 +76,8 @@ def test_the_metric_is_the_definition(drawn, agreement, data):
     min_agree = data.draw(st.integers(1, len(numeric)))
     keep, threads = data.draw(st.sampled_from([1, 2, 5, 20])), data.draw(st.integers(1, 2))
     counts = oracle.agreements(puf, eif, numeric, (puf, eif), agreement)
-    asked = oracle.kept(counts, len(puf), min_agree, keep)
-    assert found(as_pairing(numeric, puf, eif), agreement, min_agree, keep, threads) == asked
+    expected = oracle.kept(counts, len(puf), min_agree, keep)
+    assert score(as_pairing(numeric, puf, eif), agreement, min_agree, keep, threads) == expected
 
 
 @given(comparisons(), comparisons(), st.sampled_from(AGREEMENTS), st.data())
@@ -94,8 +94,8 @@ def test_a_block_in_a_wider_scope(drawn, other, agreement, data):
     stop = data.draw(st.integers(start, len(puf)))
     counts = oracle.agreements(puf, eif, numeric, scope, agreement)
     rows, crowded = oracle.kept(counts, len(puf), 1, 5)
-    asked = [(i - start, *rest) for i, *rest in rows if start <= i < stop], crowded[start:stop]
-    assert found(as_pairing(numeric, puf, eif, slice(start, stop), scope), agreement, 1, 5) == asked
+    expected = [(i - start, *rest) for i, *rest in rows if start <= i < stop], crowded[start:stop]
+    assert score(as_pairing(numeric, puf, eif, slice(start, stop), scope), agreement, 1, 5) == expected
 
 
 def large(g=None):
@@ -105,9 +105,9 @@ def large(g=None):
         [rng.permutation(3000), rng.integers(0, 60, 3000), rng.integers(0, 3, 3000), rng.lognormal(size=3000)]
     )
     puf = np.column_stack([eif[:700, 0] // 3 * 3 + 1, eif[:700, 1:3], np.round(eif[:700, 3], 2)])
-    for own in (puf, eif):
-        own[rng.random(own.shape) < 0.03] = np.nan
-    empty = [np.full(own.shape, -1, np.int32) for own in (puf, eif)]
+    for part in (puf, eif):
+        part[rng.random(part.shape) < 0.03] = np.nan
+    empty = [np.full(part.shape, -1, np.int32) for part in (puf, eif)]
     variables = tuple(LinkingVariable(name=f"x{j}", type="numeric") for j in range(4))
     return Pairing(
         variables,
@@ -122,17 +122,17 @@ def large(g=None):
 def test_threads_make_no_difference():
     for agreement in ("half_gap", "midpoint", Nearest(nearest=40)):
         for min_agree in (1, 2, 4):
-            one, two = (found(large(), agreement, min_agree, 20, threads) for threads in (1, 2))
+            one, two = (score(large(), agreement, min_agree, 20, threads) for threads in (1, 2))
             assert one == two
             assert one[0]
 
 
 def test_blocks_make_no_difference():
     whole = large()
-    rows, crowded = found(whole, "half_gap", 1, 20)
+    rows, crowded = score(whole, "half_gap", 1, 20)
     parts = [slice(0, 256), slice(256, 257), slice(257, 700)]
     pieces = [
-        (part.start, found(whole._replace(puf=whole.puf.take(part)), "half_gap", 1, 20)) for part in parts
+        (part.start, score(whole._replace(puf=whole.puf.take(part)), "half_gap", 1, 20)) for part in parts
     ]
-    assert [(start + i, *rest) for start, (own, _) in pieces for i, *rest in own] == rows
-    assert [one for _, (_, own) in pieces for one in own] == crowded
+    assert [(start + i, *rest) for start, (part, _) in pieces for i, *rest in part] == rows
+    assert [one for _, (_, part) in pieces for one in part] == crowded

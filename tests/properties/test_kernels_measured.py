@@ -63,18 +63,20 @@ def test_euclidean_equals_the_definition(seed):
     spread = np.where(numeric, rng.choice([0.0, 0.5, 1.0, 700.0, np.nan], len(numeric)), np.nan)
     alpha, norm = float(rng.choice([0.3, 0.5, 1.0])), str(rng.choice(["primer", "rms"]))
     limit = round((alpha / 2 if norm == "primer" else alpha / np.sqrt(2)) * SCALE)
-    found = euclidean.nearest(
+    result = euclidean.nearest(
         *codes,
         *values,
         spread,
         numeric=numeric,
         alpha=alpha,
         norm=norm,
+        threshold=limit,
+        scale=SCALE,
         keep=keep,
         threads=int(rng.integers(1, 3)),
     )
     puf, eif = (plain(c, x, numeric) for c, x in zip(codes, values, strict=True))
-    asked, crowded = measured.nearest(
+    expected, crowded = measured.nearest(
         puf,
         eif,
         lambda p, e: measured.euclidean_level(p, e, numeric, spread, alpha, norm),
@@ -82,11 +84,11 @@ def test_euclidean_equals_the_definition(seed):
         best_is_low=True,
         keep=keep,
     )
-    rows, crowds = as_oracle(found)
+    rows, crowds = as_oracle(result)
     assert crowds == crowded
-    assert [row[:2] for row in rows] == [row[:2] for row in asked]
+    assert [row[:2] for row in rows] == [row[:2] for row in expected]
     # Two correct tanh may differ in the last place, which rounding can carry to 10^-12.
-    assert np.allclose([row[2] for row in rows], [row[2] for row in asked], rtol=0, atol=1)
+    assert np.allclose([row[2] for row in rows], [row[2] for row in expected], rtol=0, atol=1)
 
 
 def rules_of(rng, numeric, codes):
@@ -121,9 +123,11 @@ def test_adhoc_equals_the_definition(seed):
     rng, keep, (numeric, codes, values) = drawn(seed)
     rules, scores = rules_of(rng, numeric, codes)
     above = int(len(rules) * rng.choice([0, 1, 2.5, 4]) * SCALE)
-    found = adhoc.nearest(*codes, *values, rules, above=above, keep=keep, threads=int(rng.integers(1, 3)))
+    result = adhoc.nearest(
+        *codes, *values, rules, above=above, scale=SCALE, keep=keep, threads=int(rng.integers(1, 3))
+    )
     puf, eif = (plain(c, x, numeric) for c, x in zip(codes, values, strict=True))
-    asked = measured.nearest(
+    expected = measured.nearest(
         puf,
         eif,
         lambda p, e: sum(score(a, b) for score, a, b in zip(scores, p, e, strict=True)),
@@ -131,7 +135,7 @@ def test_adhoc_equals_the_definition(seed):
         best_is_low=False,
         keep=keep,
     )
-    assert as_oracle(found) == asked
+    assert as_oracle(result) == expected
 
 
 @pytest.mark.parametrize("norm", ["primer", "rms"])
@@ -139,12 +143,9 @@ def test_threads_make_no_difference_to_euclidean(norm):
     rng = np.random.default_rng(5)
     numeric, codes, values = files(rng, (1500, 2500), (4, 3), 9, 0.05)
     spread = np.where(numeric, 2.0, np.nan)
-    one, two = (
-        euclidean.nearest(
-            *codes, *values, spread, numeric=numeric, alpha=0.5, norm=norm, keep=20, threads=threads
-        )
-        for threads in (1, 2)
-    )
+    options = {"numeric": numeric, "alpha": 0.5, "norm": norm, "keep": 20, "scale": SCALE}
+    options["threshold"] = round((0.25 if norm == "primer" else 0.5 / np.sqrt(2)) * SCALE)
+    one, two = (euclidean.nearest(*codes, *values, spread, **options, threads=threads) for threads in (1, 2))
     assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
     assert len(one[0])
 
@@ -154,7 +155,8 @@ def test_threads_and_blocks_make_no_difference_to_adhoc():
     numeric, codes, values = files(rng, (900, 1500), (4, 3), 9, 0.05)
     rules, _ = rules_of(rng, numeric, codes)
     one, two = (
-        adhoc.nearest(*codes, *values, rules, above=SCALE, keep=20, threads=threads) for threads in (1, 2)
+        adhoc.nearest(*codes, *values, rules, above=SCALE, scale=SCALE, keep=20, threads=threads)
+        for threads in (1, 2)
     )
     assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
     assert len(one[0])

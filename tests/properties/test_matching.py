@@ -15,6 +15,7 @@ from reident.matching import prepare as intake
 from reident.matching.counting import pack
 from reident.matching.radius import Reach, neighbourhoods, scaled_whole
 from reident.matching.summary import CLASSES, match_files
+from reident.pipeline import parts
 from reident.sections.matching import Matching
 
 CODES = [["1", "2"], ["1", "2", "3"], ["a", " a", "A", "é", "e\u0301"], ["x"]]
@@ -106,7 +107,7 @@ def table(rows):
 def refused(options, confidential, synthetic):
     """The sentence with which the files are refused, or an empty one."""
     try:
-        intake.prepare(options, confidential, synthetic)
+        intake.prepare(parts.matched_files(options), confidential, synthetic)
     except InputError as error:
         return str(error)
     return ""
@@ -122,8 +123,8 @@ def test_every_record_scenario_and_summary(drawn):
         # Only what the oracle sees too: nobody is a target, or a category without a code in common.
         assert not targets if "target" in refusal else "no code" in refusal
         return
-    prepared = intake.prepare(options, *files)
-    found = match_files(options, prepared.confidential, prepared.synthetic)
+    prepared = intake.prepare(parts.matched_files(options), *files)
+    found = match_files(parts.match_rules(options), prepared.confidential, prepared.synthetic)
     files = [*map(str, range(1, len(synthetic) + 1)), "confidential"]
     lines = found.scenarios.set_index(["scenario", "file"])
     records = found.records.to_pandas()
@@ -254,7 +255,10 @@ def test_the_order_of_rows_changes_no_number(drawn, shuffle):
         for rows in (range(len(order)), order)
     )
     assume(not refused(options, *first))
-    before, after = (match_files(options, *intake.prepare(options, *files)[:2]) for files in (first, second))
+    before, after = (
+        match_files(parts.match_rules(options), *intake.prepare(parts.matched_files(options), *files)[:2])
+        for files in (first, second)
+    )
     assert before.scenarios.equals(after.scenarios)
     assert before.distribution.equals(after.distribution)
     assert before.variables.equals(after.variables)

@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from making.filerisk import FILE_RISK, POPULATION, drawn, prepared
 from oracles import minimal_uniques as oracle
 from reident.filerisk import assessment, dis
 from reident.filerisk import prepare as intake
-from unit.filerisk_fixture import FILE_RISK, POPULATION, drawn, prepared
+from reident.pipeline import parts
 
 
 def assess(section=FILE_RISK, *, threads=1, **keys):
@@ -16,7 +17,9 @@ def assess(section=FILE_RISK, *, threads=1, **keys):
     return (
         spec,
         found,
-        assessment.assess(spec, found.file, found.population, found.categories, threads=threads),
+        assessment.assess(
+            parts.assessment(spec), found.file, found.population, found.categories, threads=threads
+        ),
     )
 
 

@@ -3,18 +3,19 @@
 import numpy as np
 import pandas as pd
 import pytest
+from making.filerisk import FILE_RISK, POPULATION, drawn, prepared, text
 from making.studies import table
 from reident.errors import InputError
 from reident.filerisk import prepare as intake
+from reident.pipeline import parts
 from reident.study.model import Study
-from unit.filerisk_fixture import FILE_RISK, POPULATION, drawn, prepared, text
 
 SEX = {**FILE_RISK, "key_variables": ["sex", {"name": "job", "missing": ["-9"]}]}
 
 
 def coded(section, file, population=None, **keys):
     spec = Study.model_validate({"id": "risk", "file_risk": section, **keys})
-    return intake.prepare(spec, file, population)
+    return intake.prepare(parts.risk_files(spec), file, population)
 
 
 FILE = table("pid sex job", "03 m 2", "1 f 10", "2 m -9")
@@ -77,16 +78,19 @@ def test_the_order_of_rows_changes_nothing():
     assert both[0].categories.equals(both[1].categories)
     spec = Study.model_validate({"id": "risk", "file_risk": POPULATION})
     shuffled = people.sample(frac=1, random_state=3)
-    tables = [intake.prepare(spec, text(people), text(own)).population for own in (people, shuffled)]
+    tables = [
+        intake.prepare(parts.risk_files(spec), text(people), text(own)).population
+        for own in (people, shuffled)
+    ]
     assert tables[0].equals(tables[1])
 
 
 @pytest.mark.parametrize(
     ("file", "sentence"),
     [
-        (table("pid sex job"), "survey.csv: the file has a header but no record"),
-        (table("pid sex job", "1 m 2", "1 f 2"), "survey.csv, row 3: the key (pid) repeats"),
-        (table("pid sex job", "_ m 2"), "survey.csv, row 2, column `pid`: the key is empty"),
+        (table("pid sex job"), "survey.csv: the file has a header and no records"),
+        (table("pid sex job", "1 m 2", "1 f 2"), "survey.csv, row 3: the key (pid) is not unique"),
+        (table("pid sex job", "_ m 2"), "survey.csv, row 2, column `pid`: the key must not be empty"),
     ],
 )
 def test_files_that_cannot_be(file, sentence):
@@ -99,8 +103,8 @@ def test_files_that_cannot_be(file, sentence):
     ("weights", "sentence"),
     [
         (("4", "x"), "row 3, column `w`: the value of `w` is not a number"),
-        (("4", "-1"), "row 3, column `w`: the weight is negative"),
-        (("0.4", "1.2"), "the mean weight is below 1"),
+        (("4", "-1"), "row 3, column `w`: the weight must not be negative"),
+        (("0.4", "1.2"), "the mean weight must be at least 1"),
     ],
 )
 def test_weights_that_cannot_be(weights, sentence):
@@ -125,7 +129,7 @@ def test_codes_that_the_population_does_not_have():
     ]
     with pytest.raises(InputError, match="no code of `sex` is in both files"):
         coded(section, FILE, table("sex", "1", "2"))
-    with pytest.raises(InputError, match=r"census\.csv: the file has a header but no record"):
+    with pytest.raises(InputError, match=r"census\.csv: the file has a header and no records"):
         coded(section, FILE, table("sex"))
 
 

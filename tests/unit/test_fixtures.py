@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 from making.bad_files import FILES_OF_RECORDS
+from making.bad_values import KEYS_AND_VALUES
+from making.fixture_files import FILES, SECRETS, STUDY, Fixture, unreadable
 from reident.errors import InputError
 from reident.intake import prepare as intake
 from reident.linkage import bins, strata
 from reident.pipeline import parts
 from reident.study import model as study
-from unit.fixture_files import FILES, SECRETS, STUDY, Fixture, unreadable
-from unit.fixtures_of_values import KEYS_AND_VALUES
 
 TABLE = [*FILES_OF_RECORDS, *KEYS_AND_VALUES]
 
@@ -57,13 +57,13 @@ def make(file: Path) -> Made:
     found = strata.stratify(parts.stratifying(model), prepared.puf, prepared.eif, prepared.iuf, 10**9)
     files, stratum = ({"puf": made.puf, "eif": made.eif} for made in (prepared, found))
     binned = bins.bin_files(parts.cutting(model), files, stratum, found.manifest)
+    links = {
+        name: files[side][name].take(prepared.iuf[side]) for side, own in model.keys.items() for name in own
+    }
     account: dict[str, int] = {}
     for own in (prepared.account, found.account):
         for line in own.itertuples():
             account.setdefault(f"{line.file} {line.cause}", line.rows)
-    links = {
-        name: files[side][name].take(prepared.iuf[side]) for side, own in model.keys.items() for name in own
-    }
     tables = {"puf": prepared.puf, "eif": prepared.eif, "iuf": links, "strata": found.manifest}
     tables |= {"binned puf": binned.puf, "binned eif": binned.eif}
     return Made(account, list(prepared.warnings["warning"]), tables)

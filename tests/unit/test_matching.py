@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from reident.errors import InputError
 from reident.matching import prepare as intake
 from reident.matching.summary import CLASSES, NamedSet, Risk, danger, match_files, mean_of, summarise
+from reident.pipeline import parts
 from reident.sections.matching import Matching
 
 STUDY = {
@@ -34,8 +35,8 @@ def table(columns, *rows):
 
 
 def run(options, confidential, *synthetic):
-    prepared = intake.prepare(options, confidential, synthetic)
-    return match_files(options, prepared.confidential, prepared.synthetic)
+    prepared = intake.prepare(parts.matched_files(options), confidential, synthetic)
+    return match_files(parts.match_rules(options), prepared.confidential, prepared.synthetic)
 
 
 def counts(found, file="1"):
@@ -223,7 +224,7 @@ class TestTargets:
         assert run(options, self.CONFIDENTIAL, SYNTHETIC).records["row"].to_pylist() == [5, 6]
 
     def test_nobody(self):
-        with pytest.raises(InputError, match=r"confidential\.csv: no record is a target; correct `targets`"):
+        with pytest.raises(InputError, match=r"confidential\.csv: no record is a target. Correct `targets`"):
             run(study(targets={"variable": "sex", "equals": ["x"]}), self.CONFIDENTIAL, SYNTHETIC)
 
     def test_words_where_numbers_are_asked(self):
@@ -325,7 +326,7 @@ def test_variables_are_described_by_file():
     [
         (
             ("sex income", "m 1"),
-            "syn1.csv has 1 records and confidential.csv has 6, so that rows cannot correspond",
+            r"syn1.csv: the number of records \(1\) must be that of confidential.csv \(6\)",
         ),
         (("sex income", *["x 1"] * 6), "syn1.csv, column `sex`: no code is also in confidential.csv"),
     ],
@@ -349,9 +350,13 @@ def test_files_that_do_not_fit(synthetic, sentence):
             "confidential.csv, row 3: the record's key is not in syn1.csv",
         ),
         (["1 m 1"], ["1 m 1", "2 m 2"], "syn1.csv, row 3: the record's key is not in confidential.csv"),
-        (["1 m 1", "1 m 2"], ["1 m 1", "2 m 2"], "confidential.csv, row 3: the key .id. repeats"),
-        (["1 m 1", "2 m 2"], ["1 m 1", "1 m 2"], "syn1.csv, row 3: the key .id. repeats"),
-        (["1 m 1", "_ m 2"], ["1 m 1", "2 m 2"], "confidential.csv, row 3, column `id`: the key is empty"),
+        (["1 m 1", "1 m 2"], ["1 m 1", "2 m 2"], "confidential.csv, row 3: the key .id. is not unique"),
+        (["1 m 1", "2 m 2"], ["1 m 1", "1 m 2"], "syn1.csv, row 3: the key .id. is not unique"),
+        (
+            ["1 m 1", "_ m 2"],
+            ["1 m 1", "2 m 2"],
+            "confidential.csv, row 3, column `id`: the key must not be empty",
+        ),
     ],
 )
 def test_keys_that_do_not_correspond(confidential, synthetic, sentence):
@@ -361,7 +366,7 @@ def test_keys_that_do_not_correspond(confidential, synthetic, sentence):
 
 
 def test_no_record():
-    with pytest.raises(InputError, match=r"confidential\.csv: the file has a header but no record"):
+    with pytest.raises(InputError, match=r"confidential\.csv: the file has a header and no records"):
         run(study(), CONFIDENTIAL.slice(0, 0), SYNTHETIC)
 
 
@@ -378,13 +383,19 @@ def test_a_word_where_a_radius_is():
 
 def test_rows_that_seem_not_to_correspond_are_said():
     shifted = SYNTHETIC.take([1, 2, 3, 4, 5, 0])
-    warnings = intake.prepare(study(), CONFIDENTIAL, [shifted]).warnings["warning"].tolist()
+    warnings = (
+        intake.prepare(parts.matched_files(study()), CONFIDENTIAL, [shifted]).warnings["warning"].tolist()
+    )
     assert len(warnings) == 1
-    assert "known variables differ from the confidential file in some rows: sex (2)" in warnings[0]
+    assert (
+        "known variables differ from the confidential file in these numbers of rows: sex (2)" in warnings[0]
+    )
 
 
 def test_accounts_close():
-    prepared = intake.prepare(study(targets={"variable": "sex", "equals": "f"}), CONFIDENTIAL, [SYNTHETIC])
+    prepared = intake.prepare(
+        parts.matched_files(study(targets={"variable": "sex", "equals": "f"})), CONFIDENTIAL, [SYNTHETIC]
+    )
     lines = prepared.account.set_index(["file", "cause"])["rows"]
     assert lines["targets", "in"] == lines["targets", "used"] + lines["targets", "not a target"] == 6
 
@@ -392,57 +403,69 @@ def test_accounts_close():
 @pytest.mark.parametrize(
     ("keys", "sentence"),
     [
-        ({"known": None}, "says what the intruder knows in `known` or in `scenarios`"),
-        ({"known": "all-subsets"}, "`known: all-subsets` and `candidates` go together"),
-        ({"candidates": ["age"]}, "`known: all-subsets` and `candidates` go together"),
+        ({"known": None}, "must have at least one of `known` and `scenarios`"),
+        ({"known": "all-subsets"}, "`.candidates` must be given with `known: all-subsets`, and only then"),
+        ({"candidates": ["age"]}, "`.candidates` must be given with `known: all-subsets`, and only then"),
         ({"known": "everything"}, "all-subsets"),
         (
             {"known": "all-subsets", "candidates": [f"v{j}" for j in range(40)], "max_known": "5"},
-            "makes 760,098 sets",
+            "`.known` must result in at most 10,000 sets, but results in 760,098",
         ),
-        ({"known": ["income"]}, "`income` is in `known` and in `synthesized`"),
-        ({"known": ["sex", "sex"]}, "`sex` stands twice in `known`"),
-        ({"scenarios": [{"name": "known", "known": []}]}, "two scenarios have the name `known`"),
+        ({"known": ["income"]}, "`income` must not be both in `known` and in `synthesized`"),
+        ({"known": ["sex", "sex"]}, "`sex` is given twice in `known`"),
+        ({"scenarios": [{"name": "known", "known": []}]}, "`known` is the name of two scenarios"),
         (
             {"scenarios": [{"name": "x", "known": ["income"]}]},
-            "`income` is in `scenarios.x` and in `synthesized`",
+            "`income` must not be both in `scenarios.x` and in `synthesized`",
         ),
-        ({"radius": {"sexx": {"absolute": "1"}}}, "`radius` names `sexx`"),
-        ({"radius": {"income": {}}}, "give exactly one"),
-        ({"radius": {"income": {"relative": "1", "absolute": "1"}}}, "give exactly one"),
+        (
+            {"radius": {"sexx": {"absolute": "1"}}},
+            "`.radius.sexx` is not the radius of a known or synthesized variable",
+        ),
+        ({"radius": {"income": {}}}, "must have exactly one of `relative` and `absolute`"),
+        (
+            {"radius": {"income": {"relative": "1", "absolute": "1"}}},
+            "must have exactly one of `relative` and `absolute`",
+        ),
         ({"radius": {"income": {"relative": "-0.1"}}}, "greater than or equal to 0"),
-        ({"radius": {"income": {"relative": "twenty"}}}, "must be a number such as 0.5"),
+        ({"radius": {"income": {"relative": "twenty"}}}, "must be a number. Write a decimal such as 0.5"),
         (
             {"known": [{"name": "age", "integer-coded": "true"}], "radius": {"age": {"absolute": "1"}}},
-            "so it is a number",
+            "`age` must not have both a radius and `integer_coded`",
         ),
-        ({"synthetic": []}, "`confidential` and `synthetic` go together"),
-        ({"confidential": None}, "`confidential` and `synthetic` go together"),
+        ({"synthetic": []}, "`confidential` and `synthetic` must be given together"),
+        ({"confidential": None}, "`confidential` and `synthetic` must be given together"),
         (
             {"synthetic": [{"path": "a.csv", "id": "id"}]},
-            "synthetic file 1 has an `id` and `confidential` has none",
+            r"`\.synthetic\[1\]\.id` must not be given if `confidential` has no `id`",
         ),
         (
             {
                 "confidential": {"path": "c.csv", "id": ["a", "b"]},
                 "synthetic": [{"path": "a.csv", "id": "id"}],
             },
-            "the `id` of synthetic file 1 has 1 columns and that of `confidential` has 2",
+            r"`\.synthetic\[1\]\.id` must have as many columns as `confidential.id`, but has 1 instead of 2",
         ),
-        ({"confidential": {"path": "c.csv", "id": "risk"}}, "`risk` is the name of a result column"),
-        ({"confidential": {"path": "c.csv", "id": "c_1"}}, "`c_1` is the name of a result column"),
+        (
+            {"confidential": {"path": "c.csv", "id": "risk"}},
+            "`risk` must not be a key column, because a result column has this name",
+        ),
+        (
+            {"confidential": {"path": "c.csv", "id": "c_1"}},
+            "`c_1` must not be a key column, because a result column has this name",
+        ),
         (
             {"confidential": {"path": "c.csv", "id": "sex"}},
-            "`sex` is a column of the key and also a variable",
+            "`sex` must not be both a key column and a variable",
         ),
-        ({"targets": {"variable": "sex"}}, "a target has either `equals` or"),
-        ({"targets": {"variable": "sex", "equals": "f", "at_most": "3"}}, "a target has either `equals` or"),
+        ({"targets": {"variable": "sex"}}, "must have either `equals`, or"),
+        ({"targets": {"variable": "sex", "equals": "f", "at_most": "3"}}, "must have either `equals`, or"),
         (
             {
                 "known": [{"name": "sex", "missing": "9"}],
                 "scenarios": [{"name": "x", "known": [{"name": "sex", "missing": "8"}]}],
             },
-            "`sex` is declared twice and differently",
+            "`sex` is declared in two different ways",
         ),
         ({"unknown": "1"}, "Extra inputs"),
     ],

@@ -14,7 +14,8 @@ from pydantic import ValidationError
 from reident.errors import InputError
 from reident.kernels import groups
 from reident.microaggregation import masking as files
-from reident.pipeline.parts import part
+from reident.pipeline import parts
+from reident.pipeline.steps import STEPS
 from reident.sections.simulation import SkewedAmounts
 from reident.simulation import draw_skewed, treatments
 from reident.study.model import Study
@@ -56,6 +57,15 @@ def table(rows=ROWS, header=HEADER) -> pa.Table:
     return pa.table(dict(zip(header, (pa.array(column, pa.string()) for column in columns), strict=True)))
 
 
+def make(model, text):
+    return files.make(parts.masking(model), text)
+
+
+def part(model, rule):
+    step = STEPS[rule]
+    return step.part(model, "winkler") if step.wanted(model) else None
+
+
 def by_firm(made: files.Made) -> dict[str, tuple]:
     """The masked records by the firm that they truly are."""
     return {
@@ -68,7 +78,7 @@ def by_firm(made: files.Made) -> dict[str, tuple]:
 
 def test_the_three_files_by_hand():
     """a: 1 2 | 4 9, means 1.5 and 6.5; b: equal values are dealt out by key: f1 f5 | f3 f2 f4."""
-    made = files.make(study(), table())
+    made = make(study(), table())
     assert list(made.puf) == ["pufid", "a", "b", "area", "trade"]
     assert by_firm(made) == {
         "f1": ("y", "NA", "10.0"),
@@ -95,30 +105,30 @@ def test_the_three_files_by_hand():
 def test_the_key_is_no_variable_under_another_name():
     content = copy.deepcopy(BASE)
     content["linking_variables"][2] = {"name": "kind", "type": "categorical", "puf": "firm", "eif": "firm"}
-    with pytest.raises(ValueError, match="the column `firm` is the key of the file that is attacked"):
+    with pytest.raises(
+        ValueError, match="`firm` must not be compared, because it is the key of the original file"
+    ):
         Study.model_validate(content)
     del content["microaggregate"]["id"]
     assert Study.model_validate(content).microaggregated.key == ("row",)
     content["linking_variables"][2] = {"name": "kind", "type": "categorical", "puf": "row", "eif": "row"}
-    with pytest.raises(ValueError, match=r"`row` .* give the file a key as `microaggregate.id`"):
+    with pytest.raises(ValueError, match=r"`row` .* name another key as `microaggregate.id`"):
         Study.model_validate(content)
 
 
 def test_the_order_of_rows_does_not_matter():
-    one, other = files.make(study(), table()), files.make(study(), table(ROWS[::-1]))
+    one, other = make(study(), table()), make(study(), table(ROWS[::-1]))
     for ours, theirs in zip(one, other, strict=True):
         pd.testing.assert_frame_equal(ours, theirs)
 
 
 def test_another_seed_draws_other_keys():
-    assert set(files.make(study(), table()).puf["pufid"]) != set(
-        files.make(study(seed=1), table()).puf["pufid"]
-    )
+    assert set(make(study(), table()).puf["pufid"]) != set(make(study(seed=1), table()).puf["pufid"])
 
 
 def test_a_sample_of_the_masked_file():
     """The whole file is masked, and then sampled; the intruder holds all of it."""
-    whole, made = files.make(study(), table()), files.make(study(sampling_fraction="0.4"), table())
+    whole, made = make(study(), table()), make(study(sampling_fraction="0.4"), table())
     assert len(made.puf) == len(made.iuf) == 2
     assert by_firm(made).items() <= by_firm(whole).items()
     pd.testing.assert_frame_equal(made.eif, whole.eif)
@@ -136,7 +146,7 @@ def test_the_size_of_a_sample(n, fraction, size):
 def test_a_file_without_a_key_is_numbered():
     model = study(id=[])
     text = table([row[1:] for row in ROWS], HEADER[1:])
-    made = files.make(model, text)
+    made = make(model, text)
     assert list(made.eif["row"]) == ["1", "2", "3", "4", "5"]
     assert model.keys == {"puf": ("pufid",), "eif": ("row",)}
 
@@ -150,7 +160,7 @@ def test_medians():
 
 def test_deviations_of_the_intruders_file():
     rows = [(f"f{at:04d}", "N", "x", "100", "200") for at in range(3000)]
-    made = files.make(study(corresponding={"deviating": "1", "by": "0.3"}), table(rows))
+    made = make(study(corresponding={"deviating": "1", "by": "0.3"}), table(rows))
     shares = made.eif[["a", "b"]].astype(float).to_numpy() / [100, 200] - 1
     far = np.abs(shares) > 0.03
     assert far.sum(axis=1).max() == 1
@@ -162,8 +172,8 @@ def test_deviations_of_the_intruders_file():
 
 
 REFUSED = [
-    ("a repeated key", {}, [*ROWS, ROWS[0]], "firms.csv, row 7: the key (firm) repeats"),
-    ("no record", {}, [], "firms.csv: the file has a header but no record"),
+    ("a repeated key", {}, [*ROWS, ROWS[0]], "firms.csv, row 7: the key (firm) is not unique"),
+    ("no record", {}, [], "firms.csv: the file has a header and no records"),
     (
         "a word",
         {},
@@ -174,7 +184,7 @@ REFUSED = [
         "fewer than k values",
         {"k": "5"},
         ROWS,
-        "firms.csv, column `a`: only 4 values are not missing, fewer than k = 5",
+        "firms.csv, column `a`: at least k = 5 values must not be missing (4 are not)",
     ),
 ]
 
@@ -190,21 +200,21 @@ READ_AS_MISSING = [
         {},
         AGES,
         ["99"],
-        "3 values that are made come out as a code that the variable `a` declares as missing; write missing",
+        "3 values equal, after masking, a code that the variable `a` declares missing. Use another",
     ),
     (
         "a median, by another spelling of its number",
         {"aggregate": "median"},
         ages("96", "98", "99", "101", "20", "21", "22"),
         [" 098.50"],
-        "4 values that are made come out",
+        "4 values equal, after masking",
     ),
     (
         "a code of one side alone",
         {},
         AGES,
         {"puf": ["99"]},
-        "firms.csv, column `a`: 3 values that are made come out",
+        "firms.csv, column `a`: 3 values equal, after masking",
     ),
     ("a mean that is another number", {}, AGES, ["100"], None),
     ("a code that is no number", {}, AGES, ["NA"], None),
@@ -213,7 +223,7 @@ READ_AS_MISSING = [
         {},
         AGES,
         ["101"],
-        "firms.csv, column `a`: 1 values are a code that the variable `a` declares as missing and",
+        "firms.csv, column `a`: 1 values are a code that the variable `a` declares missing and",
     ),
 ]
 
@@ -229,10 +239,10 @@ def test_no_value_becomes_missing(options, rows, missing, said):
     content["linking_variables"][0]["missing"] = missing
     model = Study.model_validate(content)
     if said is None:
-        assert "99.0" in set(files.make(model, table(rows)).puf["a"])
+        assert "99.0" in set(make(model, table(rows)).puf["a"])
         return
     with pytest.raises(InputError, match=said):
-        files.make(model, table(rows))
+        make(model, table(rows))
 
 
 NOT_MISSING = [
@@ -240,14 +250,14 @@ NOT_MISSING = [
         "a number that the variable compares",
         ["-9"],
         {},
-        "the code `-9`, which `b` would compare as a value; add",
+        "the code `-9`, but `b` would compare it as a value. Add",
     ),
-    ("declared for one file only", ["-9"], {"missing": {"puf": ["-9"]}}, "add it to the `missing` of `b`"),
+    ("declared for one file only", ["-9"], {"missing": {"puf": ["-9"]}}, "Add it to the `missing` of `b`"),
     (
         "a category that is no number",
         ["NA"],
         {"type": "categorical"},
-        "the code `NA`, which `b` would compare",
+        "the code `NA`, but `b` would compare",
     ),
     ("in another spelling", ["-9"], {"missing": [" -9.0"]}, None),
     ("no number, which is an error where it occurs", ["NA"], {}, None),
@@ -273,20 +283,24 @@ def test_what_is_missing_before_is_missing_after(missing, fields, said):
 @pytest.mark.parametrize(("options", "rows", "said"), [c[1:] for c in REFUSED], ids=[c[0] for c in REFUSED])
 def test_refused_files(options, rows, said):
     with pytest.raises(InputError) as caught:
-        files.make(study(**options), table(rows))
+        make(study(**options), table(rows))
     assert said in str(caught.value)
     assert "much" not in str(caught.value)
 
 
 OPTIONS = [
-    ("a variable twice", {"variables": ["a", "a"]}, "`a` stands twice in `variables`"),
-    ("a key", {"variables": ["firm"]}, "`firm` is a key column"),
-    ("the new key", {"id": ["pufid"]}, "`pufid` will be the key of the masked file"),
+    ("a variable twice", {"variables": ["a", "a"]}, "`a` is given twice in `variables`"),
+    ("a key", {"variables": ["firm"]}, "`firm` must not be both a key column and a variable"),
+    (
+        "the new key",
+        {"id": ["pufid"]},
+        "`pufid` must not be a column, because it is the key of the masked file",
+    ),
     ("no group", {"k": "0"}, "greater than or equal to 1"),
     ("no sample", {"sampling_fraction": "0"}, "greater than 0"),
-    ("a key without a file", {"path": ""}, "a simulated file has a key of its own"),
-    ("no file", {"path": "", "id": []}, "give exactly one of them"),
-    ("ends", {"corresponding": {"others_from": "0.5"}}, "`others_from` is above `others_to`"),
+    ("a key without a file", {"path": ""}, "`.id` must not be given for a simulated file"),
+    ("no file", {"path": "", "id": []}, "`.microaggregate` must have exactly one source"),
+    ("ends", {"corresponding": {"others_from": "0.5"}}, "`.others_from` must be at most `others_to`"),
 ]
 
 
@@ -313,15 +327,15 @@ def test_records_have_one_source():
 
 
 def test_only_the_columns_that_the_study_names_are_read():
-    assert files.columns_of(study()) == ["a", "b", "area", "trade"]
+    assert files.columns_of(parts.masking(study())) == ["a", "b", "area", "trade"]
 
 
 def test_a_change_touches_the_steps_that_take_it():
     steps = ["simulate_amounts", "microaggregate", "prepare", "score", "agreements", "rate"]
-    changed = [step for step in steps if part(study(), step, "winkler") != part(study(k=3), step, "winkler")]
+    changed = [step for step in steps if part(study(), step) != part(study(k=3), step)]
     assert changed == ["microaggregate"]
     more = Study.model_validate({**BASE, "metrics": {"winkler": {"min_agree": "2"}}})
-    changed = [step for step in steps if part(study(), step, "winkler") != part(more, step, "winkler")]
+    changed = [step for step in steps if part(study(), step) != part(more, step)]
     assert changed == ["score", "agreements"]
 
 

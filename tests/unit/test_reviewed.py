@@ -7,17 +7,16 @@ import shutil
 from pathlib import Path
 
 import pytest
+from making.filerisk import POPULATION, write_filerisk
+from making.matching import write_matching
+from making.microaggregation import write_masked
+from making.report import Shape, cells, write_results
 from making.studies import study
+from making.variants import ALPHA, add_variants
 from reident.pipeline import steps
 from reident.report import tables
 from reident.report.results import Results
 from reident.study.model import Study
-from unit.filerisk_fixture import POPULATION, write_filerisk
-from unit.matching_fixture import write_matching
-from unit.microaggregation_fixture import write_masked
-from unit.report_fixture import Shape, write_results
-from unit.test_report_matching import cells
-from unit.variants_fixture import ALPHA, add_variants
 
 ALPHAS = [{"alpha": alpha} for alpha in ALPHA["values"]]
 

@@ -33,7 +33,7 @@ PLAIN = ["north", "a=b", " =1", "1-2", "é", "O'Neill", "a\r\nb"]
 def read_back(table, folder, name="table.csv"):
     path = folder / name
     path.write_bytes(stored.encoded(table, source=stored.is_source(path)))
-    return path.read_bytes().decode(), stored.read(path)
+    return path.read_bytes().decode(), stored.read_text(path)
 
 
 @pytest.mark.parametrize("label", FORMULAS)

@@ -5,7 +5,7 @@ and read again.
 """
 
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -63,7 +63,8 @@ def run(
     sources = {"puf": puf, "eif": eif, "iuf": iuf}
     typed = intake.prepare(part, **{side: text_table(model, side, rows) for side, rows in sources.items()})
     stratified = strata.stratify(parts.stratifying(model), typed.puf, typed.eif, typed.iuf, pairs_per_shard)
-    manifest, shards = through_csv(stratified.manifest), through_csv(stratified.shards)
+    manifest = through_csv(stratified.manifest, "strata/manifest.csv")
+    shards = through_csv(stratified.shards, "strata/shards.csv")
     prepared, stratum = ({side: getattr(made, side) for side in SIDES} for made in (typed, stratified))
     cut = bins.bin_files(parts.cutting(model), prepared, stratum, manifest)
     binned = {side: getattr(cut, side) for side in SIDES}
@@ -81,14 +82,17 @@ def run(
         confirmed, positions, limits = gathered(
             confirmation.confirm, parts.confirming(model), metric, suspected, *truth, sinks=2
         )
-        csv = through_csv(distribution), through_csv(limits)
+        csv = (
+            through_csv(distribution, f"suspected/{name}.distribution.csv"),
+            through_csv(limits, f"confirmed/{name}.limits.csv"),
+        )
         metrics[name] = MetricTables(
             pa.concat_tables(scores), suspected, csv[0], confirmed, positions, csv[1]
         )
     pairs = {name: tables.positions for name, tables in metrics.items()}
     limits = {name: tables.limits for name, tables in metrics.items()}
     rows = rates.rate(parts.rating(model), typed.iuf, stratum, manifest, pairs, limits)
-    return Tables(model, prepared, stratum, manifest, shards, metrics, through_csv(rows))
+    return Tables(model, prepared, stratum, manifest, shards, metrics, through_csv(rows, "rates.csv"))
 
 
 def read(study: Path, folder: Path) -> Tables:
@@ -120,12 +124,12 @@ def text_table(study: Study, side: str, rows: list[dict]) -> pa.Table:
     return pa.table({name: pa.array([row[name] for row in rows], pa.string()) for name in names})
 
 
-def through_csv(table: pd.DataFrame) -> pd.DataFrame:
+def through_csv(table: pd.DataFrame, name: str) -> pd.DataFrame:
     """A table as the next step reads it."""
-    with NamedTemporaryFile(suffix=".csv") as file:
-        file.write(stored.encoded(table))
-        file.flush()
-        return stored.read(Path(file.name))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        stored.write(path, stored.encoded(table))
+        return stored.read(path)
 
 
 def assert_rates(results: Path, study: dict[str, Any], tables: dict[str, list[list[str]]]) -> None:

@@ -133,7 +133,7 @@ DROPPED = {
     ),
     "file_risk": (
         lambda study: study.pop("file_risk"),
-        ["Risk of the file by itself", "filerisk/", "census.csv"],
+        ["Risk of the file on its own", "filerisk/", "census.csv"],
     ),
     "matching": (lambda study: study.pop("matching"), ["Matching of synthetic data", "matching/"]),
     "variants": (lambda study: study.pop("variants"), ['id="variants"', "comparison/rates.csv"]),

@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from making.filerisk import POPULATION, drawn
 from oracles import minimal_uniques as oracle
-from unit.filerisk_fixture import POPULATION, drawn
 from workflow.commands import snakemake
 
 from workflow import small
@@ -74,7 +74,7 @@ def test_results_are_readable_by_their_owner_alone(alone):
 def test_the_report_has_the_section_and_no_key(alone):
     reports = alone / "run" / "reports" / "alone"
     page = (reports / "disclosure-review.html").read_text(encoding="utf-8")
-    for heading in ("Risk of the file by itself", "Samples of the population", "What makes records unique"):
+    for heading in ("Risk of the file on its own", "Samples of the population", "What makes records unique"):
         assert heading in page
     assert "The attack" not in page
     assert (reports / "disclosure-review.pdf").read_bytes().startswith(b"%PDF")
@@ -126,7 +126,7 @@ def test_a_study_with_every_section(tmp_path):
     records = pq.read_table(tmp_path / "run" / "results" / "both" / "filerisk" / "records.parquet")
     assert records.column_names[:2] == ["house", "person"]
     page = (tmp_path / "run" / "reports" / "both" / "disclosure-review.html").read_text(encoding="utf-8")
-    for heading in ("The attack", "Rates", "Risk of the file by itself"):
+    for heading in ("The attack", "Rates", "Risk of the file on its own"):
         assert heading in page
 
 
@@ -137,4 +137,4 @@ def test_f_from_weights_that_cannot_be_is_one_sentence(tmp_path):
     source.write_text(re.sub(r",10\n", ",0.1\n", source.read_text(encoding="utf-8")), encoding="utf-8")
     ended = snakemake(studies=[file], folder=tmp_path / "run")
     assert ended.code != 0
-    assert any("the mean weight is below 1" in one for one in ended.errors), ended.shown
+    assert any("the mean weight must be at least 1" in one for one in ended.errors), ended.shown

@@ -91,7 +91,7 @@ def test_every_way_is_what_the_definitions_give(finished):
 
 def test_the_report_sets_the_rates_beside_the_claim(finished):
     page = (finished / "run" / "reports" / "firms" / "disclosure-review.html").read_text(encoding="utf-8")
-    for said in ("What the paper claims, and what was found", "near 100", "k 10, rule nearest 4"):
+    for said in ("What the paper claims, and what was observed", "close to 100", "k 10, rule nearest 4"):
         assert said in page
 
 

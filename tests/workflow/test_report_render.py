@@ -17,12 +17,12 @@ import nbformat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from making.report import REGIONS, VARIABLES, Shape, write_results
 from pypdf import PdfReader
 from reident.report import render
 from reident.report.execute import execute
 from reident.report.tables import Column, table
 from reident.report.wording import escape, plain
-from unit.report_fixture import REGIONS, VARIABLES, Shape, write_results
 from workflow.pages import Page
 
 from workflow import browser, pdf_words

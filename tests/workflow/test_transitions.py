@@ -1,43 +1,142 @@
-"""What a study leaves in its folder never shows in the results of the study that follows it there."""
+"""What a study leaves in its folder never shows in the results of the study that follows it there.
+
+Random pairs of studies A and B: the results of B after A, in the same folder, are byte for byte those of B alone. The
+reports are left out, which show what these results say; :mod:`tests.workflow.test_reruns` holds them.
+"""
 
 from __future__ import annotations
 
-import copy
+import itertools
+import os
+import re
 from pathlib import Path
 
 import pytest
-import yaml
-from workflow.commands import snakemake
+from making import transitions
+from making.transitions import Transition
+from reident.pipeline import steps
+from reident.study import documentation
+from reident.study.model import Study
+from workflow.commands import Ended, snakemake
 
 pytestmark = pytest.mark.slow
 
+BATCH = 15
+SEED = int(os.environ.get("REIDENT_SEED", "12"))
+
+READ_ELSEWHERE = re.compile(r"id|files|(files|matching|file_risk|microaggregate)\..*\.(format|quote)")
+"""Keys that no transition needs: the id names the folder."""
+
+
+def targets(study: dict) -> list[str]:
+    """What the last steps of a study make; not its report."""
+    model = Study.model_validate(study)
+    rules = [*steps.last_rules(model), "resolve"]
+    tables = [table for rule in rules for table in steps.STEPS[rule].tables]
+    paths = [path for table in tables for path in steps.paths(table, model)]
+    comparison = [f"comparison/{name}.csv" for name in steps.compared_tables(model)]
+    return [f"results/{study['id']}/{path}" for path in [*paths, *comparison]]
+
+
+def run(folder: Path, studies: list[dict]) -> Ended:
+    files = [transitions.write_study(folder, study) for study in studies]
+    return snakemake(*(path for study in studies for path in targets(study)), studies=files, folder=folder)
+
+
+def results(folder: Path, study: dict) -> dict[str, bytes]:
+    return {path: (folder / path).read_bytes() for path in targets(study) if (folder / path).is_file()}
+
+
+def told(ended: Ended, study: dict) -> set[str]:
+    """The errors that name a file of the study, without the folder."""
+    return {line for line in ended.errors if study["id"] in line}
+
+
+def check(pairs: list[Transition], folder: Path) -> None:
+    """Run every A and then every B in one folder, and every B in another one."""
+    for name in ("after", "alone"):
+        transitions.write_files(folder / name)
+    run(folder / "after", [pair.before for pair in pairs])
+    after = run(folder / "after", [pair.after for pair in pairs])
+    alone = run(folder / "alone", [pair.after for pair in pairs])
+    for pair in pairs:
+        expected = results(folder / "alone", pair.after)
+        found = results(folder / "after", pair.after)
+        ended = told(after, pair.after), told(alone, pair.after)
+        case = f"seed {SEED}, {pair.kind}, {pair.before['id']}: {pair.changes}"
+        # A step that refuses leaves the results of the study before, which no finished chain then contains.
+        if len(expected) < len(targets(pair.after)):
+            assert after.code != 0, case
+            found = {path: found[path] for path in expected if path in found}
+        assert found == expected, f"{case}\n{ended}\n{after.shown[-3000:]}"
+
+
+def drawn(folder: Path, number: int) -> list[Transition]:
+    transitions.write_files(folder)
+    return list(itertools.islice(transitions.transitions(SEED, folder), number))
+
+
+def test_results_after_another_study_are_those_of_the_study_alone(tmp_path):
+    check(drawn(tmp_path / "draw", BATCH), tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("batch", range(1, 20))
+def test_results_after_another_study_are_those_of_the_study_alone_many_times(tmp_path, batch):
+    check(drawn(tmp_path / "draw", (batch + 1) * BATCH)[batch * BATCH :], tmp_path)
+
+
+def test_transitions_change_every_key_of_the_study_file():
+    schema = documentation.schema()
+    keys = {
+        re.sub(r"\[[\w-]*\]", "", key.name)
+        for name, field in schema["properties"].items()
+        for key in documentation._keys(schema, {name: field}, schema["required"])
+    }
+    assert {key for key in keys if not READ_ELSEWHERE.fullmatch(key)} - mentioned() == set()
+
+
+def mentioned() -> set[str]:
+    """Every key that a base or a change sets, as config/README.md writes it."""
+    found: set[str] = set()
+    for base, changes in transitions.KINDS.values():
+        for study in (base, *changes):
+            found |= set(paths(study))
+    return found
+
+
+def paths(value: object, prefix: str = "") -> list[str]:
+    """The keys of a nested value: items of lists have no mark, names that a study chooses are a star."""
+    if isinstance(value, list):
+        return [path for item in value for path in paths(item, prefix)]
+    if not isinstance(value, dict):
+        return []
+    found = []
+    for key, item in value.items():
+        path = prefix
+        for part in key.split("."):
+            if not part.isdigit():
+                path = f"{path}.{part}".lstrip(".")
+                path = re.sub(r"(adhoc\.scores|matching\.radius)\.(?!\*)\w+", r"\1.*", path)
+            found.append(path)
+        found += paths(item, path)
+    return found
+
+
 MASKED = {
     "id": "masked",
-    "microaggregate": {"path": "firms.csv", "id": "firm", "variables": ["sales"], "missing": [""]},
+    "microaggregate": {"path": "amounts.csv", "id": "id", "variables": ["sales"], "missing": [""]},
     "linking_variables": [{"name": "sales", "type": "numeric", "missing": [""]}],
     "metrics": {"winkler": {}},
 }
-SALES = (4, 5, 6, 10, 11, 12, 20, 21, 22)
-
-
-def write(folder: Path, study: dict) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    rows = "".join(f"f{at},{sales}\n" for at, sales in enumerate(SALES))
-    (folder / "firms.csv").write_text(f"firm,sales\n{rows}", encoding="utf-8")
-    file = folder / "masked.yaml"
-    file.write_text(yaml.safe_dump(study, sort_keys=False), encoding="utf-8")
-    return file
 
 
 def test_a_new_missing_code_of_a_masked_variable_is_refused_after_a_run_as_it_is_before_one(tmp_path):
-    study = copy.deepcopy(MASKED)
-    study["linking_variables"][0]["missing"] = ["", "5"]
-    fresh = snakemake(
-        "results/masked/rates.csv", studies=[write(tmp_path / "b", study)], folder=tmp_path / "b"
-    )
-    assert fresh.code != 0
-    folder = tmp_path / "a"
-    first = snakemake("results/masked/rates.csv", studies=[write(folder, MASKED)], folder=folder)
-    assert first.code == 0, first.shown
-    then = snakemake("results/masked/rates.csv", studies=[write(folder, study)], folder=folder)
-    assert (then.code != 0, then.errors) == (True, fresh.errors)
+    study = transitions.changed(MASKED, {"linking_variables.0.missing": ["", "5"]})
+    for name in ("after", "alone"):
+        transitions.write_files(tmp_path / name)
+    alone = run(tmp_path / "alone", [study])
+    assert alone.code != 0
+    assert run(tmp_path / "after", [MASKED]).code == 0
+    after = run(tmp_path / "after", [study])
+    assert (after.code != 0, after.errors) == (True, alone.errors)

@@ -131,7 +131,7 @@ def test_what_is_no_finite_number_is_an_error_with_row_and_column(cell):
     with pytest.raises(InputError) as caught:
         one_variable(["1", cell, "2"], kind="numeric")
     assert str(caught.value).startswith(
-        "puf.csv, row 3, column `v`: the value of `v` is not a number; declare it"
+        "puf.csv, row 3, column `v`: the value of `v` is not a number. Declare it"
     )
 
 
@@ -193,7 +193,7 @@ WRONG_CODES = [
         "a recode table that says two things of one code",
         ["1"],
         {"integer_coded": True, "recode": {"puf": {"1": "a", "01": "b"}}},
-        "two of its codes are the same once trimmed and normalised",
+        "two of its codes are equal after trimming and normalising",
     ),
 ]
 
@@ -220,7 +220,7 @@ COMMON = [
         ["-9"],
         ["a"],
         {"missing": ["-9"]},
-        "no value at all in one of the two files",
+        "is missing in every record of one of the two files",
     ),
     ("numbers need no common value", ["1"], ["2"], {"type": "numeric"}, None),
 ]
@@ -251,7 +251,7 @@ UNUSED = [
     (
         "a code that is recoded occurs in the other file alone",
         {"recode": {"puf": {"a": "b", "c": "b"}}},
-        "puf.csv, variable v: 1 of the 2 codes that `recode` names occur in no record, and others do that it does not",
+        "puf.csv, variable v: 1 of the 2 codes in `recode` do not occur, while codes that are not in it do",
     ),
     (
         "a recode table of all that occurs, and of more",
@@ -263,7 +263,7 @@ UNUSED = [
     (
         "several missing codes in one text",
         {"missing": {"eif": ["-9, -8", ""]}},
-        "eif.csv, variable v: 1 of the codes that `missing` names hold a comma or a semicolon and occur in no",
+        "eif.csv, variable v: 1 of the codes in `missing` contain a comma or a semicolon and do not occur",
     ),
     (
         "several missing codes with a semicolon",
@@ -330,15 +330,15 @@ def test_keys_of_one_name_in_both_files_are_told_apart():
 
 
 RECORDS = [
-    ("no record in the PUF", [], ["1 1"], "puf.csv: the file has a header but no record"),
-    ("no record in the EIF", ["1 1"], [], "eif.csv: the file has a header but no record"),
+    ("no record in the PUF", [], ["1 1"], "puf.csv: the file has a header and no records"),
+    ("no record in the EIF", ["1 1"], [], "eif.csv: the file has a header and no records"),
     (
         "a key that repeats",
         ["1 1", "2 1"],
         ["7 1", "8 1", "7 2"],
-        "eif.csv, row 4: the key (e) repeats that of an earlier",
+        "eif.csv, row 4: the key (e) is not unique; an earlier",
     ),
-    ("an empty key", ["1 1", "_ 2"], ["1 1"], "puf.csv, row 3, column `p`: the key is empty"),
+    ("an empty key", ["1 1", "_ 2"], ["1 1"], "puf.csv, row 3, column `p`: the key must not be empty"),
 ]
 
 
@@ -390,7 +390,7 @@ def test_links_are_distinct_and_known_and_their_account_closes(sentence, rows, t
     lines = found.account[found.account["file"] == "iuf"].set_index("cause")["rows"]
     empty = {"link to an unknown record": 0, "exact repeat of a link": 0}
     assert lines.to_dict() == {"in": len(rows), **empty, **causes, "used": len(kept)}
-    assert any("nothing can be confirmed" in line for line in found.warnings["warning"]) == (not kept)
+    assert any("Nothing can be confirmed" in line for line in found.warnings["warning"]) == (not kept)
 
 
 UNKNOWN = [

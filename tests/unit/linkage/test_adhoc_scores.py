@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from making.studies import in_strata, study, table
 from reident.errors import InputError
-from reident.linkage.metrics import REGISTRY, adhoc
+from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Setting
 from reident.linkage.pairing import Comparison
 from reident.pipeline import parts
@@ -85,11 +85,6 @@ def test_relative_bands_are_shares_of_the_absolute_value_in_the_puf():
     rule = {"bands": [{"within": "0.1", "score": "5", "relative": "true"}]}
     found = scores(rule, ["-100", "0"], ["-110", "-111", "-90", "0", "1"], type="numeric")
     assert found == {("-100", "-110"): 5.0, ("-100", "-90"): 5.0, ("0", "0"): 5.0}
-
-
-def test_undeclared_variables_are_named():
-    model = study(metrics={"adhoc": {"scores": {"x": "exact"}}})
-    assert adhoc.defaulted(model.metrics.adhoc, model.linking_variables) == ["c"]
 
 
 def own_rule(file: Path, body: str, module: str = "") -> dict[str, str]:

@@ -119,7 +119,7 @@ def test_without_a_pair_the_tables_keep_their_columns():
 def test_unicity_has_no_rank_filter():
     pairs = scored(("a", 2, 9)).rename_columns(["puf", "eif", "order"])
     pairs = pairs.set_column(2, "order", pairs["order"].cast(pa.int32()))
-    pairs = pairs.append_column("variables", pa.array(["x × y"] * 9))
+    pairs = pairs.append_column("variables", pa.array([3] * 9, pa.uint64()))
     suspected, distribution = ranked(pairs, metric="unicity")
     assert suspected == pairs.drop_columns(["variables"])
     assert distribution.to_numpy().tolist() == [["ALL", 2, 1, 9], ["s0001", 2, 1, 9]]

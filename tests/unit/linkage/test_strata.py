@@ -195,6 +195,7 @@ def test_labels_survive_the_way_through_a_csv_file(tmp_path):
 
     labels = ["NA", "01", "a,b", 'say "x"', "1e3", "é", "a\rb", "a\nb", "null", " ", "-inf"]
     listed = pd.DataFrame({"stratum": [f"s{at}" for at in range(len(labels))], "s": labels, "n_puf": 1})
-    path = tmp_path / "manifest.csv"
+    path = tmp_path / "strata" / "manifest.csv"
+    path.parent.mkdir()
     path.write_bytes(stored.encoded(listed))
     assert list(stored.read(path)["s"]) == labels

@@ -66,7 +66,7 @@ def test_the_options():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"min_agree": "3"}, "only 2 linking variables; lower it"),
+        ({"min_agree": "3"}, r"must be at most the number of linking variables \(2\), but is 3\. Reduce it"),
         ({"min_agree": "0"}, "greater than or equal to 1"),
         ({"agreement": {"nearest": "0"}}, "greater than or equal to 1"),
         ({"agreement": "third_gap"}, "half_gap"),

@@ -86,7 +86,7 @@ def prepare(files: RiskFiles, text: pa.Table, population: pa.Table | None) -> Pr
     source = files.file
     file = _last(source)
     if text.num_rows == 0:
-        raise InputError(f"{file}: the file has a header but no record; check the export.")
+        raise InputError(f"{file}: the file has a header and no records. Check the export.")
     code = keys.check(text, files.id, file, source.first_row) if files.id else np.arange(text.num_rows)
     front = {name: text[name] for name in files.id}
     if not front:
@@ -98,7 +98,7 @@ def prepare(files: RiskFiles, text: pa.Table, population: pa.Table | None) -> Pr
     if population is not None and files.population is not None:
         if population.num_rows == 0:
             raise InputError(
-                f"{_last(files.population)}: the file has a header but no record; check the export."
+                f"{_last(files.population)}: the file has a header and no records. Check the export."
             )
         texts.append((files.population, population))
     categories, warnings = [], []
@@ -135,11 +135,13 @@ def _weights(text: pa.Table, column: str, source: SourceFile) -> pa.Array:
     numbers = values.to_numpy(zero_copy_only=False)
     if (numbers < 0).any():
         row = int((numbers < 0).argmax()) + first
-        raise InputError(f"{file}, row {row}, column `{column}`: the weight is negative; correct the file.")
+        raise InputError(
+            f"{file}, row {row}, column `{column}`: the weight must not be negative. Correct the file."
+        )
     if numbers.mean() < 1:
         raise InputError(
-            f"{file}, column `{column}`: the mean weight is below 1, so that the file would be more than its "
-            "population; name the column of expansion weights, or give `sampling_fraction`."
+            f"{file}, column `{column}`: the mean weight must be at least 1; a sample is not larger than its "
+            "population. Name the column of expansion weights, or give `sampling_fraction`."
         )
     return values
 
@@ -213,11 +215,12 @@ def _missing_throughout(
     file, warnings = _last(files[0][0]), []
     if (codes < 0).all():
         warnings.append(
-            f"{file}: {variable.name} is missing in every record; no record is in a cell of the whole key."
+            f"{file}: {variable.name} is missing in every record. No record is in a cell of the whole key."
         )
     if variable.type == "numeric" and set(labels) <= {MISSING_LABEL} and len(files) > 1:
         warnings.append(
-            f"{_last(files[1][0])}: {variable.name} counts as missing, since {file} has no value of it to cut at."
+            f"{_last(files[1][0])}: {variable.name} counts as missing; {file} has no values of it "
+            "to take cut points from."
         )
     return warnings
 
@@ -233,7 +236,7 @@ def _unknown_codes(
     if len(ours) and len(theirs) and not np.isin(ours, theirs).any():
         raise InputError(
             f"{file} and {population}, column `{variable.column}`: no code of `{variable.name}` is in both "
-            "files; code both alike (`recode`)."
+            "files. Recode one of the files (`recode`)."
         )
     unknown = int((~np.isin(ours, theirs)).sum())
     if not unknown:

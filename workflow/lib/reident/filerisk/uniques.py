@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from reident.kernels.cells import frequencies, recode
+from reident.kernels.coding import frequencies, recode
 
 
 def cell_numbers(codes: np.ndarray) -> np.ndarray:

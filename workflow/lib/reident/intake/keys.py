@@ -99,13 +99,13 @@ def check(table: pa.Table, names: Sequence[str], file: str, first_row: int = 2) 
     if (place := pc.index(empty, True).as_py()) >= 0:
         listed = f"columns {', '.join(names)}" if len(names) > 1 else f"column `{names[0]}`"
         raise InputError(
-            f"{file}, row {place + first_row}, {listed}: the key is empty; give every record a key."
+            f"{file}, row {place + first_row}, {listed}: the key must not be empty. Give every record a key."
         )
     code = codes([table], [names])[0]
     if (repeat := first_repeat(code)) is not None:
         raise InputError(
-            f"{file}, row {repeat + first_row}: the key ({', '.join(names)}) repeats that of an earlier row; "
-            "keep one record for each key, or name all columns of the key."
+            f"{file}, row {repeat + first_row}: the key ({', '.join(names)}) is not unique; an earlier row has it. "
+            "Keep one record per key, or name every column of the key."
         )
     return code
 

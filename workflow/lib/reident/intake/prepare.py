@@ -71,7 +71,8 @@ def prepare(part: Preparing, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Pre
     links = _links(part, iuf, sides, account)
     if not links.num_rows:
         warnings.append(
-            f"{part.file_name('iuf')} has no link between records of the two files: nothing can be confirmed."
+            f"{part.file_name('iuf')}: no link joins records of the two files. Nothing can be confirmed. "
+            "Check the keys."
         )
     return Prepared(
         sides["puf"], sides["eif"], links, account.table(), pd.DataFrame({"warning": warnings}, dtype=str)
@@ -83,7 +84,7 @@ def _records(part: Preparing, side: str, text: pa.Table, account: Account) -> pa
     names = part.files.keys[side]
     file = part.file_name(side)
     if text.num_rows == 0:
-        raise InputError(f"{file}: the file has a header but no record; check the export.")
+        raise InputError(f"{file}: the file has a header and no records. Check the export.")
     code = keys.check(text, source.id, file, source.first_row)
     data = {name: text[part] for name, part in zip(names, source.id, strict=True)}
     for column in part.columns:
@@ -110,8 +111,8 @@ def _links(part: Preparing, iuf: pa.Table, sides: dict[str, pa.Table], account: 
         side = "puf" if rows["puf"][first] < 0 else "eif"
         raise InputError(
             f"{file}, row {first + source.first_row}: the link names a record that is not in "
-            f"{part.file_name(side)} ({unknown.sum():,} such links); correct the links, or "
-            "declare `unknown_links_at_most`."
+            f"{part.file_name(side)} ({unknown.sum():,} such links). Correct the links, or "
+            "allow them by `unknown_links_at_most`."
         )
     n_eif = sides["eif"].num_rows
     links = np.unique(rows["puf"][~unknown] * n_eif + rows["eif"][~unknown])

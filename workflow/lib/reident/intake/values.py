@@ -54,8 +54,8 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
     recode = {normal(code): normal(target) for code, target in coding.recode.items()}
     if len(recode) < len(coding.recode):
         raise InputError(
-            f"`recode` of `{place.variable}`, for {place.file}: two of its codes are the same once trimmed and "
-            "normalised; keep one of them."
+            f"`recode` of `{place.variable}`, for {place.file}: two of its codes are equal after trimming and "
+            "normalising. Keep one of them."
         )
     known = None if coding.order is None else {normal(category) for category in coding.order}
     out: list[str | float | None] = []
@@ -67,11 +67,11 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
         value, problem = recode.get(value, value), None
         if numeric:
             out.append(number(value))
-            problem = "is not a number; declare it as a missing code, recode it" if out[-1] is None else None
+            problem = "is not a number. Declare it as a missing code, recode it" if out[-1] is None else None
         else:
             out.append(value)
             if known is not None and value not in known:
-                problem = "is not in the declared `order`; add it, recode it"
+                problem = "is not in the declared `order`. Add it, recode it"
         if problem:
             row = (
                 pc.index(encoded.indices, pa.scalar(position, encoded.indices.type)).as_py() + place.first_row

@@ -32,14 +32,14 @@ def of_keys(part: Preparing, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> lis
             rounded = _count(pc.match_substring_regex(text, _ROUNDED))
             if rounded:
                 warnings.append(
-                    f"{file}, column {name}: {rounded:,} keys are written like 1.2E+15, as spreadsheets write long "
-                    "numbers that they have rounded: check that no two keys have become one."
+                    f"{file}, column {name}: {rounded:,} keys look like 1.2E+15, which is how a spreadsheet "
+                    "writes a long number after rounding it. Check that no two keys have become equal."
                 )
             changed = _count(pc.not_equal(pc.utf8_normalize(pc.utf8_trim_whitespace(text), "NFC"), text))
             if changed:
                 warnings.append(
-                    f"{file}, column {name}: {changed:,} keys have blanks around them or letters that are not composed "
-                    "(Unicode NFC). Keys are compared as they stand: check that the other file writes them alike."
+                    f"{file}, column {name}: {changed:,} keys have blanks around them or are not in Unicode NFC. "
+                    "Keys are compared exactly as written. Check that the other file writes them in the same way."
                 )
     return warnings
 
@@ -61,8 +61,8 @@ def of_missing_codes(part: Preparing, puf: pa.Table, eif: pa.Table) -> list[str]
             )
             if rows:
                 warnings.append(
-                    f"{part.file_name(own)}, variable {column.name}: {rows:,} values are a code that is declared as "
-                    f"missing in {part.file_name(other)} only; here they count as values."
+                    f"{part.file_name(own)}, variable {column.name}: {rows:,} values are a code that is declared "
+                    f"missing for {part.file_name(other)} only. Here they count as values."
                 )
     return warnings
 
@@ -87,13 +87,13 @@ def of_unused_codes(part: Preparing, puf: pa.Table, eif: pa.Table) -> list[str]:
             others = found - recoded - {normal(code) for code in coding.missing}
             if others and (unused := len(recoded - found)):
                 warnings.append(
-                    f"{where}: {unused:,} of the {len(recoded):,} codes that `recode` names occur in no record, and "
-                    "others do that it does not name: check how the file writes them."
+                    f"{where}: {unused:,} of the {len(recoded):,} codes in `recode` do not occur, while codes "
+                    "that are not in it do. Check how the file writes its codes."
                 )
             if unused := sum(normal(code) not in found for code in joined):
                 warnings.append(
-                    f"{where}: {unused:,} of the codes that `missing` names hold a comma or a semicolon and occur in "
-                    'no record: codes are listed one by one, as in ["-9", "-8"].'
+                    f"{where}: {unused:,} of the codes in `missing` contain a comma or a semicolon and do not occur. "
+                    'List codes one by one, as in ["-9", "-8"].'
                 )
     return warnings
 
@@ -118,12 +118,12 @@ def of_values(part: Preparing, puf: pa.Table, eif: pa.Table) -> list[str]:
     for column, role, categorical in strata + linking:
         ours, theirs = (set(pc.unique(table[column.name]).drop_null().to_pylist()) for table in (puf, eif))
         if not ours or not theirs:
-            warnings.append(f"The {role} {column.name} has no value at all in one of the two files.")
+            warnings.append(f"The {role} {column.name} is missing in every record of one of the two files.")
         elif categorical:
             warnings += _common_codes(part, column, role, ours, theirs)
         elif any(len(found) == 1 < table.num_rows for found, table in ((ours, puf), (theirs, eif))):
             warnings.append(
-                f"The {role} {column.name} has only one value in one of the two files: it tells nobody apart."
+                f"The {role} {column.name} has a single value in one of the two files and distinguishes no records."
             )
     return warnings
 
@@ -134,13 +134,13 @@ def _common_codes(part: Preparing, column: Column, role: str, ours: set[str], th
     if not common:
         raise InputError(
             f"{part.file_name('puf')} and {part.file_name('eif')}, columns `{column.puf}` and `{column.eif}`: no code "
-            f"of `{column.name}` is in both files; recode one of them (`recode`)."
+            f"of `{column.name}` is in both files. Recode one of the files (`recode`)."
         )
     if 2 * common >= codes:
         return []
     warning = (
         f"Fewer than half of the codes of the {role} {column.name} occur in both files "
-        f"({common} of {codes}): check the recodes."
+        f"({common} of {codes}). Check the recodes."
     )
     return [warning]
 

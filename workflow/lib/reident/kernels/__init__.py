@@ -1,0 +1,50 @@
+"""Compiled inner loops: plain arrays in, plain arrays out (METHODS §4, §7, §8).
+
+Nothing here knows a study, a table or a file. This page is the map of the folder. Callers use the modules of the
+first table only; each has one public function, which checks its arguments. The modules of the second table serve
+them, a module only those above it.
+
+=============  ======================================  ==============================================================
+module         makes                                   with the help of
+=============  ======================================  ==============================================================
+`taxicab`      pairs with the fewest different and     `rows`, `errorset`, `bitslice`, `toplist`
+               missing variables (§4.2)
+`euclidean`    nearest pairs (§4.3)                    `coding`, `boxes`, `buffers`, `search`, `toplist`
+`adhoc`        pairs with the highest sum of scores    as `euclidean`, and `adhoc_rules`, `adhoc_bounds`
+               (§4.4)
+`blocks`       the same for scores of a function       `toplist`
+`winkler`      pairs that agree on most variables      `toplist`
+               (§4.5)
+`unicity`      pairs of shared sample uniques (§4.1)   `coding`, `cells`, `unicity_search`, `unicity_pairs`
+`suda`         minimal sample uniques (§7)             `coding`, `cells`, `suda_search`
+`matching`     points of a group inside a box (§8)     `compiling` only
+=============  ======================================  ==============================================================
+
+==================  =================================================================================================
+`compiling`         the three decorators, and where compiled code is cached
+`coding`            columns of codes: counted, compacted, numbered (without compiled code)
+`bits`              words of 64 bits and the instructions on them
+`toplist`           the rank filter as a stream, and work in threads (§5)
+`rows`              categories of both files numbered across all variables, for taxicab
+`bitslice`          taxicab's scan of all pairs of two sets of records, 512 at a time
+`errorset`          taxicab's refinement of sets of records, down to sets that `bitslice` compares
+`boxes`             EIF records in leaves, groups and their boxes
+`buffers`           what a search through boxes works on
+`search`            the search through boxes; a metric implements five functions for it
+`adhoc_rules`       the rules of adhoc in plain arrays
+`adhoc_bounds`      adhoc's five functions
+`cells`             cells of records and their splitting, for unicity and SUDA
+`unicity_search`    unicity's searches in cells
+`unicity_pairs`     unicity's pairs, each with its best set
+`suda_search`       SUDA's search in cells
+==================  =================================================================================================
+
+Results are exact: they equal the definitions of METHODS, whatever the number of threads and the sizes of blocks. The
+arguments for that are in the docstrings of these modules:
+
+- ties at the last rank: `toplist`;
+- no pair is lost or entered twice in taxicab: `errorset`; the count of differences: `bitslice` and `bits`;
+- no pair is left out by a bound: `search`; the bounds in single precision: `euclidean` and `adhoc_bounds`;
+- no set and no pair is left out in unicity: `unicity`; the order of sets: `unicity_pairs`;
+- every minimal sample unique is noted once: `suda`.
+"""

@@ -1,6 +1,6 @@
-"""Adhoc: the best pairs by the sum of scores that the study defines for each variable (METHODS §4.4, §5).
+"""Adhoc: the best pairs by the sum of the scores that the study defines for each variable (METHODS §4.4, §5).
 
-Scans count down from the largest possible sum: the cost of a pair is that sum less its score, and low is best.
+The search minimises the cost of a pair: the largest possible sum less the sum of its scores.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,16 +8,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from reident.kernels import coding, search
-from reident.kernels.adhoc_bounds import Adhoc, Desk, make_desk
-from reident.kernels.adhoc_rules import BANDS, EXACT, HIGHEST, SCALE, Bands, Exact, Flat, Rule, Table, flatten
+from reident.kernels.adhoc_bounds import Adhoc, Scratch, empty_scratch
+from reident.kernels.adhoc_rules import BANDS, EXACT, MAX_SCORE, Bands, Exact, Flat, Rule, Table, flatten
 from reident.kernels.boxes import GRAIN, Costs, Index, build
-from reident.kernels.searchroom import Files, Puf, as_files
-from reident.kernels.toplist import empty_best, listed
+from reident.kernels.buffers import Files, Puf, as_files
+from reident.kernels.toplist import empty_best, list_pairs
 
-__all__ = ["HIGHEST", "SCALE", "Bands", "Exact", "Rule", "Table", "nearest"]
+__all__ = ["Bands", "Exact", "Rule", "Table", "nearest"]
 
-_MOST_RANKS = 2**24
-"""Float32 tells so many whole numbers apart."""
+_MAX_RANKS = 2**24
+"""Up to this number single precision represents whole numbers exactly."""
 
 
 def nearest(
@@ -28,6 +28,7 @@ def nearest(
     rules: Sequence[Rule],
     *,
     above: int,
+    scale: int,
     keep: int,
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
@@ -43,7 +44,9 @@ def nearest(
         Values, NaN for missing; read where the rule is `Bands`.
     rules : sequence of Exact, Table or Bands, one per variable
     above : int
-        A pair is suspected if the sum of its scores is larger, both in units of 10^-12.
+        A pair is suspected if the sum of its scores is larger.
+    scale : int
+        The score of 1, 1 to 10^12: all scores are integers in units of 1/scale.
     keep : int
         The largest cumulative number of pairs of a rank that is returned, at least 1.
     threads : int
@@ -56,82 +59,88 @@ def nearest(
     puf, eif : int64 (m,)
         Positions, sorted by puf, level (highest first), eif.
     level : int64 (m,)
-        The sum of the scores in units of 10^-12.
+        The sum of the scores.
     crowded : bool (n_puf,)
         Records whose best level alone has more than ``keep`` pairs; they have no pair in the result.
 
     Raises
     ------
     ValueError
-        Where shapes disagree, a score is outside 0…5, a code outside its table, or ``keep`` below 1.
+        If shapes disagree, a score is outside 0 … 5, a code outside its table, or another argument out of its range.
+
+    Notes
+    -----
+    If a file has no record, the result has no pair. Source: METHODS §4.4, §5; Singer and Dajani 2020.
     """
-    flat = flatten(rules)
-    _check(puf_codes, eif_codes, puf_values, eif_values, rules, keep)
+    flat, files = flatten(rules, scale), as_files(puf_codes, eif_codes, puf_values, eif_values)
+    search.check(files, len(rules), scale, keep)
+    _check(files, rules)
     total = int(flat.highest.sum())
     best = empty_best(len(puf_codes), min(keep, len(eif_codes)))
     if len(puf_codes) and len(eif_codes) and total > above:
-        files = as_files(puf_codes, eif_codes, puf_values, eif_values)
-        metric, index, puf = _prepared(files, flat)
+        metric, index, puf = _prepare(files, flat)
         n_coded, n_bands = puf.codes.shape[1], int(flat.width[flat.kind == BANDS].max(initial=0))
 
-        def desk() -> Desk:
-            return make_desk(n_coded, len(rules) - n_coded, n_bands)
+        def make_scratch() -> Scratch:
+            return empty_scratch(n_coded, len(rules) - n_coded, n_bands)
 
-        search.run(index, puf, files, metric, desk, total - above, best, threads, progress)
-    puf_at, eif_at, cost, crowded = listed(best)
+        search.run(index, puf, files, metric, make_scratch, total - above, best, threads, progress)
+    puf_at, eif_at, cost, crowded = list_pairs(best)
     return puf_at, eif_at, total - cost, crowded
 
 
-def _grained(cost: np.ndarray) -> np.ndarray:
-    """Costs in float32, rounded down to the grain."""
-    return ((cost * GRAIN // SCALE) / GRAIN).astype(np.float32)
+def _round_down(cost: np.ndarray, scale: int) -> np.ndarray:
+    """Return costs in float32 and units of 1, rounded down to the grain."""
+    return ((cost * GRAIN // scale) / GRAIN).astype(np.float32)
 
 
-def _prepared(files: Files, rules: Flat) -> tuple[Adhoc, Index, Puf]:
-    """The metric and both files in the form of the search."""
+def _prepare(files: Files, rules: Flat) -> tuple[Adhoc, Index, Puf]:
+    """Bring the metric and both files into the form of the search."""
     coded, numeric = np.flatnonzero(rules.kind != BANDS), np.flatnonzero(rules.kind == BANDS)
     variable = np.concatenate([coded, numeric])
     exact = rules.kind[coded] == EXACT
-    codes = coding.coded(
+    codes = coding.code_variables(
         [(files.puf_codes[:, j], files.eif_codes[:, j]) for j in coded],
         list(exact),
         len(files.puf_codes),
         len(files.eif_codes),
     )
     codes.n[~exact] = rules.width[coded[~exact]]
-    highest = _grained(rules.highest[variable])
+    highest = _round_down(rules.highest[variable], rules.scale)
     costs = Costs(highest, highest, exact, missing_differs=True)
     puf_ranks = np.empty((len(files.puf_values), numeric.size), np.float32)
     eif_ranks = np.empty((numeric.size, len(files.eif_values)), np.float32)
-    places, known, share = np.empty_like(eif_ranks), [], np.ones(numeric.size, np.int64)
+    coordinates, distinct, share = np.empty_like(eif_ranks), [], np.ones(numeric.size, np.int64)
     for k, j in enumerate(numeric):
-        puf_codes, eif_codes, values = coding.of_values(files.puf_values[:, j], files.eif_values[:, j])
-        share[k] = -(-len(values) // _MOST_RANKS) or 1
+        puf_codes, eif_codes, values = coding.rank_values(files.puf_values[:, j], files.eif_values[:, j])
+        share[k] = -(-len(values) // _MAX_RANKS) or 1
         for ranks, column in ((puf_ranks[:, k], puf_codes), (eif_ranks[k], eif_codes)):
             ranks[:] = np.where(column < 0, np.nan, column // share[k])
-        places[k] = _places(files.eif_values[:, j], rules, int(j))
-        known.append(values)
-    # A pair whose costs are whole grains is known exactly; ranks that several values share tell nothing from above.
+        coordinates[k] = _coordinates(files.eif_values[:, j], rules, int(j))
+        distinct.append(values)
+    # If all costs are whole grains, a lower bound is the cost itself. If several values share a rank, a record has no
+    # upper bound.
     all_costs = np.concatenate([rules.table, rules.cost, rules.beyond, rules.highest])
-    rounded = rules.kind.size / GRAIN if (all_costs * GRAIN % SCALE).any() else 0.0
+    shortfall = rules.kind.size / GRAIN if (all_costs * GRAIN % rules.scale).any() else 0.0
     metric = Adhoc(
-        rules,
-        variable,
-        highest,
-        _grained(rules.table),
-        _grained(rules.cost),
-        _grained(rules.beyond),
-        np.concatenate([np.zeros(0), *known]),
-        np.cumsum([0, *map(len, known)]),
-        share,
-        np.float32(np.inf if (share > 1).any() else rounded),
+        rules=rules,
+        variable=variable,
+        scale=float(rules.scale),
+        highest=highest,
+        table=_round_down(rules.table, rules.scale),
+        cost=_round_down(rules.cost, rules.scale),
+        beyond=_round_down(rules.beyond, rules.scale),
+        distinct=np.concatenate([np.zeros(0), *distinct]),
+        first=np.cumsum([0, *map(len, distinct)]),
+        share=share,
+        shortfall=np.float32(np.inf if (share > 1).any() else shortfall),
     )
-    index = build(codes.eif, codes.n, eif_ranks, places, costs)
-    return metric, index, Puf(codes.puf, puf_ranks, highest, HIGHEST / SCALE)
+    index = build(codes.eif, codes.n, eif_ranks, coordinates, costs)
+    return metric, index, Puf(codes.puf, puf_ranks, highest, float(MAX_SCORE))
 
 
-def _places(values: np.ndarray, rules: Flat, j: int) -> np.ndarray:
-    """Values on a scale on which two that are 1 apart differ clearly; only the speed depends on it."""
+def _coordinates(values: np.ndarray, rules: Flat, j: int) -> np.ndarray:
+    """Return values on a scale on which a distance of 1 is a clear difference; only the speed depends on it."""
     bands = slice(rules.start[j], rules.start[j] + rules.width[j])
     relative = not rules.within[bands].any() and rules.share[bands].any()
     width = (rules.share if relative else rules.within)[bands]
@@ -144,16 +153,10 @@ def _places(values: np.ndarray, rules: Flat, j: int) -> np.ndarray:
         return np.clip(values / reach, -1e6, 1e6)
 
 
-def _check(puf_codes, eif_codes, puf_values, eif_values, rules, keep):
-    v = len(rules)
-    if any(a.ndim != 2 or a.shape[1] != v for a in (puf_codes, eif_codes, puf_values, eif_values)):
-        raise ValueError(f"codes and values need {v} columns, one per rule.")
-    if len(puf_codes) != len(puf_values) or len(eif_codes) != len(eif_values):
-        raise ValueError("codes and values disagree in length.")
-    if keep < 1:
-        raise ValueError("keep must be at least 1.")
+def _check(files: Files, rules: Sequence[Rule]) -> None:
+    """Refuse codes that are outside the table of their variable."""
     for j, rule in enumerate(rules):
         if isinstance(rule, Table) and any(
-            codes[:, j].max(initial=-1) >= len(rule.scores) for codes in (puf_codes, eif_codes)
+            codes[:, j].max(initial=-1) >= len(rule.scores) for codes in (files.puf_codes, files.eif_codes)
         ):
             raise ValueError(f"the table of variable {j} has fewer rows than there are codes.")

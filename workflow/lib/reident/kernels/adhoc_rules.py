@@ -1,6 +1,6 @@
-"""What adhoc's rules may be, and all of a study's rules in plain arrays (METHODS §4.4).
+"""The rules of adhoc, and all rules of a study in plain arrays (METHODS §4.4).
 
-Scores are integers: multiples of 10^-12, so that sums are exact and ties are ties.
+Scores are integers, multiples of 1/scale, so that sums are exact and equal sums are ties.
 """
 
 from collections.abc import Sequence
@@ -9,16 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-SCALE = 10**12
-"""A score of 1."""
-
-HIGHEST = 5 * SCALE
+MAX_SCORE = 5
 """The highest score of a variable."""
 
 
 @dataclass(frozen=True)
 class Exact:
-    """5 where the two codes are equal, otherwise 0; compares ``codes``."""
+    """The score 5 where the two codes are equal, otherwise 0; compares ``codes``."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +25,7 @@ class Table:
     Attributes
     ----------
     scores : int64 (n_codes, n_codes)
-        Row: the PUF record's code, column: the EIF record's; 0 to 5·10^12.
+        By the PUF record's code (row) and the EIF record's (column); 0 to 5 times the scale.
     """
 
     scores: np.ndarray
@@ -60,7 +57,7 @@ EXACT, TABLE, BANDS = 0, 1, 2
 
 
 class Flat(NamedTuple):
-    """All rules in plain arrays; a cost is the variable's highest score less the score."""
+    """All rules in plain arrays. The cost of a pair on a variable is the variable's highest score less its score."""
 
     kind: np.ndarray  # int64 (v,): EXACT, TABLE or BANDS
     start: np.ndarray  # int64 (v,): where the variable's table or bands begin
@@ -71,33 +68,40 @@ class Flat(NamedTuple):
     cost: np.ndarray  # int64 (b,)
     beyond: np.ndarray  # int64 (v,)
     highest: np.ndarray  # int64 (v,): the highest score, which is the cost of a missing value
+    scale: int  # a score of 1
 
 
-def _scores(rule: Rule) -> np.ndarray:
-    """Every score that a rule can give, checked."""
+def _scores(rule: Rule, scale: int) -> np.ndarray:
+    """Return every score that a rule can give, checked."""
     if isinstance(rule, Exact):
-        return np.array([0, HIGHEST])
+        return np.array([0, MAX_SCORE * scale])
     if isinstance(rule, Table):
         scores = np.asarray(rule.scores)
         if scores.ndim != 2 or scores.shape[0] != scores.shape[1]:
-            raise ValueError("a table needs as many rows as columns, one per code.")
+            raise ValueError("a table must have as many rows as columns, one for each code.")
     else:
         if not len(rule.within) == len(rule.share) == len(rule.score):
-            raise ValueError("bands need as many scores and shares as limits.")
+            raise ValueError("bands must have as many scores and shares as limits.")
         scores = np.append(rule.score, rule.beyond)
-    if scores.size and not 0 <= scores.min() <= scores.max() <= HIGHEST:
-        raise ValueError("scores lie between 0 and 5·10^12.")
+    if scores.size and not 0 <= scores.min() <= scores.max() <= MAX_SCORE * scale:
+        raise ValueError(f"scores must be between 0 and {MAX_SCORE} times {scale}.")
     return scores
 
 
-def flatten(rules: Sequence[Rule]) -> Flat:
-    """Lay the rules out in plain arrays."""
+def flatten(rules: Sequence[Rule], scale: int) -> Flat:
+    """Lay the rules out in plain arrays.
+
+    Raises
+    ------
+    ValueError
+        If a score is outside 0 … 5 times the scale, or the arrays of a rule disagree in shape.
+    """
     v = len(rules)
     kind, start, width, beyond, highest = (np.zeros(v, np.int64) for _ in range(5))
     tables, costs = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     within, share = [np.zeros(0)], [np.zeros(0)]
     for j, rule in enumerate(rules):
-        highest[j] = _scores(rule).max(initial=0)
+        highest[j] = _scores(rule, scale).max(initial=0)
         if isinstance(rule, Table):
             kind[j], start[j], width[j] = TABLE, sum(map(len, tables)), len(rule.scores)
             tables.append(highest[j] - np.asarray(rule.scores, np.int64).ravel())
@@ -108,4 +112,4 @@ def flatten(rules: Sequence[Rule]) -> Flat:
             costs.append(highest[j] - np.asarray(rule.score, np.int64))
             beyond[j] = highest[j] - rule.beyond
     table, fixed, part, cost = (np.concatenate(parts) for parts in (tables, within, share, costs))
-    return Flat(kind, start, width, table, fixed, part, cost, beyond, highest)
+    return Flat(kind, start, width, table, fixed, part, cost, beyond, highest, scale)

@@ -1,11 +1,10 @@
-"""Taxicab, all pairs of two sets of records, 512 EIF records at a time, one bit each (METHODS §4.2, §5).
+"""Taxicab: all pairs of two sets of records, 512 EIF records at a time, one bit each (METHODS §4.2, §5).
 
-The EIF records come in tiles. Per variable and category a tile has a bit map "present, but another
-category"; a missing value has the map without a bit. The rows of a PUF record's categories therefore hold,
-record by record of the tile, as many bits as variables are present in both and different, and `bits.at_most`
-finds the records with few enough of them, and their number. That is necessary for a level within the bound,
-not sufficient, because what is missing in the EIF record alone is not counted: that is added for what it
-finds.
+The EIF records are scanned in tiles. For each variable and category a tile has a bit map "present, but another
+category"; a missing value has the empty map. The rows of a PUF record's categories hence have, for each record of
+the tile, as many bits as there are variables that are present in both and different. `bits.at_most` finds the
+records with few enough of them, and how many. That is necessary for a level within the bound but not
+sufficient, because it leaves out what is missing in the EIF record alone: this is added for the records that it finds.
 """
 
 from typing import NamedTuple
@@ -15,29 +14,30 @@ import numpy as np
 from reident.kernels.bits import LANES, as_tuple, at_most, popcount, trailing_zeros, unequal
 from reident.kernels.compiling import jit
 from reident.kernels.rows import MISSING, Rows
-from reident.kernels.toplist import offer, settle
+from reident.kernels.toplist import offer
 
 TILE_BYTES = 2**17
-"""About what the bit maps of a tile may take: they are read once per PUF record and have to stay in cache."""
+"""Approximate size of the bit maps of a tile: they are read once per PUF record and must stay in cache."""
 
-MOST_WORDS = 64
+MAX_WORDS = 64
+"""Words in a row of a tile."""
 
 DIGITS = (2, 4, 7)
-"""Binary digits of the counts: few choices, since code is compiled for each."""
+"""Binary digits of the counts: a short list, since code is compiled for each."""
 
-FEW = 24
-"""So few EIF records are compared faster one by one than by a tile."""
+MAX_SINGLE = 24
+"""Up to this number of EIF records are compared one by one, which is faster than with a tile."""
 
 
 class Costs(NamedTuple):
-    """What a difference and a missing value add to a level."""
+    """What a different and a missing value add to a level."""
 
     different: int
     missing: int
 
 
 class Lists(NamedTuple):
-    """The best pairs of a block of PUF records so far (see `toplist`); a pair counts if below the bound."""
+    """The best pairs so far of a block of PUF records (see `toplist`); a pair matters if below the bound."""
 
     levels: np.ndarray  # int64 (n, keep + 1)
     eifs: np.ndarray  # int32 (n, keep + 1)
@@ -46,20 +46,20 @@ class Lists(NamedTuple):
 
 
 class Tile(NamedTuple):
-    """Room for the bit maps of a tile."""
+    """The bit maps of a tile."""
 
     maps: np.ndarray  # uint64: rows of ``words`` words
     row: np.ndarray  # int32 (numbers,): the row of each category; where it has none, that of the variable
     owner: np.ndarray  # int32 (rows, 2): category and variable of each row
     absent: np.ndarray  # uint64 (64 * words,): bit set of the variables that each record misses
     words: int
-    rooms: np.ndarray  # uint64 (2^p, p): the ``room`` of `bits.at_most` by number of differences allowed
-    digits: tuple[int, ...]  # p zeros, and v zeros: compiled code is made for these lengths
+    spares: np.ndarray  # uint64 (2^p, p): the ``spare`` of `bits.at_most` by number of differences allowed
+    digits: tuple[int, ...]  # p zeros, as variables is v zeros: code is compiled for these lengths
     variables: tuple[int, ...]
 
 
 def empty_lists(n: int, keep: int, limit: int) -> Lists:
-    """Lists of ``n`` records that have no pair yet."""
+    """Allocate the lists of ``n`` records that have no pair yet."""
     return Lists(
         np.empty((n, keep + 1), np.int64),
         np.empty((n, keep + 1), np.int32),
@@ -69,7 +69,7 @@ def empty_lists(n: int, keep: int, limit: int) -> Lists:
 
 
 def empty_tile(rows: Rows, most: int) -> Tile:
-    """Room for tiles as large as cache and number of categories suggest; up to ``most`` differences count."""
+    """Allocate a tile as large as the cache and the categories suggest, to count up to ``most`` differences."""
     v = rows.puf.shape[1]
     row = np.zeros(rows.base[-1], np.int32)
     row[1 : 1 + v] = np.arange(1, 1 + v)
@@ -78,30 +78,30 @@ def empty_tile(rows: Rows, most: int) -> Tile:
     def most_rows(words: int) -> int:
         return int(min(row.size, 1 + v + v * 64 * words))
 
-    words = MOST_WORDS
+    words = MAX_WORDS
     while words > LANES and most_rows(words) * words * 8 > TILE_BYTES:
         words //= 2
     n = most_rows(words)
     p = next(digits for digits in DIGITS if 2**digits > most)
-    spare = 2**p - 1 - np.arange(2**p)
-    rooms = np.where(spare[:, None] >> np.arange(p) & 1, np.uint64(2**64 - 1), np.uint64(0))
+    counts = 2**p - 1 - np.arange(2**p)
+    spares = np.where(counts[:, None] >> np.arange(p) & 1, np.uint64(2**64 - 1), np.uint64(0))
     maps, owner = np.empty(n * words, np.uint64), np.empty((n, 2), np.int32)
-    return Tile(maps, row, owner, np.empty(64 * words, np.uint64), words, rooms, (0,) * p, (0,) * v)
+    return Tile(maps, row, owner, np.empty(64 * words, np.uint64), words, spares, (0,) * p, (0,) * v)
 
 
 @jit
-def draw(tile, eif, chosen, start, stop, words):
-    """Draw the bit maps of the EIF records ``chosen[start:stop]``; returns the number of rows.
+def draw(tile, eif, ids, start, stop, words):
+    """Draw the bit maps of the EIF records ``ids[start:stop]``; return the number of rows.
 
-    Categories that no record of the tile has are not drawn: for them every record that is present differs,
-    which is the row 1 + j of the variable, where ``tile.row`` points if the category has no row of its own.
+    A category that no record of the tile has gets no row: from it every record that is present differs, which is
+    the row 1 + j of its variable. ``tile.row`` refers to that row unless the category has one.
     """
     maps, row, owner, absent = tile.maps, tile.row, tile.owner, tile.absent
     v = eif.shape[1]
     n = 1 + v
     maps[: n * words] = 0
     for x in range(start, stop):
-        r = chosen[x]
+        r = ids[x]
         word = (x - start) >> 6
         bit = np.uint64(1) << np.uint64((x - start) & 63)
         absent[x - start] = 0
@@ -119,23 +119,23 @@ def draw(tile, eif, chosen, start, stop, words):
                 maps[n * words : (n + 1) * words] = 0
                 n += 1
             maps[row[g] * words + word] |= bit
-    for drawn in range(1 + v, n):
-        present = (1 + owner[drawn, 1]) * words
+    for k in range(1 + v, n):
+        present = (1 + owner[k, 1]) * words
         for word in range(words):
-            maps[drawn * words + word] = maps[present + word] & ~maps[drawn * words + word]
+            maps[k * words + word] = maps[present + word] & ~maps[k * words + word]
     return n
 
 
 @jit
 def erase(tile, v, n):
-    """Forget the rows of the categories of a tile."""
-    for drawn in range(1 + v, n):
-        tile.row[tile.owner[drawn, 0]] = 1 + tile.owner[drawn, 1]
+    """Reset the rows of the categories of a tile."""
+    for k in range(1 + v, n):
+        tile.row[tile.owner[k, 0]] = 1 + tile.owner[k, 1]
 
 
 @jit
 def enter(i, r, h, rows, lists):
-    """Enter a pair, whose level ``h`` is below the bound, in the list of its PUF record."""
+    """Enter a pair whose level ``h`` is below the bound into the list of its PUF record."""
     keep = lists.levels.shape[1] - 1
     lists.counts[i] = offer(lists.levels[i], lists.eifs[i], lists.counts[i], h, rows.position[r])
     if lists.counts[i] == keep + 1:
@@ -144,28 +144,28 @@ def enter(i, r, h, rows, lists):
 
 @jit
 def consider(i, r, apart, rows, costs, lists, variables):
-    """Score a pair by the definition; enter it if it is good enough and the two differ on all of ``apart``."""
-    unlike = unequal(rows.puf, i, rows.eif, r, variables)
+    """Score a pair by the definition; enter it if it is below the bound and differs on all variables of ``apart``."""
+    different = unequal(rows.puf, i, rows.eif, r, variables)
     absent = rows.puf_absent[i] | rows.eif_absent[r]
-    h = costs.different * popcount(unlike & ~absent) + costs.missing * popcount(absent)
-    if h < lists.bound[i] and apart & ~unlike == 0:
+    h = costs.different * popcount(different & ~absent) + costs.missing * popcount(absent)
+    if h < lists.bound[i] and apart & ~different == 0:
         enter(i, r, h, rows, lists)
 
 
 @jit
-def _enter_found(i, in_tile, first, found, room, apart, rows, costs, lists, tile):
-    """Enter the pairs that `bits.at_most` found among the records of the tile from ``first`` on, as `consider`."""
+def _enter_matches(i, in_tile, first, counts, spare, apart, rows, costs, lists, tile):
+    """Enter, as `consider` does, the pairs that `bits.at_most` counted for the tile's records from ``first`` on."""
     for lane in range(LANES):
-        left = found[0, lane]
+        left = counts[0, lane]
         while left != 0:
             bit = trailing_zeros(left)
             left &= left - np.uint64(1)
             y = first + 64 * lane + bit
-            if y >= in_tile.size:  # the bits behind the last record say nothing
+            if y >= in_tile.size:  # bits beyond the last record
                 return
-            n_different = -room
+            n_different = -spare
             for digit in range(len(tile.digits)):
-                n_different += np.int64(found[1 + digit, lane] >> np.uint64(bit) & np.uint64(1)) << digit
+                n_different += np.int64(counts[1 + digit, lane] >> np.uint64(bit) & np.uint64(1)) << digit
             n_missing = popcount(rows.puf_absent[i] | tile.absent[y])
             h = costs.different * n_different + costs.missing * n_missing
             if h < lists.bound[i]:
@@ -175,25 +175,18 @@ def _enter_found(i, in_tile, first, found, room, apart, rows, costs, lists, tile
 
 
 @jit
-def settle_all(lists, best):
-    """Write what the rank rule keeps of the finished lists."""
-    for i in range(len(lists.counts)):
-        settle(lists.levels[i], lists.eifs[i], lists.counts[i], best, i)
-
-
-@jit
 def compare(ps, p_start, p_stop, es, e_start, e_stop, apart, least, rows, costs, lists, tile):
-    """Consider the pairs of the PUF records ``ps[p_start:p_stop]`` with ``es[e_start:e_stop]``.
+    """Consider the pairs of the PUF records ``ps[p_start:p_stop]`` with the EIF records ``es[e_start:e_stop]``.
 
-    Their levels are known to be at least ``least`` where the two differ on all of ``apart``.
+    The level of a pair that differs on all variables of ``apart`` is known to be at least ``least``.
     """
-    if e_stop - e_start <= FEW:
+    if e_stop - e_start <= MAX_SINGLE:
         for x in range(p_start, p_stop):
             for y in range(e_start, e_stop):
                 consider(ps[x], es[y], apart, rows, costs, lists, tile.variables)
         return
-    puf, v, most = rows.puf, rows.puf.shape[1], len(tile.rooms) - 1
-    at, found = np.empty(v, np.int64), np.empty((1 + len(tile.digits), LANES), np.uint64)
+    puf, v, most = rows.puf, rows.puf.shape[1], len(tile.spares) - 1
+    at, counts = np.empty(v, np.int64), np.empty((1 + len(tile.digits), LANES), np.uint64)
     for start in range(e_start, e_stop, 64 * tile.words):
         stop = min(start + 64 * tile.words, e_stop)
         words = -(-(stop - start) // (64 * LANES)) * LANES
@@ -201,18 +194,18 @@ def compare(ps, p_start, p_stop, es, e_start, e_stop, apart, least, rows, costs,
         in_tile = es[start:stop]
         for x in range(p_start, p_stop):
             i = ps[x]
-            # A level within the bound leaves room for so many differences, beside what the PUF record misses.
-            spare = lists.bound[i] - 1 - costs.missing * popcount(rows.puf_absent[i])
-            if spare < 0 or lists.bound[i] <= least:
+            # What the PUF record misses and the differences must together be below the bound.
+            budget = lists.bound[i] - 1 - costs.missing * popcount(rows.puf_absent[i])
+            if budget < 0 or lists.bound[i] <= least:
                 continue
-            allowed = min(spare // costs.different, most)
-            room = as_tuple(tile.rooms[allowed], tile.digits)
+            allowed = min(budget // costs.different, most)
+            spare = as_tuple(tile.spares[allowed], tile.digits)
             for j in range(v):
                 at[j] = tile.row[puf[i, j]] * words
             rows_at = as_tuple(at, tile.variables)
             for word in range(0, words, LANES):
-                if at_most(tile.maps, rows_at, word, room, found):
-                    _enter_found(
-                        i, in_tile, 64 * word, found, most - allowed, apart, rows, costs, lists, tile
+                if at_most(tile.maps, rows_at, word, spare, counts):
+                    _enter_matches(
+                        i, in_tile, 64 * word, counts, most - allowed, apart, rows, costs, lists, tile
                     )
         erase(tile, v, n_rows)

@@ -1,27 +1,22 @@
-"""The best pairs of each PUF record by scores that a function gives, block by block (METHODS §4.4, §5)."""
+"""The best pairs of each PUF record by scores that a function computes, block by block (METHODS §4.4, §5)."""
 
 from collections.abc import Callable
 
 import numpy as np
 
 from reident.kernels.compiling import lean_jit
-from reident.kernels.toplist import Best, empty_best, listed, offer, settle
+from reident.kernels.toplist import Best, empty_best, list_pairs, offer, settle_all
 
 
 @lean_jit
 def _offer_block(scores, start, threshold, levels, eifs, counts):
+    """Offer the pairs of a block, whose EIF records begin at ``start``, to the lists of its PUF records."""
     keep = levels.shape[1] - 1
     for i in range(len(scores)):
         for r in range(scores.shape[1]):
             cost = -scores[i, r]
             if cost < (levels[i, keep] if counts[i] > keep else threshold):
                 counts[i] = offer(levels[i], eifs[i], counts[i], cost, start + r)
-
-
-@lean_jit
-def _settle_all(levels, eifs, counts, best):
-    for i in range(len(counts)):
-        settle(levels[i], eifs[i], counts[i], best, i)
 
 
 def nearest_blocks(
@@ -34,13 +29,13 @@ def nearest_blocks(
     block: int = 1024,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return what `adhoc.nearest` does, for sums of scores that a function computes by blocks of pairs.
+    """Return the same as `adhoc.nearest` for sums of scores that a function computes, block by block.
 
     Parameters
     ----------
     score_block : callable
-        ``score_block(puf_slice, eif_slice)`` -> int64 (PUF records, EIF records): the sums of the scores
-        of all pairs of the two slices, in units of 10^-12.
+        ``score_block(puf_slice, eif_slice)`` returns the sums of the scores of all pairs of the two slices,
+        int64 (PUF records, EIF records).
     n_puf, n_eif : int
     above, keep, progress
         As for `adhoc.nearest`.
@@ -50,7 +45,7 @@ def nearest_blocks(
     Raises
     ------
     ValueError
-        Where a block comes back in another shape or not as int64.
+        If a block has another shape or type.
     """
     keep = min(keep, n_eif)
     best = empty_best(n_puf, keep)
@@ -64,12 +59,12 @@ def nearest_blocks(
             scores = score_block(rows, columns)
             if scores.dtype != np.int64 or scores.shape != (n_rows, columns.stop - start):
                 raise ValueError(
-                    "score_block must return an int64 matrix, one row per PUF record of its slice."
+                    "score_block must return an int64 matrix with a row for each PUF record of its slice."
                 )
             _offer_block(np.ascontiguousarray(scores), start, -above, levels, eifs, counts)
             if progress is not None:
                 progress((first * n_eif + columns.stop * n_rows) / (n_puf * n_eif))
         part = Best(*(array[rows] for array in best))
-        _settle_all(levels, eifs, counts, part)
-    puf, eif, cost, crowded = listed(best)
+        settle_all(levels, eifs, counts, part)
+    puf, eif, cost, crowded = list_pairs(best)
     return puf, eif, -cost, crowded

@@ -1,33 +1,38 @@
 """EIF records in boxes: what euclidean and adhoc look at before they look at records (METHODS §4.3, §4.4).
 
-The records are brought into an order in which neighbours are alike, and cut into leaves of at most 64
-records and groups of at most 64 leaves. Each leaf and each group has a box: per categorical variable the set
-of its codes, per numeric variable the interval of its values. No record of a box costs less against a PUF
-record than the box does, which is the invariant that the search rests on.
+The records are brought into an order in which neighbours are similar, and cut into leaves of at most 64
+records and groups of at most 64 leaves. Each leaf and each group has a box: the set of codes of each categorical
+variable and the interval of values of each numeric one. No record of a box costs less against a PUF
+record than the box does: the search relies on this invariant.
 
-Costs are sums over the variables. Their fixed part (a code that differs, a missing value) is held in
-multiples of 2^-12 in single precision, in which sums of them are exact: equal costs compare as equal.
+Costs are sums over the variables. Their fixed part (a different code, a missing value) is in multiples of 2^-12 in
+single precision, in which sums of them are exact: equal costs compare as equal.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from reident.kernels.bits import WORD
 from reident.kernels.compiling import lean_jit
 
-WIDTH = 64
-"""Records in a leaf and leaves in a group: the bits of a word."""
+WIDTH = WORD
+"""Records in a leaf and leaves in a group: one bit each."""
 
 GRAIN = 2**12
 """Fixed costs are multiples of 1/GRAIN, rounded down."""
 
-MOST_ROWS = 1024
-"""Words of a leaf's bit maps."""
+MAX_ROWS = 1024
+"""Words of the bit maps of a leaf."""
 
-_SORTED = 16 * WIDTH
+_MAX_SORT = 16 * WIDTH
 """Up to this size a part is sorted and cut at a multiple of WIDTH, so that leaves are full."""
 
 _SAMPLE = 257
+"""Keys from which the median of a larger part is estimated."""
+
+_MAX_DEPTH = 400
+"""Parts that wait: one side of a cut has at most 7/8 of its part, so that the depth stays below log n / log(8/7)."""
 
 
 class Boxes(NamedTuple):
@@ -36,14 +41,14 @@ class Boxes(NamedTuple):
     sets: np.ndarray  # uint64 (blocks, categorical, 64): bit c % 64 for each code c in the box
     low: np.ndarray  # (blocks, numeric, 64): smallest value; infinite where no record has one
     high: np.ndarray  # (blocks, numeric, 64): largest value; infinite where no record has one
-    outside: np.ndarray  # float32 (blocks, v, 64): the most a variable costs: where no record has the value
+    outside: np.ndarray  # float32 (blocks, v, 64): cost of a value outside the box, the most a variable costs
 
 
 class Leaves(NamedTuple):
     """Leaves of up to 64 records, in the order of the boxes."""
 
-    eif: np.ndarray  # int32 (leaves, 64): where the record stands in the EIF
-    present: np.ndarray  # uint64 (leaves,): which of the 64 places hold a record
+    eif: np.ndarray  # int32 (leaves, 64): position of the record in the EIF
+    present: np.ndarray  # uint64 (leaves,): which of the 64 positions have a record
     codes: np.ndarray  # int32 (leaves, categorical, 64); -1 for missing
     values: np.ndarray  # (leaves, numeric, 64); NaN for missing
     rows: np.ndarray  # uint64 (leaves, rows): bit maps of the records that do not have a code
@@ -51,7 +56,7 @@ class Leaves(NamedTuple):
 
 
 class Index(NamedTuple):
-    """The EIF, ready to be searched."""
+    """The EIF in boxes."""
 
     leaves: Leaves
     groups: Boxes  # of the groups of leaves
@@ -64,7 +69,7 @@ class Costs(NamedTuple):
 
     different: np.ndarray  # (v,): the least that two different codes cost, the most that two values cost
     missing: np.ndarray  # (v,)
-    filtered: np.ndarray  # bool (categorical,): every two different codes cost that, so a bit map can tell
+    filters: np.ndarray  # bool (categorical,): all differences cost the same, so that a bit map can filter
     missing_differs: bool  # whether a missing value costs as much as a different one
 
 
@@ -84,15 +89,15 @@ def sort_by(keys, items, n):
 
 @lean_jit
 def _draw(state, size):
-    """The next number below ``size`` of a linear congruential generator, and its next state."""
+    """Return the next state of a linear congruential generator, and a number below ``size``."""
     state = state * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
     return state, np.int64(state >> np.uint64(33)) % size
 
 
 @lean_jit
-def _spreads(codes, places, costs, part, state, spreads):
-    """What each variable costs on average between records of a part, from a sample of pairs."""
-    nc, nn = len(codes), len(places)
+def _spreads(codes, coordinates, costs, part, state, spreads):
+    """Estimate how much each variable costs between records of a part, from a sample of pairs."""
+    nc, nn = len(codes), len(coordinates)
     for k in range(nc + nn):
         spreads[k] = 0.0
     for _ in range(WIDTH):
@@ -105,7 +110,7 @@ def _spreads(codes, places, costs, part, state, spreads):
             elif codes[k, i] != codes[k, r]:
                 spreads[k] += costs.different[k]
         for k in range(nn):
-            apart = places[k, i] - places[k, r]
+            apart = coordinates[k, i] - coordinates[k, r]
             if apart != apart:
                 spreads[nc + k] += costs.missing[nc + k]
             else:
@@ -114,8 +119,8 @@ def _spreads(codes, places, costs, part, state, spreads):
 
 
 @lean_jit
-def _keys(codes, places, k, part, keys):
-    """The part's keys on a variable; missing values come last. Returns whether two keys differ."""
+def _keys(codes, coordinates, k, part, keys):
+    """Write the sort keys of a part on a variable, missing values last; return whether two keys differ."""
     nc = len(codes)
     differ = False
     for a in range(part.size):
@@ -123,8 +128,8 @@ def _keys(codes, places, k, part, keys):
         if k < nc:
             if codes[k, part[a]] >= 0:
                 key = np.float32(codes[k, part[a]])
-        elif places[k - nc, part[a]] == places[k - nc, part[a]]:
-            key = places[k - nc, part[a]]
+        elif coordinates[k - nc, part[a]] == coordinates[k - nc, part[a]]:
+            key = coordinates[k - nc, part[a]]
         keys[a] = key
         differ |= key != keys[0]
     return differ
@@ -132,9 +137,9 @@ def _keys(codes, places, k, part, keys):
 
 @lean_jit
 def _cut_large(part, keys, spare, sample, state):
-    """Bring keys below, at and above the median of a sample into this order; returns where to cut.
+    """Order a part by keys below, at and above the median of a sample; return where to cut.
 
-    The cut is between different keys where that leaves neither side less than an eighth.
+    The cut is between different keys unless that leaves a side with less than an eighth.
     """
     size = part.size
     for a in range(_SAMPLE):
@@ -165,10 +170,10 @@ def _cut_large(part, keys, spare, sample, state):
 
 
 @lean_jit
-def _arrange(codes, places, costs, order, leaf, first, room):
-    """Write the order, leaves and groups of `arrange`; returns how many leaves and groups there are."""
-    spare, keys, sample, spreads, starts, ends, opens = room
-    n, v = codes.shape[1], len(codes) + len(places)
+def _arrange(codes, coordinates, costs, order, leaf, first, buffers):
+    """Write the order, leaves and groups of `arrange`; return the number of leaves and groups."""
+    spare, keys, sample, spreads, starts, ends, opens = buffers
+    n, v = codes.shape[1], len(codes) + len(coordinates)
     n_leaves, n_groups, state = 0, 0, np.uint64(1)
     starts[0], ends[0], opens[0], depth = 0, n, True, 1 if n else 0
     while depth > 0:
@@ -186,16 +191,16 @@ def _arrange(codes, places, costs, order, leaf, first, room):
             n_leaves += 1
             continue
         part = order[start:end]
-        state = _spreads(codes, places, costs, part, state, spreads)
+        state = _spreads(codes, coordinates, costs, part, state, spreads)
         cut = WIDTH * ((size // 2 + WIDTH - 1) // WIDTH)
         for _ in range(v):
             k = np.int64(0)
             for j in range(1, v):
                 k = j if spreads[j] > spreads[k] else k
             spreads[k] = -1.0
-            if not _keys(codes, places, k, part, keys):
+            if not _keys(codes, coordinates, k, part, keys):
                 continue
-            if size <= _SORTED:
+            if size <= _MAX_SORT:
                 sort_by(keys, part, size)
             else:
                 cut, state = _cut_large(part, keys, spare, sample, state)
@@ -208,15 +213,17 @@ def _arrange(codes, places, costs, order, leaf, first, room):
     return n_leaves, n_groups
 
 
-def arrange(codes: np.ndarray, places: np.ndarray, costs: Costs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Bring records into an order in which neighbours are alike.
+def arrange(
+    codes: np.ndarray, coordinates: np.ndarray, costs: Costs
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Bring records into an order in which neighbours are similar.
 
-    Parts are halved on the variable on which their records cost each other most.
+    Parts are halved on the variable that costs most between their records.
 
     Parameters
     ----------
     codes : int32 (categorical, n)
-    places : float32 (numeric, n)
+    coordinates : float32 (numeric, n)
         Values on a scale on which a distance d costs about min(d², 1) times ``costs.different``.
     costs : Costs
 
@@ -228,42 +235,41 @@ def arrange(codes: np.ndarray, places: np.ndarray, costs: Costs) -> tuple[np.nda
     first : int64 (groups + 1,)
         The first leaf of each group.
     """
-    n, v = codes.shape[1], len(codes) + len(places)
+    n, v = codes.shape[1], len(codes) + len(coordinates)
     order = np.arange(n, dtype=np.int32)
     leaf, first = np.zeros(n // 32 + 2, np.int64), np.zeros(n // 32 + 2, np.int64)
-    depth = 400  # a side has at least an eighth of its part: the depth stays below log n / log(8/7)
-    room = (
+    buffers = (
         np.empty(n, np.int32),
         np.empty(n, np.float32),
         np.empty(_SAMPLE, np.float32),
         np.empty(v),
-        np.empty(depth, np.int64),
-        np.empty(depth, np.int64),
-        np.empty(depth, np.bool_),
+        np.empty(_MAX_DEPTH, np.int64),
+        np.empty(_MAX_DEPTH, np.int64),
+        np.empty(_MAX_DEPTH, np.bool_),
     )
-    n_leaves, n_groups = _arrange(codes, places, costs, order, leaf, first, room)
+    n_leaves, n_groups = _arrange(codes, coordinates, costs, order, leaf, first, buffers)
     return order, leaf[: n_leaves + 1], first[: n_groups + 1]
 
 
 @lean_jit
 def _fill_rows(codes, present, missing_differs, rows):
-    """Write a leaf's bit maps of a variable: which records do not have a code."""
-    some = np.uint64(0)
+    """Write the bit maps of a variable in a leaf: which records do not have each code."""
+    known = np.uint64(0)
     for row in range(rows.size):
         rows[row] = np.uint64(0)
     for s in range(WIDTH):
         if codes[s] >= 0:
             bit = np.uint64(1) << np.uint64(s)
-            some |= bit
+            known |= bit
             rows[codes[s] & 63] |= bit
-    others = present if missing_differs else some
+    others = present if missing_differs else known
     for row in range(rows.size):
         rows[row] = others & ~rows[row]
 
 
 @lean_jit
 def _fill(codes, values, order, leaf, first, costs, leaves, inner):
-    """Write the leaves, and their boxes."""
+    """Write the leaves and their boxes."""
     nc, nn = len(codes), len(values)
     for group in range(first.size - 1):
         for at in range(first[group], first[group + 1]):
@@ -298,7 +304,7 @@ def _fill(codes, values, order, leaf, first, costs, leaves, inner):
 
 @lean_jit
 def _unite(inner, first, groups):
-    """Write the boxes of groups from those of their leaves."""
+    """Write the boxes of the groups from those of their leaves."""
     for group in range(first.size - 1):
         b, g = group // WIDTH, group % WIDTH
         for c in range(first[group + 1] - first[group]):
@@ -312,43 +318,47 @@ def _unite(inner, first, groups):
 
 
 def _empty_boxes(n: int, nc: int, nn: int, different: np.ndarray, dtype: np.dtype) -> Boxes:
-    """Blocks of boxes without a record."""
+    """Return blocks of boxes without a record."""
     outside = np.empty((n, nc + nn, WIDTH), np.float32)
     outside[:] = different[:, None]
     low, high = (np.full((n, nn, WIDTH), limit, dtype) for limit in (np.inf, -np.inf))
     return Boxes(np.zeros((n, nc, WIDTH), np.uint64), low, high, outside)
 
 
-def _rows(codes: np.ndarray, n_codes: np.ndarray, costs: Costs) -> np.ndarray:
-    """Where the bit maps of each variable begin: the most telling variables have them, as far as there is room."""
+def _row_begins(codes: np.ndarray, n_codes: np.ndarray, costs: Costs) -> np.ndarray:
+    """Return where the bit maps of each variable begin; the most selective variables have them, within `MAX_ROWS`."""
     sizes = np.zeros(len(codes), np.int64)
     agree = [float(np.square(np.bincount(row[row >= 0]) / max(row.size, 1)).sum()) for row in codes]
-    for k in sorted(np.flatnonzero(costs.filtered), key=lambda k: agree[k]):
-        if sizes.sum() + min(n_codes[k], WIDTH) <= MOST_ROWS:
+    for k in sorted(np.flatnonzero(costs.filters), key=lambda k: agree[k]):
+        if sizes.sum() + min(n_codes[k], WIDTH) <= MAX_ROWS:
             sizes[k] = min(n_codes[k], WIDTH)
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def build(
-    codes: np.ndarray, n_codes: np.ndarray, values: np.ndarray, places: np.ndarray, costs: Costs
+    codes: np.ndarray, n_codes: np.ndarray, values: np.ndarray, coordinates: np.ndarray, costs: Costs
 ) -> Index:
-    """Bring the EIF into leaves, groups and their boxes.
+    """Cut the EIF into leaves and groups and enclose them in boxes.
 
     Parameters
     ----------
     codes : int32 (categorical, n)
-        Below four times the number of records of both files; -1 for missing.
+        Few enough for a table by code (see `coding.compact`); -1 for missing.
     n_codes : int64 (categorical,)
         Number of codes in both files; only codes below it occur.
-    values : float32 or float64 (numeric, n)
-        What boxes bound; NaN for missing.
-    places : float32 (numeric, n)
+    values : float32 (numeric, n)
+        The values that boxes enclose; NaN for missing.
+    coordinates : float32 (numeric, n)
         See `arrange`.
     costs : Costs
+
+    Returns
+    -------
+    Index
     """
-    order, leaf, first = arrange(codes, places, costs)
+    order, leaf, first = arrange(codes, coordinates, costs)
     n, nc, nn = leaf.size - 1, len(codes), len(values)
-    row = _rows(codes, n_codes, costs)
+    row = _row_begins(codes, n_codes, costs)
     leaves = Leaves(
         np.full((n, WIDTH), -1, np.int32),
         np.zeros(n, np.uint64),

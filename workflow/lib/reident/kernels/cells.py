@@ -1,48 +1,62 @@
-"""What the searches for sample uniques share: numbering, exact copies, splitting a cell, words of 64 records.
+"""Cells of records: the splitting and counting that unicity and SUDA share (METHODS §4.1, §7).
 
-A *cell* of a set of variables is all records with the same values on the set; a record that misses a variable
-of the set is in no cell of it. A cell is a run of record numbers in up to four *parts* one after another (who
-may be unique and who only counts, per file); splitting keeps the parts apart.
+A *cell* of a set of variables holds all records with the same values on the set; a record with a missing value
+on the set is in no cell of it. A cell is a run of record numbers in *parts*, one after another: for each file,
+first the records that may be unique, then the records that only count. Unicity compares two files and has four
+parts, SUDA has one file and two parts. Splitting a cell keeps the parts apart.
+
+The cells still to be searched lie on a stack, each described by a *frame*. The parts of a cell are copied behind
+it and searched last first, so that everything behind the cell on top is free.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from reident.kernels.compiling import lean_jit
+from reident.kernels.compiling import jit, lean_jit
 
-WORD = 64
-"""Records of a cell that fits one machine word: from here on a set of records is one integer."""
-
-
-def _lowest(_typing, _word):
-    def codegen(_context, builder, _signature, args):
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.int64(types.uint64), codegen
+BEGIN, NEXT, STOP, TOP, ORDER, COST, MEMBERS, SIZES = range(8)
+"""Columns of a frame: where the cell begins in ``ids``; the next variable to add and the one to stop before;
+where free space begins in ``ids``; number of variables in the set, its cost and its bit set; from `SIZES` on, the
+number of records in each part."""
 
 
-lowest: Any = intrinsic(_lowest)
-"""In compiled code, ``lowest(word)``: the position of the lowest bit set of a uint64 that is not zero."""
+class Stack(NamedTuple):
+    """The cells still to be searched."""
+
+    ids: np.ndarray  # uint32: record numbers
+    frames: np.ndarray  # int64 (frames, SIZES + parts)
+    counts: np.ndarray  # int64 (parts, values): records of the cell that is split, by part and value
+    slots: np.ndarray  # int64 (parts, values): where they go in ``ids``
+
+
+@jit
+def empty_stack(n_ids, n_frames, n_parts, n_values):
+    """Allocate a stack, uninitialised."""
+    return Stack(
+        np.empty(n_ids, np.uint32),
+        np.empty((n_frames, SIZES + n_parts), np.int64),
+        np.empty((n_parts, n_values), np.int64),
+        np.empty((n_parts, n_values), np.int64),
+    )
+
+
+@jit
+def enlarge(array):
+    """Copy an array into one with twice as many rows."""
+    larger = np.empty((2 * len(array),) + array.shape[1:], array.dtype)  # noqa: RUF005 - numba has no unpacking
+    larger[: len(array)] = array
+    return larger
 
 
 @lean_jit
-def below(n):
-    """A word with the n lowest bits set, n from 0 to 64."""
-    return ~np.uint64(0) if n >= 64 else (np.uint64(1) << np.uint64(n)) - np.uint64(1)
-
-
-@lean_jit
-def tally(column, levels, ids, begin, sizes, counts):
-    """Counts a cell's records by part and value."""
+def _count(column, n_values, ids, begin, sizes, counts):
+    """Count the records of a cell by part and value."""
     at = begin
     for part in range(len(sizes)):
-        for x in range(levels):
+        for x in range(n_values):
             counts[part, x] = 0
         for i in range(at, at + sizes[part]):
             counts[part, column[ids[i]]] += 1
@@ -50,8 +64,8 @@ def tally(column, levels, ids, begin, sizes, counts):
 
 
 @lean_jit
-def place(column, ids, begin, sizes, slots):
-    """Copies a cell's records to where ``slots`` tells for their part and value; below 0, nowhere."""
+def _copy(column, ids, begin, sizes, slots):
+    """Copy the records of a cell to the slot of their part and value; a negative slot drops them."""
     at = begin
     for part in range(len(sizes)):
         for i in range(at, at + sizes[part]):
@@ -64,10 +78,65 @@ def place(column, ids, begin, sizes, slots):
 
 
 @lean_jit
-def equal_words(rows, ids, begin, n, wanted, first, stop, table, equal):
-    """For the first ``wanted`` records of a cell of at most 64: who equals it on variable j, as a word.
+def split(stack, f, base, column, n_values, deeper, child):
+    """Push the cells into which a variable splits the cell of frame f, above frame ``base`` (f or f - 1).
 
-    A record equals nobody, itself neither, where its value is the last number of ``table`` (absent).
+    A cell is pushed if each file has a record in it that may be unique and either variables can be added
+    to it (``deeper``) or it has a single record of each file.
+
+    Parameters
+    ----------
+    stack : Stack
+    f, base : int
+    column : uint8 or int32 (n,)
+        The variable's values, 0 to ``n_values`` - 1; the largest number of the stack's tables is a missing value.
+    n_values : int
+    deeper : bool
+    child : tuple of int
+        Next variable, variable to stop before, order, cost and members of the new frames.
+
+    Returns
+    -------
+    top, free : int
+        The new top of the stack, and where free space begins in ``ids``.
+    """
+    ids, frames, counts, slots = stack
+    begin, free, sizes = frames[f, BEGIN], frames[f, TOP], frames[f, SIZES:]
+    n_parts, live = len(sizes), False
+    _count(column, n_values, ids, begin, sizes, counts)
+    for x in range(n_values):
+        n, possible = 0, True
+        for part in range(n_parts):
+            slots[part, x] = -1
+            n += counts[part, x]
+            possible &= counts[part, x] > 0 or part % 2 == 1
+        if possible and (deeper or n == n_parts // 2):
+            live = True
+            for part in range(n_parts):
+                slots[part, x] = free
+                free += counts[part, x]
+    if not live:
+        return base, free
+    slots[:, slots.shape[1] - 1] = -1
+    _copy(column, ids, begin, sizes, slots)
+    top = base
+    for x in range(n_values):  # from here on frame f may be overwritten
+        if slots[0, x] >= 0:
+            top += 1
+            frames[top, BEGIN], frames[top, TOP] = slots[0, x] - counts[0, x], slots[n_parts - 1, x]
+            frames[top, NEXT], frames[top, STOP], frames[top, ORDER] = child[0], child[1], child[2]
+            frames[top, COST], frames[top, MEMBERS] = child[3], child[4]
+            for part in range(n_parts):
+                frames[top, SIZES + part] = counts[part, x]
+    return top, free
+
+
+@lean_jit
+def equal_words(rows, ids, begin, n, wanted, first, stop, table, equal):
+    """Write, for the first ``wanted`` of the n records of a cell, which records equal them on each variable.
+
+    ``equal[i, j]`` is a word with a bit for each record of the cell, for variables ``first`` to ``stop`` - 1.
+    It is 0 where record i misses the variable, that is where its value is the last index of ``table``.
     """
     absent = len(table) - 1
     for j in range(first, stop):
@@ -80,43 +149,16 @@ def equal_words(rows, ids, begin, n, wanted, first, stop, table, equal):
             equal[i, j] = table[rows[ids[begin + i], j]]
 
 
-def recode(column: np.ndarray, taking_part: np.ndarray, absent: int) -> np.ndarray:
-    """Numbers the codes that take part 0, 1, …; all others, and missing, become ``absent``.
-
-    Parameters
-    ----------
-    column : int array (n,)
-        Codes; negative is missing.
-    taking_part : bool (k,)
-        By code; codes of k and above do not take part.
-    absent : int
-    """
-    table = np.full(len(taking_part) + 1, absent, np.uint8 if absent < 256 else np.int32)
-    table[:-1][taking_part] = np.arange(taking_part.sum())  # the last entry serves -1 and codes beyond
-    return table[np.minimum(np.maximum(column, -1), len(taking_part))]
-
-
-def frequencies(column: np.ndarray) -> np.ndarray:
-    """How often each code 0, 1, … occurs; missing values are not counted."""
-    return np.bincount(column[column >= 0])
-
-
-def entropy(counts: np.ndarray) -> float:
-    """Shannon entropy in nats of a frequency table; 0 for an empty one."""
-    shares = counts[counts > 0] / max(counts.sum(), 1)
-    return float(-(shares * np.log(shares)).sum())
-
-
-def without_copies(rows: np.ndarray) -> tuple[np.ndarray, int]:
-    """Sorts rows and keeps two of equal ones, since further copies change nothing for anybody.
+def drop_copies(rows: np.ndarray) -> tuple[np.ndarray, int]:
+    """Sort rows and keep at most two of equal ones, since further copies change no record's uniqueness.
 
     Returns
     -------
     kept : int64 (m,)
-        Positions of rows: first those with no exact copy, then two of each of the others;
-        both parts in the order of the rows' values.
+        Positions of rows: first those without an exact copy, then two of each of the others; both in the order of
+        the rows' values.
     n_single : int
-        How many have no exact copy.
+        How many rows have no exact copy.
     """
     n, v = rows.shape
     if n == 0 or v == 0:

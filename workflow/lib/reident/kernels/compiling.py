@@ -1,8 +1,8 @@
 """How the kernels are compiled: once, cached, without the GIL, never with fast math.
 
-Numba's cache notices an edit of the file that holds a function, but not an edit of a
-module from which that function inlines another: it would go on running the old code.
-The cache therefore lies in a folder named by the digest of all kernel sources.
+Numba's cache notices an edit of the file that has a function, but not an edit of a module from which that function
+inlines another, and would run the old code. The cache is therefore in a folder named by the digest of all sources
+of the kernels.
 """
 
 import hashlib
@@ -15,6 +15,7 @@ _SOURCES = Path(__file__).parent
 
 
 def _sources_digest() -> str:
+    """Return a digest of numba's version and of all modules of this folder."""
     digest = hashlib.sha256(numba.__version__.encode())
     for source in sorted(_SOURCES.glob("*.py")):
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
@@ -22,7 +23,7 @@ def _sources_digest() -> str:
 
 
 def _cache_root() -> Path:
-    """``$NUMBA_CACHE_DIR`` where it is set, otherwise ``.cache/numba`` beside the workflow."""
+    """Return ``$NUMBA_CACHE_DIR`` if it is set, otherwise ``.cache/numba`` beside the workflow."""
     declared = os.environ.get("NUMBA_CACHE_DIR")
     return Path(declared) if declared else _SOURCES.parents[3] / ".cache" / "numba"
 
@@ -30,10 +31,12 @@ def _cache_root() -> Path:
 numba.config.CACHE_DIR = str(_cache_root() / _sources_digest())
 
 jit = numba.njit(cache=True, nogil=True, error_model="numpy")
+"""For functions that allocate arrays."""
+
 lean_jit = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)
-"""For functions that allocate nothing: without the reference counts that numba keeps for arrays. In inner
-functions that take tuples of arrays the counting costs more than the work, and threads wait for one another."""
+"""For functions that allocate nothing: without the reference counts that numba keeps for arrays. In inner functions
+that take tuples of arrays, counting costs more than the work, and threads wait for one another."""
+
 inner_jit = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False, forceinline=True)
-"""For such functions where they are called in an inner loop: handing over a tuple of arrays costs more than the
-work, so they become part of what calls them."""
-parallel_jit = numba.njit(cache=True, nogil=True, error_model="numpy", parallel=True)
+"""For such functions in an inner loop: passing a tuple of arrays costs more than the work, so that they become part of
+the function that calls them."""

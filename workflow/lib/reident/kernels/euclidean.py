@@ -1,13 +1,39 @@
 """Euclidean: the nearest pairs by the root of the sum of squared variable scores (METHODS §4.3, §5).
 
 A variable scores 0 or 1 (categorical), tanh(x/2) with x the smaller of 6 and the difference in PUF standard
-deviations (numeric), and α where it is missing in either record.
+deviations (numeric), and α where it is missing in either record. The *cost* of a pair is Σs², the sum of the squares.
 
-The search (see `search`) works with the cost Σs². In single precision, tanh((a − b)/2) = |eᵃ − eᵇ| / (eᵃ + eᵇ)
-of the values in standard deviations from the variable's centre, cut off 40 deviations from it: that keeps eᵃ
-within range, and never makes two values differ more, so that bounds from below stay so. Bounds from above do
-for PUF records all of whose values are nearer to the centre than the cut by more than 6 deviations, from which
-on it does not matter how far a value is; other records go without.
+The search (see `search`) bounds costs in single precision, with tanh((a − b)/2) = |eᵃ − eᵇ| / (eᵃ + eᵇ) for values
+a, b in standard deviations from the centre of the variable. Values are cut off 40 deviations from the centre, which
+keeps eᵃ in range. That never increases a difference, so that lower bounds stay valid. Upper bounds stay valid
+for a PUF record all of whose values are within 33 deviations: a value that is cut off differs from them by more
+than 6 deviations, where the score no longer grows. Other records have no upper bound.
+
+How far single precision can be off
+-----------------------------------
+Let u = 2⁻²⁴, so that a rounded result differs from the exact one by at most u times the exact one, and by at most
+h(k) = 2^(⌈log₂ k⌉ − 1)·u if it is below k: half a unit in the last place. Terms in u² are below 10⁻⁶ of those in u.
+
+1. x = eᵃ and y = eᵇ are computed in double precision and rounded: their ratio is off by at most 2u, relatively (double
+   precision adds less than 10⁻⁶·u, since |a| ≤ 40). The derivative of τ = tanh((a − b)/2) by the logarithm of
+   that ratio is (1 − τ²)/2, so this changes τ by at most (1 − τ²)·u.
+2. x − y and x + y are rounded, each by at most u relatively: τ changes by at most 2τ·u.
+3. The quotient is rounded, by at most u/2 since τ is below 1. With 1 and 2, τ² changes by at most
+   2τ·(1 − τ² + 2τ + ½)·u.
+4. The square is rounded, by at most u/2. The sum of all four grows with τ: it is 5.48·u at τ = tanh 3, where the
+   score is cut off, and 5.5·u at τ = 1. The largest square, tanh² 3, is a constant rounded by at most u/2. Hence
+   each square is off by at most 5.5·u.
+5. Squares are below 0.991 and hence a sum of k of them below k, roundings included (k ≤ 512): adding the k-th is off by
+   at most h(k). The first is added to 0, or in boxes to a negative number: this costs nothing, or h(1).
+6. Fixed costs are multiples of 2⁻¹² and sums of up to 512 of them are exact. A lower bound is
+   fixed + (Σ − error), rounded twice, first below n and then below v. An upper bound is (fixed + Σ) + error or
+   Σ + (fixed + error), rounded twice below v; if a sum is not below v, all its terms are fixed costs, and exact. That
+   is at most 2·h(v); in boxes h(1) + h(v), which is not more.
+
+Hence error = u·(5.5·n + Σ_{k=2…n} h(k)/u + 2·h(v)/u) is enough for n numeric of v variables. What 5.5 exceeds 5.48 by
+covers the terms in u² and the rounding of the error itself. A test constructs records that come within 10 % of the
+error, or within 25 % with few variables, where some of the roundings in 6 exclude one another. With a smaller
+error a lower bound could be above the cost, and pairs would be lost.
 """
 
 import math
@@ -19,12 +45,18 @@ import numpy as np
 from reident.kernels import coding, search
 from reident.kernels.bits import popcount, trailing_zeros
 from reident.kernels.boxes import GRAIN, WIDTH, Costs, Index, build
+from reident.kernels.buffers import BATCH, Files, Puf, as_files
 from reident.kernels.compiling import inner_jit
-from reident.kernels.searchroom import TOGETHER, Files, Puf, as_files
-from reident.kernels.toplist import empty_best, listed
+from reident.kernels.toplist import empty_best, list_pairs
 
-SCALE = 1e12
-"""Scores are rounded to 12 decimals before they are compared: a level is the rounded multiple of 10^-12."""
+MAX_ALPHA = 3
+"""Up to this score the roundings of a score in double precision are below a tenth of a level, see `_limit_of`."""
+
+UNIT = 2.0**-24
+"""The relative rounding error of single precision."""
+
+SQUARE_ERROR = 5.5
+"""Units by which the square of a numeric score can be off in single precision."""
 
 _FARTHEST = np.float32(math.tanh(3.0) ** 2)
 """The square of the highest score of a numeric variable."""
@@ -33,50 +65,49 @@ _CUT = 40.0
 """Standard deviations from the centre at which values are cut off."""
 
 _SURE = 33.0
-"""A value that is not this far from the centre is six deviations from every value that is cut off."""
+"""Values within this many deviations of the centre are more than six deviations from every value that is cut off."""
 
 _REACH = 2.5
-"""Standard deviations beyond which two values are as good as different, where records are put in order."""
+"""Standard deviations beyond which two values count as different when records are put in order."""
 
 
 class Euclidean(NamedTuple):
-    """The metric in the form of the search; categorical variables come first, in the order of the boxes."""
+    """The metric as the search needs it; arrays in the order of the boxes have categorical variables first."""
 
     numeric: np.ndarray  # bool (v,), in the order of the files
     spread: np.ndarray  # float64 (v,), in the order of the files; NaN where it is 0 or undefined
     alpha: float
     primer: bool
-    different: np.ndarray  # float32 (v,)
-    missing: np.ndarray  # float32 (v,)
-    error: np.float32  # the most that the sum of a pair's numeric costs is off in single precision
-    rounded: np.float32  # the most that a pair's fixed costs are below their true sum
-    sure_from: np.float32  # eᵃ of the nearest values that might lie near one that is cut off
+    scale: float  # levels per score of 1
+    different: np.ndarray  # float32 (v,), in the order of the boxes
+    missing: np.ndarray  # float32 (v,), in the order of the boxes
+    error: np.float32  # how far a pair's cost can be off in single precision
+    shortfall: np.float32  # how far a pair's fixed costs can be below their true sum
+    sure_from: np.float32  # eᵃ of the values that bound those with an upper bound
     sure_to: np.float32
 
 
-class Desk(NamedTuple):
-    """Room for one pair, and what is known of each of the PUF records that search together."""
+class Scratch(NamedTuple):
+    """Working memory for one pair, and what is known of each PUF record of a batch."""
 
     squares: np.ndarray  # float64 (v,)
-    more: (
-        np.ndarray
-    )  # float32 (TOGETHER,): added to a pair's cost in single precision it is a bound from above
+    margin: np.ndarray  # float32 (BATCH,): a pair's cost in single precision plus this is an upper bound
 
 
 @search.implements(search.load, Euclidean)
-def _load(metric, desk, _files, queries, q, _i):
-    """Bounds from above fail a record so far out that what is cut off may have been near to it."""
-    desk.more[q] = metric.error + metric.rounded
+def _load(metric, scratch, _files, queries, q, _i):
+    """Set the margin of a PUF record, infinite where a value that is cut off may be near one of its values."""
+    scratch.margin[q] = metric.error + metric.shortfall
     for k in range(queries.values.shape[1]):
         x = queries.values[q, k]
         if x == x and not metric.sure_from <= x <= metric.sure_to:
-            desk.more[q] = np.float32(np.inf)
+            scratch.margin[q] = np.float32(np.inf)
 
 
 @search.implements(search.level_of, Euclidean)
-def _level_of(metric, desk, files, i, r, _bound):
-    """The level of the pair (i, r) by the definition; the squares are summed in ascending order."""
-    v, squares = metric.numeric.size, desk.squares
+def _level_of(metric, scratch, files, i, r, _bound):
+    """Return the level of the pair (i, r) by the definition; the squares are added in ascending order."""
+    v, squares = metric.numeric.size, scratch.squares
     for j in range(v):
         if metric.numeric[j]:
             p, e = files.puf_values[i, j], files.eif_values[r, j]
@@ -101,28 +132,31 @@ def _level_of(metric, desk, files, i, r, _bound):
     for j in range(v):
         total += squares[j]
     score = math.sqrt(total) / v if metric.primer else math.sqrt(total / v)
-    return np.int64(np.rint(score * 1e12))
+    return np.int64(np.rint(score * metric.scale))
 
 
 @search.implements(search.limit_of, Euclidean)
 def _limit_of(metric, bound):
-    """The least float32 Σs² that surely has a level of at least ``bound``.
+    """Return a float32 cost from which on a pair's level is at least ``bound``.
 
-    A level is at least ``bound`` from a score of (bound − 0.5)·10^-12 on; 0.1 is room for the roundings of a
-    score in double precision, which are below 10^-3 levels.
+    A level is at least ``bound`` if the score, in levels, is above bound − 0.5. In double precision the score of 512
+    variables is off by less than 270·2⁻⁵³ of it: 13 units for each square (tanh is correct to 2 units in the last
+    place), 511 for the additions, half of this through the root; 3 for the root, the division and the scaling. Of
+    scores up to `MAX_ALPHA` in `search.MAX_SCALE` levels this is less than 0.09 levels; the roundings of this
+    function are below 0.01 levels. Hence bound − 0.4.
     """
     if bound <= 0:
         return np.float32(0)
     v = metric.numeric.size
-    root = (bound - 0.4) / 1e12
+    root = (bound - 0.4) / metric.scale
     least = root * v * root * v if metric.primer else root * root * v
     limit = np.float32(least)
     return limit if limit >= least else np.nextafter(limit, np.float32(np.inf))
 
 
 @search.implements(search.box_costs, Euclidean)
-def _box_costs(metric, _desk, queries, q, boxes, b, fixed, varying):
-    """A code outside the set differs; the nearest value is the nearer end of the interval, or the value itself."""
+def _box_costs(metric, _scratch, queries, q, boxes, b, fixed, varying):
+    """Bound boxes: a code outside the set differs; the nearest value is the nearer end of the interval, or x."""
     nc = boxes.sets.shape[1]
     for c in range(WIDTH):
         fixed[c] = queries.base[q]
@@ -144,15 +178,18 @@ def _box_costs(metric, _desk, queries, q, boxes, b, fixed, varying):
                 t = abs(x - y) / (x + y)
                 t *= t
                 outside = boxes.outside[b, nc + k, c]
-                varying[c] += min(outside, t)  # also where no record has a value: t is NaN
+                varying[c] += min(
+                    outside, t
+                )  # t is NaN where no record has a value, and the minimum is ``outside``
     for c in range(WIDTH):
         varying[c] = varying[c] if varying[c] > 0 else np.float32(0)
 
 
 @inner_jit
 def _record_cost(metric, queries, q, leaves, leaf, s):
-    """The fixed and the varying cost of a record of a leaf, or parts of them that are beyond the limit."""
+    """Return the fixed and the varying cost of a record of a leaf, or parts of them that exceed the limit."""
     nc = leaves.codes.shape[1]
+    # Beyond this, leaving out further terms keeps the lower bound valid, and the upper bound is above the limit.
     enough = queries.limit[q] + metric.error
     fixed, varying = queries.base[q], np.float32(0)
     for k in range(nc):
@@ -180,7 +217,7 @@ def _record_cost(metric, queries, q, leaves, leaf, s):
 
 @inner_jit
 def _all_costs(metric, queries, q, leaves, leaf, fixed, varying):
-    """The fixed and the varying cost of every record of a leaf."""
+    """Write the fixed and the varying cost of every record of a leaf."""
     nc = leaves.codes.shape[1]
     for s in range(WIDTH):
         fixed[s] = queries.base[q]
@@ -202,26 +239,24 @@ def _all_costs(metric, queries, q, leaves, leaf, fixed, varying):
                 t = abs(x - y) / (x + y)
                 t *= t
                 t = min(_FARTHEST, t)
-                gone = y != y
-                fixed[s] += missing if gone else np.float32(0)
-                varying[s] += np.float32(0) if gone else t
+                absent = y != y
+                fixed[s] += missing if absent else np.float32(0)
+                varying[s] += np.float32(0) if absent else t
 
 
 @search.implements(search.leaf_costs, Euclidean)
-def _leaf_costs(metric, desk, queries, q, leaves, leaf, mask, low, high):
-    """Bounds of the records of ``mask``, and which of them are below the limit."""
+def _leaf_costs(metric, scratch, queries, q, leaves, leaf, mask, low, high):
+    """Bound the records of ``mask``, one by one where they are few; return those below the limit."""
     limit = queries.limit[q]
-    few = popcount(mask) <= search.FEW
-    none = np.float32(0)
-    more = desk.more[q]
+    zero, margin = np.float32(0), scratch.margin[q]
     below = np.uint64(0)
-    if few:
+    if popcount(mask) <= search.MAX_SINGLE:
         while mask:
             s = trailing_zeros(mask)
             mask &= mask - np.uint64(1)
             fixed, varying = _record_cost(metric, queries, q, leaves, leaf, s)
-            low[s] = fixed + max(varying - metric.error, none)
-            high[s] = fixed + varying + more
+            low[s] = fixed + max(varying - metric.error, zero)
+            high[s] = fixed + varying + margin
             if low[s] < limit:
                 below |= np.uint64(1) << np.uint64(s)
         return below
@@ -229,8 +264,8 @@ def _leaf_costs(metric, desk, queries, q, leaves, leaf, mask, low, high):
     n_below = 0
     for s in range(WIDTH):
         varying = high[s] - metric.error
-        high[s] += low[s] + more
-        low[s] += max(none, varying)
+        high[s] += low[s] + margin
+        low[s] += max(zero, varying)
         n_below += np.int32(low[s] < limit)
     if n_below == 0:
         return below
@@ -252,6 +287,8 @@ def nearest(
     numeric: np.ndarray,
     alpha: float,
     norm: Literal["primer", "rms"],
+    threshold: int,
+    scale: int,
     keep: int,
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
@@ -269,9 +306,14 @@ def nearest(
     numeric : bool (v,)
         Which variables are numeric.
     alpha : float
-        The score of a variable that is missing in either record, at least 0.
+        The score of a variable that is missing in either record, 0 to 3.
     norm : {'primer', 'rms'}
-        √(Σs²)/v with threshold α/2, or √(Σs²/v) with threshold α/√2.
+        The score of a pair is √(Σs²)/v, or √(Σs²/v).
+    threshold : int
+        A pair is suspected if its level is below this. The level of a pair is its score times ``scale``, rounded to an
+        integer.
+    scale : int
+        1 to 10^12.
     keep : int
         The largest cumulative number of pairs of a rank that is returned, at least 1.
     threads : int
@@ -284,111 +326,124 @@ def nearest(
     puf, eif : int64 (m,)
         Positions, sorted by puf, level, eif.
     level : int64 (m,)
-        The score in units of 10^-12, below that of the threshold.
     crowded : bool (n_puf,)
         Records whose best level alone has more than ``keep`` pairs; they have no pair in the result.
 
     Raises
     ------
     ValueError
-        Where shapes disagree, or ``alpha``, ``keep`` or a spread is negative or ``alpha`` infinite.
+        If shapes disagree or an argument is out of its range.
+
+    Notes
+    -----
+    If a file has no record, or there are no variables, the result has no pair. Source: METHODS §4.3, §5; Singer
+    and Dajani 2020.
     """
-    _check(puf_codes, eif_codes, puf_values, eif_values, spread, numeric, alpha, keep)
     files = as_files(puf_codes, eif_codes, puf_values, eif_values)
-    primer = norm == "primer"
-    threshold = int(np.rint((alpha / 2 if primer else alpha / math.sqrt(2)) * SCALE))
+    search.check(files, len(numeric), scale, keep)
+    _check(spread, len(numeric), alpha)
     best = empty_best(len(puf_codes), min(keep, len(eif_codes)))
     if len(puf_codes) and len(eif_codes) and len(numeric) and threshold > 0:
         usable = np.where(np.isfinite(spread) & (np.asarray(spread) > 0), spread, np.nan).astype(np.float64)
-        metric, index, puf = _prepared(files, np.asarray(numeric, np.bool_), usable, float(alpha), primer)
-        search.run(
-            index, puf, files, metric, lambda: _make_desk(len(numeric)), threshold, best, threads, progress
+        metric, index, puf = _prepare(
+            files, np.asarray(numeric, np.bool_), usable, float(alpha), norm == "primer", scale
         )
-    return listed(best)
+
+        def make_scratch() -> Scratch:
+            return _empty_scratch(len(numeric))
+
+        search.run(index, puf, files, metric, make_scratch, threshold, best, threads, progress)
+    return list_pairs(best)
 
 
-def _prepared(
-    files: Files, numeric: np.ndarray, spread: np.ndarray, alpha: float, primer: bool
+def float32_error(n: int, v: int) -> float:
+    """Return how far the cost of a pair can be off in single precision, with n numeric of v variables."""
+    if n == 0:
+        return 0.0
+    return UNIT * (SQUARE_ERROR * n + sum(_half_unit(k) for k in range(2, n + 1)) + 2 * _half_unit(v))
+
+
+def _half_unit(k: int) -> float:
+    """Half a unit in the last place of the float32 numbers just below k, in units."""
+    return 2.0 ** ((k - 1).bit_length() - 1)
+
+
+def _prepare(
+    files: Files, numeric: np.ndarray, spread: np.ndarray, alpha: float, primer: bool, scale: int
 ) -> tuple[Euclidean, Index, Puf]:
-    """The metric and both files in the form of the search."""
-    measured = np.flatnonzero(numeric & ~np.isnan(spread))
-    coded = np.flatnonzero(
-        ~numeric | np.isnan(spread)
-    )  # without a spread a value is equal or not, as a code is
-    codes = coding.coded(
+    """Bring the metric and both files into the form of the search."""
+    v, numeric_at = numeric.size, np.flatnonzero(numeric & ~np.isnan(spread))
+    # Without a spread two values are equal or not, as two codes are.
+    coded_at = np.flatnonzero(~numeric | np.isnan(spread))
+    codes = coding.code_variables(
         [
-            coding.of_values(files.puf_values[:, j], files.eif_values[:, j])[:2]
+            coding.rank_values(files.puf_values[:, j], files.eif_values[:, j])[:2]
             if numeric[j]
             else (files.puf_codes[:, j], files.eif_codes[:, j])
-            for j in coded
+            for j in coded_at
         ],
-        [True] * coded.size,
+        [True] * coded_at.size,
         len(files.puf_codes),
         len(files.eif_codes),
     )
-    puf_values = np.empty((len(files.puf_values), measured.size), np.float32)
-    eif_values = np.empty((measured.size, len(files.eif_values)), np.float32)
-    places = np.empty_like(eif_values)
-    for k, j in enumerate(measured):
+    puf_values = np.empty((len(files.puf_values), numeric_at.size), np.float32)
+    eif_values = np.empty((numeric_at.size, len(files.eif_values)), np.float32)
+    coordinates = np.empty_like(eif_values)
+    for k, j in enumerate(numeric_at):
         middle = coding.centre(files.puf_values[:, j])
         puf_values[:, k] = np.exp(_deviations(files.puf_values[:, j], middle, spread[j]))
         deviations = _deviations(files.eif_values[:, j], middle, spread[j])
         eif_values[k] = np.exp(deviations)
-        places[k] = deviations / _REACH
-    different = np.ones(numeric.size)
-    different[: coded.size][numeric[coded]] = math.floor(math.tanh(3.0) ** 2 * GRAIN) / GRAIN
-    different[coded.size :] = _FARTHEST
+        coordinates[k] = deviations / _REACH
+    different = np.ones(v)
+    different[: coded_at.size][numeric[coded_at]] = math.floor(math.tanh(3.0) ** 2 * GRAIN) / GRAIN
+    different[coded_at.size :] = _FARTHEST
     missing = math.floor(min(alpha * alpha, 1.0) * GRAIN) / GRAIN
-    n = measured.size
     costs = Costs(
         different.astype(np.float32),
-        np.full(numeric.size, missing, np.float32),
-        np.ones(coded.size, np.bool_),
+        np.full(v, missing, np.float32),
+        np.ones(coded_at.size, np.bool_),
         missing_differs=False,
     )
-    # Of a square, float32 is off by less than 6·10^-7; adding n of them up, by less than n·6·10^-8 each time;
-    # adding the fixed costs of at most 512 variables, by less than 4·10^-5. Twice that is beyond doubt.
-    error = np.float32(8e-5 + 1.2e-6 * n + 1.2e-7 * n * n)
-    # Fixed costs are rounded down to the grain, and a missing value that costs more than 1 is taken to cost 1.
-    exact = missing == alpha * alpha and not numeric[coded].any()
-    rounded = np.float32(0 if exact else numeric.size * (1 / GRAIN + max(alpha * alpha - 1, 0)))
-    sure = np.exp([-_SURE, _SURE]).astype(np.float32)
-    metric = Euclidean(numeric, spread, alpha, primer, costs.different, costs.missing, error, rounded, *sure)
-    index = build(codes.eif, codes.n, eif_values, places, costs)
+    # Fixed costs are rounded down to the grain, and a missing value that costs more than 1 counts as 1. The factor
+    # covers the roundings of the larger sums that this makes: 2⁻¹²·2⁻¹⁰ is 4 units for each variable.
+    exact = missing == alpha * alpha and not numeric[coded_at].any()
+    shortfall = 0.0 if exact else v * (1 / GRAIN + max(alpha * alpha - 1, 0)) * (1 + 2**-10)
+    metric = Euclidean(
+        numeric=numeric,
+        spread=spread,
+        alpha=alpha,
+        primer=primer,
+        scale=float(scale),
+        different=costs.different,
+        missing=costs.missing,
+        error=np.float32(float32_error(numeric_at.size, v)),
+        shortfall=np.float32(shortfall),
+        sure_from=np.float32(math.exp(-_SURE)),
+        sure_to=np.float32(math.exp(_SURE)),
+    )
+    index = build(codes.eif, codes.n, eif_values, coordinates, costs)
     return (
         metric,
         index,
-        Puf(codes.puf, puf_values, costs.missing, float(different[: coded.size].min(initial=1))),
+        Puf(codes.puf, puf_values, costs.missing, float(different[: coded_at.size].min(initial=1))),
     )
 
 
-def _make_desk(v: int) -> Desk:
-    return Desk(np.empty(v), np.empty(TOGETHER, np.float32))
+def _empty_scratch(v: int) -> Scratch:
+    """Allocate the scratch memory of one search at a time, uninitialised."""
+    return Scratch(np.empty(v), np.empty(BATCH, np.float32))
 
 
 def _deviations(values: np.ndarray, middle: float, spread: float) -> np.ndarray:
-    """Standard deviations from the middle, cut off."""
-    with np.errstate(over="ignore"):  # a quotient beyond all numbers is infinite, and is cut off
+    """Return standard deviations from the middle, cut off."""
+    with np.errstate(over="ignore"):  # an infinite quotient is cut off too
         return np.clip((values - middle) / spread, -_CUT, _CUT)
 
 
-def _check(
-    puf_codes: np.ndarray,
-    eif_codes: np.ndarray,
-    puf_values: np.ndarray,
-    eif_values: np.ndarray,
-    spread: np.ndarray,
-    numeric: np.ndarray,
-    alpha: float,
-    keep: int,
-) -> None:
-    """Refuse arrays that do not belong together."""
-    v = len(numeric)
-    if v > search.MOST_VARIABLES:
-        raise ValueError(f"the search takes at most {search.MOST_VARIABLES} variables.")
-    if any(a.ndim != 2 or a.shape[1] != v for a in (puf_codes, eif_codes, puf_values, eif_values)):
-        raise ValueError(f"codes and values need {v} columns, one per variable.")
-    if len(puf_codes) != len(puf_values) or len(eif_codes) != len(eif_values) or len(spread) != v:
-        raise ValueError("codes, values and spread disagree in length.")
-    if not (alpha >= 0 and math.isfinite(alpha)) or keep < 1 or bool(np.any(np.asarray(spread) < 0)):
-        raise ValueError("alpha must be finite and at least 0, keep at least 1, no spread negative.")
+def _check(spread: np.ndarray, v: int, alpha: float) -> None:
+    """Refuse a spread or an α that is out of range."""
+    if len(spread) != v or bool(np.any(np.asarray(spread) < 0)):
+        raise ValueError(f"spread must have {v} columns, one for each variable, and none may be negative.")
+    if not 0 <= alpha <= MAX_ALPHA:
+        raise ValueError(f"alpha must be 0 to {MAX_ALPHA}, not {alpha}.")

@@ -1,20 +1,20 @@
-"""The nearest EIF records of each PUF record through boxes: the search of euclidean and adhoc (METHODS §5).
+"""The nearest EIF records of each PUF record through boxes: the search of euclidean and adhoc (METHODS §4.3–5).
 
-PUF records that are close to one another search together, so that what one has read lies in cache for the
-next. A record's *limit* is a cost that a pair must lie below to matter; it falls as pairs are found. Groups
-are visited nearest first, and of each the leaves whose box costs less than the limit. In a leaf, bit maps
+PUF records that are close to one another search in one batch, so that what one record reads is in cache for the
+next. The *limit* of a record is a cost that a pair must be below to matter; it falls as pairs are compared. Groups
+are visited nearest first, and in each the leaves whose box costs less than the limit. In a leaf, bit maps
 leave out records that differ on too many categorical variables; the others are bounded in single precision,
 and those still below the limit are compared by the definition.
 
-What makes the result exact, whatever the order of the visits:
+The result is exact, whatever the order of the visits:
 
-- a bound from below (of a box, of a record) is never above the cost of a pair that it stands for, and a pair
-  is left out only if such a bound is at least the limit;
-- the limit is never below the cost that corresponds to the (keep + 1)-th best level or to the threshold. It
-  comes from exact levels (`limit_of`), or from ``keep + 1`` bounds from above of different pairs: the
-  largest of them is itself still below the limit, so that ties at the last rank are all compared.
+- A lower bound (of a box, of a record) is never above the cost of a pair that it covers, and a pair is left out
+  only if its lower bound is at least the limit. `euclidean` and `adhoc_bounds` prove their bounds.
+- The limit is never below the cost that corresponds to the (keep + 1)-th best level or to the threshold. It
+  comes from exact levels (`limit_of`), or from the upper bounds of ``keep + 1`` different pairs: the largest of
+  them is still below the limit, so that all ties at the last rank are compared.
 
-A metric gives the five functions below for its own type (`implements`).
+A metric implements five functions for its own type: `load`, `box_costs`, `leaf_costs`, `level_of`, `limit_of`.
 """
 
 from collections.abc import Callable
@@ -25,25 +25,38 @@ from numba.extending import overload
 
 from reident.kernels.bits import trailing_zeros
 from reident.kernels.boxes import WIDTH, Index, sort_by
+from reident.kernels.buffers import BATCH, MAX_PENDING, Buffers, Files, Puf, Queries, empty_buffers
 from reident.kernels.compiling import inner_jit, lean_jit
-from reident.kernels.searchroom import PENDING, TOGETHER, Files, Puf, Queries, Room, make_room
 from reident.kernels.toplist import Best, in_threads, offer, settle
 
-FEW = 8
-"""So few records of a leaf are bounded one by one."""
+MAX_SINGLE = 8
+"""Up to this number of records of a leaf are bounded one by one."""
 
-MOST_DIFFERENT = 15
-"""The largest number of differences that the bit maps tell apart."""
+MAX_DIFFERENT = 15
+"""The largest number of differences that the bit maps count."""
 
-LARGEST_BLOCK = 4 * TOGETHER
+MAX_BLOCK = 4 * BATCH
 """PUF records between two reports of progress."""
 
-MOST_VARIABLES = 512
-"""Up to this number sums of fixed costs are exact in single precision."""
+MAX_VARIABLES = 512
+"""Up to this number sums of fixed costs are exact in single precision: 512 · 5 · 2^12 is below 2^24."""
+
+MAX_SCALE = 10**12
+"""The finest scale of levels for which the metrics prove their bounds in double precision."""
+
+
+def check(files: Files, v: int, scale: int, keep: int) -> None:
+    """Refuse files that do not have v columns, and arguments out of the range of the search."""
+    if v > MAX_VARIABLES:
+        raise ValueError(f"the search takes at most {MAX_VARIABLES} variables, not {v}.")
+    if files.puf_codes.shape[1] != v:
+        raise ValueError(f"codes and values must have {v} columns, one for each variable.")
+    if keep < 1 or not 1 <= scale <= MAX_SCALE:
+        raise ValueError(f"keep must be at least 1, and scale 1 to {MAX_SCALE}.")
 
 
 def implements(function: Callable, kind: type) -> Callable[[Callable], Callable]:
-    """Decorate what one of the following functions is for metrics of a type: compiled code chooses by type."""
+    """Decorate the implementation of one of the following functions for metrics of type ``kind``."""
 
     def register(implementation: Callable) -> Callable:
         def choose(metric: Any, *_: Any) -> Callable | None:
@@ -56,35 +69,43 @@ def implements(function: Callable, kind: type) -> Callable[[Callable], Callable]
     return register
 
 
-def load(metric: Any, desk: Any, files: Files, queries: Queries, q: int, i: int) -> None:
-    """Work out on the desk what the metric needs of PUF record i, which is record q of the queries."""
+def load(metric: Any, scratch: Any, files: Files, queries: Queries, q: int, i: int) -> None:
+    """Compute in ``scratch`` what the metric needs of PUF record i, which is record q of the queries."""
     raise NotImplementedError
 
 
 def box_costs(
-    metric: Any, desk: Any, queries: Queries, q: int, boxes: Any, b: int, fixed: Any, varying: Any
+    metric: Any, scratch: Any, queries: Queries, q: int, boxes: Any, b: int, fixed: Any, varying: Any
 ) -> None:
-    """Bound the costs of block b of boxes from below, as the sum of two parts.
+    """Write lower bounds of the costs of block b of boxes, as the sum of two parts.
 
-    ``fixed`` is exact in multiples of 1/GRAIN, ``varying`` comes from numeric variables.
+    ``fixed`` is exact in multiples of 1/GRAIN; ``varying`` comes from numeric variables.
     """
     raise NotImplementedError
 
 
 def leaf_costs(
-    metric: Any, desk: Any, queries: Queries, q: int, leaves: Any, leaf: int, mask: Any, low: Any, high: Any
+    metric: Any,
+    scratch: Any,
+    queries: Queries,
+    q: int,
+    leaves: Any,
+    leaf: int,
+    mask: Any,
+    low: Any,
+    high: Any,
 ) -> Any:
-    """Bound the costs of the records of ``mask`` from below and above; returns those below the limit."""
+    """Write lower and upper bounds of the costs of the records of ``mask``; return those below the limit."""
     raise NotImplementedError
 
 
-def level_of(metric: Any, desk: Any, files: Files, i: int, r: int, bound: int) -> int:
-    """The level of a pair by the definition, or some level from ``bound`` on if it has such a one."""
+def level_of(metric: Any, scratch: Any, files: Files, i: int, r: int, bound: int) -> int:
+    """Return the level of a pair by the definition, or any level of at least ``bound`` if it is at least that."""
     raise NotImplementedError
 
 
 def limit_of(metric: Any, bound: int) -> Any:
-    """The least float32 cost from which on every level is at least ``bound``, or one above it."""
+    """Return a float32 cost: every pair that costs at least that has a level of at least ``bound``."""
     raise NotImplementedError
 
 
@@ -110,24 +131,24 @@ def _enter(queries, q, puf, row, i):
 
 
 @inner_jit
-def _few_differences(leaves, leaf, queries, q, rest, cost):
-    """The records of a leaf for which the cost of certain differences is below ``rest``.
+def _filter_leaf(leaves, leaf, queries, q, rest, cost):
+    """Return the records of a leaf whose categorical differences cost less than ``rest``.
 
-    Each record counts its differences in binary, one word per digit for all 64 of them. The count starts so
-    high that it leaves the four digits exactly if there are too many.
+    The differences of each record are counted in binary, one word per digit for all 64 records. The count starts
+    at 15 less the number allowed, so that a carry leaves the four digits exactly if there are too many.
     """
     allowed = -1
-    while allowed <= MOST_DIFFERENT and (allowed + 1) * cost < rest:
+    while allowed <= MAX_DIFFERENT and (allowed + 1) * cost < rest:
         allowed += 1
     mask = leaves.present[leaf]
     if allowed < 0:
         return np.uint64(0)
-    if allowed >= min(queries.n_rows[q], MOST_DIFFERENT + 1):
+    if allowed >= min(queries.n_rows[q], MAX_DIFFERENT + 1):
         return mask
-    start = np.uint64(MOST_DIFFERENT - allowed)
-    one, none = np.uint64(1), np.uint64(0)
-    a, b = none - (start & one), none - ((start >> one) & one)
-    c, d = none - ((start >> np.uint64(2)) & one), none - ((start >> np.uint64(3)) & one)
+    start = np.uint64(MAX_DIFFERENT - allowed)
+    one, zero = np.uint64(1), np.uint64(0)
+    a, b = zero - (start & one), zero - ((start >> one) & one)
+    c, d = zero - ((start >> np.uint64(2)) & one), zero - ((start >> np.uint64(3)) & one)
     for k in range(queries.n_rows[q]):
         carry = leaves.rows[leaf, queries.rows[q, k]]
         a, carry = a ^ carry, a & carry
@@ -139,45 +160,45 @@ def _few_differences(leaves, leaf, queries, q, rest, cost):
 
 
 @lean_jit
-def _compare(metric, desk, files, i, q, queries, found):
-    """Compare what waits by the definition."""
-    keep = found.levels.shape[1] - 1
-    for a in range(found.n_pending[q]):
-        if found.low[q, a] >= queries.limit[q]:
+def _compare(metric, scratch, files, i, q, queries, candidates):
+    """Compare the pending pairs of query q by the definition."""
+    keep = candidates.levels.shape[1] - 1
+    for a in range(candidates.n_pending[q]):
+        if candidates.low[q, a] >= queries.limit[q]:
             continue
-        r = found.pending[q, a]
-        level = level_of(metric, desk, files, i, r, found.bound[q])
-        if level < found.bound[q]:
-            found.n[q] = offer(found.levels[q], found.eifs[q], found.n[q], level, r)
-            if found.n[q] > keep:
-                found.bound[q] = found.levels[q, keep]
-                queries.limit[q] = min(queries.limit[q], limit_of(metric, found.bound[q]))
-    found.n_pending[q] = 0
+        r = candidates.pending[q, a]
+        level = level_of(metric, scratch, files, i, r, candidates.bound[q])
+        if level < candidates.bound[q]:
+            candidates.n[q] = offer(candidates.levels[q], candidates.eifs[q], candidates.n[q], level, r)
+            if candidates.n[q] > keep:
+                candidates.bound[q] = candidates.levels[q, keep]
+                queries.limit[q] = min(queries.limit[q], limit_of(metric, candidates.bound[q]))
+    candidates.n_pending[q] = 0
 
 
 @inner_jit
-def _lower_limit(queries, q, found, high):
-    """Take note that a pair costs at most ``high``."""
-    last = found.ceilings.shape[1] - 1
-    a = found.n_ceilings[q]
+def _lower_limit(queries, q, candidates, high):
+    """Record that a pair costs at most ``high``; lower the limit if ``keep + 1`` pairs are known to be below it."""
+    last = candidates.ceilings.shape[1] - 1
+    a = candidates.n_ceilings[q]
     if a > last:
-        if high >= found.ceilings[q, last]:
+        if high >= candidates.ceilings[q, last]:
             return
         a = last
     else:
-        found.n_ceilings[q] += 1
-    while a > 0 and found.ceilings[q, a - 1] > high:
-        found.ceilings[q, a] = found.ceilings[q, a - 1]
+        candidates.n_ceilings[q] += 1
+    while a > 0 and candidates.ceilings[q, a - 1] > high:
+        candidates.ceilings[q, a] = candidates.ceilings[q, a - 1]
         a -= 1
-    found.ceilings[q, a] = high
-    if found.n_ceilings[q] > last:
-        above = np.nextafter(found.ceilings[q, last], np.float32(np.inf))
+    candidates.ceilings[q, a] = high
+    if candidates.n_ceilings[q] > last:
+        above = np.nextafter(candidates.ceilings[q, last], np.float32(np.inf))
         queries.limit[q] = min(queries.limit[q], above)
 
 
 @lean_jit
-def _nearest_first(costs, n_groups, n, queries, groups, keys):
-    """List the groups that are below the limit of any of the queries, in the order of how far below it."""
+def _sort_groups(costs, n_groups, n, queries, groups, keys):
+    """List the groups that cost less than the limit of any of n queries, the farthest below it first."""
     m = 0
     for group in range(n_groups):
         nearest = np.float32(np.inf)
@@ -190,56 +211,89 @@ def _nearest_first(costs, n_groups, n, queries, groups, keys):
     return m
 
 
+@inner_jit
+def _start(metric, files, index, puf, buffers, i, q, threshold, n_seeds):
+    """Make PUF record i record q of the batch: its bound, its limit and what the groups cost it.
+
+    The seeds are the EIF records of the best pairs of a similar record. If there are keep + 1 of them, the worst of
+    their levels bounds the levels that matter.
+    """
+    queries, candidates, scratch, seeds = buffers.queries, buffers.candidates, buffers.scratch, buffers.seeds
+    _enter(queries, q, puf, index.leaves.row, i)
+    load(metric, scratch, files, queries, q, i)
+    candidates.bound[q] = threshold
+    if n_seeds == len(seeds):
+        worst = np.int64(0)
+        for a in range(n_seeds):
+            worst = max(worst, level_of(metric, scratch, files, i, seeds[a], threshold))
+        candidates.bound[q] = min(threshold, worst + 1)
+    queries.limit[q] = limit_of(metric, candidates.bound[q])
+    candidates.n[q] = candidates.n_ceilings[q] = candidates.n_pending[q] = 0
+    fixed, varying = buffers.fixed[q], buffers.varying[q]
+    for b in range(len(index.groups.sets)):
+        box_costs(metric, scratch, queries, q, index.groups, b, fixed, varying)
+        for c in range(WIDTH):
+            buffers.group_costs[q, b * WIDTH + c] = fixed[c] + varying[c]
+
+
+@inner_jit
+def _scan_leaf(metric, files, leaves, leaf, filter_cost, buffers, i, q, varying):
+    """Bound the records of a leaf, whose box costs ``varying`` on numeric variables, and queue those that matter."""
+    queries, candidates, low, high = buffers.queries, buffers.candidates, buffers.low, buffers.high
+    # Differences come on top of what is missing in the PUF record and of what the box costs.
+    rest = np.float64(queries.limit[q]) - np.float64(queries.base[q]) - np.float64(varying)
+    mask = _filter_leaf(leaves, leaf, queries, q, rest, filter_cost)
+    if mask:
+        mask = leaf_costs(metric, buffers.scratch, queries, q, leaves, leaf, mask, low, high)
+    while mask:
+        s = trailing_zeros(mask)
+        mask &= mask - np.uint64(1)
+        if low[s] >= queries.limit[q]:
+            continue
+        if candidates.n_pending[q] == MAX_PENDING:
+            _compare(metric, buffers.scratch, files, i, q, queries, candidates)
+        a = candidates.n_pending[q]
+        candidates.pending[q, a] = leaves.eif[leaf, s]
+        candidates.low[q, a] = low[s]
+        candidates.n_pending[q] += 1
+        _lower_limit(queries, q, candidates, high[s])
+
+
 @lean_jit
-def search(begin, end, order, index, puf, files, metric, threshold, room, best):
-    """Find the pairs of the PUF records ``order[begin:end]`` and write them into ``best``.
+def search(begin, end, order, index, puf, files, metric, threshold, buffers, best):
+    """Find the pairs of the PUF records ``order[begin:end]`` and write them into ``best``, batch by batch.
 
     Parameters
     ----------
     begin, end : int
     order : int64 (n_puf,)
-        The PUF records, neighbours near one another (see `route`).
+        The PUF records, similar ones next to one another (see `route`).
     index : Index
     puf : Puf
     files : Files
     metric : NamedTuple
-        Its type chooses the functions.
+        Its type selects the implementations.
     threshold : int
-        A pair matters if its level is below.
-    room : Room
+        A pair matters if its level is below this.
+    buffers : Buffers
     best : Best
     """
-    keep = best.eif.shape[1]
     n_groups = index.first.size - 1
     leaves, inner, first = index.leaves, index.inner, index.first
-    queries, found, desk, fixed, varying, low, high, costs, near, keys, visits, seeds = room
+    queries, candidates, scratch, fixed, varying, _, _, costs, groups, keys, visits, seeds = buffers
     n_seeds = 0
-    for start in range(begin, end, TOGETHER):
-        n = min(TOGETHER, end - start)
+    for start in range(begin, end, BATCH):
+        n = min(BATCH, end - start)
         for q in range(n):
-            i = order[start + q]
-            _enter(queries, q, puf, leaves.row, i)
-            load(metric, desk, files, queries, q, i)
-            found.bound[q] = threshold
-            if n_seeds > keep:  # a close record's best pairs are keep + 1 pairs of this record too
-                worst = np.int64(0)
-                for a in range(n_seeds):
-                    worst = max(worst, level_of(metric, desk, files, i, seeds[a], threshold))
-                found.bound[q] = min(threshold, worst + 1)
-            queries.limit[q] = limit_of(metric, found.bound[q])
-            found.n[q] = found.n_ceilings[q] = found.n_pending[q] = 0
-            for b in range(len(index.groups.sets)):
-                box_costs(metric, desk, queries, q, index.groups, b, fixed[q], varying[q])
-                for c in range(WIDTH):
-                    costs[q, b * WIDTH + c] = fixed[q, c] + varying[q, c]
-        for a in range(_nearest_first(costs, n_groups, n, queries, near, keys)):
-            group = near[a]
+            _start(metric, files, index, puf, buffers, order[start + q], q, threshold, n_seeds)
+        for a in range(_sort_groups(costs, n_groups, n, queries, groups, keys)):
+            group = groups[a]
             n_leaves = first[group + 1] - first[group]
             any_visits = np.uint64(0)
             for q in range(n):
                 visits[q] = np.uint64(0)
                 if costs[q, group] < queries.limit[q]:
-                    box_costs(metric, desk, queries, q, inner, group, fixed[q], varying[q])
+                    box_costs(metric, scratch, queries, q, inner, group, fixed[q], varying[q])
                     for c in range(n_leaves):
                         if fixed[q, c] + varying[q, c] < queries.limit[q]:
                             visits[q] |= np.uint64(1) << np.uint64(c)
@@ -251,49 +305,41 @@ def search(begin, end, order, index, puf, files, metric, threshold, room, best):
                 for q in range(n):
                     if not (visits[q] >> np.uint64(c)) & np.uint64(1):
                         continue
-                    # The differences come on top of what is missing in the PUF record and what the box costs.
-                    rest = (
-                        np.float64(queries.limit[q]) - np.float64(queries.base[q]) - np.float64(varying[q, c])
+                    _scan_leaf(
+                        metric,
+                        files,
+                        leaves,
+                        leaf,
+                        puf.filter_cost,
+                        buffers,
+                        order[start + q],
+                        q,
+                        varying[q, c],
                     )
-                    mask = _few_differences(leaves, leaf, queries, q, rest, puf.filtered)
-                    if mask:
-                        mask = leaf_costs(metric, desk, queries, q, leaves, leaf, mask, low, high)
-                    while mask:
-                        s = trailing_zeros(mask)
-                        mask &= mask - np.uint64(1)
-                        if low[s] >= queries.limit[q]:
-                            continue
-                        if found.n_pending[q] == PENDING:
-                            _compare(metric, desk, files, order[start + q], q, queries, found)
-                        a_pending = found.n_pending[q]
-                        found.pending[q, a_pending] = leaves.eif[leaf, s]
-                        found.low[q, a_pending] = low[s]
-                        found.n_pending[q] += 1
-                        _lower_limit(queries, q, found, high[s])
         for q in range(n):
             i = order[start + q]
-            _compare(metric, desk, files, i, q, queries, found)
-            settle(found.levels[q], found.eifs[q], found.n[q], best, i)
-        n_seeds = found.n[n - 1]
+            _compare(metric, scratch, files, i, q, queries, candidates)
+            settle(candidates.levels[q], candidates.eifs[q], candidates.n[q], best, i)
+        n_seeds = candidates.n[n - 1]
         for a in range(n_seeds):
-            seeds[a] = found.eifs[n - 1, a]
+            seeds[a] = candidates.eifs[n - 1, a]
 
 
 @lean_jit
-def route(begin, end, index, puf, files, metric, room, leaf):
-    """Write for each of the PUF records [begin, end) the leaf whose box is nearest in the nearest group."""
-    queries, desk, fixed, varying = room.queries, room.desk, room.fixed[0], room.varying[0]
+def route(begin, end, index, puf, files, metric, buffers, leaf):
+    """Write, for each of the PUF records begin to end - 1, the nearest leaf of the nearest group."""
+    queries, scratch, fixed, varying = buffers.queries, buffers.scratch, buffers.fixed[0], buffers.varying[0]
     n_groups = index.first.size - 1
     for i in range(begin, end):
         _enter(queries, 0, puf, index.leaves.row, i)
-        load(metric, desk, files, queries, 0, i)
+        load(metric, scratch, files, queries, 0, i)
         least, group = np.float32(np.inf), 0
         for b in range(len(index.groups.sets)):
-            box_costs(metric, desk, queries, 0, index.groups, b, fixed, varying)
+            box_costs(metric, scratch, queries, 0, index.groups, b, fixed, varying)
             for c in range(min(WIDTH, n_groups - b * WIDTH)):
                 if fixed[c] + varying[c] < least:
                     least, group = fixed[c] + varying[c], b * WIDTH + c
-        box_costs(metric, desk, queries, 0, index.inner, group, fixed, varying)
+        box_costs(metric, scratch, queries, 0, index.inner, group, fixed, varying)
         least, leaf[i] = np.float32(np.inf), index.first[group]
         for c in range(index.first[group + 1] - index.first[group]):
             if fixed[c] + varying[c] < least:
@@ -305,28 +351,46 @@ def run(
     puf: Puf,
     files: Files,
     metric: Any,
-    make_desk: Callable[[], Any],
+    make_scratch: Callable[[], Any],
     threshold: int,
     best: Best,
     threads: int,
     progress: Callable[[float], None] | None,
 ) -> None:
-    """Search for all PUF records, those that are near one another together."""
+    """Search for the pairs of all PUF records, similar records in one batch, and write them into ``best``.
+
+    Parameters
+    ----------
+    index : Index
+        The EIF.
+    puf : Puf
+    files : Files
+    metric : NamedTuple
+    make_scratch : callable
+        Allocates the metric's scratch memory for one search at a time.
+    threshold : int
+        A pair matters if its level is below this.
+    best : Best
+    threads : int
+        The result does not depend on it.
+    progress : callable, optional
+        Called now and then with the fraction done.
+    """
     n, keep = best.eif.shape
 
-    def room() -> Room:
-        return make_room(index, puf, make_desk(), keep)
+    def make_buffers() -> Buffers:
+        return empty_buffers(index, puf, make_scratch(), keep)
 
     leaf = np.empty(n, np.int32)
 
     def find_leaf(begin: int, end: int) -> None:
-        route(begin, end, index, puf, files, metric, room(), leaf)
+        route(begin, end, index, puf, files, metric, make_buffers(), leaf)
 
     in_threads(find_leaf, n, block=2**14, threads=threads, progress=None)
     order = np.argsort(leaf, kind="stable")
 
     def find_pairs(begin: int, end: int) -> None:
-        search(begin, end, order, index, puf, files, metric, threshold, room(), best)
+        search(begin, end, order, index, puf, files, metric, threshold, make_buffers(), best)
 
-    share = -(-n // (8 * max(1, threads) * TOGETHER)) * TOGETHER
-    in_threads(find_pairs, n, block=min(share, LARGEST_BLOCK), threads=threads, progress=progress)
+    share = -(-n // (8 * max(1, threads) * BATCH)) * BATCH
+    in_threads(find_pairs, n, block=min(share, MAX_BLOCK), threads=threads, progress=progress)

@@ -1,21 +1,22 @@
-"""Minimal sample uniques of one file: all of them, counted by record, size, variable and level (METHODS §7).
+"""Minimal sample uniques of one file, counted by record, size, variable and level (METHODS §7).
 
-A set of variables is a *minimal sample unique* (MSU) of a record if the record misses no variable of it, is alone
-in its cell among the records that miss none, and is so on no proper subset. What makes the search exact, and fast:
+A set of variables is a *minimal sample unique* (MSU) of a record if the record misses no variable of it, is alone in
+its cell among the records that miss none, and is alone on no proper subset. The search is exact and fast because:
 
-- Variables are numbered so that the one with most information is the highest bit, and sets are visited in
-  numeric order, depth first: after a set, those that add a variable below its lowest. So every subset of a set
-  is visited before it.
-- A record that is alone in its cell at S, and was not in the cell before, has S as an MSU unless a set noted
-  for it is a subset of S. It is alone on every larger set too, so it is not searched below S.
-- A cell without a record that could be unique is left. A record with an exact copy is never unique; one copy
-  stands for all.
-- In a cell of at most 64 records a set of records is one word, and a split one AND. A record is left where no
-  variable still to come sets it apart from somebody, and where some variable has become needless: it sets
-  nobody apart whom the others do not.
+- Variables are numbered by information, the most informative one as the highest bit, and sets are visited in
+  numeric order, depth first: after a set, those that add a variable below its lowest. Every subset of a set is
+  hence visited before it.
+- If a record is alone in its cell on S, but not on S without the variable added last, then S is an MSU of it unless a
+  set noted for it is a subset of S. It is alone on every larger set too, so that it is not searched further.
+- A cell without a record that may be unique is skipped. A record with an exact copy is never unique; one copy
+  represents all others.
+- In a cell of at most 64 records, a set of records is one word and a split one AND. A record is skipped if no
+  variable still to come separates it from the others, or if a variable of the set is superfluous: each record that
+  it separates is separated by another variable too.
 
-Records are searched in blocks that share nothing: those of the block are to be found, all others only count. So
-the result does not depend on threads, and the sets noted, which can be many, are held for few records at a time.
+Records are searched in blocks that share nothing: those of the block may be unique, all others only count. The
+result hence does not depend on the number of threads, and the sets noted, which can be many, are kept for few
+records at a time.
 """
 
 from __future__ import annotations
@@ -30,18 +31,25 @@ from typing import NamedTuple
 import numpy as np
 
 from reident.kernels import suda_search
-from reident.kernels.cells import entropy, frequencies, recode, without_copies
+from reident.kernels.bits import WORD
+from reident.kernels.cells import drop_copies
+from reident.kernels.coding import entropy, frequencies, recode
+from reident.kernels.suda_search import Block
 
-MOST_VARIABLES = 57
-_LEAST = 1 << 12
-"""Records of a block at least: each block splits the large cells anew."""
-_BYTES = 1 << 28
-"""What the sets of a block's records shall take, about."""
+MAX_VARIABLES = 57
+"""Variables of a file: the order and the set of an MSU share one word."""
+
+_MIN_BLOCK = 1 << 12
+"""Records of a block at least, since each block splits the large cells anew."""
+
+_BLOCK_BYTES = 1 << 28
+"""Approximate memory of the sets of a block's records."""
+
 _PAGE_BYTES = suda_search.PAGE * 8
 
 
 class MinimalUniques(NamedTuple):
-    """All minimal sample uniques of a file, counted.
+    """The minimal sample uniques of all records of a file, counted.
 
     Attributes
     ----------
@@ -52,7 +60,7 @@ class MinimalUniques(NamedTuple):
     variables : uint64 (n,)
         The first smallest MSU (by its tuple of positions): bit j for variable j.
     by_level : list of int64 (codes, max_order + 1)
-        For each variable, by code: the MSUs by size that hold the variable, of the records with that code.
+        For each variable, by code: the MSUs by size that contain the variable, of the records with that code.
     """
 
     counts: np.ndarray
@@ -68,18 +76,22 @@ def minimal_uniques(
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
 ) -> MinimalUniques:
-    """All minimal sample uniques of every record.
+    """Count the minimal sample uniques of every record.
 
     Parameters
     ----------
     codes : int32 (n, v)
         Category codes 0, 1, …; -1 for missing: the record takes no part in sets with that variable.
     max_order : int, optional
-        Only sets of at most so many variables.
+        The largest size of a set that is searched; by default all sizes.
     threads : int
         The result does not depend on it.
     progress : callable, optional
         Called now and then with the fraction of the work that is done.
+
+    Returns
+    -------
+    MinimalUniques
 
     Raises
     ------
@@ -88,13 +100,15 @@ def minimal_uniques(
 
     Notes
     -----
-    A single record is unique on each variable that it has. Records that are all equal, or all missing, have no
-    MSU. Memory grows with n·v, and with some hundred megabytes for each thread. Source: METHODS §7; Elliot,
+    A single record is unique on each variable that it does not miss. Records that are all equal, or all missing, have
+    no MSU. Memory grows with n·v, and by a few hundred megabytes for each thread. Source: METHODS §7; Elliot,
     Manning and Ford 2002; the search is related to Manning, Haglin and Keane 2008 (SUDA2).
     """
     n, v = codes.shape
-    if v > MOST_VARIABLES or (max_order is not None and max_order < 1):
-        raise ValueError(f"{v} variables, max_order {max_order}: at most {MOST_VARIABLES}, at least 1")
+    if v > MAX_VARIABLES or (max_order is not None and max_order < 1):
+        raise ValueError(
+            f"a file must have at most {MAX_VARIABLES} variables, not {v}, and max_order must be at least 1."
+        )
     most = v if max_order is None else min(max_order, v)
     counts = [frequencies(codes[:, j]) for j in range(v)]
     result = MinimalUniques(
@@ -108,39 +122,40 @@ def minimal_uniques(
     if n == 0 or not levels.any():
         return result
     numbers = [recode(codes[:, j], counts[j] > 0, int(levels.max())) for j in variables]
-    kept, single = without_copies(np.stack(numbers[::-1], axis=1))
-    rows = np.stack([column[kept] for column in numbers], axis=1)
+    positions, n_single = drop_copies(np.stack(numbers[::-1], axis=1))
+    rows = np.stack([column[positions] for column in numbers], axis=1)
     columns, weights = np.ascontiguousarray(rows.T), (1 << v) - (1 << (v - 1 - variables))
     begins = np.concatenate([[0], np.cumsum(levels)])
     lane = 16 if v < 16 else 32 if v < 32 else 64
-    pages_at_most = comb(v, min(most, v // 2)) // (suda_search.PAGE * 64 // lane) + 2
+    pages_at_most = comb(v, min(most, v // 2)) // (suda_search.PAGE * WORD // lane) + 2
     lock = Lock()
 
     def search(first: int, end: int) -> int:
-        """Searches a block and notes what it finds; returns the bytes that its sets took by record."""
-        sets, least, by_level, pages = suda_search.minimal_uniques(
-            rows, columns, levels, first, end - first, weights, most, lane, begins
-        )
+        """Search a block and add its sets to the result; return the bytes that they took per record."""
+        block = Block(rows, columns, levels, begins, weights, first, end - first, most, lane)
+        sets, least, by_level, pages = suda_search.minimal_uniques(block)
         with lock:
-            _note(result, kept[first:end], sets, least, v)
+            _note(result, positions[first:end], sets, least, v)
             for i, j in enumerate(variables):
                 result.by_level[j][counts[j] > 0] += by_level[begins[i] : begins[i + 1]]
         return pages * _PAGE_BYTES // (end - first) + 1
 
-    _in_blocks(search, single, max(_LEAST, _BYTES // (pages_at_most * _PAGE_BYTES)), threads, progress)
+    _in_blocks(
+        search, n_single, max(_MIN_BLOCK, _BLOCK_BYTES // (pages_at_most * _PAGE_BYTES)), threads, progress
+    )
     return result
 
 
 def _in_blocks(
     search: Callable[[int, int], int],
     n: int,
-    sure: int,
+    sample: int,
     threads: int,
     progress: Callable[[float], None] | None,
 ) -> None:
-    """Searches n records in as few blocks as memory allows, equally many for each thread.
+    """Search n records in as few blocks as memory allows, the same number for each thread.
 
-    ``sure`` records are searched first: if that is not all, they tell how large the other blocks can be.
+    A first block of ``sample`` records for each thread shows how large the other blocks can be.
     """
     bytes_each = 1
 
@@ -149,31 +164,31 @@ def _in_blocks(
         bounds = [first + (end - first) * b // blocks for b in range(blocks + 1)]
         done = first
         with ThreadPoolExecutor(threads) as pool:
-            running = {pool.submit(search, a, b): b - a for a, b in pairwise(bounds) if a < b}
+            futures = {pool.submit(search, a, b): b - a for a, b in pairwise(bounds) if a < b}
             try:
-                for block in as_completed(running):
-                    bytes_each = max(bytes_each, block.result())
-                    done += running[block]
+                for future in as_completed(futures):
+                    bytes_each = max(bytes_each, future.result())
+                    done += futures[future]
                     if progress is not None:
                         progress(done / n)
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    first = min(n, threads * sure)
+    first = min(n, threads * sample)
     run(0, first, threads)
     if first < n:
-        largest = max(_LEAST, _BYTES // bytes_each)
+        largest = max(_MIN_BLOCK, _BLOCK_BYTES // bytes_each)
         run(first, n, threads * -(-(n - first) // (threads * largest)))
 
 
 def _note(result: MinimalUniques, records: np.ndarray, sets: np.ndarray, least: np.ndarray, v: int) -> None:
-    """Writes what was found for a block's records; a set's cost is order·2^v − (its bits, the first highest)."""
+    """Add the sets of a block's records to the result; see `unicity_pairs` for the cost of a set."""
     result.counts[records, 1:] = sets[:, 1:]
-    some = least < np.iinfo(np.int64).max
-    records, least = records[some], least[some]
+    unique = least < np.iinfo(np.int64).max
+    records, least = records[unique], least[unique]
     order = (least + (1 << v) - 1) >> v
     backwards = (order << v) - least
     result.order[records] = order
     for j in range(v):
-        has = (backwards >> (v - 1 - j)) & 1
-        result.variables[records] |= has.astype(np.uint64) << np.uint64(j)
+        member = (backwards >> (v - 1 - j)) & 1
+        result.variables[records] |= member.astype(np.uint64) << np.uint64(j)

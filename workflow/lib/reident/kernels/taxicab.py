@@ -5,19 +5,19 @@ from typing import Literal
 
 import numpy as np
 
-from reident.kernels.bitslice import Costs, Lists, empty_lists, empty_tile, settle_all
+from reident.kernels.bitslice import Costs, Lists, empty_lists, empty_tile
 from reident.kernels.errorset import block_size, pair_cost, plan, refine
 from reident.kernels.rows import Rows, number_rows
-from reident.kernels.toplist import empty_best, in_threads, listed
+from reident.kernels.toplist import MAX_RECORDS, empty_best, in_threads, list_pairs, settle_all
 
-MOST_VARIABLES = 64
-MOST_RECORDS = 2**31 - 1
+MAX_VARIABLES = 64
+"""Variables of a record: bit sets of variables are one word."""
 
-BLOCK, CHUNK = 2**18, 2**12
-"""The most PUF records (of a file below 16 times that) and the fewest that are searched at a time."""
+MIN_BLOCK, MAX_BLOCK = 2**12, 2**18
+"""PUF records that are searched at a time; files of more than 16 times the maximum have larger blocks."""
 
-LIST_PLACES = 2**26
-"""The most places in the lists of a block, 12 bytes each."""
+MAX_LIST_ENTRIES = 2**26
+"""Entries of the lists of a block, 12 bytes each."""
 
 
 def nearest(
@@ -37,18 +37,18 @@ def nearest(
     Parameters
     ----------
     puf, eif : int32 (n_puf, v), (n_eif, v)
-        Categories, equal in both files where the code is equal, -1 for missing; v from 1 to 64.
+        Categories, equal in both files where the code is equal, -1 for missing; v is 1 to 64.
     different, missing : int
         What a variable adds to the level of a pair: ``different`` (at least 1) where it is present in both
         records and different, ``missing`` (at least 0) where it is missing in either.
     limit : int
-        A pair is suspected if its level is at most this; nothing is if it is negative.
+        A pair is suspected if its level is at most this; no pair is if it is negative.
     keep : int
         The largest cumulative number of pairs of a rank that is returned, at least 1.
     threads : int
         The result does not depend on it.
     method : {'auto', 'pairs', 'join'}
-        The result does not depend on it.
+        Compare all pairs, refine sets of records first, or estimate which is faster. The result does not depend on it.
     progress : callable, optional
         Called now and then with the fraction done.
 
@@ -63,16 +63,20 @@ def nearest(
     Raises
     ------
     ValueError
-        Where shapes disagree or an argument is out of its range.
+        If shapes disagree or an argument is out of its range.
+
+    Notes
+    -----
+    If a file has no record, the result has no pair. Source: METHODS §4.2, §5; Singer and Dajani 2020.
     """
     _check(puf, eif, different, missing, keep)
     if method not in {"auto", "pairs", "join"}:
-        raise ValueError(f"there is no method {method!r}.")
+        raise ValueError(f"method must be `auto`, `pairs` or `join`, not {method!r}.")
     n_puf, n_eif = len(puf), len(eif)
     crowded, parts = np.zeros(n_puf, np.bool_), {}
     if n_puf and n_eif and limit >= 0:
-        keep = min(keep, n_eif)  # no record has more pairs
-        limit = min(limit, puf.shape[1] * max(different, missing))  # nor a pair a higher level
+        keep = min(keep, n_eif)
+        limit = min(limit, puf.shape[1] * max(different, missing))  # the highest level of a pair
         rows = number_rows(np.ascontiguousarray(puf, np.int32), np.ascontiguousarray(eif, np.int32))
         work, block = _search(rows, Costs(different, missing), limit, keep, method, threads)
 
@@ -80,7 +84,7 @@ def nearest(
             parts[first], crowded[first:end] = work(first, end)
 
         in_threads(keep_part, n_puf, block=block, threads=threads, progress=progress)
-    return (*_joined(parts), crowded)
+    return (*_join(parts), crowded)
 
 
 Columns = list[np.ndarray]
@@ -90,39 +94,39 @@ Columns = list[np.ndarray]
 def _search(
     rows: Rows, costs: Costs, limit: int, keep: int, method: str, threads: int
 ) -> tuple[Callable[[int, int], tuple[list[Columns], np.ndarray]], int]:
-    """Make what finds the pairs of a block of PUF records, and choose the number of records in a block."""
+    """Return a function that finds the pairs of a block of PUF records, and the number of records in a block."""
     n_puf, v = rows.puf.shape
     most = min(limit // costs.different, v)
     n_pairs = n_puf * len(rows.eif)
     worth = plan(rows, most, pair_cost(method, n_pairs, v, most))
-    largest = min(max(BLOCK, n_puf // 16), max(1, LIST_PLACES // (keep + 1)))
-    block = max(min(CHUNK, largest), block_size(rows, most, pair_cost("auto", n_pairs, v, most), largest))
+    largest = min(max(MAX_BLOCK, n_puf // 16), max(1, MAX_LIST_ENTRIES // (keep + 1)))
+    block = max(min(MIN_BLOCK, largest), block_size(rows, most, pair_cost("auto", n_pairs, v, most), largest))
     rounds = -(-n_puf // (block * threads))
 
     def work(first: int, end: int) -> tuple[list[Columns], np.ndarray]:
         lists, tile = empty_lists(end - first, keep, limit), empty_tile(rows, most)
         part = rows._replace(puf=rows.puf[first:end], puf_absent=rows.puf_absent[first:end])
         refine(part, costs, worth, lists, tile)
-        return _settled(lists, first)
+        return _settle(lists, first)
 
     return work, -(-n_puf // (rounds * threads))
 
 
-def _settled(lists: Lists, first: int) -> tuple[list[Columns], np.ndarray]:
-    """What the rank rule keeps of the lists of the PUF records from ``first`` on, and which are crowded."""
-    n, places = lists.levels.shape
+def _settle(lists: Lists, first: int) -> tuple[list[Columns], np.ndarray]:
+    """Return the pairs that the rank filter keeps of the PUF records from ``first`` on, and which are crowded."""
+    n, entries = lists.levels.shape
     parts, crowded = [], np.empty(n, np.bool_)
-    for start in range(0, n, CHUNK):
-        chunk = Lists(*(array[start : start + CHUNK] for array in lists))
-        best = empty_best(len(chunk.counts), places - 1)
-        settle_all(chunk, best)
-        puf, eif, level, crowded[start : start + CHUNK] = listed(best)
+    for start in range(0, n, MIN_BLOCK):
+        chunk = Lists(*(array[start : start + MIN_BLOCK] for array in lists))
+        best = empty_best(len(chunk.counts), entries - 1)
+        settle_all(chunk.levels, chunk.eifs, chunk.counts, best)
+        puf, eif, level, crowded[start : start + MIN_BLOCK] = list_pairs(best)
         parts.append([(puf + first + start).astype(np.int32), eif.astype(np.int32), level])
     return parts, crowded
 
 
-def _joined(parts: dict[int, list[Columns]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The pairs of all blocks, by PUF record; ``parts`` is used up, so that only a column is held twice."""
+def _join(parts: dict[int, list[Columns]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Join the pairs of all blocks by PUF record; ``parts`` is emptied, so that only one column is held twice."""
     in_order = [part for first in sorted(parts) for part in parts.pop(first)]
     puf, eif, level = (
         np.concatenate([np.zeros(0, np.int64), *(part.pop(0) for part in in_order)]) for _ in range(3)
@@ -131,12 +135,13 @@ def _joined(parts: dict[int, list[Columns]]) -> tuple[np.ndarray, np.ndarray, np
 
 
 def _check(puf: np.ndarray, eif: np.ndarray, different: int, missing: int, keep: int) -> None:
+    """Refuse arguments that are out of range or disagree in shape."""
     if puf.ndim != 2 or eif.ndim != 2 or puf.shape[1] != eif.shape[1]:
-        raise ValueError("puf and eif need one row per record and the same columns.")
-    if not 1 <= puf.shape[1] <= MOST_VARIABLES:
-        raise ValueError(f"taxicab compares 1 to {MOST_VARIABLES} variables, not {puf.shape[1]}.")
-    if max(len(puf), len(eif)) > MOST_RECORDS:
-        raise ValueError(f"a file has more than {MOST_RECORDS} records.")
+        raise ValueError("puf and eif must be matrices with the same columns.")
+    if not 1 <= puf.shape[1] <= MAX_VARIABLES:
+        raise ValueError(f"taxicab compares 1 to {MAX_VARIABLES} variables, not {puf.shape[1]}.")
+    if max(len(puf), len(eif)) > MAX_RECORDS:
+        raise ValueError(f"a file has more than {MAX_RECORDS} records.")
     if different < 1 or missing < 0 or keep < 1:
         raise ValueError("different and keep must be at least 1, missing at least 0.")
     if puf.shape[1] * max(different, missing) >= 2**62:

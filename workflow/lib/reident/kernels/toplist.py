@@ -1,9 +1,9 @@
-"""The rank rule as a stream: the best pairs of each PUF record, ties handled exactly (METHODS §5).
+"""The rank filter as a stream: the best pairs of each PUF record, with exact ties (METHODS §5).
 
 The ranks whose cumulative number of pairs is at most ``keep`` are the pairs with a level strictly better
-than the (keep + 1)-th best of the record. A list of the ``keep + 1`` best is therefore all that a scan has
-to hold, whichever of several equal ones are in it, and its last level is the bound below which a further
-pair must lie to matter. Levels are integers and low is best; a metric for which high is best counts down.
+than the (keep + 1)-th best of the record. A scan hence holds a list of the ``keep + 1`` best pairs, whichever of
+several equal ones are in it. Its last level is the bound below which a further pair must be to matter. Levels
+are integers and low is best; a metric for which high is best uses costs.
 """
 
 from collections.abc import Callable
@@ -14,9 +14,12 @@ import numpy as np
 
 from reident.kernels.compiling import jit
 
+MAX_RECORDS = 2**31 - 1
+"""Records of a file: positions are int32."""
+
 
 class Best(NamedTuple):
-    """What scans fill in, one row per PUF record: at most ``keep`` pairs, best first."""
+    """The pairs of each PUF record, one row per record: at most ``keep`` pairs, best first."""
 
     eif: np.ndarray  # int32 (n_puf, keep)
     level: np.ndarray  # int64 (n_puf, keep)
@@ -24,7 +27,7 @@ class Best(NamedTuple):
 
 
 def empty_best(n_puf: int, keep: int) -> Best:
-    """Room for the pairs of ``n_puf`` records, none of them yet with any."""
+    """Allocate space for the pairs of ``n_puf`` records that have no pair yet."""
     return Best(
         np.empty((n_puf, keep), np.int32), np.empty((n_puf, keep), np.int64), np.zeros(n_puf, np.int32)
     )
@@ -32,7 +35,7 @@ def empty_best(n_puf: int, keep: int) -> Best:
 
 @jit
 def offer(levels, eifs, count, level, eif):
-    """Enter a pair whose level lies below the bound in the ascending list; returns the new length."""
+    """Insert a pair whose level is below the bound into the ascending list; return the new length."""
     if count < levels.size:
         count += 1
     i = count - 1
@@ -47,16 +50,16 @@ def offer(levels, eifs, count, level, eif):
 
 @jit
 def settle(levels, eifs, count, best, i):
-    """Write what the rank rule keeps of a finished list as row ``i`` of ``best``, by level, then eif."""
-    kept = count
-    if count == levels.size:  # more than ``keep`` pairs: only what is strictly better than the last one stays
-        while kept > 0 and levels[kept - 1] == levels[count - 1]:
-            kept -= 1
-        if kept == 0:
+    """Write what the rank filter keeps of a finished list into row ``i`` of ``best``, by level, then eif."""
+    n_kept = count
+    if count == levels.size:  # more than ``keep`` pairs: keep what is strictly better than the last one
+        while n_kept > 0 and levels[n_kept - 1] == levels[count - 1]:
+            n_kept -= 1
+        if n_kept == 0:
             best.n[i] = -1
             return
-    best.n[i] = kept
-    for a in range(kept):
+    best.n[i] = n_kept
+    for a in range(n_kept):
         level, eif = levels[a], eifs[a]
         b = a
         while b > 0 and best.level[i, b - 1] == level and best.eif[i, b - 1] > eif:
@@ -68,7 +71,15 @@ def settle(levels, eifs, count, best, i):
 
 
 @jit
-def _listed(best, puf, eif, level):
+def settle_all(levels, eifs, counts, best):
+    """Write what the rank filter keeps of all finished lists, one per row."""
+    for i in range(len(counts)):
+        settle(levels[i], eifs[i], counts[i], best, i)
+
+
+@jit
+def _list_pairs(best, puf, eif, level):
+    """Write the pairs of all records one after another."""
     m = 0
     for i in range(best.n.size):
         for a in range(best.n[i]):
@@ -78,11 +89,11 @@ def _listed(best, puf, eif, level):
             m += 1
 
 
-def listed(best: Best) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The kept pairs (puf, eif, level), sorted by puf, level and eif, and the records that are crowded."""
+def list_pairs(best: Best) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the kept pairs (puf, eif, level), sorted by puf, level and eif, and which records are crowded."""
     m = int(np.maximum(best.n, 0).sum(dtype=np.int64))
     puf, eif, level = (np.empty(m, np.int64) for _ in range(3))
-    _listed(best, puf, eif, level)
+    _list_pairs(best, puf, eif, level)
     return puf, eif, level, best.n < 0
 
 
@@ -94,9 +105,9 @@ def in_threads(
     threads: int,
     progress: Callable[[float], None] | None,
 ) -> None:
-    """Call ``work(first, end)`` for blocks of ``range(n)``, ``threads`` at a time, telling how far it is.
+    """Call ``work(first, end)`` for blocks of ``range(n)``, ``threads`` at a time, and report progress.
 
-    Each block writes rows of its own alone, so that the result does not depend on the number of threads.
+    Each block must write only its own rows, so that the result does not depend on the number of threads.
     """
     starts = iter(range(0, n, block))
     done = 0
@@ -106,18 +117,18 @@ def in_threads(
             end = min(start + block, n)
             running[pool.submit(work, start, end)] = end - start
             if len(running) > 2 * threads:
-                done += _finished(running)
+                done += _wait_for_block(running)
                 if progress is not None:
                     progress(done / n)
         while running:
-            done += _finished(running)
+            done += _wait_for_block(running)
             if progress is not None:
                 progress(done / n)
 
 
-def _finished(running: dict[Future[None], int]) -> int:
-    """Wait for a block, take it from ``running`` and return its number of records; raise what it raised."""
-    finished, _ = wait(running, return_when=FIRST_COMPLETED)
-    for future in finished:
+def _wait_for_block(running: dict[Future[None], int]) -> int:
+    """Wait for a block, remove it from ``running`` and return its number of records; raise what it raised."""
+    futures, _ = wait(running, return_when=FIRST_COMPLETED)
+    for future in futures:
         future.result()
-    return sum(running.pop(future) for future in finished)
+    return sum(running.pop(future) for future in futures)

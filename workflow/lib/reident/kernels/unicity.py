@@ -1,19 +1,20 @@
 """Pairs of shared sample uniques: alone in the same cell, each in its own file (METHODS §4.1).
 
-The sets are visited depth first, variables with much information first; a cell of a set S is split into cells
-of S and one later variable. What makes this exact, and fast:
+Sets are visited depth first, variables with much information first; a cell of a set S is split into cells
+of S and one later variable. The search is exact and fast because:
 
-- A cell without a PUF or without an EIF record that could be unique holds no pair, nor do its parts.
-- A pair alone in a cell of S is alone in the cell of every larger set on which the two agree; those sets have
-  higher orders, so S is noted and the cell is closed.
-- A record with an exact copy in its own file is never unique; two copies of each stand for all.
-- In a cell of at most 64 records a set of records is one word, and a split one AND.
-- With ``jointly_observed`` a pair has one set. At each variable it goes one of three ways: both records have
-  the variable (split as above), the PUF record misses it, or only the EIF record does. So a pair is met once.
-  Records that can be of no pair on the way stay in the cell, to be counted. ``full`` goes the first way only.
+- A cell without a PUF record or without an EIF record that may be unique has no pair, nor have its parts.
+- A pair that is alone in a cell of S is alone in the cell of every larger set on which its two records agree. Those
+  sets have higher orders, so that S is noted and the cell is finished.
+- A record with an exact copy in its own file is never unique; two copies represent all of them.
+- In a cell of at most 64 records, a set of records is one word and a split one AND.
+- With ``jointly_observed`` a pair has one set, its joint set. At each variable a pair takes one of three branches:
+  both records have the variable (split as above), the PUF record misses it, or only the EIF record does. A pair is
+  hence met once. Records that are in no pair of a branch stay in its cells to be counted. ``full`` takes only the
+  first branch.
 
-A pair met on several sets keeps the first smallest, a minimum over a total order: neither the order of the
-visits nor the number of threads can change it.
+A pair met on several sets keeps the first smallest one: this is a minimum over a total order, so that neither the
+order of the visits nor the number of threads can change it.
 """
 
 from __future__ import annotations
@@ -21,19 +22,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from threading import Lock
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from reident.kernels import unicity_pairs, unicity_search
-from reident.kernels.cells import WORD, entropy, frequencies, recode, without_copies
+from reident.kernels.bits import WORD
+from reident.kernels.cells import drop_copies
+from reident.kernels.coding import entropy, frequencies, recode
+from reident.kernels.unicity_search import Files, Ranking, Task
 
 Sets = Literal["all", "full", "jointly_observed"]
 Progress = Callable[[float], None]
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
-_PENDING = 8_000_000
-"""Pairs that wait before they are merged into the kept ones: some 100 MB."""
+_MAX_PENDING = 8_000_000
+"""Pairs that wait before they are merged into those kept: about 100 MB."""
 
 
 def shared_uniques(
@@ -45,16 +49,16 @@ def shared_uniques(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> Pairs:
-    """Pairs whose records are sample uniques of their own files in the same cell of some set of variables.
+    """Find the pairs whose records are sample uniques, each of its own file, in the same cell of a set of variables.
 
     Parameters
     ----------
     puf, eif : int32 (n_puf, v), (n_eif, v)
         Category codes shared by both files, -1 for missing; v at most 64.
     sets : {'all', 'full', 'jointly_observed'}
-        All non-empty sets; only the set of all variables; for each pair the variables present in both records.
+        All non-empty sets; only the set of all variables; for each pair the set of variables present in both records.
     max_order : int, optional
-        With ``all``: only sets of at most so many variables.
+        With ``all``: the largest size of a set; by default all sizes.
     threads : int
         The result does not depend on it.
     progress : callable, optional
@@ -65,7 +69,7 @@ def shared_uniques(
     puf, eif : int64 (m,)
         Positions of the pairs' records, sorted by puf, order, eif; each pair once.
     order : int8 (m,)
-        Size of the smallest set that makes the pair, 1 … v.
+        Size of the smallest set on which the two records are unique, 1 … v.
     variables : uint64 (m,)
         The first set of that size (by its tuple of positions): bit j for variable j.
 
@@ -77,47 +81,37 @@ def shared_uniques(
 
     Notes
     -----
-    No pairs if a file has no record, or no value that the other file has. Memory grows with the records and
+    If a file has no record, or the files no value in common, the result has no pair. Memory grows with the records and
     the pairs returned, not with the sets. Source: METHODS §4.1; Singer and Dajani 2020, §2.1.1.
     """
     v = puf.shape[1]
     if eif.shape[1] != v or v > WORD:
-        raise ValueError(f"{v} and {eif.shape[1]} variables: both files need the same, at most {WORD}")
+        raise ValueError(
+            f"both files must have the same number of variables, at most {WORD}, not {v} and {eif.shape[1]}."
+        )
     files = _number(puf, eif, every=sets != "all")
     if files is None:
         return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int8), np.zeros(0, np.uint64)
     if sets == "all":
         most = v if max_order is None else min(max_order, v)
         return _all_sets(files, len(puf), len(eif), most, threads, progress)
-    return _own_sets(files, puf, eif, sets == "full", threads, progress)
+    return _joint_sets(files, puf, eif, sets == "full", threads, progress)
 
 
-def most_records(v: int, max_order: int) -> int:
-    """The largest EIF of which sets of at most ``max_order`` of v variables can be tried: a pair takes 64 bits."""
+def max_records(v: int, max_order: int) -> int:
+    """Return the largest EIF for which sets of up to ``max_order`` of v variables can be tried: a pair has 64 bits."""
     return 2 ** max(64 - _shift(v, max_order), 0) - 1
 
 
 def _shift(v: int, max_order: int) -> int:
-    """The bits of a set and its order."""
+    """Return the number of bits of a set's cost."""
     return int((max_order + 1) << v).bit_length()
 
 
-class _Files(NamedTuple):
-    """Both files in one numbering: PUF records without an exact copy, with one, then the EIF's."""
+def _number(puf: np.ndarray, eif: np.ndarray, every: bool) -> Files | None:
+    """Number categories, records and variables; return None if no pair is possible.
 
-    rows: np.ndarray  # uint8 or int32 (n, v): numbers of the categories that both files have, or absent
-    columns: np.ndarray  # the same, (v, n)
-    levels: np.ndarray  # int64 (v,): categories that both files have
-    present: np.ndarray  # uint64 (n,): bit j set where variable j is not missing
-    original: np.ndarray  # uint32 (n,): position in the own file
-    parts: np.ndarray  # int64 (4,): records of each kind
-    variables: np.ndarray  # int64 (v,): position in the caller's files
-
-
-def _number(puf: np.ndarray, eif: np.ndarray, every: bool) -> _Files | None:
-    """Numbers categories, records and variables anew; None where no pair is possible.
-
-    Variables without a common category are left out, unless ``every`` one is wanted.
+    Variables without a common category are left out unless ``every`` variable is to be kept.
     """
     counts = [(frequencies(puf[:, j]), frequencies(eif[:, j])) for j in range(puf.shape[1])]
     shared = [(p[: len(e)] > 0) & (e[: len(p)] > 0) for p, e in counts]
@@ -133,13 +127,13 @@ def _number(puf: np.ndarray, eif: np.ndarray, every: bool) -> _Files | None:
     rows, present, original, parts = [], [], [], []
     for codes in (puf, eif):
         numbers = [recode(codes[:, j], shared[j], int(levels.max())) for j in variables]
-        kept, single = without_copies(np.stack(numbers, axis=1))
-        rows.append(np.stack([column[kept] for column in numbers], axis=1))
-        present.append((codes[np.ix_(kept, variables)] >= 0) @ bits)
-        original.append(kept.astype(np.uint32))
-        parts += [single, len(kept) - single]
+        records, n_single = drop_copies(np.stack(numbers, axis=1))
+        rows.append(np.stack([column[records] for column in numbers], axis=1))
+        present.append((codes[np.ix_(records, variables)] >= 0) @ bits)
+        original.append(records.astype(np.uint32))
+        parts += [n_single, len(records) - n_single]
     both = np.concatenate(rows)
-    return _Files(
+    return Files(
         rows=both,
         columns=np.ascontiguousarray(both.T),
         levels=levels[variables],
@@ -150,22 +144,13 @@ def _number(puf: np.ndarray, eif: np.ndarray, every: bool) -> _Files | None:
     )
 
 
-class _Task(NamedTuple):
-    """Cells of one set, to be searched by adding variables from ``first``, the next one before ``stop``."""
-
-    base: np.ndarray
-    cells: np.ndarray
-    variable: int
-    first: int
-    stop: int
-
-    def work(self, v: int) -> float:
-        """Rough share of the work: records times the sets that can follow."""
-        return float(self.cells[:, 1:].sum()) * (2.0 ** (v - self.first) - 2.0 ** (v - self.stop) + 1)
+def _work(task: Task, v: int) -> float:
+    """Estimate a task's share of the work: records times the sets that can follow."""
+    return float(task.cells[:, 1:].sum()) * (2.0 ** (v - task.first) - 2.0 ** (v - task.stop) + 1)
 
 
-def _cells_of(files: _Files, j: int) -> tuple[np.ndarray, np.ndarray]:
-    """Record numbers by value of variable j, and the cells with somebody of each file who could be unique."""
+def _cells_of(files: Files, j: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return record numbers by value of variable j, and the cells that have records of each file that may be unique."""
     column = files.columns[j]
     base = np.argsort(column, kind="stable").astype(np.uint32)
     part = np.repeat(np.arange(4), files.parts)
@@ -175,49 +160,45 @@ def _cells_of(files: _Files, j: int) -> tuple[np.ndarray, np.ndarray]:
     return base, cells[(cells[:, 1] > 0) & (cells[:, 3] > 0)]
 
 
-def _packed(base: np.ndarray, cells: np.ndarray, variable: int, v: int, share: int) -> list[_Task]:
-    """Tasks of about ``share`` records: a large cell for itself, small ones together."""
+def _pack(base: np.ndarray, cells: np.ndarray, variable: int, v: int, share: int) -> list[Task]:
+    """Make tasks of about ``share`` records: one for each large cell, and small cells together."""
     sizes = cells[:, 1:].sum(axis=1)
     large, small = cells[sizes >= share], cells[sizes < share]
     groups = [large[i : i + 1] for i in range(len(large))]
     number = np.cumsum(small[:, 1:].sum(axis=1)) // share
     groups += np.split(small, np.flatnonzero(np.diff(number)) + 1) if len(small) else []
-    return [_Task(base, group, variable, variable + 1, v) for group in groups]
+    return [Task(base, group, variable, variable + 1, v) for group in groups]
 
 
 def _all_sets(
-    files: _Files, n_puf: int, n_eif: int, max_order: int, threads: int, progress: Progress | None
+    files: Files, n_puf: int, n_eif: int, max_order: int, threads: int, progress: Progress | None
 ) -> Pairs:
-    """Pairs over all sets of at most ``max_order`` variables."""
+    """Find the pairs over all sets of at most ``max_order`` variables."""
     v = len(files.levels)
     positions = np.sort(files.variables)
     shift = _shift(v, max_order)
-    if n_eif > most_records(v, max_order):
-        raise ValueError(f"{v} variables and {n_eif} records are too many for sets up to order {max_order}")
+    if n_eif > max_records(v, max_order):
+        raise ValueError(f"{n_eif} records with {v} variables are too many for sets up to order {max_order}.")
     weights = unicity_pairs.weights(np.searchsorted(positions, files.variables), v)
-    kept = _Kept(n_puf, shift)
+    ranking = Ranking(weights, max_order, shift)
+    best = _BestSets(n_puf, shift)
 
-    def search(task: _Task) -> None:
-        kept.add(
-            *unicity_search.every_set(
-                files.rows, files.columns, files.levels, files.original, task.base, task.cells,
-                weights[task.variable], task.first, task.stop, weights, max_order, shift,
-            )
-        )  # fmt: skip
+    def search(task: Task) -> None:
+        best.add(*unicity_search.all_sets(files, task, ranking))
 
     share = max(len(files.rows) // 32, 4096)
     tasks = []
     for j in range(v):
-        for task in _packed(*_cells_of(files, j), j, v, share):
+        for task in _pack(*_cells_of(files, j), j, v, share):
             split = task.cells[:, 1:].sum() >= share and j + 2 < v
             tasks += [task._replace(first=k, stop=k + 1) for k in range(j + 1, v)] if split else [task]
     _run(tasks, search, v, threads, progress)
-    kept.merge()
-    return unicity_pairs.unfold(kept.start, kept.items, shift, v, positions)
+    best.merge()
+    return unicity_pairs.unfold(best.start, best.items, shift, v, positions)
 
 
-class _Kept:
-    """The pairs so far, each with its best set; several threads may add to it."""
+class _BestSets:
+    """The pairs so far, each with its best set; threads add to it concurrently."""
 
     def __init__(self, n_puf: int, shift: int) -> None:
         self.start, self.items = np.zeros(n_puf + 1, np.int64), np.zeros(0, np.uint64)
@@ -226,14 +207,14 @@ class _Kept:
         self._lock = Lock()
 
     def add(self, puf: np.ndarray, items: np.ndarray) -> None:
-        """Takes pairs; merges them with the others when enough are waiting."""
+        """Add pairs; merge the waiting ones when they are many."""
         with self._lock:
             self._pending.append((puf, items))
-            if sum(len(puf) for puf, _ in self._pending) >= _PENDING:
+            if sum(len(puf) for puf, _ in self._pending) >= _MAX_PENDING:
                 self.merge()
 
     def merge(self) -> None:
-        """Merges the pairs that wait."""
+        """Merge the pairs that wait."""
         if self._pending:
             puf, items = (np.concatenate(arrays) for arrays in zip(*self._pending, strict=True))
             self._pending.clear()
@@ -241,52 +222,47 @@ class _Kept:
 
 
 def _run(
-    tasks: list[_Task], search: Callable[[_Task], None], v: int, threads: int, progress: Progress | None
+    tasks: list[Task], search: Callable[[Task], None], v: int, threads: int, progress: Progress | None
 ) -> None:
-    """Searches all tasks, the largest first; errors of a task or of ``progress`` end the rest."""
-    tasks.sort(key=lambda task: -task.work(v))
-    total, done = sum(task.work(v) for task in tasks), 0.0
+    """Search all tasks, the largest first; an error of a task or of ``progress`` cancels the rest."""
+    tasks.sort(key=lambda task: -_work(task, v))
+    total, done = sum(_work(task, v) for task in tasks), 0.0
     with ThreadPoolExecutor(threads) as pool:
-        running = {pool.submit(search, task): task.work(v) for task in tasks}
+        futures = {pool.submit(search, task): _work(task, v) for task in tasks}
         try:
-            for finished in as_completed(running):
-                finished.result()
-                done += running[finished]
+            for future in as_completed(futures):
+                future.result()
+                done += futures[future]
                 if progress is not None:
                     progress(done / total)
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def _own_sets(
-    files: _Files, puf: np.ndarray, eif: np.ndarray, whole: bool, threads: int, progress: Progress | None
+def _joint_sets(
+    files: Files, puf: np.ndarray, eif: np.ndarray, complete: bool, threads: int, progress: Progress | None
 ) -> Pairs:
-    """Pairs on the variables present in both records; with ``whole`` only where these are all."""
+    """Find the pairs on the variables present in both records; with ``complete`` only where these are all variables."""
     v = len(files.levels)
-    found = [(np.zeros(0, np.uint32), np.zeros(0, np.uint32))]
+    parts = [(np.zeros(0, np.uint32), np.zeros(0, np.uint32))]
 
-    def search(task: _Task) -> None:
-        found.append(
-            unicity_search.own_set(
-                files.rows, files.columns, files.levels, files.present, files.original,
-                task.base, task.cells, task.first, whole,
-            )
-        )  # fmt: skip
+    def search(task: Task) -> None:
+        parts.append(unicity_search.joint_sets(files, task, complete))
 
-    tasks = _packed(*_cells_of(files, 0), 0, v, max(len(files.rows) // 32, 4096))
-    if not whole:
-        tasks += [_Task(*branch, 0, 1, v) for branch in _missing_first(files)]
+    tasks = _pack(*_cells_of(files, 0), 0, v, max(len(files.rows) // 32, 4096))
+    if not complete:
+        tasks += [Task(*branch, 0, 1, v) for branch in _missing_first(files)]
     _run(tasks, search, v, threads, progress)
-    of_puf, of_eif = (np.concatenate(arrays).astype(np.int64) for arrays in zip(*found, strict=True))
-    both = ((puf[of_puf] >= 0) & (eif[of_eif] >= 0)) @ (np.uint64(1) << np.arange(v, dtype=np.uint64))
+    puf_at, eif_at = (np.concatenate(arrays).astype(np.int64) for arrays in zip(*parts, strict=True))
+    both = ((puf[puf_at] >= 0) & (eif[eif_at] >= 0)) @ (np.uint64(1) << np.arange(v, dtype=np.uint64))
     order = np.bitwise_count(both).astype(np.int8)
-    rank = np.lexsort((of_eif, order, of_puf))
-    rank = rank[order[rank] > 0]  # two single records with no variable in common make no pair
-    return of_puf[rank], of_eif[rank], order[rank], both[rank]
+    rank = np.lexsort((eif_at, order, puf_at))
+    rank = rank[order[rank] > 0]  # two single records without a common variable make no pair
+    return puf_at[rank], eif_at[rank], order[rank], both[rank]
 
 
-def _missing_first(files: _Files) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The cell of all records, once for pairs whose PUF record misses variable 0, once for only the EIF's."""
+def _missing_first(files: Files) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return the cell of all records, for pairs that miss variable 0 in the PUF record, and only in the EIF record."""
     c0, c1, c2, c3 = files.parts
     gap = files.present & np.uint64(1) == 0
     puf, eif = np.arange(c0), np.arange(c0 + c1, c0 + c1 + c2)

@@ -1,8 +1,8 @@
-"""Keeps, of all the pairs that the search of `unicity` meets, each pair once with its first smallest set.
+"""The pairs that the search of `unicity` finds, each kept once with its first smallest set (METHODS §4.1).
 
-A set's *cost* is order·2^v − (bits of the set, the first variable highest): less cost is a smaller order, then
-a tuple of positions that comes first. Pairs lie by PUF record, as items (EIF position, cost) in one word,
-ascending: the first item of an EIF position has its best set.
+The *cost* of a set is order·2^v − (bits of the set, the first variable highest): a lower cost is a smaller order, or
+the same order and a tuple of positions that comes first. Pairs are grouped by PUF record, as items (EIF position,
+cost) in one word, ascending: the first item of an EIF position has its best set.
 """
 
 import numpy as np
@@ -11,13 +11,13 @@ from reident.kernels.compiling import jit
 
 
 def weights(positions: np.ndarray, v: int) -> np.ndarray:
-    """What each variable adds to a set's cost, int64; ``positions`` of the variables among the v that count."""
+    """Return what each variable adds to a set's cost, int64, by its position among the v variables."""
     return (1 << v) - (1 << (v - 1 - np.asarray(positions, dtype=np.int64)))
 
 
 @jit
 def merge(start, items, new_puf, new_items, shift):
-    """Adds pairs to the kept ones.
+    """Add pairs to those already kept.
 
     Parameters
     ----------
@@ -27,30 +27,30 @@ def merge(start, items, new_puf, new_items, shift):
         Ascending within a record, one for each EIF position.
     new_puf : uint32 (k,)
     new_items : uint64 (k,)
-        In any order, with repetitions.
+        In any order; pairs may repeat.
     shift : int
         Bits of the cost.
 
     Returns
     -------
     start, items
-        With the new pairs, every pair with its least cost.
+        All pairs, each with its lowest cost.
     """
     n = len(start) - 1
-    to = np.zeros(n + 1, np.int64)
+    ends = np.zeros(n + 1, np.int64)
     for i in range(len(new_puf)):
-        to[new_puf[i] + 1] += 1
+        ends[new_puf[i] + 1] += 1
     for p in range(n):
-        to[p + 1] += to[p]
+        ends[p + 1] += ends[p]
     ordered = np.empty(len(new_items), np.uint64)
     for i in range(len(new_puf)):
-        ordered[to[new_puf[i]]] = new_items[i]
-        to[new_puf[i]] += 1
+        ordered[ends[new_puf[i]]] = new_items[i]
+        ends[new_puf[i]] += 1
     merged_start, merged = np.empty(n + 1, np.int64), np.empty(len(items) + len(new_items), np.uint64)
     merged_start[0] = m = b = 0
     for p in range(n):
-        a, b_end = start[p], to[p]
-        _sort(ordered, b, b_end)
+        a, b_end = start[p], ends[p]
+        ordered[b:b_end].sort()
         while a < start[p + 1] or b < b_end:
             if b == b_end or (a < start[p + 1] and items[a] <= ordered[b]):
                 item = items[a]
@@ -66,49 +66,33 @@ def merge(start, items, new_puf, new_items, shift):
 
 
 @jit
-def _sort(items, begin, end):
-    """Sorts a short run in place (Shell's method)."""
-    gap = 1
-    while gap < (end - begin) // 9:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(begin + gap, end):
-            item, at = items[i], i
-            while at >= begin + gap and items[at - gap] > item:
-                items[at] = items[at - gap]
-                at -= gap
-            items[at] = item
-        gap //= 3
-
-
-@jit
 def unfold(start, items, shift, v, positions):
-    """The kept pairs as (puf, eif, order, variables), by puf, order, eif.
+    """Return the kept pairs as (puf, eif, order, variables), sorted by puf, order, eif.
 
-    ``positions``, int64 (v,), are the caller's positions of the v variables that count.
+    ``positions``, int64 (v,), are the v variables' positions in the caller's files.
     """
     m = len(items)
     puf, eif = np.empty(m, np.int64), np.empty(m, np.int64)
     order, variables = np.empty(m, np.int8), np.empty(m, np.uint64)
     low = (np.uint64(1) << np.uint64(v)) - np.uint64(1)
-    below_item = (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
-    to = np.empty(v + 2, np.int64)
+    cost_mask = (np.uint64(1) << np.uint64(shift)) - np.uint64(1)
+    slots = np.empty(v + 2, np.int64)
     for p in range(len(start) - 1):
-        to[:] = 0
+        slots[:] = 0
         for i in range(start[p], start[p + 1]):
-            to[((items[i] & below_item) + low >> np.uint64(v)) + np.uint64(1)] += 1
-        to[0] = start[p]
+            slots[((items[i] & cost_mask) + low >> np.uint64(v)) + np.uint64(1)] += 1
+        slots[0] = start[p]
         for k in range(v + 1):
-            to[k + 1] += to[k]
+            slots[k + 1] += slots[k]
         for i in range(start[p], start[p + 1]):
-            cost = items[i] & below_item
+            cost = items[i] & cost_mask
             k = np.int64((cost + low) >> np.uint64(v))
             backwards = (np.uint64(k) << np.uint64(v)) - cost
             word = np.uint64(0)
             for j in range(v):
                 if (backwards >> np.uint64(v - 1 - j)) & np.uint64(1):
                     word |= np.uint64(1) << np.uint64(positions[j])
-            at = to[k]
-            to[k] += 1
+            at = slots[k]
+            slots[k] += 1
             puf[at], eif[at], order[at], variables[at] = p, np.int64(items[i] >> np.uint64(shift)), k, word
     return puf, eif, order, variables

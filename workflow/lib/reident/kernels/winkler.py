@@ -1,9 +1,9 @@
 """Winkler: the pairs that agree on the most variables, from windows of sorted values (METHODS §4.5, §5).
 
-An EIF value agrees with a record of the PUF where it lies in the record's range of the variable. Ranges
-are windows of the EIF sorted by that variable, so that only records in some window are looked at:
-the shortest window first, and none any more once a record outside all windows so far could not
-agree on enough of the remaining ones.
+An EIF value agrees with a PUF record if it is within the record's range of the variable. With the EIF sorted
+by that variable, a range is a window. A record that is in no window agrees on nothing, so that only records in
+windows are compared: those of the shortest window first, and of a further window only while a record outside all
+windows before it could still agree on enough variables.
 """
 
 from collections.abc import Callable
@@ -12,43 +12,39 @@ from typing import NamedTuple
 import numpy as np
 
 from reident.kernels.compiling import jit
-from reident.kernels.toplist import empty_best, in_threads, listed, offer, settle
-
-MOST_RECORDS = 2**31 - 1
+from reident.kernels.toplist import MAX_RECORDS, empty_best, in_threads, list_pairs, offer, settle
 
 
-class Sorted(NamedTuple):
-    """The EIF by each variable.
+class SortedRecords(NamedTuple):
+    """The EIF by each variable."""
 
-    ``order`` is int32 (v, n_eif): the records that are not missing, by value. ``position`` is int32
-    (n_eif, v): where a record stands in that order, -1 where it is missing.
-    """
-
-    order: np.ndarray
-    position: np.ndarray
+    order: np.ndarray  # int32 (v, n_eif): the records that do not miss the variable, by value
+    position: (
+        np.ndarray
+    )  # int32 (n_eif, v): position of a record in that order, -1 where it misses the variable
 
 
 @jit
 def _scan(first, end, low, high, order, position, most, keep, best):
-    """The PUF records [first, end); a level is the number of variables that do not agree, at most ``most``."""
+    """Find the pairs of PUF records first to end - 1 with at most ``most`` variables that do not agree: the level."""
     v = low.shape[1]
     levels, eifs, which = np.empty(keep + 1, np.int64), np.empty(keep + 1, np.int32), np.empty(v, np.int64)
     for i in range(first, end):
-        windows = _shortest_first(low[i], high[i], which)
+        windows = _sort_windows(low[i], high[i], which)
         count, bound = 0, most + 1
         for t in range(windows):
-            least = v - (windows - t)  # the best level of a record that is in none of the windows before
+            least = v - (windows - t)  # the best level of a record that is in no window before this one
             if least >= bound:
                 break
             j = which[t]
-            for place in range(low[i, j], high[i, j]):
-                r = order[j, place]
+            for at in range(low[i, j], high[i, j]):
+                r = order[j, at]
                 level = v - 1
                 for u in range(windows):
                     p = position[r, which[u]]
                     if low[i, which[u]] <= p < high[i, which[u]] and u != t:
                         if u < t:
-                            level = bound  # met in that window
+                            level = bound  # the record was compared in that window
                             break
                         level -= 1
                 if level < bound:
@@ -61,8 +57,8 @@ def _scan(first, end, low, high, order, position, most, keep, best):
 
 
 @jit
-def _shortest_first(low, high, which):
-    """The variables whose windows are not empty, by their lengths; returns how many."""
+def _sort_windows(low, high, which):
+    """Write the variables whose windows are not empty, the shortest window first; return how many there are."""
     windows = 0
     for j in range(low.size):
         length = high[j] - low[j]
@@ -76,8 +72,8 @@ def _shortest_first(low, high, which):
     return windows
 
 
-def sort_records(eif: np.ndarray) -> tuple[Sorted, list[np.ndarray]]:
-    """The EIF by each variable, and the sorted values of each; float64 (n_eif, v), NaN for missing."""
+def sort_records(eif: np.ndarray) -> tuple[SortedRecords, list[np.ndarray]]:
+    """Sort the EIF, float64 (n_eif, v) with NaN for missing, by each variable; return the sorted values too."""
     n, v = eif.shape
     order, position = np.empty((v, n), np.int32), np.full((n, v), -1, np.int32)
     values = []
@@ -87,7 +83,7 @@ def sort_records(eif: np.ndarray) -> tuple[Sorted, list[np.ndarray]]:
         order[j, : len(present)] = present
         position[present, j] = np.arange(len(present))
         values.append(eif[present, j])
-    return Sorted(order, position), values
+    return SortedRecords(order, position), values
 
 
 def most_agreements(
@@ -105,8 +101,8 @@ def most_agreements(
     Parameters
     ----------
     low, high : float64 (n_puf, v)
-        The range, ends included, of the EIF values that agree; infinite where it has no end, NaN where the
-        value is missing. An empty range has ``low`` above ``high``.
+        The closed range of the EIF values that agree; infinite where it has no end, NaN where the
+        value is missing. A range with ``low`` above ``high`` is empty.
     eif : float64 (n_eif, v)
         Values, or codes of categories; NaN for missing, which agrees with nothing.
     min_agree : int
@@ -130,14 +126,20 @@ def most_agreements(
     Raises
     ------
     ValueError
-        Where shapes disagree, or ``min_agree`` or ``keep`` is below 1.
+        If shapes disagree, or ``min_agree`` or ``keep`` is below 1.
+
+    Notes
+    -----
+    If a file has no record, the result has no pair. Source: METHODS §4.5, §5; Winkler 2002.
     """
     if low.ndim != 2 or low.shape != high.shape or eif.ndim != 2 or eif.shape[1] != low.shape[1]:
-        raise ValueError("low, high and eif need one row per record and the same columns.")
+        raise ValueError(
+            "low, high and eif must be matrices with the same columns, low and high of the same shape."
+        )
     if min_agree < 1 or keep < 1:
         raise ValueError("min_agree and keep must be at least 1.")
-    if max(len(low), len(eif)) > MOST_RECORDS:
-        raise ValueError(f"a file has more than {MOST_RECORDS} records.")
+    if max(len(low), len(eif)) > MAX_RECORDS:
+        raise ValueError(f"a file has more than {MAX_RECORDS} records.")
     n_puf, v = low.shape
     best = empty_best(n_puf, keep)
     if n_puf and len(eif) and min_agree <= v:
@@ -152,5 +154,5 @@ def most_agreements(
             _scan(first, end, start, stop, order, position, v - min_agree, keep, best)
 
         in_threads(work, n_puf, block=256, threads=threads, progress=progress)
-    puf, found, level, crowded = listed(best)
-    return puf, found, v - level, crowded
+    puf, at_eif, level, crowded = list_pairs(best)
+    return puf, at_eif, v - level, crowded

@@ -15,21 +15,75 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from reident.ledger import spreadsheets
-from reident.sections.columns import COUNTS
+from reident.pipeline.steps import table_of
+from reident.pipeline.tables import Table
 
 
 def read(path: Path) -> pa.Table | pd.DataFrame | str:
-    """A Parquet table, a CSV table (text, counts as integers), or text."""
+    """Return a Parquet table, a CSV table with the types that the step which makes it declares, or text."""
     if path.suffix == ".parquet":
         return pq.read_table(path, partitioning=None)
     if path.suffix == ".csv":
-        table = spreadsheets.plain(pd.read_csv(path, dtype=str, keep_default_na=False))
-        for name in COUNTS.intersection(table.columns):
-            table[name] = pd.to_numeric(table[name].replace("", None)).astype(
-                "Int64" if (table[name] == "").any() else "int64"
-            )
-        return table
+        return read_csv(path)
     return path.read_text(encoding="utf-8")
+
+
+def read_csv(path: Path) -> pd.DataFrame:
+    """Return a CSV table that a step made.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Text as Python strings; integers as int64, or Int64 where one is empty; numbers as float64, exactly those that
+        were written, NaN where empty; truth values as bool.
+
+    Raises
+    ------
+    ValueError
+        If no step declares the table, or a cell does not have the type of its column.
+    """
+    return typed(table_of(path), read_text(path))
+
+
+def read_text(path: Path) -> pd.DataFrame:
+    """Return the cells of a CSV table as text, without what keeps them from steering a spreadsheet."""
+    return spreadsheets.plain(pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8"))
+
+
+def typed(table: Table, text: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of a table of text in the types that are declared; other columns stay text."""
+    values = text.copy()
+    for column in table.columns:
+        if column.name in values and column.type != "text":
+            values[column.name] = _CONVERT[column.type](text[column.name])
+    return values
+
+
+def _integers(text: pd.Series) -> pd.Series:
+    values = [_integer(cell) if cell else None for cell in text]
+    return pd.Series(values, text.index, dtype="Int64" if None in values else "int64")
+
+
+def _integer(cell: str) -> int:
+    try:
+        return int(cell)
+    except ValueError:
+        if (value := float(cell)).is_integer():  # beside an empty cell pandas writes 5 as 5.0
+            return int(value)
+        raise
+
+
+def _numbers(text: pd.Series) -> pd.Series:
+    return pd.Series([float(cell) if cell else float("nan") for cell in text], text.index, dtype="float64")
+
+
+def _booleans(text: pd.Series) -> pd.Series:
+    if not text.isin(["True", "False"]).all():
+        raise ValueError("a truth value must be `True` or `False`")
+    return text == "True"
+
+
+_CONVERT = {"integer": _integers, "number": _numbers, "boolean": _booleans}
 
 
 class Written(NamedTuple):

@@ -58,8 +58,8 @@ def score_shard(
     pairs
         Takes puf, eif (row numbers in the prepared tables, int32) and score (float64), sorted by puf, best first,
         then eif. A crowded record (its best score alone is shared by more than `keep` pairs, so no pair of it is
-        kept) is one row with null eif and score. For unicity: puf, eif, order (int32) and variables: the first
-        smallest interaction, as variable names joined by `` × ``.
+        kept) is one row with null eif and score. For unicity: puf, eif, order (int32) and variables (uint64): the
+        first smallest interaction, bit j for linking variable j.
     """
     comparison = Comparison(part.variables, files, strata, len(manifest), part.scope)
     line = {stratum: at for at, stratum in enumerate(manifest["stratum"])}
@@ -76,7 +76,7 @@ def score_shard(
             scored = metric.score(comparison.pairing(stratum, records), part.options, setting)
             kept.append(_located(*rows, scored))
         done += block.pairs
-    _write(kept, metric, [variable.name for variable in part.variables], pairs)
+    _write(kept, metric, pairs)
 
 
 def _share(progress: Progress | None, done: float, part: float) -> Progress | None:
@@ -97,7 +97,7 @@ class _Pairs(NamedTuple):
     puf: np.ndarray  # int32 (m,)
     eif: np.ndarray  # int32 (m,)
     score: np.ndarray  # float64 (m,)
-    variables: np.ndarray  # uint64 (m,) for unicity, otherwise empty: bit j for linking variable j
+    variables: np.ndarray  # uint64 (m,) for unicity, otherwise empty
 
 
 def _located(puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pairs:
@@ -114,7 +114,7 @@ def _located(puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pairs:
 _NO_PAIRS = _Pairs(*(np.empty(0, dtype) for dtype in (np.int32, np.int32, np.float64, np.uint64)))
 
 
-def _write(kept: list[_Pairs], metric: Metric, names: list[str], pairs: Sink) -> None:
+def _write(kept: list[_Pairs], metric: Metric, pairs: Sink) -> None:
     """Write the pairs of all blocks in the order of PUF records, batch by batch."""
     puf, eif, score, variables = (np.concatenate(arrays) for arrays in zip(_NO_PAIRS, *kept, strict=True))
     order = np.argsort(puf, kind="stable")
@@ -124,12 +124,5 @@ def _write(kept: list[_Pairs], metric: Metric, names: list[str], pairs: Sink) ->
         if metric.ranked:
             columns["score"] = pa.array(score[rows], mask=eif[rows] < 0)
         else:
-            columns |= {"order": score[rows].astype(np.int32), "variables": _texts(variables[rows], names)}
+            columns |= {"order": score[rows].astype(np.int32), "variables": variables[rows]}
         pairs(pa.table(columns))
-
-
-def _texts(sets: np.ndarray, names: list[str]) -> pa.Array:
-    """Return sets of variables, bit j for variable j, as text."""
-    distinct, place = np.unique(sets, return_inverse=True)
-    texts = [" × ".join(name for at, name in enumerate(names) if int(bits) >> at & 1) for bits in distinct]
-    return pa.array(texts, pa.string()).take(pa.array(place))

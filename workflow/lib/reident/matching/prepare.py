@@ -84,7 +84,7 @@ def prepare(options: MatchedFiles, confidential: pa.Table, synthetic: Sequence[p
     account = Account("prepare_matching")
     file = _last(options.file().path)
     if confidential.num_rows == 0:
-        raise InputError(f"{file}: the file has a header but no record; check the export.")
+        raise InputError(f"{file}: the file has a header and no records. Check the export.")
     if options.key():
         keys.check(confidential, options.key(), file, options.file().first_row)
     account.open("confidential", confidential.num_rows).close("confidential")
@@ -147,8 +147,9 @@ def _order(options: MatchedFiles, place: int, confidential: pa.Table, text: pa.T
     if not options.key():
         if text.num_rows != confidential.num_rows:
             raise InputError(
-                f"{file} has {text.num_rows:,} records and {wanted} has {confidential.num_rows:,}, so that rows "
-                "cannot correspond by their order; correct the file, or give both files an `id`."
+                f"{file}: the number of records ({text.num_rows:,}) must be that of {wanted} "
+                f"({confidential.num_rows:,}), because rows correspond by order. "
+                "Correct the file, or give both files an `id`."
             )
         return None
     names = options.key(place)
@@ -157,14 +158,14 @@ def _order(options: MatchedFiles, place: int, confidential: pa.Table, text: pa.T
     if (found < 0).any():
         raise InputError(
             f"{wanted}, row {int((found < 0).argmax()) + options.file().first_row}: the record's key is not in {file} "
-            f"({int((found < 0).sum()):,} such records); every record needs its own synthetic record."
+            f"({int((found < 0).sum()):,} such records). Give every record its own synthetic record."
         )
     if text.num_rows != confidential.num_rows:
         back = keys.positions(confidential, options.key(), text, names)
         row = int((back < 0).argmax()) + options.file(place).first_row
         raise InputError(
             f"{file}, row {row}: the record's key is not in {wanted} "
-            f"({int((back < 0).sum()):,} such records); remove these records, or correct the keys."
+            f"({int((back < 0).sum()):,} such records). Remove these records, or correct the keys."
         )
     return found
 
@@ -175,7 +176,7 @@ def _targets(options: MatchedFiles, text: pa.Table, file: str) -> np.ndarray:
     for target in options.targets:
         chosen &= _meets(options, target, text, file)
     if not chosen.any():
-        raise InputError(f"{file}: no record is a target; correct `targets`.")
+        raise InputError(f"{file}: no record is a target. Correct `targets`.")
     return chosen
 
 
@@ -226,8 +227,8 @@ def _compare(options: MatchedFiles, own: pa.Table, copies: Sequence[pa.Table]) -
         if known_differ:
             listed = ", ".join(f"{name} ({rows:,})" for name, rows in known_differ.items())
             warnings.append(
-                f"{file}: known variables differ from the confidential file in some rows: {listed}. Known variables "
-                "are not synthesized; if the rows do not correspond, every number here is too low."
+                f"{file}: known variables differ from the confidential file in these numbers of rows: {listed}. "
+                "Known variables are not synthesized. If the rows do not correspond, every number here is too low."
             )
     return warnings
 
@@ -237,16 +238,16 @@ def _common_codes(
 ) -> list[str]:
     ours, theirs = (set(pc.unique(column).drop_null().to_pylist()) for column in (own, copy))
     if not ours or not theirs:
-        return [f"{file}: {name} has no value at all in this file or in the confidential one."]
+        return [f"{file}: {name} is missing in every record of this file or of the confidential file."]
     if not ours & theirs:
         raise InputError(
-            f"{file}, column `{name}`: no code is also in {_last(options.file().path)}; code both files alike, "
-            "or give a number a `radius`."
+            f"{file}, column `{name}`: no code is also in {_last(options.file().path)}. Code both files alike, "
+            "or give a numeric variable a `radius`."
         )
     if 2 * len(ours & theirs) >= len(ours | theirs):
         return []
     warning = (
         f"{file}: fewer than half of the codes of {name} are also in the confidential file "
-        f"({len(ours & theirs)} of {len(ours | theirs)}): check the codes."
+        f"({len(ours & theirs)} of {len(ours | theirs)}). Check the codes."
     )
     return [warning]

@@ -119,7 +119,7 @@ def _file(options: Microaggregate) -> str:
 def _with_key(options: Microaggregate, original: pa.Table) -> tuple[pa.Table, np.ndarray]:
     """The records with a key, numbered where they have none, and their order by it."""
     if not original.num_rows:
-        raise InputError(f"{_file(options)}: the file has a header but no record; check the export.")
+        raise InputError(f"{_file(options)}: the file has a header and no records. Check the export.")
     key = list(options.key)
     if set(key) <= set(original.column_names):
         return original, np.argsort(
@@ -138,8 +138,8 @@ def _numbers(options: Microaggregate, original: pa.Table, name: str) -> np.ndarr
     known = int((~np.isnan(values)).sum())
     if known < options.k:
         raise InputError(
-            f"{file}, column `{name}`: only {known} values are not missing, fewer than k = {options.k}; lower `k`, or "
-            "remove the column from `variables`."
+            f"{file}, column `{name}`: at least k = {options.k} values must not be missing ({known} are not). "
+            "Lower `k`, or remove the column from `variables`."
         )
     return values
 
@@ -156,13 +156,13 @@ def _check_codes(
             coding, where = own.coding(side), f"{file}, column `{name}`"
             if n := _of_codes(values[name], coding):
                 raise InputError(
-                    f"{where}: {n:,} values are a code that the variable `{own.name}` declares as missing and "
-                    "`microaggregate.missing` does not; add the code there."
+                    f"{where}: {n:,} values are a code that the variable `{own.name}` declares missing and "
+                    "`microaggregate.missing` does not. Add the code to `microaggregate.missing`."
                 )
             if n := _of_codes(changed[name], coding):
                 raise InputError(
-                    f"{where}: {n:,} values that are made come out as a code that the variable `{own.name}` declares "
-                    "as missing; write missing values of the file by another code, such as an empty cell."
+                    f"{where}: {n:,} values equal, after masking, a code that the variable `{own.name}` declares "
+                    "missing. Use another code for missing values in the file, such as an empty cell."
                 )
 
 

@@ -39,7 +39,7 @@ def compare(lines: Lines, studies: Sequence[Compared], tables: Sequence[pd.DataF
     studies : sequence of Compared
         The study and its variants.
     tables : sequence of pandas.DataFrame
-        The table of each of them, as text.
+        The table of each of them.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What a run is told beside its studies: config/config.yaml, and `--config` in the command line."""
+"""The settings of a run beside its studies: config/config.yaml, and `--config` on the command line."""
 
 from __future__ import annotations
 
@@ -10,43 +10,50 @@ from pathlib import Path
 from typing import Any
 
 from reident.errors import InputError
+from reident.study.named_files import path_problem
 
 _KEYS = ("study", "studies", "pairs_per_shard", "shared_results", "threads_on_a_cluster")
-_BRACES = re.compile(r"[{}]")
+_REMEDY = "Correct it in config/config.yaml or on the command line."
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """See that a run's settings are known and can be meant.
+    """Refuse unknown settings, and values that a setting must not have.
 
     Parameters
     ----------
     config : mapping
-        From a file values have types; from the command line they may be text.
+        Values from a file have types; values from the command line may be text.
 
     Raises
     ------
     InputError
-        For the first key that nobody knows, a number that is none or below 1, a truth value that is none.
+        For the first unknown key, number that is not a positive integer, or value that is not a boolean.
     """
     for key in config:
         if key not in _KEYS:
             close = difflib.get_close_matches(str(key), _KEYS, n=1)
-            remedy = f"did you mean `{close[0]}`?" if close else f"give one of {', '.join(_KEYS)}."
-            raise InputError(f"config: `{key}` is unknown; {remedy}")
+            remedy = f"Did you mean `{close[0]}`?" if close else f"Use one of {', '.join(_KEYS)}."
+            raise InputError(f"config: `{key}` is not a known key. {remedy}")
     for key in ("pairs_per_shard", "threads_on_a_cluster"):
         if not re.fullmatch(r"0*[1-9](_?\d)*", str(config.get(key, 1)), re.ASCII):
-            raise InputError(f"config: `{key}` is no whole number of at least 1; correct it.")
+            raise InputError(f"config: `{key}` must be a positive integer. {_REMEDY}")
     if str(config.get("shared_results", False)).lower() not in ("true", "false"):
-        raise InputError("config: `shared_results` is neither true nor false; correct it.")
+        raise InputError(f"config: `shared_results` must be `true` or `false`. {_REMEDY}")
 
 
 def study_files(config: Mapping[str, Any], home: Path) -> list[Path]:
-    """The study files of a run: named in the command line, or else those of config/config.yaml below `home`.
+    """Return the study files of a run: those of the command line, or else those of config/config.yaml.
+
+    Parameters
+    ----------
+    config : mapping
+    home : pathlib.Path
+        The folder that the paths of config/config.yaml are relative to.
 
     Raises
     ------
     InputError
-        No list of study files, or a path that the workflow cannot name.
+        If `studies` is not a list of paths, or a path contains a brace.
     """
     named, listed = config.get("study"), config.get("studies")
     if named:
@@ -55,11 +62,9 @@ def study_files(config: Mapping[str, Any], home: Path) -> list[Path]:
         listed = [os.path.relpath(home / path) for path in listed]
     else:
         raise InputError(
-            "config: `studies` is no list of study files; write one, or name a study by `--config study=PATH`."
+            "config: `studies` must be a list of study files. Write a list, or name a study with `--config study=PATH`."
         )
     for path in listed:
-        if _BRACES.search(path):
-            raise InputError(
-                f"{path}: a path with a brace stands for several files in a workflow; rename the folder or the file."
-            )
+        if (problem := path_problem(path)) is not None:
+            raise InputError(f"{path} {problem}")
     return [Path(path) for path in listed]

@@ -1,13 +1,13 @@
-"""A study and its variants: each a study of its own, with its own folder of results.
+"""A study and its variants, each with its own folder of results.
 
-The study itself, as its file says without `variants`, is the reference and always computed; its results lie
-in ``results/{id}``. A variant's lie in ``results/{id}/variants/{variant}``, except where a combination is the
-study itself: those are the study's own.
+The study itself, as its file declares it without `variants`, is the reference and always computed; its results
+are in ``results/{id}``. The results of a variant are in ``results/{id}/variants/{variant}``. A combination of
+values that equals the study itself shares the results of the study.
 
-Variants do not compute anew what their values do not touch. The results of a step lie with the study in which
-only those values are set on which the step, or one before it, depends: the study itself where there are none,
-otherwise a variant that sets a part of what varies. Where a step's results lie depends on nothing that another
-variant says, so that a new variant moves none of them.
+Variants share the results that their values do not affect. The results of a step are in the folder of the study
+that sets only the values on which the step, or a step before it, depends: the study itself if there are none,
+otherwise a variant that sets a part of what varies. This folder does not depend on other variants, so a new
+variant moves no results.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from reident.study import variants
 from reident.study.model import Study
 
 REFERENCE = "study"
-"""What stands for a variant's name in the line of a study that is none of its variants."""
+"""The name, among the variants, of a study that does not equal any of its variants."""
 
 
 class Member(NamedTuple):
-    """The study as it stands, or a variant.
+    """The study itself, or a variant.
 
     Attributes
     ----------
@@ -42,9 +42,9 @@ class Member(NamedTuple):
     labels : dict
         The label of each thing that varies, by its name.
     place : str
-        Where its results lie in the study's folder: empty for the study itself.
+        The folder of its results, below that of the study: empty for the study itself.
     study : Study
-        Complete; a variant's has no variants.
+        The complete study; that of a variant has no variants.
     """
 
     variant: str
@@ -79,19 +79,19 @@ class Family:
 
     @cached_property
     def _variants(self) -> dict[str, variants.Variant]:
-        """Every combination of values of all or some of what varies, by its place."""
+        """Every combination of values of all or some of what varies, by place."""
         return {
             f"variants/{variant.id}": variant for variant in variants.expand(self.study.variants, partly=True)
         }
 
     @cached_property
     def members(self) -> list[Member]:
-        """The variants, and before them the study itself unless one of them is equal to it.
+        """The variants, and before them the study itself unless it equals one of them.
 
         Raises
         ------
         InputError
-            For a variant that is no valid study or equal to another, naming it and its value's line.
+            For a variant that is not a valid study or equals another, with its name and the line of its value.
         """
         if not self.study.variants:
             return [Member(REFERENCE, {}, "", self.study)]
@@ -101,8 +101,9 @@ class Family:
             place = f"variants/{variant.id}"
             content = _content(self.at(place))
             if content in seen:
-                what = f"is the same study as the variant {seen[content]}; remove one of the two."
-                raise self._wrong(variant, what)
+                raise self._error(
+                    variant, f" is the same study as the variant `{seen[content]}`. Remove one of the two."
+                )
             seen[content] = variant.id
             where = "" if content == own else place
             found.append(Member(variant.id, variant.labels, where, self.at(where)))
@@ -111,30 +112,31 @@ class Family:
         return found
 
     def at(self, place: str) -> Study:
-        """The study whose results lie at a place: the study itself, or one that sets all or some of what varies.
+        """Return the study whose results are at a place: the study itself, or a variant.
 
         Raises
         ------
         InputError
-            If there is no such variant, or it is no valid study.
+            If there is no such variant, or it is not a valid study.
         """
         if place not in self._made:
             if place not in self._variants:
                 raise InputError(
-                    f"{self.path} has no variant {place.removeprefix('variants/')}; correct its name, or add it."
+                    f"{self.path}: the study has no variant `{place.removeprefix('variants/')}`. Correct the name, or "
+                    "add the variant."
                 )
             self._made[place] = self._make(self._variants[place])
         return self._made[place]
 
     def has(self, place: str) -> bool:
-        """Whether there is a study at a place."""
+        """Return whether there is a valid study at a place."""
         try:
             return bool(self.at(place))
         except InputError:
             return False
 
     def home(self, place: str, step: str, metric: str | None = None) -> str:
-        """Where the results of a step lie that the study at a place takes."""
+        """Return the place of the results of a step that the study at a place takes."""
         key = (place, step, metric)
         if key not in self._homes:
             self._homes[key] = self._home(*key)
@@ -166,7 +168,7 @@ class Family:
         return _place(labels)
 
     def _chain(self, place: str, rule: str, metric: str | None) -> str | None:
-        """Return the digest of what a step and all before it take from a study; None for one that is not shared."""
+        """Return the digest of what a step and the steps before it take from a study; None if it is not shared."""
         key = (place, rule, metric)
         if key not in self._chains:
             self._chains[key] = None
@@ -189,32 +191,32 @@ class Family:
         try:
             content = variants.with_settings(self._data, self._whole, variant.settings)
         except ValueError as error:
-            raise self._wrong(variant, f"cannot be made: {error}") from None
+            raise self._error(variant, f": {error}") from None
         try:
             made = Study.model_validate(content)
         except ValidationError as error:
-            known = studies.known_keys()
-            location, reason = studyfile.first_mistake(error, content, self._node, known)
-            raise self._wrong(variant, f"is no valid study: {reason}", location) from None
+            first = studyfile.mistakes(error, content, self._node, studies.known_keys())[0]
+            raise self._error(variant, f": {first.message}", first.location) from None
         for section in ("metrics", "matching", "file_risk"):
             if (getattr(made, section) is None) != (getattr(self.study, section) is None):
-                raise self._wrong(
-                    variant, f"adds or removes `{section}`, so that there is nothing to compare; keep it."
+                raise self._error(
+                    variant,
+                    f": `{section}` must not be added or removed by a variant. Keep it as in the study.",
                 )
         return made
 
-    def _wrong(
-        self, variant: variants.Variant, what: str, location: tuple[str | int, ...] = ()
+    def _error(
+        self, variant: variants.Variant, message: str, location: tuple[str | int, ...] = ()
     ) -> InputError:
-        """A mistake of a variant, at the line of the value that has to do with it."""
+        """Return an error of a variant, with the line of the value that causes it."""
         place: tuple[str | int, ...] = ("variants",)
-        for key, own in variant.places.items():
+        for key, value_place in variant.places.items():
             way = variants.split(key)
-            touches = location and (location[: len(way)] == way or way[: len(location)] == location)
-            if touches or len(variant.places) == 1:
-                place = own
+            related = location and (location[: len(way)] == way or way[: len(location)] == location)
+            if related or len(variant.places) == 1:
+                place = value_place
         line = studyfile.line_of(self._node, place)
-        return InputError(f"{self.path}, line {line}: the variant {variant.id} {what}")
+        return InputError(f"{self.path}, line {line}: variant `{variant.id}`{message}")
 
 
 def _place(labels: dict[str, str]) -> str:
@@ -222,22 +224,22 @@ def _place(labels: dict[str, str]) -> str:
 
 
 def load(path: Path) -> list[Member]:
-    """A study and its variants, see :attr:`Family.members`."""
+    """Return a study and its variants, see :attr:`Family.members`."""
     return Family(path).members
 
 
 def one(path: Path, place: str) -> Study:
-    """The study at a place, see :meth:`Family.at`."""
+    """Return the study at a place, see :meth:`Family.at`."""
     return Family(path).at(place)
 
 
 def check_files(members: list[Member], path: Path) -> None:
-    """See that every file that a study or one of its variants names is there.
+    """Check that every file that a study or one of its variants names exists.
 
     Raises
     ------
     InputError
-        Naming the first that is not, with the variant that names it.
+        For the first file that does not, with the variant that names it.
     """
     for member in members:
         try:
@@ -247,17 +249,17 @@ def check_files(members: list[Member], path: Path) -> None:
 
 
 def sources(study: Study, path: Path) -> dict[str, Path]:
-    """The declared source files of a study, by side; those that it makes are results like others."""
+    """Return the declared source files of a study, by side, without those that the study creates."""
     return {side: path.parent / file.path for side, file in study.sources.items() if side not in study.made}
 
 
 def _content(study: Study) -> str:
-    """What makes two studies the same: everything but the list of variants."""
+    """Return the digest of everything but the list of variants, which is equal for equal studies."""
     return digest(study.model_copy(update={"variants": ()}))
 
 
 def _labels(study: Study, whole: dict[str, Any]) -> dict[str, str]:
-    """What the study itself says of each thing that varies; empty where that is more than one word."""
+    """Return the value in the study itself of each thing that varies; empty if it is not a single word."""
     found = {}
     for name, varied in zip(variants.names(study.variants), study.variants, strict=True):
         values = {str(variants.value_at(whole, key)) for key in varied.keys}

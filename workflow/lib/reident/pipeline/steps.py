@@ -6,8 +6,10 @@ test holds them to it. A new step is a line here, its module, its rule and its a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from reident.linkage.metrics import REGISTRY
@@ -277,6 +279,61 @@ def paths(table: Table, study: Study) -> list[str]:
         if wildcard in table.path:
             return [table.path.replace(wildcard, name) for name in names]
     return [table.path]
+
+
+def table_of(path: Path | str) -> Table:
+    """Return the declaration of a file.
+
+    Parameters
+    ----------
+    path : pathlib.Path or str
+        Where the file is, from anywhere above the results folder of its study.
+
+    Returns
+    -------
+    Table
+        A comparison has the columns of the table that it compares.
+
+    Raises
+    ------
+    ValueError
+        If no step declares the file.
+    """
+    parts = Path(path).parts
+    names = ["/".join(parts[-length:]) for length in range(min(len(parts), MAX_DEPTH), 0, -1)]
+    for name in names:
+        for pattern, table in _PATTERNS:
+            if match := pattern.fullmatch(name):
+                return _with_columns(table, match.groupdict())
+    raise ValueError(
+        f"{names[0]} is not declared as a table of a step; declare it in `reident.pipeline.tables`"
+    )
+
+
+def _with_columns(table: Table, wildcards: dict[str, str]) -> Table:
+    if table not in tables.COMPARE:
+        return table
+    lines = COMPARED[wildcards["table"]]
+    compared = [column for column in lines.columns if lines.compared and column.name != lines.compared.column]
+    own = [column for column in table.columns if column.name != tables.COMPARED_COLUMNS]
+    return table._replace(columns=(*own, *compared))
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    literal = re.escape(path).replace(r"\{", "{").replace(r"\}", "}")
+    return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/.]+)", literal))
+
+
+_PATTERNS = [
+    (_pattern(table.path), table)
+    for table in sorted(
+        (table for step in STEPS.values() for table in step.tables), key=lambda table: table.path.count("{")
+    )
+]
+"""Every table with the pattern of its path; a path without wildcards comes before one with them."""
+
+MAX_DEPTH = max(table.path.count("/") for _, table in _PATTERNS) + 1
+"""Levels of folders below the results of a study, the file included."""
 
 
 def reported_tables(study: Study) -> dict[str, list[str]]:

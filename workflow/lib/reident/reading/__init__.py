@@ -1,8 +1,8 @@
-"""Reading source files as text: every field as it stands, record by record, in batches (METHODS §1).
+"""Read source files as text, field by field, in batches of records (METHODS §1).
 
-Nothing is guessed: what is not whole, not even or not certain stops with file, row and column. Row
-numbers are those that a viewer of the file shows: the header of a CSV file is row 1; where names are kept
-apart from the records, the first record is.
+Nothing is guessed: a file that is incomplete, irregular or ambiguous is an error with file, row and column.
+Row numbers are those that a viewer of the file shows: the header of a CSV file is row 1; in formats that store
+names apart from the records, the first record is row 1.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ _READERS: dict[str, _Reader] = {
 
 
 def read(path: Path, source: SourceFile, columns: Sequence[str], keys: Sequence[str] = ()) -> pa.Table:
-    """The named columns of a source file, as text.
+    """Return the given columns of a source file, as text.
 
     Parameters
     ----------
     path : Path
-        The file; messages name it by its last part.
+        The file; messages have its name without its folder.
     source : SourceFile
-        Its format and what belongs to that.
+        The description of the file.
     columns : sequence of str
-        The columns to keep; each stands once in the result, in this order.
+        The columns to keep, in this order; a repeated column is kept once.
     keys : sequence of str
-        Those of them that are keys. A number that is a key must be a whole one that its type holds
-        exactly: floating point numbers round what is beyond 2^53.
+        The key columns among them. A numeric key must be an integer that its type represents exactly:
+        floating point numbers round integers beyond 2^53.
 
     Returns
     -------
@@ -54,27 +54,26 @@ def read(path: Path, source: SourceFile, columns: Sequence[str], keys: Sequence[
     Raises
     ------
     InputError
-        With the file, row and column, and a remedy; never with a value of the data.
+        With the file, row and column, what is wrong and what to do; never with a value of the data.
     """
-    wanted = list(dict.fromkeys(columns))
-    schema = pa.schema([(name, TEXT) for name in wanted])
+    schema = pa.schema([(name, TEXT) for name in dict.fromkeys(columns)])
     return pa.Table.from_batches(list(batches(path, source, columns, keys)), schema)
 
 
 def batches(
     path: Path, source: SourceFile, columns: Sequence[str], keys: Sequence[str] = ()
 ) -> Iterator[pa.RecordBatch]:
-    """As :func:`read`, some records at a time."""
+    """Yield the given columns of a source file in batches of records, see :func:`read`."""
     wanted = list(dict.fromkeys(columns))
     try:
         if path.is_dir():
-            raise InputError(f"{path.name}: this is a folder, not a file; name the file in it.")
+            raise InputError(f"{path.name} is a folder. Name a file in it.")
         if path.exists() and not path.is_file():
-            raise InputError(f"{path.name}: this is a pipe or a device, not a file; write it to a file.")
+            raise InputError(f"{path.name} is a pipe or a device. Write its content to a file.")
         refuse_foreign(path, source)
         yield from _READERS[source.kind](path, source, wanted, keys)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(
-            f"{path.name}: the file cannot be read ({reason}); check the path and permissions."
+            f"{path.name}: the file cannot be read ({reason}). Check the path and the permissions."
         ) from None

@@ -1,4 +1,4 @@
-"""CSV and its dialects: a field count unlike the header's, an unbalanced quote, a NUL byte stop with their row."""
+"""CSV and its dialects: irregular rows, unbalanced quotes and NUL bytes are errors with their row (METHODS §1)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -18,29 +18,29 @@ from reident.reading.textfile import lines, opened
 if TYPE_CHECKING:
     from reident.sections.files import SourceFile
 
-_LONGEST_FIELD = 1_000_000
-_TOGETHER = 1024
-"""So many records are held with all their fields, of which a wide file has hundreds that no study asks for."""
+MAX_FIELD = 1_000_000
+_CHUNK = 1024
+"""Records that are held with all their fields: a wide file has hundreds of fields that the study does not use."""
 
 
 def batches(
     path: Path,
     source: SourceFile,
     wanted: Sequence[str],
-    keys: Sequence[str],  # noqa: ARG001 - text is exact, whatever it is for
+    keys: Sequence[str],  # noqa: ARG001 - text is always exact
 ) -> Iterator[pa.RecordBatch]:
-    """The wanted columns as text, every field as it stands."""
-    csv.field_size_limit(_LONGEST_FIELD)
+    """Yield the given columns as text, field by field."""
+    csv.field_size_limit(MAX_FIELD)
     with opened(path, source) as text:
         reader = csv.reader(lines(path, text), **_dialect(source))
         try:
             header = next(reader, None)
             if not header:
-                _say_no_header(path, reader)
+                raise _no_header(path, reader)
             check_header(path, header, wanted)
             fields, row = [itemgetter(header.index(name)) for name in wanted], 1
             columns: list[list[str]] = [[] for _ in wanted]
-            while records := list(islice(reader, _TOGETHER)):
+            while records := list(islice(reader, _CHUNK)):
                 _check_widths(path, records, len(header), row)
                 row += len(records)
                 for column, field in zip(columns, fields, strict=True):
@@ -51,15 +51,13 @@ def batches(
             if columns[0]:
                 yield _batch(columns, wanted)
         except csv.Error as error:
-            _say_csv(path, source, error)
+            raise _irregular(path, source, error) from None
 
 
-def _say_no_header(path: Path, after: Iterator[list[str]]) -> NoReturn:
-    if any(after):
-        raise InputError(
-            f"{path.name}, row 1: the first line is blank, where the header row stands; remove it."
-        )
-    raise InputError(f"{path.name}: the file is empty; it needs a header row.")
+def _no_header(path: Path, rest: Iterator[list[str]]) -> InputError:
+    if any(rest):
+        return InputError(f"{path.name}, row 1: the header row is blank. Remove the blank line.")
+    return InputError(f"{path.name}: the file is empty. Write a header row and records.")
 
 
 def _batch(columns: list[list[str]], wanted: Sequence[str]) -> pa.RecordBatch:
@@ -72,33 +70,29 @@ def _dialect(source: SourceFile) -> dict[str, Any]:
 
 
 def _check_widths(path: Path, records: list[list[str]], width: int, before: int) -> None:
-    """Refuse rows whose field count is not the header's; a blank line has none."""
+    """Refuse rows that do not have as many fields as the header; a blank line has no field."""
     if len(records[0]) == width and len(set(map(len, records))) == 1:
         return
     for offset, record in enumerate(records, start=1):
         if len(record) != width:
             raise InputError(
-                f"{path.name}, row {before + offset}: {len(record)} fields where the header has {width}; "
-                "quote fields that hold the delimiter, and remove blank lines."
+                f"{path.name}, row {before + offset}: the row must have as many fields as the header ({width}), but "
+                f"has {len(record)}. Quote fields that contain the delimiter, and remove blank lines."
             )
 
 
-def _say_csv(path: Path, source: SourceFile, error: csv.Error) -> NoReturn:
+def _irregular(path: Path, source: SourceFile, error: csv.Error) -> InputError:
     if "new-line character" in str(error):
-        problem, remedy = "a bare carriage return", "save the file with line feeds as line ends"
+        what = "the line contains a single carriage return. Save the file with line feeds as line ends."
     elif "field larger" in str(error) or "end of data" in str(error):
-        problem, remedy = "a quote that is never closed", "close it, or double the quotes inside fields"
+        what = "a quote is never closed. Close it, or double the quotes inside fields."
     else:
-        problem, remedy = (
-            "a quote in the middle of a field",
-            "quote the whole field and double the quotes in it",
-        )
-    line = _first_line_of_bad_record(path, source)
-    raise InputError(f"{path.name}, line {line}: {problem}; {remedy}.") from None
+        what = "a quote is in the middle of a field. Quote the whole field, and double the quotes in it."
+    return InputError(f"{path.name}, line {_first_line_of_bad_record(path, source)}: {what}")
 
 
 def _first_line_of_bad_record(path: Path, source: SourceFile) -> int:
-    """Where the record begins that the CSV reader refuses: its quote may have swallowed the rest of the file."""
+    """Return the first line of the record that the CSV reader refuses; an open quote may extend it to the end."""
     with opened(path, source) as text:
         reader = csv.reader(text, **_dialect(source))
         while True:

@@ -1,8 +1,8 @@
-"""Dates in SAS, Stata and SPSS: numbers that only their display format tells from others (METHODS §1).
+"""Dates in SAS, Stata and SPSS: numbers that only their display format distinguishes from others (METHODS §1).
 
-A day of the calendar becomes YYYY-MM-DD, so that it is the same text in every format. Times, points in time,
-and formats that show only a part of a date (a month, a quarter) have no certain text and are refused. Other
-display formats, and labels, say nothing about a value: a code stays the stored code.
+A date becomes YYYY-MM-DD, the same text in every format. Times, points in time, and formats that show only a part
+of a date (a month, a quarter) have no unambiguous text and are refused. Other display formats, and labels, are
+ignored: a code is the stored code.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Shown = Literal["number", "day", "time"]
 
 
 class Calendar(NamedTuple):
-    """How a program counts days."""
+    """How a program stores dates: the epoch, and the units per day."""
 
     epoch: date
     per_day: int
@@ -41,13 +41,13 @@ _SPSS_TIMES = {"DATETIME", "YMDHMS", "TIME", "DTIME", "MTIME", "MOYR", "QYR", "W
 
 
 def shown(kind: str, display: str | None) -> Shown:
-    """What a display format of a program says that a number is.
+    """Return what a number is according to its display format.
 
     Parameters
     ----------
-    kind : a format of files with a calendar
+    kind : {'sas7bdat', 'xport', 'stata', 'spss'}
     display : str or None
-        As the file has it, for example ``YYMMDD10``, ``%td``, ``EDATE10``.
+        As in the file, for example ``YYMMDD10``, ``%td``, ``EDATE10``.
     """
     display = (display or "").strip()
     if kind == "stata":

@@ -1,6 +1,6 @@
-"""Files of fixed width: the study's layout says where each column stands (METHODS §1).
+"""Fixed-width files: the layout in the study file has the positions of each column (METHODS §1).
 
-All lines are equally long: a shift in one of them is seen by its length. Blanks around a value are padding.
+All lines have the same length, which reveals a line that is shifted. Blanks around a value are padding.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ def batches(
     path: Path,
     source: SourceFile,
     wanted: Sequence[str],
-    keys: Sequence[str],  # noqa: ARG001 - text is exact, whatever it is for
+    keys: Sequence[str],  # noqa: ARG001 - text is always exact
 ) -> Iterator[pa.RecordBatch]:
-    """The wanted columns as text, without the blanks around them."""
+    """Yield the given columns as text, without the blanks around the values."""
     for name in wanted:
         if name not in source.layout:
-            raise InputError(f"{path.name}: the `layout` has no column `{name}`; add its positions.")
+            raise InputError(f"{path.name}: `layout` has no column `{name}`. Add its positions.")
     places = [_place(source.layout[name]) for name in wanted]
     needed = max(_place(positions).stop for positions in source.layout.values())
     width, row = 0, 0
@@ -43,7 +43,7 @@ def batches(
             columns = [[line[place].strip(" ") for line in block] for place in places]
             yield pa.record_batch([pa.array(column, TEXT) for column in columns], names=list(wanted))
     if not row:
-        raise InputError(f"{path.name}: the file is empty; it needs records.")
+        raise InputError(f"{path.name}: the file is empty. Write records to it.")
 
 
 def _place(positions: str) -> slice:
@@ -55,23 +55,25 @@ def _without_end(path: Path, line: str, row: int) -> str:
     text = line.removesuffix("\n").removesuffix("\r")
     if "\r" in text or line.endswith("\r"):
         raise InputError(
-            f"{path.name}, row {row}: a bare carriage return; save the file with line feeds as line ends."
+            f"{path.name}, row {row}: the line contains a single carriage return. Save the file with line feeds as "
+            "line ends."
         )
     return text
 
 
 def _check_lengths(path: Path, block: list[str], width: int, needed: int, before: int) -> None:
-    """Refuse a line that is shorter than the layout, or not as long as the first."""
+    """Refuse a line that is shorter than the layout, or has another length than the first line."""
     if width >= needed and set(map(len, block)) == {width}:
         return
     for row, line in enumerate(block, start=before + 1):
         if len(line) < needed:
             raise InputError(
-                f"{path.name}, row {row}: {len(line)} characters where the layout goes to {needed}; pad every line "
-                "with blanks, or correct the `layout` or the `encoding`."
+                f"{path.name}, row {row}: the line must have at least {needed} characters, as in `layout`, but has "
+                f"{len(line)}. Pad every line with blanks, or correct `layout` or `encoding`."
             )
         if len(line) != width:
             raise InputError(
-                f"{path.name}, row {row}: {len(line)} characters where row 1 has {width}; give every line the same "
-                "length."
+                f"{path.name}, row {row}: the line must have as many characters as row 1 ({width}), but has "
+                f"{len(line)}. "
+                "Give every line the same length."
             )

@@ -1,4 +1,4 @@
-"""What the readers of all formats share: the names of columns, batches, and files of another format."""
+"""What the readers of all formats share: checks of column names, and of the format of a file (METHODS §1)."""
 
 from __future__ import annotations
 
@@ -19,65 +19,84 @@ if TYPE_CHECKING:
     from reident.sections.files import SourceFile
 
 BATCH = 65_536
-"""Records that are read together."""
+"""The number of records in a batch."""
 
 TEXT = pa.string()
 
 _GZIP = b"\x1f\x8b"
 _PORTABLE = b"ASCII SPSS PORT FILE"
-"""Not at the very begin: what precedes it depends on the program."""
+"""Near the beginning of the file; what precedes it depends on the program."""
 
 _START = 64
 
-_SPREADSHEET = "a spreadsheet or another zip archive; save the sheet as CSV and name that file"
+_AS_CSV = "Save the sheet as CSV, and name that file."
+_AS_SAV = "Save it as .sav, and name that file."
+_AS_GZIP = "Decompress it, or compress it with gzip."
 _FOREIGN = [
-    (b"PK\x03\x04", "", _SPREADSHEET),
-    (b"\xd0\xcf\x11\xe0", "", "an old Excel workbook; save the sheet as CSV and name that file"),
-    (b"PAR1", "parquet", "a Parquet file; declare `format: parquet`"),
-    (b"$FL2", "spss", "an SPSS file; declare `format: spss`"),
-    (b"$FL3", "spss", "an SPSS file; declare `format: spss`"),
-    (b"<stata_dta>", "stata", "a Stata file; declare `format: stata`"),
-    (b"HEADER RECORD*******LIB", "xport", "a SAS transport file; declare `format: xport`"),
-    (bytes(12) + b"\xc2\xea\x81\x60", "sas7bdat", "a SAS data set; declare `format: sas7bdat`"),
-    (_PORTABLE, "", "an SPSS portable file; save it as .sav and name that file"),
-    (b"\x28\xb5\x2f\xfd", "", "packed by zstd; unpack it, or pack it by gzip"),
-    (b"BZh", "", "packed by bzip2; unpack it, or pack it by gzip"),
-    (b"\xfd7zXZ\x00", "", "packed by xz; unpack it, or pack it by gzip"),
+    (b"PK\x03\x04", "", "a spreadsheet or another zip archive", _AS_CSV),
+    (b"\xd0\xcf\x11\xe0", "", "an old Excel workbook", _AS_CSV),
+    (b"PAR1", "parquet", "a Parquet file", ""),
+    (b"$FL2", "spss", "an SPSS file", ""),
+    (b"$FL3", "spss", "an SPSS file", ""),
+    (b"<stata_dta>", "stata", "a Stata file", ""),
+    (b"HEADER RECORD*******LIB", "xport", "a SAS transport file", ""),
+    (bytes(12) + b"\xc2\xea\x81\x60", "sas7bdat", "a SAS data set", ""),
+    (_PORTABLE, "", "an SPSS portable file", _AS_SAV),
+    (b"\x28\xb5\x2f\xfd", "", "compressed with zstd", _AS_GZIP),
+    (b"BZh", "", "compressed with bzip2", _AS_GZIP),
+    (b"\xfd7zXZ\x00", "", "compressed with xz", _AS_GZIP),
 ]
-"""First bytes of files, the format that they are of if any, and what to do where another is declared."""
+"""The first bytes of a file, its format if a study can declare it, what it is, and what to do."""
 
 
 def refuse_foreign(path: Path, source: SourceFile) -> None:
-    """Say what a file is whose first bytes tell that it is not of its format."""
+    """Refuse a file whose first bytes show that it is not of the declared format.
+
+    Raises
+    ------
+    InputError
+    """
     with path.open("rb") as stream:
         start = stream.read(_START)
     packed = start.startswith(_GZIP)
     if packed and source.kind not in PACKED:
         raise InputError(
-            f"{path.name}: read as {source.kind}, but packed by gzip, which only CSV and fixed width may be; unpack it."
+            f"{path.name}: a `{source.kind}` file must not be compressed with gzip. Decompress it."
         )
     if packed:
         with contextlib.suppress(EOFError, zlib.error, gzip.BadGzipFile), gzip.open(path) as stream:
             start = stream.read(_START)
-    for mark, kind, what in _FOREIGN:
+    for mark, kind, what, advice in _FOREIGN:
         if mark in (start if mark == _PORTABLE else start[: len(mark)]) and kind != source.kind:
-            inside = f"{what.split(';')[0]}, which may not be packed by gzip; unpack it, and name that file"
-            raise InputError(f"{path.name}: read as {source.kind}, but this is {inside if packed else what}.")
+            remedy = "Decompress it." if packed else advice or f"Declare `format: {kind}`."
+            inside = ", compressed with gzip" if packed else ""
+            raise InputError(
+                f"{path.name}: the file is not a `{source.kind}` file; it is {what}{inside}. {remedy}"
+            )
 
 
 def check_header(path: Path, header: Sequence[str], wanted: Sequence[str], row: str = ", row 1") -> None:
-    """Refuse a name that repeats, and a wanted one that is not there.
+    """Refuse a column name that is given twice, and a file without a wanted column.
 
     Parameters
     ----------
+    path : Path
+    header : sequence of str
+        The names of the columns in the file.
+    wanted : sequence of str
+        The names of the columns to read.
     row : str
-        Where the names stand, for messages: empty where not in a row.
+        The place of the names in the file, for messages; empty if they are not in a row.
+
+    Raises
+    ------
+    InputError
     """
     seen: set[str] = set()
     for position, name in enumerate(header, start=1):
         if name in seen:
             raise InputError(
-                f"{path.name}{row}, column {position}: a column name is repeated; rename one of the two."
+                f"{path.name}{row}, column {position}: the column name is given twice. Rename one of the two."
             )
         seen.add(name)
     composed = {unicodedata.normalize("NFC", name) for name in header}
@@ -86,10 +105,10 @@ def check_header(path: Path, header: Sequence[str], wanted: Sequence[str], row: 
             continue
         if unicodedata.normalize("NFC", name) in composed:
             raise InputError(
-                f"{path.name}{row}: the column `{name}` is written there with letters that look alike and are stored "
-                "otherwise (composed or not, Unicode NFC); copy the name from the file into the study file."
+                f"{path.name}{row}: the column `{name}` is written with letters that look the same but are stored "
+                "differently (Unicode NFC). Copy the name from the file into the study file."
             )
         raise InputError(
-            f"{path.name}{row}: there is no column `{name}`; correct the name in the study file"
-            f"{', or the delimiter' if row else ''}."
+            f"{path.name}{row}: the file has no column `{name}`. Correct the name in the study file"
+            f"{', or the `delimiter`' if row else ''}."
         )

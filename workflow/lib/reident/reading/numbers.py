@@ -1,8 +1,8 @@
-"""How stored numbers become text (METHODS §1).
+"""Convert stored numbers to text (METHODS §1).
 
-A whole number is written as one, without a decimal point; any other as the shortest decimal that reads
-back to the same number of its type. A number beyond 2^53 (2^24 in single precision) may be the rounding of
-another: it keeps the form of a floating point number, and cannot be a key.
+An integer is written without a decimal point; any other number as the shortest decimal that reads back to the same
+number of its type. A number beyond 2^53 (2^24 in single precision) may be the rounding of another integer: it is
+written as a floating point number, and cannot be a key.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import pyarrow as pa
 from reident.reading.names import TEXT
 
 EXACT = {np.dtype(np.float16): 2**11, np.dtype(np.float32): 2**24, np.dtype(np.float64): 2**53}
-"""Below this in size every whole number of the type is itself."""
+"""The limit below which every integer is represented exactly, by type."""
 
 
 def double_text(values: np.ndarray) -> pa.Array:
-    """The text of each number; a NaN is empty.
+    """Return the text of each number; the text of NaN is empty.
 
     Parameters
     ----------
     values : float array (n,)
-        Of any precision; the shortest decimal is that of its type.
+        Of any precision, which determines the shortest decimal.
     """
     distinct, place = np.unique(values, return_inverse=True)
     texts = pa.array([_one(value) for value in distinct], TEXT)
@@ -41,9 +41,9 @@ def _one(value: np.floating) -> str:
 
 
 def first_inexact(values: np.ndarray) -> int | None:
-    """The position of the first number that is no key: not whole, or beyond what its type holds exactly.
+    """Return the position of the first number that is not an exactly represented integer; None if there is none.
 
-    A NaN is none: it is an empty key, which is refused where keys are compared.
+    A NaN is accepted here: it is an empty key, which is refused when keys are compared.
     """
     with np.errstate(invalid="ignore"):
         fine = np.isnan(values) | ((values == np.floor(values)) & (np.abs(values) < EXACT[values.dtype]))
@@ -51,12 +51,13 @@ def first_inexact(values: np.ndarray) -> int | None:
 
 
 def date_text(days: np.ndarray, epoch: date) -> tuple[pa.Array, int | None]:
-    """Dates as YYYY-MM-DD, and the position of the first that is no whole day of the years 1 to 9999.
+    """Return dates as YYYY-MM-DD, and the position of the first number that is not a date of the years 1 to 9999.
 
     Parameters
     ----------
     days : float64 (n,)
-        Since the epoch; a NaN is empty.
+        Days since the epoch; the text of NaN is empty.
+    epoch : date
     """
     distinct, place = np.unique(days, return_inverse=True)
     texts = [_day(value, epoch) for value in distinct.tolist()]

@@ -1,4 +1,4 @@
-"""Parquet: types whose text is certain, exactly (METHODS §1)."""
+"""Parquet files: types that have an unambiguous text (METHODS §1)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def batches(
     wanted: Sequence[str],
     keys: Sequence[str],
 ) -> Iterator[pa.RecordBatch]:
-    """The wanted columns as text."""
+    """Yield the given columns as text."""
     with path.open("rb") as stream:
         try:
             stored = pq.ParquetFile(stream)
@@ -36,15 +36,15 @@ def batches(
             for batch in stored.iter_batches(BATCH, columns=list(wanted)):
                 columns = [_text(batch.column(name)) for name in wanted]
                 for name, column in zip(wanted, columns, strict=True):
-                    _check_letters(path, name, column, before)
+                    _check_utf8(path, name, column, before)
                 before += batch.num_rows
                 yield pa.record_batch(columns, names=list(wanted))
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-            if "UTF8" in str(
-                error
-            ):  # of categories, which the library decodes itself, and does not say where
-                raise _letters(f"{path.name}, a column of categories") from None
-            raise InputError(f"{path.name}: this is not a whole Parquet file; write it again.") from None
+            if "UTF8" in str(error):  # pyarrow decodes categories itself, and does not say where
+                raise _not_utf8(f"{path.name}, a column of categories") from None
+            raise InputError(
+                f"{path.name}: the file is not a complete Parquet file. Write it again."
+            ) from None
 
 
 def _values(kind: pa.DataType) -> pa.DataType:
@@ -54,7 +54,8 @@ def _values(kind: pa.DataType) -> pa.DataType:
 def _check_type(path: Path, name: str, kind: pa.DataType, *, key: bool) -> None:
     if key and pa.types.is_floating(kind):
         raise InputError(
-            f"{path.name}, column `{name}`: a key stored as floating point numbers; store it as text or integers."
+            f"{path.name}, column `{name}`: a key must not be stored as floating point numbers. Store it as text or "
+            "integers."
         )
     certain = (
         pa.types.is_string,
@@ -68,12 +69,12 @@ def _check_type(path: Path, name: str, kind: pa.DataType, *, key: bool) -> None:
     )
     if not any(test(kind) for test in certain):
         raise InputError(
-            f"{path.name}, column `{name}`: the type {kind} has no certain text form; store the column as text."
+            f"{path.name}, column `{name}`: the type {kind} has no unambiguous text. Store the column as text."
         )
 
 
 def _text(column: pa.Array) -> pa.Array:
-    """Text: text, whole and decimal numbers digit by digit, dates as YYYY-MM-DD, floats shortest, null empty."""
+    """Return a column as text: integers and decimals exactly, dates as YYYY-MM-DD, null as empty text."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_floating(column.type):
@@ -85,8 +86,8 @@ def _text(column: pa.Array) -> pa.Array:
     return pc.fill_null(column.cast(TEXT), "")
 
 
-def _check_letters(path: Path, name: str, text: pa.Array, before: int) -> None:
-    """Refuse text of another encoding than the format's own, which the file's writer did not see."""
+def _check_utf8(path: Path, name: str, text: pa.Array, before: int) -> None:
+    """Refuse text that is not UTF-8, which the program that wrote the file did not check."""
     try:
         text.validate(full=True)
     except pa.ArrowInvalid:
@@ -94,11 +95,9 @@ def _check_letters(path: Path, name: str, text: pa.Array, before: int) -> None:
             try:
                 cell.decode("utf-8")
             except UnicodeError:
-                raise _letters(f"{path.name}, row {row}, column `{name}`") from None
+                raise _not_utf8(f"{path.name}, row {row}, column `{name}`") from None
         raise
 
 
-def _letters(where: str) -> InputError:
-    return InputError(
-        f"{where}: text that is not UTF-8, which Parquet stores; write the file again from text in its own encoding."
-    )
+def _not_utf8(where: str) -> InputError:
+    return InputError(f"{where}: the text is not UTF-8. Write the file again with the correct encoding.")

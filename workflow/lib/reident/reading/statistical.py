@@ -1,4 +1,4 @@
-"""Files of SAS (sas7bdat), Stata and SPSS: codes, not labels; special missing values kept apart (METHODS §1)."""
+"""Files of SAS (sas7bdat), Stata and SPSS: codes instead of labels, special missing values apart (METHODS §1)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from reident.sections.files import SourceFile
 
 _BATCH = 250_000
-"""Larger than that of other formats: each batch reads the file again up to where it begins."""
+"""Records in a batch. More than in other formats, because each batch reads the file again from its start."""
 
 _PLAIN = "latin-1"
-"""Each byte as the character of its number."""
+"""An encoding in which each byte is one character."""
 
 _PROGRAM = {"sas7bdat": "SAS data set", "stata": "Stata file", "spss": "SPSS file"}
 _READERS: dict[str, Callable[..., Any]] = {
@@ -37,11 +37,11 @@ _READERS: dict[str, Callable[..., Any]] = {
 def batches(
     path: Path, source: SourceFile, wanted: Sequence[str], keys: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
-    """The wanted columns as text."""
+    """Yield the given columns as text."""
     about = _read(path, source, source.encoding, metadataonly=True)[1]
     check_header(path, about.column_names, wanted, row="")
     codec = _codec(path, source, about.file_encoding)
-    # Letters are decoded here: the library drops half a letter at the end of a text, and says nothing.
+    # Texts are decoded here: the library silently drops an incomplete letter at the end of a text.
     plain = _read(path, source, _PLAIN, metadataonly=True)[1].column_names
     names = dict(zip(about.column_names, plain, strict=True))
     columns = [
@@ -53,7 +53,7 @@ def batches(
         check_shown(column)
     before = 0
     while True:
-        found, _ = _read(
+        cells, _ = _read(
             path,
             source,
             _PLAIN,
@@ -61,10 +61,10 @@ def batches(
             row_offset=before,
             row_limit=_BATCH,
         )
-        size = len(found[names[wanted[0]]])
+        size = len(cells[names[wanted[0]]])
         if size:
             texts = [
-                _text(column, types[column.name], found[names[column.name]], codec, before)
+                _text(column, types[column.name], cells[names[column.name]], codec, before)
                 for column in columns
             ]
             yield pa.record_batch(texts, names=list(wanted))
@@ -72,7 +72,7 @@ def batches(
         if size < _BATCH:
             break
     if about.number_rows is not None and 0 <= about.number_rows != before:
-        raise _not_whole(path, source)
+        raise _incomplete(path, source)
 
 
 def _read(path: Path, source: SourceFile, encoding: str | None, **how: Any) -> tuple[dict[str, list], Any]:
@@ -89,11 +89,11 @@ def _read(path: Path, source: SourceFile, encoding: str | None, **how: Any) -> t
     except Exception as error:  # noqa: BLE001 - its own class is private, and its text may hold values
         if "sequence" in str(error) or "encoding" in str(error):
             raise _encoding(path) from None
-        raise _not_whole(path, source) from None
+        raise _incomplete(path, source) from None
 
 
-def _codec(path: Path, source: SourceFile, said: str | None) -> str:
-    """The encoding of text: declared, or what the file says; Stata's by its version."""
+def _codec(path: Path, source: SourceFile, stored: str | None) -> str:
+    """Return the encoding of text: as declared, or as stored in the file; for Stata, by the file's version."""
     if source.encoding is not None:
         return source.encoding
     if source.kind == "stata":
@@ -101,23 +101,23 @@ def _codec(path: Path, source: SourceFile, said: str | None) -> str:
             release = re.match(rb"<stata_dta><header><release>(\d+)<", stream.read(64))
         return "utf-8" if release and int(release[1]) >= 118 else "cp1252"
     try:
-        return codecs.lookup(said or "utf-8").name
+        return codecs.lookup(stored or "utf-8").name
     except LookupError:
         raise _encoding(path) from None
 
 
 def _encoding(path: Path) -> InputError:
     return InputError(
-        f"{path.name}: text that is not of the encoding that the file names; declare its `encoding`."
+        f"{path.name}: the text is not in the encoding that the file names. Declare the `encoding`."
     )
 
 
-def _not_whole(path: Path, source: SourceFile) -> InputError:
-    return InputError(f"{path.name}: this is not a whole {_PROGRAM[source.kind]}; write it again.")
+def _incomplete(path: Path, source: SourceFile) -> InputError:
+    return InputError(f"{path.name}: the file is not a complete {_PROGRAM[source.kind]}. Write it again.")
 
 
 def _text(column: Column, kind: str, cells: list, codec: str, before: int) -> pa.Array:
-    """One column of some records; a tagged missing value comes as its letter among the numbers."""
+    """Return the text of one column; a special missing value is a letter among the numbers."""
     if kind == "string":
         return pa.array(_decoded(column, cells, codec, before), TEXT)
     specials = {place: f".{cell}" for place, cell in enumerate(cells) if isinstance(cell, str)}
@@ -127,7 +127,7 @@ def _text(column: Column, kind: str, cells: list, codec: str, before: int) -> pa
 
 
 def _decoded(column: Column, cells: list[str | None], codec: str, before: int) -> list[str]:
-    """Texts whose characters are bytes so far."""
+    """Return decoded texts; the characters of `cells` are single bytes."""
     texts: list[str] = []
     for row, cell in enumerate(cells, start=before + 1):
         if cell is None or cell.isascii():
@@ -137,7 +137,7 @@ def _decoded(column: Column, cells: list[str | None], codec: str, before: int) -
             texts.append(cell.encode(_PLAIN).decode(codec))
         except UnicodeError:
             raise InputError(
-                f"{column.path.name}, row {row}, column `{column.name}`: a byte that is not {codec}; declare the "
-                "`encoding` of the file, or widen the column where a letter at the end of a text was cut in two."
+                f"{column.path.name}, row {row}, column `{column.name}`: the text is not {codec}. Declare the "
+                "`encoding`, or widen the column if it cuts a letter at the end of the text."
             ) from None
     return texts

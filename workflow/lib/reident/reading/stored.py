@@ -1,4 +1,4 @@
-"""One column of numbers, as a statistical program stores it, becomes text (METHODS §1)."""
+"""Convert a column of numbers that a statistical program stored to text (METHODS §1)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,19 @@ from reident.reading.numbers import date_text, double_text, first_inexact
 
 
 class Column(NamedTuple):
-    """A column of a file of SAS, Stata or SPSS: what messages name, and what its numbers are."""
+    """A column of a SAS, Stata or SPSS file.
+
+    Attributes
+    ----------
+    path : Path
+    kind : str
+        The format of the file.
+    name : str
+    shown : {'number', 'day', 'time'}
+        What its numbers are, by their display format.
+    key : bool
+        Whether it is a key column.
+    """
 
     path: Path
     kind: str
@@ -25,25 +37,25 @@ class Column(NamedTuple):
 
 
 def check_shown(column: Column) -> None:
-    """Refuse a time, a point in time, or a part of a date, which have no certain text."""
+    """Refuse a time, a point in time, or a part of a date, which have no unambiguous text."""
     if column.shown == "time":
         raise InputError(
-            f"{column.path.name}, column `{column.name}`: a time, or a part of a date, has no certain text form; store "
+            f"{column.path.name}, column `{column.name}`: a time, or a part of a date, has no unambiguous text. Store "
             "the column as text, or as a number without a date format."
         )
 
 
 def number_text(column: Column, values: np.ndarray, specials: dict[int, str], before: int) -> pa.Array:
-    """The text of some numbers.
+    """Return the text of numbers.
 
     Parameters
     ----------
     values : float array (n,)
         NaN where missing.
     specials : dict
-        Special missing values by their position, as the program writes them: ``.A``, ``._``, ``.a``.
+        Special missing values by position, as the program writes them: ``.A``, ``._``, ``.a``.
     before : int
-        How many records precede these, for messages.
+        The number of preceding records, for messages.
     """
     if column.key:
         _check_key(column, values, specials, before)
@@ -52,8 +64,8 @@ def number_text(column: Column, values: np.ndarray, specials: dict[int, str], be
         text, wrong = date_text(values / calendar.per_day, calendar.epoch)
         if wrong is not None:
             raise InputError(
-                f"{column.path.name}, row {before + wrong + 1}, column `{column.name}`: a date that is no whole day of "
-                "the calendar; correct it, or store the column as a number without a date format."
+                f"{column.path.name}, row {before + wrong + 1}, column `{column.name}`: the value is not a valid date. "
+                "Correct it, or store the column as a number without a date format."
             )
     else:
         text = double_text(values)
@@ -70,6 +82,6 @@ def _check_key(column: Column, values: np.ndarray, specials: dict[int, str], bef
     places = [place for place in wrong if place is not None]
     if places:
         raise InputError(
-            f"{column.path.name}, row {before + min(places) + 1}, column `{column.name}`: a key that is missing, not "
-            "whole, or beyond what its number type holds exactly (2^53; 2^24 in single precision); store keys as text."
+            f"{column.path.name}, row {before + min(places) + 1}, column `{column.name}`: a numeric key must be an "
+            "integer below 2^53 (2^24 in single precision), and must not be missing. Store keys as text."
         )

@@ -1,4 +1,4 @@
-"""Text files: decoding, gzip, line ends, and where the first byte stands that does not decode."""
+"""Text files: encodings, gzip, line ends, and the line of the first byte that cannot be decoded (METHODS §1)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NoReturn, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from reident.errors import InputError
 
@@ -24,69 +24,77 @@ _MARKS = {
     "utf-16-le": codecs.BOM_UTF16_LE,
     "utf-16-be": codecs.BOM_UTF16_BE,
 }
-"""What a file may begin with, to say its encoding; that of UTF-16 is the begin of that of UTF-32."""
+"""Byte order marks by encoding; the mark of UTF-16 is the beginning of that of UTF-32, so the order matters."""
 
 
 @contextlib.contextmanager
 def opened(path: Path, source: SourceFile) -> Iterator[io.TextIOBase]:
-    """The decoded text, line ends as they stand; what does not decode or unpack is an InputError."""
+    """Open a file as decoded text with its original line ends.
+
+    Raises
+    ------
+    InputError
+        Within the context, for bytes that cannot be decoded or decompressed.
+    """
     codec = _codec(path, source)
     try:
         with io.TextIOWrapper(unpacked(path), codec, "strict", newline="") as text:
             yield text
     except UnicodeError:
-        _say_encoding(path, source)
+        raise _undecodable(path, source) from None
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise InputError(
-            f"{path.name}: the archive is truncated or damaged; copy the file again and compare its size."
+            f"{path.name}: the gzip file is truncated or damaged. Copy the file again, and compare its size."
         ) from None
 
 
 def unpacked(path: Path) -> BinaryIO:
-    """The bytes of a file, unpacked if gzip packed it, whatever its name."""
+    """Open the bytes of a file, decompressed if it is a gzip file, whatever its name."""
     with path.open("rb") as stream:
         packed = stream.read(2) == b"\x1f\x8b"
     return cast("BinaryIO", gzip.open(path, "rb")) if packed else path.open("rb")
 
 
 def lines(path: Path, text: io.TextIOBase) -> Iterator[str]:
-    """The lines, each with its end; a NUL byte is an error."""
+    """Yield the lines, each with its end; a NUL byte is an error."""
     for number, line in enumerate(text, start=1):
         if "\0" in line:
-            raise InputError(f"{path.name}, line {number}: a NUL byte; export the file again as plain text.")
+            raise InputError(
+                f"{path.name}, line {number}: the line contains a NUL byte. Export the file again as plain text."
+            )
         yield line
 
 
 def _codec(path: Path, source: SourceFile) -> str:
-    """The encoding by Python's name, one that skips the byte order mark where the file has one.
+    """Return Python's name for the encoding, in a form that skips the byte order mark if there is one.
 
-    The mark of another encoding than the declared one would make wrong letters, silently.
+    The mark of an encoding other than the declared one is refused: it would silently give wrong letters.
     """
     codec, start = source.codec, b""
     if codec == "utf-8-sig":
         return codec
     with contextlib.suppress(EOFError, zlib.error, gzip.BadGzipFile), unpacked(path) as stream:
         start = stream.read(4)
-    found = [name for name, mark in _MARKS.items() if start.startswith(mark)]
-    if not found or any(name.rsplit("-", 1)[0] == codec for name in found):
+    marked = [name for name, mark in _MARKS.items() if start.startswith(mark)]
+    if not marked or any(name.rsplit("-", 1)[0] == codec for name in marked):
         return codec
-    if codec in found:
-        return codec.rsplit("-", 1)[0]  # the mark says the order, and is skipped
+    if codec in marked:
+        return codec.rsplit("-", 1)[0]  # this codec takes the byte order from the mark, and skips it
     raise InputError(
-        f"{path.name}: the file begins with the mark of {found[0].removesuffix('-sig').upper()} and is declared as "
-        f"{source.encoding}; correct the `encoding`."
+        f"{path.name}: the file has the byte order mark of {marked[0].removesuffix('-sig').upper()}, but is declared "
+        f"as {source.encoding}. Correct the `encoding`."
     )
 
 
-def _say_encoding(path: Path, source: SourceFile) -> NoReturn:
-    raise InputError(
-        f"{path.name}, line {_undecodable_line(path, source)}: a byte that is not {source.encoding or 'utf-8'}; "
-        "declare the `encoding` of the file."
-    ) from None
+def _undecodable(path: Path, source: SourceFile) -> InputError:
+    return InputError(
+        f"{path.name}, line {_undecodable_line(path, source)}: the text is not {source.encoding or 'utf-8'}. Declare "
+        "the `encoding` of the file."
+    )
 
 
 def _undecodable_line(path: Path, source: SourceFile) -> int:
-    """The line of the first byte that does not decode."""
+    """Return the line of the first byte that cannot be decoded."""
     decoder = codecs.getincrementaldecoder(_codec(path, source))("strict")
     line = 1
     with unpacked(path) as stream:

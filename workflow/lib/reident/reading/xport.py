@@ -1,6 +1,6 @@
-"""SAS transport files, version 5 and 8, after SAS's description of the format (TS-140 and its successor).
+"""SAS transport files, versions 5 and 8, as described by SAS (TS-140 and its successor).
 
-Read here and not by a general library since special missing values must be kept apart (METHODS §1).
+General libraries do not keep special missing values apart, which METHODS §1 requires.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reident.sections.files import SourceFile
 
 _CARD = 80
-_DAMAGED = "this is not a whole SAS transport file; write it again"
+_INCOMPLETE = "the file is not a complete SAS transport file. Write it again."
 
 
 class _Variable(NamedTuple):
@@ -38,10 +38,10 @@ class _Variable(NamedTuple):
 def batches(
     path: Path, source: SourceFile, wanted: Sequence[str], keys: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
-    """The wanted columns as text."""
+    """Yield the given columns as text."""
     with path.open("rb") as stream:
         if not stream.read(1):
-            raise InputError(f"{path.name}: {_DAMAGED}.")
+            raise InputError(f"{path.name}: {_INCOMPLETE}")
         with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
             variables, begin = _describe(path, content)
             check_header(path, list(variables), wanted, row="")
@@ -57,7 +57,7 @@ def batches(
             for first in range(0, n, BATCH):
                 size = min(BATCH, n - first)
                 start = begin + first * width
-                # A copy, since the map cannot close while an array looks into it.
+                # The slice copies: the map cannot be closed while an array refers to it.
                 block = np.frombuffer(content[start : start + size * width], np.uint8).reshape(size, width)
                 texts = [
                     _text(column, variables[column.name], block, source.codec, first) for column in columns
@@ -66,7 +66,7 @@ def batches(
 
 
 def _describe(path: Path, content: mmap.mmap) -> tuple[dict[str, _Variable], int]:
-    """The variables by name, and where the records begin."""
+    """Return the variables by name, and the position of the first record."""
     try:
         if not content[:_CARD].startswith(b"HEADER RECORD*******LIB"):
             raise ValueError
@@ -79,23 +79,25 @@ def _describe(path: Path, content: mmap.mmap) -> tuple[dict[str, _Variable], int
             start += described[-1].width
         records = _card(content, rb"OBS(V8)?", begin + count * size) + _CARD
     except (ValueError, struct.error):
-        raise InputError(f"{path.name}: {_DAMAGED}.") from None
+        raise InputError(f"{path.name}: {_INCOMPLETE}") from None
     if re.compile(rb"HEADER RECORD\*{7}MEMB").search(content, records):
-        raise InputError(f"{path.name}: it holds several data sets; write the one that is meant on its own.")
+        raise InputError(
+            f"{path.name}: the file must have exactly one data set. Write the data set to its own file."
+        )
     check_header(path, [variable.name for variable in described], (), row="")
     return {variable.name: variable for variable in described}, records
 
 
 def _card(content: mmap.mmap, name: bytes, start: int) -> int:
-    """Where the next header card of a name stands."""
-    found = re.compile(rb"HEADER RECORD\*{7}" + name + rb" *HEADER RECORD!{7}").search(content, start)
-    if found is None:
+    """Return the position of the next header record of a kind."""
+    match = re.compile(rb"HEADER RECORD\*{7}" + name + rb" *HEADER RECORD!{7}").search(content, start)
+    if match is None:
         raise ValueError
-    return found.start()
+    return match.start()
 
 
 def _variable(described: bytes, name_at: slice, start: int) -> _Variable:
-    """One variable. Its values follow those of the variable before; the position that it names may be another's."""
+    """Return one variable; its values follow those of the variable before, whatever position the file names."""
     kind, width = struct.unpack_from(">h2xh", described, 0)
     name = described[name_at].rstrip(b" \0")
     display = described[56:64].rstrip(b" \0")
@@ -105,12 +107,12 @@ def _variable(described: bytes, name_at: slice, start: int) -> _Variable:
 
 
 def _records(path: Path, content: mmap.mmap, begin: int, width: int) -> int:
-    """How many records follow; blanks fill the last card, and are no records."""
+    """Return the number of records; the blanks that pad the last 80 bytes of the file are not records."""
     n, rest = divmod(len(content) - begin, width)
     if len(content) % _CARD or rest >= _CARD or content[len(content) - rest :].strip(b" "):
-        raise InputError(f"{path.name}: {_DAMAGED}.")
-    said = content[begin - _CARD + 48 : begin - _CARD + 63].strip()  # version 8 says it, or 0
-    known = int(said) if said.isdigit() else 0
+        raise InputError(f"{path.name}: {_INCOMPLETE}")
+    stored = content[begin - _CARD + 48 : begin - _CARD + 63].strip()  # in version 8, or 0
+    known = int(stored) if stored.isdigit() else 0
     while (
         n > known
         and (len(content) - begin - n * width) + width < _CARD
@@ -118,7 +120,7 @@ def _records(path: Path, content: mmap.mmap, begin: int, width: int) -> int:
     ):
         n -= 1
     if known and n != known:
-        raise InputError(f"{path.name}: {_DAMAGED}.")
+        raise InputError(f"{path.name}: {_INCOMPLETE}")
     return n
 
 
@@ -134,14 +136,14 @@ def _text(column: Column, variable: _Variable, block: np.ndarray, codec: str, be
             texts.append(cell.decode(codec).rstrip(" "))
         except UnicodeError:
             raise InputError(
-                f"{column.path.name}, row {before + int(np.argmax(place == at)) + 1}, column `{column.name}`: a byte "
-                "that is not of the declared encoding; declare the `encoding` of the file."
+                f"{column.path.name}, row {before + int(np.argmax(place == at)) + 1}, column `{column.name}`: the "
+                f"text is not {codec.removesuffix('-sig')}. Declare the `encoding` of the file."
             ) from None
     return pa.array(texts, TEXT).take(pa.array(place))
 
 
 def _doubles(cells: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
-    """Numbers of IBM mainframes, base 16, up to 8 bytes; NaN where missing, special missing values apart."""
+    """Return numbers of IBM mainframes (base 16, up to 8 bytes), NaN if missing, and special missing values."""
     whole = np.zeros((len(cells), 8), np.uint8)
     whole[:, : cells.shape[1]] = cells
     bits = whole.view(">u8")[:, 0].astype(np.uint64)

@@ -1,9 +1,8 @@
-"""Run a notebook so that what comes out depends on the notebook, its parameters and the tables alone.
+"""Execute a notebook so that its outputs depend only on the notebook, its parameters and the tables.
 
-No clock, no path of this machine and no random name stays in the executed notebook; the kernel
-starts with a fixed environment, without the user's own settings. What its process says beside the
-output of cells, for example of a message that came while it ended, is nobody's to read and may hold
-data: it stands in the details of an error, and is dropped where there is none.
+No time, path of this machine or random name stays in the executed notebook. The kernel starts with a fixed
+environment, without the user's settings. What the kernel writes beside the outputs of cells may hold data: it is
+added to the notes of an error and dropped where there is no error.
 """
 
 from __future__ import annotations
@@ -22,19 +21,19 @@ from jupyter_client.manager import AsyncKernelManager
 
 import reident
 
-LONGEST_FOLDER = 60
-"""Characters of a folder's path in which a socket's name still fits."""
+MAX_FOLDER_LENGTH = 60
+"""Characters of a folder's path that leave room for the name of a socket."""
 
 
-def quiet_kernel(words: IO[bytes]) -> type[AsyncKernelManager]:
-    """A kernel without a port that others could reach, whose process writes to a file in place of the terminal."""
+def quiet_kernel(stream: IO[bytes]) -> type[AsyncKernelManager]:
+    """Return a manager of kernels that open no network port and write to a file instead of the terminal."""
 
     class QuietKernel(AsyncKernelManager):
         def __init__(self, **kw: Any) -> None:
             super().__init__(**kw, transport="ipc")
 
         async def _async_launch_kernel(self, kernel_cmd: list[str], **kw: Any) -> None:
-            await super()._async_launch_kernel(kernel_cmd, **kw, stdout=words, stderr=words)
+            await super()._async_launch_kernel(kernel_cmd, **kw, stdout=stream, stderr=stream)
 
     return QuietKernel
 
@@ -47,28 +46,28 @@ def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookN
     notebook : pathlib.Path
         A notebook with a cell tagged ``parameters``.
     parameters : mapping
-        A ``Path`` is handed over as its last part alone: the kernel works in the folder that holds
-        it, so that neither the notebook nor its outputs know where that is.
+        A ``Path`` is passed as its last part only, and the kernel works in the folder that holds it: neither
+        the notebook nor its outputs name that folder.
 
     Returns
     -------
     nbformat.NotebookNode
-        In canonical form. What cells wrote to the error stream goes to this process' own.
+        In canonical form. What cells wrote to their error stream is written to that of this process.
 
     Raises
     ------
     ValueError
-        If two paths do not lie in one folder.
+        If the paths are not in the same folder.
     papermill.PapermillExecutionError
-        If a cell fails. Its notes have what the kernel's process said.
+        If a cell fails. Its notes hold what the kernel wrote.
     """
     paths = {name: value.resolve() for name, value in parameters.items() if isinstance(value, Path)}
     folders = {path.parent for path in paths.values()} or {notebook.resolve().parent}
     if len(folders) > 1:
-        raise ValueError("the paths among a notebook's parameters must lie in one folder")
+        raise ValueError("the paths among the parameters of a notebook must be in the same folder")
     values = {**parameters, **{name: path.name for name, path in paths.items()}}
-    # The file has no name: nothing of it is left when the process is killed.
-    with _kernel_environment(), tempfile.TemporaryFile() as words:
+    # The file has no name: nothing remains of it if the process is killed.
+    with _kernel_environment(), tempfile.TemporaryFile() as stream:
         try:
             executed = papermill.execute_notebook(
                 str(notebook),
@@ -80,21 +79,21 @@ def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookN
                 record_timing=False,
                 coalesce_streams=True,
                 shutdown_kernel="immediate",
-                kernel_manager_class=quiet_kernel(words),
+                kernel_manager_class=quiet_kernel(stream),
             )
         except Exception as error:
-            words.seek(0)
-            error.add_note(words.read().decode(errors="backslashreplace"))
+            stream.seek(0)
+            error.add_note(stream.read().decode(errors="backslashreplace"))
             raise
     return canonical(executed, values)
 
 
 @contextmanager
 def _kernel_environment() -> Iterator[None]:
-    """The environment that the kernel inherits: this library, fixed seeds, none of the user's settings."""
+    """Set the environment that the kernel inherits: this library, fixed seeds, no settings of the user."""
     before = dict(os.environ)
     library = str(Path(reident.__file__).parents[1])
-    with tempfile.TemporaryDirectory(prefix="reident-", dir=_short_folder()) as own:
+    with tempfile.TemporaryDirectory(prefix="reident-", dir=_short_folder()) as settings:
         os.environ.update(
             PYTHONPATH=os.pathsep.join(filter(None, [library, before.get("PYTHONPATH")])),
             PYTHONHASHSEED="0",
@@ -102,7 +101,7 @@ def _kernel_environment() -> Iterator[None]:
             PYDEVD_DISABLE_FILE_VALIDATION="1",
             JUPYTER_PREFER_ENV_PATH="1",
             **dict.fromkeys(
-                ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"), own
+                ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"), settings
             ),
         )
         try:
@@ -113,12 +112,12 @@ def _kernel_environment() -> Iterator[None]:
 
 
 def _short_folder() -> str | None:
-    """A folder for sockets where that of temporary files has too long a name."""
-    return "/tmp" if len(tempfile.gettempdir()) > LONGEST_FOLDER else None  # noqa: S108 - its own subfolder, mode 0700
+    """Return a folder for sockets where the path of the temporary folder is too long."""
+    return "/tmp" if len(tempfile.gettempdir()) > MAX_FOLDER_LENGTH else None  # noqa: S108 - its own subfolder, mode 0700
 
 
 def canonical(notebook: nbformat.NotebookNode, parameters: Mapping[str, Any]) -> nbformat.NotebookNode:
-    """A notebook without what differs from run to run: times, random names, paths, the error stream."""
+    """Return a notebook without times, random names, paths and the error stream, which differ between runs."""
     notebook.metadata = nbformat.from_dict(
         {
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},

@@ -1,9 +1,9 @@
--- From pandoc's document to the functions of page.typ. Text goes over as string literals, so that
--- nothing in a label is Typst; equations and pictures keep their alternative text, which PDF/UA-1
--- asks for and pandoc's own writer drops.
+-- Convert pandoc's document to calls of the functions of page.typ. Text becomes string literals, so no label is
+-- read as Typst. Equations and pictures keep their alternative text, which PDF/UA-1 requires and pandoc's own
+-- writer drops.
 
 local PLAIN = pandoc.WriterOptions{wrap_text = 'none'}
-local LONG = 18          -- a longer run without a break may be broken anywhere
+local LONG = 18          -- longer words may be broken anywhere
 local BREAK = '\u{200B}'
 local BOXES = {verdict = true, findings = true, reading = true, note = true, warning = true, decision = true}
 local SPANS = {
@@ -18,7 +18,7 @@ local function written(blocks)
   return (pandoc.write(pandoc.Pandoc(blocks), 'typst', PLAIN):gsub('%s+$', ''))
 end
 
--- Inlines as Typst. The kinds that fill tables go without pandoc's writer, which takes a millisecond a call.
+-- Return inlines as Typst. The kinds that fill tables bypass pandoc's writer, which takes a millisecond per call.
 local WRAP = {Strong = '#strong[%s];', Emph = '#emph[%s];'}
 local function inline(element)
   if element.t == 'Str' then return element.text end
@@ -42,7 +42,7 @@ local function typst(blocks)
   return written(blocks)
 end
 
--- A long word with places to break, after every sixth letter and after joining marks.
+-- Return a long word with places to break after every sixth letter and after punctuation.
 local function breakable(text)
   if utf8.len(text) <= LONG then return text end
   local parts, since = {}, 0
@@ -80,7 +80,7 @@ local function math(element)
     '#math.equation(block: ' .. display .. ', alt: ' .. quoted(words) .. ', ' .. body .. ');')
 end
 
--- Taken before the words of the description become Typst.
+-- Store the description before its words become Typst.
 local function alternative(image)
   image.attributes.alt = pandoc.utils.stringify(image.caption)
   return image
@@ -147,13 +147,13 @@ local function div(element)
   end
 end
 
--- A class of a heading is the function that sets it: annex, closing.
+-- The class of a heading names the function that sets it: annex or closing.
 local function header(element)
   local name = element.classes[1] or 'chapter'
   return pandoc.RawBlock('typst', '#' .. name .. '(' .. element.level .. ')[' .. inlines(element.content) .. ']')
 end
 
--- Words first: every later function writes its content as Typst.
+-- The order matters: every later function writes its content as Typst.
 return {
   {Math = math, Code = code, Span = digest, Image = alternative},
   {Str = str},

@@ -1,4 +1,4 @@
-"""What a notebook cell shows: Markdown texts, tables, and sections that appear only with their tables."""
+"""Build what a notebook cell shows: Markdown texts, tables, and sections that appear only with their tables."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 
 REPORT = "application/vnd.reident.report+markdown"
-"""The kind of output that the report is rendered from: Markdown with classes and captions."""
+"""The media type of the output that the report is rendered from: Markdown with classes and captions."""
 
 
 class Text(str):
-    """Markdown of the report; a notebook shows it without what only the report's style sheets know."""
+    """Markdown of the report; a notebook shows it without the classes of the report's style sheets."""
 
     __slots__ = ()
 
@@ -27,42 +27,42 @@ class Text(str):
 
 
 def _without_classes(text: str) -> str:
-    """Markdown as every notebook understands it."""
+    """Return Markdown that every notebook understands."""
     for pattern, plainly in _CLASSES:
         text = pattern.sub(plainly, text)
     return text.strip()
 
 
 _CLASSES = (
-    (re.compile(r"^:{3,}.*\n?", re.MULTILINE), ""),  # fences of what is set apart
-    (re.compile(r"^: (.*) \{[^}]*\}$", re.MULTILINE), r"*\1*"),  # a table's caption
-    (re.compile(r"^(#+ .*) \{[^}]*\}$", re.MULTILINE), r"\1"),  # a heading's kind
-    (re.compile(r"(?<!\\)\[((?:[^\\\]]|\\.)*)\]\{\.\w+\}"), r"\1"),  # a phrase's class
+    (re.compile(r"^:{3,}.*\n?", re.MULTILINE), ""),  # fences of a block
+    (re.compile(r"^: (.*) \{[^}]*\}$", re.MULTILINE), r"*\1*"),  # caption of a table
+    (re.compile(r"^(#+ .*) \{[^}]*\}$", re.MULTILINE), r"\1"),  # class of a heading
+    (re.compile(r"(?<!\\)\[((?:[^\\\]]|\\.)*)\]\{\.\w+\}"), r"\1"),  # class of a phrase
 )
 
 
 class Part(NamedTuple):
-    """A piece of the report and the tables that it is made of.
+    """A piece of the report and the tables that it reads.
 
     Attributes
     ----------
     reads : tuple of str
-        Tables of the results folder; where the study does not ask for one of them, or it is not there, the part
-        is left out.
+        Tables of the results folder. The part is left out if the study does not ask for one of them, or if one
+        does not exist.
     make : callable
-        ``make(results)`` gives Markdown, a figure, or nothing where there is nothing to say.
+        ``make(results)`` returns Markdown, a figure, or None.
     """
 
     reads: tuple[str, ...]
     make: Callable[[Results], Any]
 
     def __call__(self, results: Results) -> Any:
-        """What the part shows for these results, None without its tables."""
+        """Return what the part shows for these results, or None without its tables."""
         return self.make(results) if results.has(*self.reads) else None
 
 
 def part(*reads: str) -> Callable[[Callable[[Results], Any]], Part]:
-    """Make a function a part of the report that reads these tables."""
+    """Declare a function to be a part of the report that reads these tables."""
 
     def mark(make: Callable[[Results], Any]) -> Part:
         return Part(reads, make)
@@ -71,25 +71,25 @@ def part(*reads: str) -> Callable[[Callable[[Results], Any]], Part]:
 
 
 Piece = Part | tuple[Any, ...]
-"""A part, or a section within the section: its heading and its pieces."""
+"""A part, or a subsection: its heading and its pieces."""
 
 
 def section(results: Results, heading: str, *pieces: Piece, kind: str = "") -> list[Any]:
-    """A section of the report: its heading and what its pieces show.
+    """Return a section of the report: its heading and what its pieces show.
 
     Parameters
     ----------
     results : Results
     heading : str
-        Markdown; empty for none.
+        Markdown; empty for a section without a heading.
     pieces : Part or (heading, piece, …)
-    kind : {'', 'annex'}
-        Sections are numbered, annexes lettered.
+    kind : {'', 'annex', 'closing'}
+        Sections are numbered, annexes lettered; a closing section has neither number nor letter.
 
     Returns
     -------
     list of Text and Figure
-        Empty, without the heading too, if no piece has anything to show.
+        Empty, without the heading, if no piece has anything to show.
     """
     return list(_shown(results, heading, pieces, f" {{.{kind}}}" if kind else "", 1))
 
@@ -98,9 +98,9 @@ def _shown(results: Results, heading: str, pieces: Iterable[Piece], mark: str, l
     inside: list[Any] = []
     for piece in pieces:
         if isinstance(piece, Part):
-            made = piece(results)
-            if made:
-                inside.append(Text(made) if isinstance(made, str) else made)
+            shown = piece(results)
+            if shown:
+                inside.append(Text(shown) if isinstance(shown, str) else shown)
         else:
             inside += _shown(results, piece[0], piece[1:], "", level + 1)
     if inside and heading:
@@ -109,10 +109,10 @@ def _shown(results: Results, heading: str, pieces: Iterable[Piece], mark: str, l
 
 
 class Column(NamedTuple):
-    """A column of a table: its heading (Markdown), its cells (Markdown), and how they stand.
+    """A column of a table: its heading and cells in Markdown, their alignment and width.
 
-    ``align`` is ``l``, ``r`` or ``c``. ``width`` is ``auto`` (as wide as its cells) or a share of what
-    the others leave, such as ``1fr``.
+    ``align`` is ``l``, ``r`` or ``c``. ``width`` is ``auto`` (as wide as the cells) or a share of the remaining
+    width, such as ``1fr``.
     """
 
     heading: str
@@ -122,16 +122,16 @@ class Column(NamedTuple):
 
 
 def table(caption: str, *columns: Column, kind: str = "") -> str:
-    """A Markdown table with a caption.
+    """Return a Markdown table with a caption.
 
     Parameters
     ----------
     caption : str
         Markdown.
     columns : Column
-        All equally long; the first one names the rows.
+        Columns of equal length; the first one names the rows.
     kind : {'', 'compact'}
-        ``compact`` is set smaller.
+        ``compact`` tables are set in smaller type.
     """
     rule = {"l": ":--", "r": "--:", "c": ":-:"}
     lines = [
@@ -150,16 +150,16 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def block(kind: str, *paragraphs: str) -> str:
-    """Paragraphs set apart; `kind` is a class that the style sheets know."""
+    """Return paragraphs as a block whose classes, in `kind`, the style sheets define."""
     fence = ":" * (4 if any(":::" in paragraph for paragraph in paragraphs) else 3)
     return "\n\n".join([f"{fence} {{.{' .'.join(kind.split())}}}", *paragraphs, fence])
 
 
 def paragraphs(*texts: str | None) -> str:
-    """Texts one after the other, without the empty ones."""
+    """Return texts as paragraphs, without the empty ones."""
     return "\n\n".join(text for text in texts if text)
 
 
 def items(texts: Iterable[str]) -> str:
-    """A list with bullets."""
+    """Return a bulleted list."""
     return "\n".join(f"- {text}" for text in texts)

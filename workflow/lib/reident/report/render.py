@@ -1,7 +1,7 @@
-"""An executed notebook as a page and as a document: one Markdown text, HTML by pandoc, PDF by typst.
+"""Render an executed notebook as HTML with pandoc and as PDF with Typst.
 
-What a cell displays becomes part of the report: Markdown as it is, SVG as a figure with its caption
-and alternative text. Code is left out. Raw HTML and TeX are no part of the Markdown that is read.
+What a cell displays becomes part of the report: Markdown unchanged, SVG as a figure with its caption and
+alternative text. Code is left out. Raw HTML and TeX are not read as Markdown.
 """
 
 from __future__ import annotations
@@ -22,22 +22,24 @@ import typst
 
 from reident.report.figures.style import NARROW
 from reident.report.layout import REPORT
+from reident.report.sentences import Sentences
 from reident.report.wording import plain
 
-LONGEST_TITLE = 300
+MAX_TITLE_LENGTH = 300
+TEXT = Sentences("page")
 HERE = Path(__file__).parent
 LANGUAGE = "en"
 MARKDOWN = (
     "markdown_strict-raw_html+all_symbols_escapable+bracketed_spans+fenced_divs+header_attributes+implicit_figures"
     "+intraword_underscores+link_attributes+pipe_tables+table_attributes+table_captions+tex_math_dollars+auto_identifiers"
 )
-"""The Markdown of the report: what the library writes, and nothing that could carry foreign code."""
+"""The Markdown of the report: only what the library writes, and no extension that could carry foreign code."""
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
 )  # fmt: skip
-"""In the report's language, whatever the machine's."""
+"""Names in the language of the report, whatever the locale."""
 
 
 class Rendered(NamedTuple):
@@ -48,7 +50,7 @@ class Rendered(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A figure's drawing for pages, and the one for phones, as SVG."""
+    """The drawings of a figure for pages and for phones, as SVG."""
 
     wide: str
     narrow: str
@@ -63,7 +65,7 @@ class Content(NamedTuple):
 
 
 class About(NamedTuple):
-    """What stands above the report and in the metadata of its files."""
+    """What the front page and the metadata of the files say about the report."""
 
     title: str
     subtitle: str
@@ -73,15 +75,21 @@ class About(NamedTuple):
 
     @property
     def day(self) -> str:
-        """The date in words, empty where the study gives none."""
+        """Return the date in words, or an empty string where the study gives none."""
         return f"{self.date.day} {MONTHS[self.date.month - 1]} {self.date.year}" if self.date else ""
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """Return the agency, the study and the date, each with its name, without those that are not given."""
+        facts = {"agency": self.agency, "study": self.study, "date": self.day}
+        return [(TEXT(f"facts.{name}"), value) for name, value in facts.items() if value]
 
 
 def render(
     notebook: nbformat.NotebookNode,
     *,
     title: str,
-    subtitle: str = "Disclosure review report",
+    subtitle: str = "",
     agency: str = "",
     study: str = "",
     date: datetime.date | None = None,
@@ -91,12 +99,12 @@ def render(
     Parameters
     ----------
     notebook : nbformat.NotebookNode
-        As :func:`reident.report.execute.execute` gives it. The cell tagged ``front`` fills the front page.
+        As :func:`reident.report.execute.execute` returns it. The cell tagged ``front`` fills the front page.
     title, subtitle, agency, study : str
-        Plain text.
+        Plain text. Without a subtitle, the report has its usual one.
     date : datetime.date or None
-        The date of the report; without one the front page names none, and the PDF, which must have
-        one in its metadata, has the first day of 1970.
+        The date of the report. Without it the front page names none, and the metadata of the PDF, which must have
+        a date, name the first day of 1970.
 
     Returns
     -------
@@ -105,14 +113,15 @@ def render(
     """
     content = read(notebook)
     title, subtitle, agency, study = (
-        plain(text, LONGEST_TITLE) if text else "" for text in (title, subtitle, agency, study)
+        plain(text, MAX_TITLE_LENGTH) if text else ""
+        for text in (title, subtitle or TEXT("subtitle"), agency, study)
     )
     about = About(title, subtitle, agency, study, date)
     return Rendered(to_html(content, about), to_pdf(content, about))
 
 
 def read(notebook: nbformat.NotebookNode) -> Content:
-    """What the cells of an executed notebook show, in their order."""
+    """Return what the cells of an executed notebook show, in their order."""
     texts: dict[bool, list[str]] = {True: [], False: []}
     figures: dict[str, Drawn] = {}
     for cell in notebook.cells:
@@ -132,12 +141,12 @@ def read(notebook: nbformat.NotebookNode) -> Content:
 
 
 def _attribute(text: str) -> str:
-    """Text as the value of an attribute in Markdown."""
+    """Return text as the value of an attribute in Markdown."""
     return html.escape(" ".join(text.split())).replace("\\", "&#92;")
 
 
 def _pandoc(markdown: str, to: str, *options: str) -> str:
-    # Columns: in a longer line the reader would take the dashes under a table's head for widths.
+    # In a line longer than `columns`, pandoc would read the dashes below the header of a table as widths.
     return pypandoc.convert_text(
         markdown,
         to,
@@ -147,9 +156,10 @@ def _pandoc(markdown: str, to: str, *options: str) -> str:
 
 
 def to_html(content: Content, about: About) -> str:
-    """One page that makes no request: style sheet and figures are in it, and no script."""
+    """Return one page that makes no request: it contains the style sheet and the figures, and no script."""
     page = string.Template((HERE / "page.html").read_text(encoding="utf-8"))
     options = ["--mathml", f"--lua-filter={HERE / 'wrap.lua'}", "--shift-heading-level-by=1"]
+    options.append(f"--metadata=annex:{TEXT('annex')}")
     with tempfile.TemporaryDirectory() as folder:
         template = Path(folder) / "parts.html"
         template.write_text("$toc$\f$body$", encoding="utf-8")
@@ -163,33 +173,37 @@ def to_html(content: Content, about: About) -> str:
             f"--template={template}",
         )
     contents, body = both.split("\f")
-    facts = [("Agency", about.agency), ("Study", about.study), ("Date", about.day)]
     text = page.substitute(
         language=LANGUAGE,
         title=html.escape(about.title),
         subtitle=html.escape(about.subtitle),
         facts="\n".join(
-            f"<div><dt>{name}</dt><dd>{html.escape(value)}</dd></div>" for name, value in facts if value
+            f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>"
+            for name, value in about.facts
         ),
         css=(HERE / "page.css").read_text(encoding="utf-8"),
+        skip=html.escape(TEXT("skip")),
+        front_title=html.escape(TEXT("front")),
+        contents_title=html.escape(TEXT("contents")),
+        footer=html.escape(TEXT("footer")),
         contents=contents,
         front=_pandoc(content.front, "html5", *options, "--metadata=prefix:front-"),
         body=body,
     )
-    return re.sub(r'<img\ssrc="([^"]+)"[^>]*>', lambda found: _picture(found, content.figures), text)
+    return re.sub(r'<img\ssrc="([^"]+)"[^>]*>', lambda image: _picture(image, content.figures), text)
 
 
-def _picture(found: re.Match[str], figures: dict[str, Drawn]) -> str:
-    """An image of pandoc's as the drawing that fits the screen."""
+def _picture(match: re.Match[str], figures: dict[str, Drawn]) -> str:
+    """Return an image of pandoc's HTML as the drawing that fits the screen."""
     wide, narrow = (
-        f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}" for svg in figures[found[1]]
+        f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}" for svg in figures[match[1]]
     )
-    image = found[0].replace(found[1], wide, 1)
+    image = match[0].replace(match[1], wide, 1)
     return f'<picture><source media="screen and (max-width: 36rem)" srcset="{narrow}">{image}</picture>'
 
 
 def to_pdf(content: Content, about: About) -> bytes:
-    """A tagged PDF/UA-1 and PDF/A-2a document, set in the fonts that typst and matplotlib bring along."""
+    """Return a tagged PDF/UA-1 and PDF/A-2a document, set in the fonts that typst and matplotlib bundle."""
     options = [f"--lua-filter={HERE / 'filter.lua'}"]
     front, body = (_pandoc(text, "typst", *options) for text in (content.front, content.body))
     date = about.date or datetime.date(1970, 1, 1)
@@ -198,20 +212,24 @@ def to_pdf(content: Content, about: About) -> bytes:
         "subtitle": about.subtitle,
         "agency": about.agency,
         "study": about.study,
-        "day": about.day,
+        "contents-title": TEXT("contents"),
+        "annex-title": TEXT("annex"),
+        "footer": TEXT("footer"),
     }
+    facts = "".join(f"({_literal(name)}, {_literal(value)}), " for name, value in about.facts)
     named = ", ".join(f"{name}: {_literal(value)}" for name, value in values.items())
     stamp = f"datetime(year: {date.year}, month: {date.month}, day: {date.day})"
     source = "\n".join(
         [
             (HERE / "page.typ").read_text(encoding="utf-8"),
-            f"#show: report.with({named}, lang: {_literal(LANGUAGE)}, date: {stamp}, front: [\n{front}\n])",
+            f"#show: report.with({named}, facts: ({facts}), lang: {_literal(LANGUAGE)}, date: {stamp},",
+            f"front: [\n{front}\n])",
             body,
         ]
     )
-    # From memory: a folder of temporary files would outlive a killed process, with all that the report says.
+    # Compiled from memory: temporary files with the content of the report would outlive a killed process.
     files = {"main.typ": source} | {name: drawn.wide for name, drawn in content.figures.items()}
-    return typst.compile(  # type: ignore[call-overload] # its stubs know no files by name
+    return typst.compile(  # type: ignore[call-overload] # its stubs do not allow files by name
         {name: text.encode() for name, text in files.items()},
         font_paths=[str(Path(mpl.get_data_path()) / "fonts" / "ttf")],
         ignore_system_fonts=True,
@@ -221,7 +239,7 @@ def to_pdf(content: Content, about: About) -> bytes:
 
 
 def _literal(text: str) -> str:
-    r"""Text as a string of Typst.
+    r"""Return text as a string literal of Typst.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The results folder of a study as the report reads it: aggregate tables only, no key."""
+"""Read the results folder of a study for the report: aggregate tables only, no keys."""
 
 from __future__ import annotations
 
@@ -10,66 +10,27 @@ from typing import Any
 import pandas as pd
 
 from reident.errors import InputError
-from reident.ledger import spreadsheets
 from reident.ledger.chain import Chain, place_of, root_of
+from reident.ledger.stored import read_csv
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import steps
 from reident.study.model import Study
 
 WHOLE = "ALL"
-"""The stratum of lines about the whole study."""
+"""The stratum of the lines on the whole study."""
 
 RESOLVED = "study.json"
-"""The study with every default, which tells which tables the report shows."""
-
-_TEXT = {
-    "prepared/account.csv": {"step", "file", "cause"},
-    "strata/account.csv": {"step", "file", "cause"},
-    "binned/cutpoints.csv": {"scope", "variable", "file"},
-    "rates.csv": {"metric", "stratum"},
-    "description/variables.csv": {"variable", "type", "puf_column", "eif_column"},
-    "description/agreement.csv": {"metric", "pairs", "variable"},
-    "description/overlap.csv": {"set", "metrics"},
-    "agreements.csv": {"stratum"},
-    "comparison/rates.csv": {"variant", "reference", "metric"},
-    "comparison/agreements.csv": {"variant", "reference"},
-    "microaggregation/account.csv": {"step", "file", "cause"},
-    "microaggregation/variables.csv": {"variable"},
-    "comparison/matching.csv": {"variant", "reference"},
-    "comparison/filerisk.csv": {"variant", "reference", "definition"},
-    "matching/account.csv": {"step", "file", "cause"},
-    "matching/warnings.csv": {"warning"},
-    "matching/summary.csv": {"file"},
-    "matching/scenarios.csv": {"scenario", "listed", "known", "file"},
-    "matching/distribution.csv": {"scenario", "file"},
-    "matching/variables.csv": {"variable", "role", "type", "radius", "file"},
-    "filerisk/account.csv": {"step", "file", "cause"},
-    "filerisk/warnings.csv": {"warning"},
-    "filerisk/categories.csv": {"variable", "label"},
-    "filerisk/summary.csv": {"quantity", "value"},
-    "filerisk/definitions.csv": {"definition", "chosen"},
-    "filerisk/hazards.csv": {"definition", "hazard"},
-    "filerisk/cells.csv": set(),
-    "filerisk/sizes.csv": set(),
-    "filerisk/variables.csv": {"variable"},
-    "filerisk/levels.csv": {"variable", "level"},
-    "filerisk/scores.csv": set(),
-    "filerisk/classes.csv": {"definition"},
-    "filerisk/by_sample.csv": set(),
-    "filerisk/by_class.csv": {"definition"},
-    "filerisk/by_tenth.csv": {"definition"},
-}
-_MANIFEST_NUMBERS = {"n_puf", "n_eif", "n_links", "pairs"}
+"""The study with every default filled in, which decides what tables the report shows."""
 
 
 class Results:
-    """The aggregate tables of a study: those that it asks for, whatever else an earlier run left beside them.
+    """The aggregate tables that a study asks for; other files in the folder are ignored.
 
     Attributes
     ----------
     folder : pathlib.Path
     study : dict
-        The study with every default.
+        The study with every default filled in.
     reviewed : frozenset of str
         The tables that the study asks for, by their path in the folder.
     """
@@ -82,72 +43,66 @@ class Results:
         self.table = cache(self._table)
 
     def has(self, *names: str) -> bool:
-        """Whether the study asks for every one of these files and they are there; ``study.json`` always is."""
-        asked = self.reviewed | {RESOLVED}
-        return all(name in asked and (self.folder / name).is_file() for name in names)
+        """Return whether the study asks for all of these files and they exist; ``study.json`` always does."""
+        required = self.reviewed | {RESOLVED}
+        return all(name in required and (self.folder / name).is_file() for name in names)
 
     def _table(self, name: str) -> pd.DataFrame:
         if name not in self.reviewed:
             raise ValueError(
-                f"{name} is no table of this study's report; mark it as reported in `reident.pipeline.tables`"
+                f"`{name}` is not a table of this study's report. Mark it as reported in `reident.pipeline.tables`."
             )
-        table = spreadsheets.plain(
-            pd.read_csv(self.folder / name, dtype=str, keep_default_na=False, encoding="utf-8")
-        )
-        for column in table:
-            if _is_number(name, str(column)):
-                table[column] = [float(text) if text else float("nan") for text in table[column]]
-        return table
+        return read_csv(self.folder / name)
 
     @property
     def metrics(self) -> list[str]:
-        """The metrics that have rates, in the order of the registry."""
-        found = set(self.table("rates.csv")["metric"])
-        return [*(name for name in REGISTRY if name in found), *sorted(found - set(REGISTRY))]
+        """Return the metrics that have rates, in the order of the registry."""
+        names = set(self.table("rates.csv")["metric"])
+        return [*(name for name in REGISTRY if name in names), *sorted(names - set(REGISTRY))]
 
     @property
     def ranked(self) -> list[str]:
-        """The metrics to which the rank filter applies."""
+        """Return the metrics to which the rank filter applies."""
         return [name for name in self.metrics if name not in REGISTRY or REGISTRY[name].ranked]
 
     def options(self, metric: str) -> dict[str, Any]:
-        """The options of a metric."""
+        """Return the options of a metric."""
         return self.study["metrics"].get(metric) or {}
 
     @property
     def whole(self) -> pd.DataFrame:
-        """The rates of the whole study, one line per metric, which is the index."""
+        """Return the rates of the whole study, indexed by metric."""
         rates = self.table("rates.csv")
         return rates[rates["stratum"] == WHOLE].set_index("metric").loc[self.metrics]
 
     @property
     def limit(self) -> float | None:
-        """The largest conditional rate with which a metric passes, None without a decision."""
+        """Return the largest conditional rate that passes, or None without a decision."""
         return (self.study.get("decision") or {}).get("conditional_rate_at_most")
 
     @property
     def level(self) -> float:
-        """The coverage of the intervals."""
+        """Return the confidence level of the intervals."""
         return self.study["rates"]["level"]
 
     @property
     def max_pairs(self) -> int:
-        """The rank limit in force."""
+        """Return the rank limit in force."""
         return self.study["rank_filter"]["max_pairs"]
 
     @property
     def strata_names(self) -> list[str]:
-        """The strata variables."""
+        """Return the names of the strata variables."""
         return [variable["name"] for variable in self.study["strata"]]
 
     @property
     def strata_heading(self) -> str:
-        """What stands over the strata's labels."""
+        """Return the heading of the column of strata."""
         return " · ".join(self.strata_names) or "stratum"
 
     @property
     def strata(self) -> pd.DataFrame:
-        """The manifest with a `label` of each stratum made of its key values."""
+        """Return the manifest with the key values of each stratum as its `label`."""
         manifest = self.table("strata/manifest.csv").copy()
         values = manifest[self.strata_names].to_numpy()
         manifest["label"] = [" · ".join(row) if len(row) else "all records" for row in values]
@@ -155,9 +110,9 @@ class Results:
 
     @cached_property
     def ledger(self) -> list[dict[str, Any]]:
-        """The ledger's entries on which the tables of the report rest, in the order of their steps' names.
+        """Return the ledger entries of the steps that made these tables, ordered by step.
 
-        Entries of other steps, such as an earlier report's, say nothing of these results.
+        Entries of other steps, such as that of an earlier report, do not concern these results.
         """
         root, place = root_of(self.folder), place_of(self.folder)
         chain, used = Chain(root), {}
@@ -171,62 +126,54 @@ class Results:
 
     @property
     def true_links(self) -> tuple[int, int]:
-        """The true links between records of the two files, and how many of them lie inside a stratum.
+        """Return the number of true links between the two files, and of those inside a stratum.
 
-        What is suspected is compared with the latter alone: without any of them nothing can be confirmed.
+        Suspected pairs are compared with the latter only: without any of them, nothing can be confirmed.
         """
         account = self.account("stratify", "iuf")
         return account["in"], account["used"]
 
     @property
     def confirmable(self) -> bool:
-        """Whether a suspicion could be confirmed at all: a true link lies inside a stratum."""
+        """Return whether a suspected pair can be confirmed: at least one true link is inside a stratum."""
         return not self.has("strata/account.csv") or self.true_links[1] > 0
 
     def account(self, step: str, file: str) -> dict[str, int]:
-        """Rows by cause of one file in one step: ``in``, ``used`` and what was left out."""
+        """Return the rows of one file in one step by cause: ``in``, ``used`` and each cause of being left out."""
         name = {"prepare": "prepared/account.csv", "stratify": "strata/account.csv"}[step]
         lines = self.table(name)
-        own = lines[lines["file"] == file]
-        return {cause: int(rows) for cause, rows in zip(own["cause"], own["rows"], strict=True)}
-
-
-def _is_number(table: str, column: str) -> bool:
-    if table == "strata/manifest.csv":
-        return column in _MANIFEST_NUMBERS
-    if table in _TEXT:
-        return column not in _TEXT[table] and not column.startswith("set_")
-    return column in {"rank", "order", "max_pairs", "rows"} or column.startswith("n_")
+        lines = lines[lines["file"] == file]
+        return {cause: int(rows) for cause, rows in zip(lines["cause"], lines["rows"], strict=True)}
 
 
 def listed_files(entry: dict[str, Any], side: str) -> list[dict[str, Any]]:
-    """The files of one side of a ledger entry, ``inputs`` or ``outputs``, however they are grouped."""
-    found = entry.get(side) or []
-    groups = found.values() if isinstance(found, dict) else found
+    """Return the files of one side of a ledger entry, ``inputs`` or ``outputs``, however they are grouped."""
+    files = entry.get(side) or []
+    groups = files.values() if isinstance(files, dict) else files
     return [line for group in groups for line in (group if isinstance(group, list) else [group])]
 
 
 def open_results(folder: str | Path) -> Results:
-    """The results in a folder, looked up from here and from the folders above.
+    """Open the results in a folder, searched for from the working folder upwards.
 
     Parameters
     ----------
     folder : str or pathlib.Path
-        Absolute, or relative to the working folder or one of those above, such as
-        ``results/example`` in a checkout.
+        Absolute, or relative to the working folder or one above it, such as ``results/example`` in a
+        checkout.
 
     Raises
     ------
     InputError
-        If there is no study in any of them.
+        If none of these folders holds results.
     """
     here = Path.cwd()
     for start in (here, *here.parents):
         if (start / folder / "study.json").is_file():
             return Results(start / folder)
-    raise InputError(f"There are no results in {folder}: run the study first, for example with `make`.")
+    raise InputError(f"{folder}: there are no results. Run the study first, for example with `make`.")
 
 
 def title(metric: str) -> str:
-    """A metric's name in the report."""
+    """Return the name of a metric in the report."""
     return REGISTRY[metric].title if metric in REGISTRY else metric.capitalize()

@@ -1,55 +1,55 @@
-"""Numbers, names and labels in words: every text of the report goes through here (METHODS §6).
+"""Format numbers and labels for every text of the report (METHODS §6).
 
-Labels are data. :func:`escape` is the one way from a label to Markdown; nothing in a label can
-steer the page that shows it.
+Labels are data. :func:`escape` is the only way from a label to Markdown, so no label can change the page that
+shows it.
 """
 
 from __future__ import annotations
 
-import math
 import string
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
-UNDEFINED = "–"
-"""What stands for a number that is not defined: 0 suspected leave no conditional rate."""
+import pandas as pd
 
-LONGEST = 120
-"""Labels are cut to so many characters, so that one cell cannot fill a page."""
+UNDEFINED = "–"
+"""Shown for an undefined number, such as the conditional rate where no record is suspected."""
+
+MAX_LABEL_LENGTH = 120
+"""Characters of a label that are shown: one cell must not fill a page."""
 
 NO_BREAK = "\u00a0"
 _JOINERS = "\u200c\u200d"
-_UNSEEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+_INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
-def plain(label: object, longest: int = LONGEST) -> str:
-    """A label with every unseen character made visible, at most `longest` characters of it.
+def plain(label: object, max_length: int = MAX_LABEL_LENGTH) -> str:
+    """Return at most `max_length` characters of a label, with every invisible character made visible.
 
-    Control and direction characters show as their code point, a run of spaces keeps its length, an
-    empty label says that it is empty.
+    Control and direction characters are shown as code points, a run of spaces keeps its length, and an empty
+    label is shown as ``(empty)``.
     """
     text = str(label)
-    if len(text) > longest:
-        text = text[: longest - 1] + "…"
-    seen = []
+    if len(text) > max_length:
+        text = text[: max_length - 1] + "…"
+    visible = []
     for at, character in enumerate(text):
-        if unicodedata.category(character) in _UNSEEN and character not in _JOINERS:
-            seen.append(f"⟨U+{ord(character):04X}⟩")
+        if unicodedata.category(character) in _INVISIBLE and character not in _JOINERS:
+            visible.append(f"⟨U+{ord(character):04X}⟩")
         elif character.isspace():
             outside = at in {0, len(text) - 1} or text[at - 1].isspace()
-            seen.append(NO_BREAK if outside else " ")
+            visible.append(NO_BREAK if outside else " ")
         else:
-            seen.append(character)
-    return "".join(seen) or "(empty)"
+            visible.append(character)
+    return "".join(visible) or "(empty)"
 
 
 def escape(label: object) -> str:
-    r"""A label as Markdown that shows it letter by letter.
+    r"""Return a label as Markdown that shows every character literally.
 
-    Every ASCII punctuation mark is preceded by a backslash, which Markdown takes literally
-    wherever it stands: in a cell, a caption or a sentence.
+    A backslash precedes every ASCII punctuation mark, in cells, captions and sentences alike.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def escape(label: object) -> str:
 
 
 def shorten(label: object, length: int) -> str:
-    """A label for a figure: at most `length` characters, cut in its middle so that both ends tell it apart."""
+    """Shorten a label to at most `length` characters by cutting its middle, since both ends distinguish labels."""
     text = plain(label)
     if len(text) <= length:
         return text
@@ -69,19 +69,29 @@ def shorten(label: object, length: int) -> str:
 
 
 def defined(value: float | None) -> TypeGuard[float]:
-    """Whether a number is there."""
-    return value is not None and not math.isnan(value)
+    """Return whether a number is neither None nor missing."""
+    return not pd.isna(value)
 
 
 def count(value: float | None) -> str:
-    """A whole number with thousands separators."""
+    """Return an integer with thousands separators."""
     return f"{round(value):,}" if defined(value) else UNDEFINED
 
 
 def percent(fraction: float | None, digits: int | None = None) -> str:
-    """A fraction as a percentage; by itself it chooses digits that a reader can use.
+    """Return a fraction as a percentage.
 
-    Neither a small share rounds to 0 nor one just below all to 100.
+    Parameters
+    ----------
+    fraction : float or None
+        A share in [0, 1]; None and NaN are not defined.
+    digits : int or None
+        Decimals; by default one, two below 1 % and three below 0.1 %.
+
+    Returns
+    -------
+    str
+        With its sign. A share above 0 is never shown as 0 %, and a share below 1 never as 100 %.
     """
     if not defined(fraction):
         return UNDEFINED
@@ -98,7 +108,7 @@ def percent(fraction: float | None, digits: int | None = None) -> str:
 
 
 def declared(fraction: float) -> str:
-    """A share that the study declares, such as a limit, with the digits that it was given."""
+    """Return a share that the study declares, such as a limit, with the digits of the study file."""
     return f"{100 * fraction:.6g}{NO_BREAK}%"
 
 
@@ -109,14 +119,35 @@ def _places(value: float) -> int:
 
 
 def percents(fractions: Iterable[float | None]) -> list[str]:
-    """A column of percentages with equal digits: one, or two where a value is below 1 %."""
+    """Return a column of percentages with one decimal, or two where any of them is below 1 %."""
     values = list(fractions)
     small = any(defined(value) and 0 < value < 0.01 for value in values)
     return [percent(value, 2 if small else 1) for value in values]
 
 
+def without_unit(text: str) -> str:
+    """Return a percentage without its sign, for a column whose heading names the unit."""
+    return text.replace(f"{NO_BREAK}%", "")
+
+
+def rates(fractions: Iterable[float | None]) -> list[str]:
+    """Return a column of percentages without the sign: the column's heading names the unit."""
+    return [without_unit(text) for text in percents(fractions)]
+
+
 def apart(fraction: float, limit: float) -> tuple[str, str]:
-    """A rate and the limit that it is compared with, with digits enough to tell them apart."""
+    """Return a rate and its limit as percentages with enough decimals to tell them apart.
+
+    Parameters
+    ----------
+    fraction, limit : float
+        Shares in [0, 1].
+
+    Returns
+    -------
+    tuple of str
+        The rate and the limit with one decimal, or up to six where they differ by less.
+    """
     for digits in range(1, 7):
         shown = percent(fraction, digits), percent(limit, digits)
         if shown[0] != shown[1] or fraction == limit:
@@ -125,15 +156,27 @@ def apart(fraction: float, limit: float) -> tuple[str, str]:
 
 
 def span(low: float | None, high: float | None, digits: int = 1) -> str:
-    """An interval of percentages, its unit named once."""
+    """Return an interval of shares as percentages.
+
+    Parameters
+    ----------
+    low, high : float or None
+        Shares in [0, 1]; the interval is not defined if either is None or NaN.
+    digits : int
+        Decimals of both ends.
+
+    Returns
+    -------
+    str
+        Both ends, with the sign once.
+    """
     if not (defined(low) and defined(high)):
         return UNDEFINED
-    first = percent(low, digits).removesuffix(f"{NO_BREAK}%")
-    return f"{first} – {percent(high, digits)}"
+    return f"{without_unit(percent(low, digits))} – {percent(high, digits)}"
 
 
 def number(value: float | None) -> str:
-    """A number as it is in the data, with at most six significant digits and thousands separators."""
+    """Return a number with at most six significant digits and thousands separators."""
     if not defined(value):
         return UNDEFINED
     text = f"{value:,.6g}"
@@ -141,7 +184,7 @@ def number(value: float | None) -> str:
 
 
 def times(rate: float | None, baseline: float | None) -> str:
-    """How many times the baseline a rate is."""
+    """Return a rate as a multiple of its baseline."""
     if not (defined(rate) and defined(baseline)) or baseline == 0:
         return UNDEFINED
     ratio = rate / baseline
@@ -149,22 +192,22 @@ def times(rate: float | None, baseline: float | None) -> str:
 
 
 def word(value: int) -> str:
-    """A small number in words."""
+    """Return a number below ten as a word, and any other with thousands separators."""
     return _WORDS[value] if value < len(_WORDS) else count(value)
 
 
 def some(value: int, noun: str, plural: str = "") -> str:
-    """A number and its noun: ``1 record``, ``2 records``."""
+    """Return a number with its noun: ``1 record``, ``2 records``."""
     return f"{count(value)} {noun if value == 1 else plural or noun + 's'}"
 
 
 def sentence(text: str) -> str:
-    """A text with its first letter as a capital, the others as they are."""
+    """Return a text with a capital first letter; the other letters stay as they are."""
     return text[:1].upper() + text[1:]
 
 
 def listed(items: Sequence[str]) -> str:
-    """Items as a sentence has them: ``a, b and c``."""
+    """Return items as a list in a sentence: ``a, b and c``."""
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} and {items[-1]}"

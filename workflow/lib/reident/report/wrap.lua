@@ -1,7 +1,7 @@
--- For HTML: headings get their numbers, so that the contents list shows them too; a table scrolls by
--- itself where the page is narrow, under its caption, and its first column names the rows.
+-- For HTML: number the headings, which the contents list then shows too; let each table scroll below its caption on
+-- narrow screens; and make the cells of its first column row headers.
 
-local chapters, annexes, sections, current = 0, 0, 0, ''
+local chapters, annexes, sections, current, annex = 0, 0, 0, '', ''
 
 local function number_of(element)
   if element.level == 1 then
@@ -20,7 +20,7 @@ local function number_of(element)
   end
   if current ~= '' then
     local number = element.level == 1 and current or current .. '.' .. sections
-    local word = element.classes:includes('annex') and 'Annex ' or ''
+    local word = element.classes:includes('annex') and annex .. ' ' or ''
     element.content:insert(1, pandoc.Space())
     element.content:insert(1, pandoc.Span(word .. number, {class = 'number'}))
   end
@@ -30,7 +30,10 @@ end
 local tables = 0
 local prefix = ''
 
-local function read(meta) prefix = meta.prefix and pandoc.utils.stringify(meta.prefix) or '' end
+local function read(meta)
+  prefix = meta.prefix and pandoc.utils.stringify(meta.prefix) or ''
+  annex = meta.annex and pandoc.utils.stringify(meta.annex) or ''
+end
 
 local function frame(element)
   tables = tables + 1

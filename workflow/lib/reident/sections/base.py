@@ -1,36 +1,51 @@
-"""The base of every section of a study file: immutable, and closed to unknown keys."""
+"""What all sections of a study file share: they are immutable, and closed to unknown keys."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, NamedTuple, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationInfo, field_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_core import CoreSchema, core_schema
 
 _NUMBERS = {int, float, Decimal, Fraction}
 _UNDERSCORE = re.compile(r"(?![+-]?\d{1,3}(_\d{3})+(\.\d+)?$)[+-]?[\d.]+(_[\d./eE+-]*)+", re.ASCII)
-"""An underscore in a number, but for one between thousands."""
+"""A number with an underscore anywhere but between thousands."""
 
 
 def _day(value: Any) -> Any:
     if isinstance(value, str) and not re.fullmatch(r"\d{4}-\d\d-\d\d", value, re.ASCII):
-        raise ValueError("this is no day; write YYYY-MM-DD, such as 2026-03-31.")
+        raise ValueError("is not a date (YYYY-MM-DD). Write for example 2026-03-31.")
     return value
 
 
 Day = Annotated[date, BeforeValidator(_day)]
-"""A day of the calendar, written YYYY-MM-DD; other texts, such as 0, could stand for seconds since 1970."""
+"""A date, written YYYY-MM-DD. Other texts, such as `0`, could be read as seconds since 1970."""
 
 
 class Section(BaseModel):
     """One mapping of the study file.
 
-    Fields are documented by ``Field(description=...)``: the generated JSON Schema and
-    ``config/README.md`` are made from those words.
+    Fields are documented by ``Field(description=...)``: the JSON Schema and ``config/README.md``
+    are generated from these descriptions.
+
+    A validator raises ``ValueError`` with a text of two sentences, what is wrong and what to do. It begins with
+
+    - "`.key` must …" for a key of the section, which messages write in full and with its line;
+    - "must …" if the subject is the section or key that the validator belongs to;
+    - "`name` must …" for a column, a variable or a key that is written in full.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True, allow_inf_nan=False)
@@ -38,17 +53,17 @@ class Section(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _no_underscores(cls, value: Any, info: ValidationInfo) -> Any:
-        """Python takes 5_0 for 50; a study file that says so may mean 5.0, while 100_000 is certain."""
+        """Refuse 5_0: Python reads it as 50, and the analyst may mean 5.0. 100_000 is unambiguous."""
         types = set(_leaves(cls.model_fields[info.field_name or ""].annotation))
         if types & _NUMBERS and str not in types and any(map(_UNDERSCORE.fullmatch, _texts(value))):
             raise ValueError(
-                "underscores stand between thousands only, as in 100_000; write the digits alone."
+                "must not have underscores except between thousands, as in 100_000. Write the digits without them."
             )
         return value
 
 
 def _leaves(annotation: Any) -> Iterator[Any]:
-    """The types of which one is made."""
+    """Yield the types that an annotation is composed of."""
     parts = get_args(annotation)
     if not parts:
         yield annotation
@@ -57,9 +72,63 @@ def _leaves(annotation: Any) -> Iterator[Any]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The texts of a value that is one, or a list or mapping of them."""
+    """Yield the texts of a value that is a text, or a list or mapping of texts."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | tuple | Mapping):
         items = value.values() if isinstance(value, Mapping) else value
         yield from (item for item in items if isinstance(item, str))
+
+
+class Pattern(NamedTuple):
+    """The pattern of a text, as an annotation of its type.
+
+    Attributes
+    ----------
+    pattern : str
+        A regular expression that the whole text must match; the schema has it between ``^`` and ``$``.
+    problem : str
+        What a message says of another text: "must … . …"
+    """
+
+    pattern: str
+    problem: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Check a text after its type."""
+        return core_schema.no_info_after_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """Add the pattern to the schema of the text."""
+        return {**handler(schema), "pattern": f"^{self.pattern}$"}
+
+    def _check(self, value: str) -> str:
+        if not re.fullmatch(self.pattern, value):
+            raise ValueError(self.problem)
+        return value
+
+
+def one_or_many(kind: type) -> Callable[[Any], Any]:
+    """Return a function that puts a value of this type into a list, and leaves other values as they are."""
+    return lambda value: [value] if isinstance(value, kind) else value
+
+
+def name_alone(value: Any) -> Any:
+    """Let a name stand for the section of a variable with this name and the defaults."""
+    return {"name": value} if isinstance(value, str) else value
+
+
+def refuse_repeats(names: Iterable[str], key: str) -> None:
+    """Refuse a list that gives a name twice.
+
+    Raises
+    ------
+    ValueError
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(f"`{name}` is given twice in `{key}`. Remove one of the two.")
+        seen.add(name)

@@ -1,4 +1,4 @@
-"""What declarations of codes share, whichever section of a study they stand in (METHODS §1)."""
+"""How the codes of a column are declared and read, in whichever section of a study (METHODS §1)."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from pydantic import AliasChoices, BeforeValidator, Field
 
 
 def both_spellings(schema: dict[str, Any]) -> None:
-    """Let the schema of a section with :data:`IntegerCoded` know both spellings."""
+    """Add the spelling with a hyphen to the schema of a section that has :data:`IntegerCoded`."""
     schema["properties"]["integer-coded"] = schema["properties"]["integer_coded"]
 
 
 def listed(value: Any) -> Any:
-    """One missing code stands for a list of one.
+    """Return missing codes as a list; a single code may be written without brackets.
 
     Raises
     ------
     ValueError
-        For an empty element, which may stand for an empty cell or for the word NULL.
+        For an absent code, which could mean an empty cell or the word NULL.
     """
     if isinstance(value, str):
         value = [value]
     if value is None or (isinstance(value, list | tuple) and None in value):
         raise ValueError(
-            'a code that is null or not written at all is not certain; write `"NULL"` in quotes for that word, or `""` '
-            "for an empty cell."
+            'must not contain an absent or null code, which is ambiguous. Write `"NULL"` in quotation marks for that '
+            'word, or `""` for an empty cell.'
         )
     return value
 
 
 Codes = Annotated[tuple[str, ...], BeforeValidator(listed, json_schema_input_type=str | tuple[str, ...])]
-"""The codes that mean missing, of one file."""
+"""The codes that mean missing in one file."""
 
 IntegerCoded = Annotated[
     bool,
     Field(
         validation_alias=AliasChoices("integer_coded", "integer-coded"),
-        description="Whether `1`, `01` and `1.0` are the same code; also written `integer-coded`.",
+        description="Whether `1`, `01` and `1.0` are the same code. May also be written `integer-coded`.",
     ),
 ]
 
@@ -57,12 +57,16 @@ class Coding(NamedTuple):
     Attributes
     ----------
     kind : {'categorical', 'numeric'}
-    missing : codes that mean missing, looked up before recoding
-    recode : from the file's code to the study's
-    order : every category, where the study declares them
-    integer_coded : whether ``1``, ``01`` and ``1.0`` are the same code
+    missing : iterable of str
+        Codes that mean missing, looked up before recoding.
+    recode : mapping
+        From the file's codes to the study's.
+    order : tuple of str or None
+        Every category, if the study declares an order.
+    integer_coded : bool
+        Whether ``1``, ``01`` and ``1.0`` are the same code.
     decimal : {'.', ','}
-        What the file writes before the decimals of its numbers. Codes of the study may have either.
+        The decimal separator of the file. Codes of the study file may use either separator.
     """
 
     kind: Literal["categorical", "numeric"]
@@ -74,20 +78,21 @@ class Coding(NamedTuple):
 
 
 def clean(text: str) -> str:
-    """Text without blanks at its ends, in NFC."""
+    """Return a text in NFC, without blanks at its ends."""
     return unicodedata.normalize("NFC", text.strip())
 
 
 def normaliser(coding: Coding, *, stored: bool = False) -> Callable[[str], str]:
-    """Trimming and NFC; for numbers and integer-coded variables also one spelling of each number.
+    """Return a function that trims a text and composes it (NFC); it also gives each number one spelling.
 
     Parameters
     ----------
+    coding : Coding
     stored : bool
-        Whether the texts stand in a file, which writes decimals in one way only; codes that the study file
-        names may be written in either.
+        Whether the texts come from a file, which has one decimal separator. Codes in the study file may be
+        written with either separator.
     """
-    ways = [_as_it_stands] if coding.decimal == "." else [_swapped] if stored else [_as_it_stands, _swapped]
+    ways = [_unchanged] if coding.decimal == "." else [_swapped] if stored else [_unchanged, _swapped]
 
     def one_number(text: str) -> str:
         texts = [way(clean(text)) for way in ways]
@@ -107,18 +112,58 @@ def normaliser(coding: Coding, *, stored: bool = False) -> Callable[[str], str]:
     return integer if coding.integer_coded else clean
 
 
-def _as_it_stands(text: str) -> str:
+def _unchanged(text: str) -> str:
     return text
 
 
 def _swapped(text: str) -> str:
-    """A comma for each point and a point for each comma: 1,5 is a number then, and 1.500 is none."""
+    """Exchange commas and points: then 1,5 is a number, and 1.500 is not."""
     return text.translate(_SWAP)
 
 
 def number(text: str) -> float | None:
-    """The finite number that a text is, or None; never a negative zero."""
+    """Return the finite number that a text denotes, never a negative zero; None if it is not a number."""
     if not _NUMBER.fullmatch(text):
         return None
     value = float(text)
     return (value + 0.0) if np.isfinite(value) else None
+
+
+def check_order(kind: str, order: tuple[str, ...] | None, *, integer_coded: bool) -> None:
+    """Refuse categories of a numeric variable, and a category that is given twice.
+
+    Raises
+    ------
+    ValueError
+    """
+    if kind == "numeric" and (order is not None or integer_coded):
+        raise ValueError(
+            "must not have `order` or `integer_coded` with `type: numeric`. Remove them, or set `type: categorical`."
+        )
+    if len(set(order or ())) < len(order or ()):
+        raise ValueError("`.order` must not contain a category twice. Remove one of the two.")
+
+
+def check_recodes(coding: Coding, key: str, missing: str = "missing") -> None:
+    """Refuse a recode table that maps a code onto a missing code.
+
+    Missing codes are looked up before recoding, so the result would be read as a value.
+
+    Parameters
+    ----------
+    coding : Coding
+    key, missing : str
+        The keys of the recode table and of the missing codes, for the message.
+
+    Raises
+    ------
+    ValueError
+    """
+    normal = normaliser(coding)
+    codes = {normal(code) for code in coding.missing}
+    for code, target in coding.recode.items():
+        if normal(target) in codes and normal(code) not in codes:
+            raise ValueError(
+                f"`.{key}` must not map a code to `{target}`, which is a missing code: missing codes are looked up "
+                f"before recoding, so it would be read as a value. Add `{code}` to `{missing}` instead."
+            )

@@ -1,12 +1,10 @@
-"""The names of columns of the study's own tables, where several modules must agree on them."""
+"""The names of columns of the study's own tables, which several modules must agree on."""
 
-COUNTS = frozenset(
+RESERVED = frozenset(
     {
-        "n_puf", "n_eif", "n_links", "pairs", "start", "stop", "rows", "max_pairs", "n_pairs", "n_pufids",
-        "n_suspected", "n_confirmed", "n_ambiguous", "n_confirmed_pairs",
+        "confirmed", "max_pairs", "n_ambiguous", "n_confirmed", "n_confirmed_pairs", "n_eif", "n_links", "n_pairs",
+        "n_puf", "n_pufids", "n_suspected", "order", "pairs", "rank", "rows", "score", "shard", "start", "stop",
+        "stratum", "variables",
     }
 )  # fmt: skip
-"""Columns of CSV tables that hold counts; everything else is read as text."""
-
-RESERVED = COUNTS | {"stratum", "shard", "score", "rank", "order", "confirmed", "variables"}
-"""Names that keys and variables of a study may not have."""
+"""Names that keys and variables of a study must not have."""

@@ -1,4 +1,4 @@
-"""The section `decision` of a study file: the limits of the verdict."""
+"""The section `decision` of a study file: the limits that the verdict of the report compares with."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reident.sections.base import Section
 
 
 class Decision(Section):
-    """What the verdict of the report compares with."""
+    """The limits of the verdict in the report."""
 
     conditional_rate_at_most: float | None = Field(
         None,
@@ -19,27 +19,31 @@ class Decision(Section):
     expected_match_risk_at_most: float | None = Field(
         None,
         ge=0,
-        description="Matching: the largest expected match risk, a number of records, with which a scenario passes. "
+        description="Matching: the largest expected match risk, as a number of records, with which a scenario passes. "
         "Source: METHODS §8.",
     )
     true_match_rate_at_most: float | None = Field(
-        None, ge=0, le=1, description="Matching: the largest true match rate, as a fraction."
+        None,
+        ge=0,
+        le=1,
+        description="Matching: the largest true match rate, as a fraction, with which a scenario passes.",
     )
     false_match_rate_at_least: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="Matching: the smallest false match rate, as a fraction; without a unique match it is met.",
+        description="Matching: the smallest false match rate, as a fraction, with which a scenario passes. A scenario "
+        "without a unique match passes.",
     )
 
     @property
     def of_matching(self) -> dict[str, float]:
-        """The limits of matching that are given."""
+        """The limits for matching that are given."""
         limits = self.model_dump(exclude={"conditional_rate_at_most"})
         return {name: limit for name, limit in limits.items() if limit is not None}
 
     @model_validator(mode="after")
-    def _some_limit(self) -> Decision:
+    def _has_a_limit(self) -> Decision:
         if self.conditional_rate_at_most is None and not self.of_matching:
-            raise ValueError("`decision` names no limit; give one, or remove `decision`.")
+            raise ValueError("must have at least one limit. Add a limit, or remove `decision`.")
         return self

@@ -1,7 +1,8 @@
-"""Numbers of a study file that must stay exact: rational weights and decimal scores."""
+"""Numbers of a study file that stay exact: rational weights, and decimal scores as scaled integers."""
 
 from __future__ import annotations
 
+import re
 import sys
 from decimal import Decimal
 from fractions import Fraction
@@ -10,24 +11,39 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 SCALE = 10**12
-"""Scores that are not whole are compared as integers at this scale: twelve decimals (METHODS §4.3)."""
+"""Fractional scores are compared as integers at this scale, which is twelve decimals (METHODS §4.3)."""
 
 ULPS = 4 * sys.float_info.epsilon
-"""Ranges are closed, and decimal text has no exact binary form: 1.1 − 1 is a little above 0.1. An end is moved
-outwards by so small a share of the numbers that it is computed from that no value of 14 digits can slip in."""
+"""The slack of the ends of a closed range, as a share of the numbers that an end is computed from.
+
+Decimal text has no exact binary form: 1.1 − 1 is slightly above 0.1. The slack is too small to let in another
+value of up to 14 digits."""
+
+MAX_EXPONENT = 308
+"""The largest exponent of a rational, as of a double. Without a limit, `1e9999999` would have ten million digits."""
+
+_EXPONENT = re.compile(r"e([+-]?[\d_]+)$", re.IGNORECASE)
 
 
 def _parse_rational(value: Any) -> Fraction:
     if isinstance(value, Fraction):
         return value
+    text = str(value).strip()
     try:
-        return Fraction(str(value).strip())
+        exponent = _EXPONENT.search(text)
+        if exponent is None or abs(int(exponent[1])) <= MAX_EXPONENT:
+            return Fraction(text)
     except (ValueError, ZeroDivisionError):
-        raise ValueError("must be a number such as 0.5, or a fraction such as 1/3.") from None
+        raise ValueError(
+            "must be a number. Write a decimal such as 0.5, or a fraction such as 1/3."
+        ) from None
+    raise ValueError(
+        f"must have an exponent from -{MAX_EXPONENT} to {MAX_EXPONENT}. Write the number without it."
+    )
 
 
 def rational_text(value: Fraction) -> str:
-    """The shortest exact text: a decimal where one exists, otherwise ``a/b``."""
+    """Return the shortest exact text of a rational: a decimal if there is one, otherwise ``a/b``."""
     rest = value.denominator
     for prime in (2, 5):
         while rest % prime == 0:

@@ -1,4 +1,4 @@
-"""The files that a study reads, as its study file describes them."""
+"""The sections that describe the files of a study (METHODS §1)."""
 
 from __future__ import annotations
 
@@ -7,31 +7,32 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from reident.sections.base import Section
+from reident.sections.base import Pattern, Section, one_or_many
 
 Name = Annotated[str, Field(min_length=1)]
 
 
-def one_or_many(value: Any) -> Any:
-    """A single name stands for a list of it."""
-    return [value] if isinstance(value, str) else value
-
-
 def _no_escape(value: Any) -> Any:
-    """YAML knows escapes in double quotes only: two characters would stand for themselves."""
+    """Refuse an escape outside double quotes, which YAML leaves as two characters."""
     if value in ("\\t", "tab"):
-        raise ValueError('write `"\\t"`, in double quotes, for a tab.')
+        raise ValueError('must be a single character. Write `"\\t"`, in double quotes, for a tab.')
     return value
 
 
-_NO_TEXT_OF_FILES = {"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape", "mbcs", "oem"}
-"""Encodings of Python that names and programs have, or that are another one on each computer."""
+_NOT_FOR_FILES = {"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape", "mbcs", "oem"}
+"""Encodings of Python that are for names or programs, or that differ between computers."""
 
 _ManyNames = Annotated[tuple[Name, ...], Field(min_length=1)]
-Names = Annotated[_ManyNames, BeforeValidator(one_or_many, json_schema_input_type=Name | _ManyNames)]
+Names = Annotated[_ManyNames, BeforeValidator(one_or_many(str), json_schema_input_type=Name | _ManyNames)]
 
 Format = Literal["csv", "fixed-width", "parquet", "sas7bdat", "xport", "stata", "spss"]
-Positions = Annotated[str, Field(pattern=r"^[1-9]\d{0,5}(-[1-9]\d{0,5})?$")]
+Positions = Annotated[
+    str,
+    Pattern(
+        r"[1-9]\d{0,5}(-[1-9]\d{0,5})?",
+        "must be a position, or the first and the last position, counted from 1. Write for example `9` or `10-12`.",
+    ),
+]
 
 ENDINGS: dict[str, Format] = {
     ".parquet": "parquet",
@@ -42,13 +43,13 @@ ENDINGS: dict[str, Format] = {
     ".sav": "spss",
     ".zsav": "spss",
 }
-"""What the ending of a file's name says; everything else is CSV."""
+"""The format of a file by the ending of its name; any other name is that of a CSV file."""
 
 SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".numbers")
 PACKED = ("csv", "fixed-width")
-"""Formats of text, whose files may be packed by gzip."""
+"""Text formats, whose files may be compressed with gzip."""
 
-_TAKEN_BY: dict[str, tuple[str, ...]] = {
+_FORMATS_WITH: dict[str, tuple[str, ...]] = {
     "delimiter": ("csv",),
     "quote": ("csv",),
     "layout": ("fixed-width",),
@@ -60,13 +61,14 @@ _TAKEN_BY: dict[str, tuple[str, ...]] = {
 class SourceFile(Section):
     """A file of records."""
 
-    path: Name = Field(description="The file, relative to the study file.")
+    path: Name = Field(description="The path of the file, relative to the study file.")
     format: Format | None = Field(
         None,
-        description="Empty: by the ending of the file's name (.parquet, .sas7bdat, .xpt, .dta, .sav, .zsav), or "
-        "`fixed-width` where there is a `layout`, otherwise `csv`. CSV and fixed width may be packed by gzip, "
-        "whatever their name. `xport` is SAS transport (version 5 or 8), `stata` .dta, `spss` .sav and .zsav. "
-        "Spreadsheets are refused. Source: METHODS §1, on how stored values become text.",
+        description="The format of the file. If absent: `fixed-width` if there is a `layout`, otherwise the format "
+        "that the file name ends with (.parquet, .sas7bdat, .xpt, .dta, .sav, .zsav), otherwise `csv`. CSV and "
+        "fixed-width files may be compressed with gzip, whatever their name. `xport` is SAS transport (version 5 or "
+        "8), `stata` is .dta, and `spss` is .sav or .zsav. Spreadsheets are refused. Source: METHODS §1, on how "
+        "stored values become text.",
     )
     delimiter: Annotated[str, BeforeValidator(_no_escape)] = Field(
         ",", min_length=1, max_length=1, description="CSV: the character between two fields."
@@ -74,26 +76,24 @@ class SourceFile(Section):
     quote: str = Field(
         '"',
         max_length=1,
-        description='CSV: the character around fields that hold delimiters; `""` for none. Doubled, it stands for '
-        "itself.",
+        description='CSV: the character around fields that contain the delimiter; `""` if there is none. Inside a '
+        "field it is doubled.",
     )
     encoding: str | None = Field(
         None,
-        description="The encoding of text. Empty: UTF-8, or what a SAS, Stata or SPSS file itself says. A byte "
-        "order mark is skipped.",
+        description="The encoding of text. If absent: UTF-8, or the encoding that a SAS, Stata or SPSS file declares. "
+        "A byte order mark is skipped.",
     )
-    decimal: Literal[".", ","] = Field(
-        ".", description="CSV and fixed width: what stands before the decimals of numbers."
-    )
+    decimal: Literal[".", ","] = Field(".", description="CSV and fixed width: the decimal separator.")
     layout: dict[Name, Positions] = Field(
         default_factory=dict,
         description="Fixed width: the first and last position of each column that the study reads, counted in "
-        "characters from 1, for example `{pufid: 1-8, sex: 9, age: 10-12}`; blanks around a value are padding.",
+        "characters from 1, for example `{pufid: 1-8, sex: 9, age: 10-12}`. Blanks around a value are padding.",
     )
 
     @property
     def kind(self) -> Format:
-        """The format, declared or by the ending of the name."""
+        """The format, as declared or by the ending of the name."""
         if self.format is not None:
             return self.format
         if self.layout:
@@ -103,12 +103,12 @@ class SourceFile(Section):
 
     @property
     def first_row(self) -> int:
-        """The number of the first record: the header of a CSV file is row 1."""
+        """The row number of the first record; the header of a CSV file is row 1."""
         return 2 if self.kind == "csv" else 1
 
     @property
     def codec(self) -> str:
-        """The encoding of a text file, by Python's name; UTF-8 with or without a byte order mark."""
+        """Python's name for the encoding of a text file; UTF-8 may or may not have a byte order mark."""
         name = codecs.lookup(self.encoding or "utf-8").name
         return "utf-8-sig" if name == "utf-8" else name
 
@@ -116,8 +116,8 @@ class SourceFile(Section):
     def _no_spreadsheet(self) -> SourceFile:
         if self.format is None and self.path.lower().endswith(SPREADSHEETS):
             raise ValueError(
-                "a spreadsheet keeps numbers, dates and codes in forms from which their text is not certain (0012 "
-                "becomes 12); save the sheet as CSV and name that file."
+                "`.path` must not be a spreadsheet, which may change codes and dates (0012 becomes 12). Save the sheet "
+                "as CSV, and name that file."
             )
         return self
 
@@ -125,19 +125,26 @@ class SourceFile(Section):
     def _no_other_format(self) -> SourceFile:
         name = self.path.lower()
         if self.format is None and name.endswith(".por"):
-            raise ValueError("an SPSS portable file is not read; save it as .sav and name that file.")
+            raise ValueError(
+                "`.path` must not be an SPSS portable file. Save it as .sav, and name that file."
+            )
         if self.format is None and name.endswith(tuple(f"{ending}.gz" for ending in ENDINGS)):
             raise ValueError(
-                "only CSV and fixed width may be packed by gzip; unpack the file and name that one."
+                "`.path` must not be a gzip file unless the format is CSV or fixed width. Decompress it, and name the "
+                "decompressed file."
             )
         return self
 
     @model_validator(mode="after")
     def _can_delimit(self) -> SourceFile:
         if self.delimiter in "\r\n" or self.delimiter == self.quote:
-            raise ValueError("`delimiter` is a quote or a line end; name the character between two fields.")
+            raise ValueError(
+                "`.delimiter` must not be a line end or the same as `quote`. Write the character between two fields."
+            )
         if self.quote in ("\r", "\n", " "):
-            raise ValueError('`quote` is a blank or a line end; name a character, or `""` for none.')
+            raise ValueError(
+                '`.quote` must not be a blank or a line end. Write another character, or `""` for none.'
+            )
         return self
 
     @model_validator(mode="after")
@@ -145,30 +152,34 @@ class SourceFile(Section):
         name = self.encoding or "utf-8"
         try:
             "".encode(name)
-            known = codecs.lookup(name).name.replace("_", "-") not in _NO_TEXT_OF_FILES
+            known = codecs.lookup(name).name.replace("_", "-") not in _NOT_FOR_FILES
         except (LookupError, ValueError):
             known = False
         if not known:
-            raise ValueError("`encoding` is not one of text files; use for example utf-8 or cp1252.")
+            raise ValueError(
+                "`.encoding` is not an encoding of text files. Write for example utf-8 or cp1252."
+            )
         return self
 
     @model_validator(mode="after")
     def _layout_for_fixed_width(self) -> SourceFile:
         if self.kind == "fixed-width" and not self.layout:
-            raise ValueError("a file of fixed width needs a `layout`: the positions of its columns.")
+            raise ValueError(
+                "`.layout` is missing. Add the positions of the columns, for example `{age: 10-12}`."
+            )
         for name, positions in self.layout.items():
             first, _, last = positions.partition("-")
             if last and int(last) < int(first):
-                raise ValueError(f"`layout` of `{name}`: the last position is before the first; swap them.")
+                raise ValueError(f"`.layout.{name}` must not end before it begins. Swap the two positions.")
         return self
 
     @model_validator(mode="after")
     def _options_of_the_format(self) -> SourceFile:
-        for name, kinds in _TAKEN_BY.items():
+        for name, kinds in _FORMATS_WITH.items():
             field = type(self).model_fields[name]
             if self.kind not in kinds and getattr(self, name) != field.get_default(call_default_factory=True):
                 raise ValueError(
-                    f"`{name}` says nothing about a file of the format {self.kind}; remove it, or correct `format`."
+                    f"`.{name}` does not apply to `{self.kind}` files. Remove it, or correct `format`."
                 )
         return self
 
@@ -176,20 +187,22 @@ class SourceFile(Section):
 class RecordFile(SourceFile):
     """The public use file or the external intruder file."""
 
-    id: Names = Field(description="The column, or columns, of the key; compared as text.")
+    id: Names = Field(description="The column or columns of the key, which is compared as text.")
 
 
 class LinkFile(SourceFile):
     """The internal use file with the true links."""
 
     puf_id: Names = Field(
-        description="The column, or columns, with the key of the public use file, in the order of its `id`."
+        description="The column or columns with the key of the public use file, in the order of its `id`."
     )
-    eif_id: Names = Field(description="The same for the key of the external intruder file.")
+    eif_id: Names = Field(
+        description="The column or columns with the key of the external intruder file, in the order of its `id`."
+    )
     unknown_links_at_most: int = Field(
         0,
         ge=0,
-        description="How many links may name a record that is in neither file; the count is reported.",
+        description="The largest number of links to records that are in neither file; the actual number is reported.",
     )
 
 
@@ -204,7 +217,7 @@ class Files(Section):
     def keys(self) -> dict[str, tuple[str, ...]]:
         """The key columns of ``puf`` and ``eif`` as the tables of the study name them.
 
-        A name that both files use is told apart by the prefix ``puf_`` or ``eif_``.
+        A name that both files use gets the prefix ``puf_`` or ``eif_``.
         """
         columns = {"puf": self.puf.id, "eif": self.eif.id}
         shared = set(self.puf.id) & set(self.eif.id)
@@ -219,7 +232,9 @@ class Files(Section):
             width = len(getattr(self, side).id)
             if len(key) != width:
                 raise ValueError(
-                    f"`iuf.{side}_id` has {len(key)} columns and `{side}.id` has {width}; make them equal."
+                    f"`.iuf.{side}_id` must have as many columns as `{side}.id`, but has {len(key)} instead of "
+                    f"{width}. "
+                    "Correct one of the two."
                 )
         return self
 
@@ -229,4 +244,4 @@ SIMULATED = Files(
     eif=RecordFile(path="eif.csv", id=("broker", "serial")),
     iuf=LinkFile(path="iuf.csv", puf_id=("pufid",), eif_id=("broker", "serial")),
 )
-"""The files that the simulation of a household survey writes."""
+"""The files that the simulation of a household survey creates."""

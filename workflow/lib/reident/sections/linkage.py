@@ -1,6 +1,6 @@
-"""The sections of a study that links records: files, strata, linking variables, bins, rank filter, rates.
+"""The sections of a study that links records: strata, linking variables, bins, rank filter, rates (METHODS §1–6).
 
-METHODS §1–6. The metrics have sections of their own, beside what computes them.
+The options of the metrics are declared in :mod:`reident.linkage.metrics`, beside the code that takes them.
 """
 
 from __future__ import annotations
@@ -9,29 +9,39 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from reident.sections.base import Section
-from reident.sections.codes import Codes, Coding, IntegerCoded, both_spellings, listed, normaliser
+from reident.sections.base import Section, name_alone
+from reident.sections.codes import (
+    Codes,
+    Coding,
+    IntegerCoded,
+    both_spellings,
+    check_order,
+    check_recodes,
+    listed,
+)
 from reident.sections.files import Name
 
 MAX_LINKING_VARIABLES = 64
 
 
 class PerFile(Section):
-    """Missing codes of each file."""
+    """The missing codes of each file."""
 
-    puf: Codes = Field((), description="In the public use file.")
-    eif: Codes = Field((), description="In the external intruder file.")
+    puf: Codes = Field((), description="The missing codes of the public use file.")
+    eif: Codes = Field((), description="The missing codes of the external intruder file.")
 
 
 class Recodes(Section):
-    """Recode tables of each file, from the file's code to the study's."""
+    """The recode tables of each file, from the file's codes to the study's."""
 
-    puf: dict[str, str] = Field(default_factory=dict, description="Of the public use file.")
-    eif: dict[str, str] = Field(default_factory=dict, description="Of the external intruder file.")
+    puf: dict[str, str] = Field(default_factory=dict, description="The recode table of the public use file.")
+    eif: dict[str, str] = Field(
+        default_factory=dict, description="The recode table of the external intruder file."
+    )
 
 
 def _for_both(value: Any) -> Any:
-    """A list of missing codes stands for both files."""
+    """Let a list of missing codes apply to both files."""
     codes = listed(value)
     return {"puf": codes, "eif": codes} if isinstance(codes, list) else codes
 
@@ -42,24 +52,28 @@ MissingCodes = Annotated[
 
 
 class Column(Section):
-    """A variable that both files hold."""
+    """A variable of both files."""
 
     model_config = ConfigDict(json_schema_extra=both_spellings)
 
-    name: Name = Field(description="The name in the study.")
+    name: Name = Field(description="The name of the variable in the study.")
     puf: Name = Field(
-        "", validate_default=False, description="The column of the public use file; empty: the name."
+        "",
+        validate_default=False,
+        description="The column of the public use file. If absent: the name of the variable.",
     )
     eif: Name = Field(
-        "", validate_default=False, description="The column of the intruder file; empty: the name."
+        "",
+        validate_default=False,
+        description="The column of the external intruder file. If absent: the name of the variable.",
     )
     missing: MissingCodes = Field(
         default_factory=PerFile,
         description='The codes that mean missing, for both files or as `{puf: [...], eif: [...]}`; `""` is an empty '
-        "cell. Nothing else is missing. They are looked up before recoding. Source: METHODS §1.",
+        "cell. No other code is missing. Missing codes are looked up before recoding. Source: METHODS §1.",
     )
     recode: Recodes = Field(
-        default_factory=Recodes, description="From the code of a file to that of the study."
+        default_factory=Recodes, description="The mappings from the codes of each file to those of the study."
     )
     integer_coded: IntegerCoded = False
 
@@ -71,7 +85,7 @@ class Column(Section):
         return value
 
     def coding(self, side: str, decimal: str = ".") -> Coding:
-        """Return how the texts of this variable are read in one file; a strata variable is categorical."""
+        """Return how one file's texts of this variable are read; a strata variable is categorical."""
         return Coding(
             getattr(self, "type", "categorical"),
             getattr(self.missing, side),
@@ -82,32 +96,18 @@ class Column(Section):
         )
 
     @model_validator(mode="after")
-    def _recoded_is_no_missing_code(self) -> Column:
+    def _recodes_fit(self) -> Column:
         for side in ("puf", "eif"):
-            coding = self.coding(side)
-            normal = normaliser(coding)
-            missing = {normal(code) for code in coding.missing}
-            for code, target in coding.recode.items():
-                if normal(target) in missing and normal(code) not in missing:
-                    raise ValueError(
-                        f"`recode` of `{self.name}` makes `{target}` of a code of the {side}, for which `missing` "
-                        "declares it; missing codes are looked up before recoding, so that it would be a value: add "
-                        f"`{code}` to `missing` in place of recoding it."
-                    )
+            check_recodes(self.coding(side), f"recode.{side}", f"missing.{side}")
         return self
 
 
 class StrataVariable(Column):
-    """A variable that splits both files into strata."""
-
-
-def _name_alone(value: Any) -> Any:
-    """A strata variable may be written as its name alone, where nothing differs between the files."""
-    return {"name": value} if isinstance(value, str) else value
+    """A variable that divides both files into strata."""
 
 
 Strata = tuple[
-    Annotated[StrataVariable, BeforeValidator(_name_alone, json_schema_input_type=Name | StrataVariable)], ...
+    Annotated[StrataVariable, BeforeValidator(name_alone, json_schema_input_type=Name | StrataVariable)], ...
 ]
 
 
@@ -115,66 +115,64 @@ class LinkingVariable(Column):
     """A variable that the intruder compares."""
 
     type: Literal["numeric", "categorical"] = Field(
-        description="How values are read; ordinal is categorical with a declared `order`."
+        description="How values are read. An ordinal variable is categorical with a declared `order`."
     )
     order: tuple[str, ...] | None = Field(
-        None, min_length=2, description="Categorical: every category after recoding, from lowest to highest."
+        None, min_length=2, description="Categorical: all categories after recoding, from lowest to highest."
     )
 
     @model_validator(mode="after")
     def _type_fits(self) -> LinkingVariable:
-        if self.type == "numeric" and (self.order is not None or self.integer_coded):
-            raise ValueError(
-                "`order` and `integer_coded` go with `type: categorical`; remove them or change the type."
-            )
-        if self.order is not None and len(set(self.order)) < len(self.order):
-            raise ValueError("a category stands twice in `order`; keep one of the two.")
+        check_order(self.type, self.order, integer_coded=self.integer_coded)
         return self
 
 
 class Binning(Section):
-    """Categories of numeric variables for unicity and taxicab."""
+    """The categories of numeric variables for unicity and taxicab."""
 
-    bins: int = Field(5, ge=2, le=1000, description="How many categories. Source: METHODS §3.")
+    bins: int = Field(5, ge=2, le=1000, description="The number of categories. Source: METHODS §3.")
     cutpoints: Literal["puf", "eif", "pooled", "each"] = Field(
         "puf",
-        description="The file whose quantiles cut; `each` cuts either file by its own. Source: METHODS §3.",
+        description="The file whose quantiles are the cut points; `each` cuts each file at its own quantiles. Source: "
+        "METHODS §3.",
     )
     scope: Literal["stratum", "study"] = Field(
         "stratum",
-        description="Where cut points, and the standard deviations of the euclidean and adhoc metrics, are taken. "
-        "Source: METHODS §3, §4.3.",
+        description="The records from which cut points, and the standard deviations of the euclidean and adhoc "
+        "metrics, are computed: each stratum, or the whole study. Source: METHODS §3, §4.3.",
     )
 
 
 class RankFilter(Section):
-    """How many pairs of a record may be suspected."""
+    """The largest number of suspected pairs of a record."""
 
     max_pairs: int = Field(
         5,
         ge=1,
-        description="A record's best ranks are suspected as long as they have at most so many pairs together. "
-        "Source: METHODS §5.",
+        description="The largest number of suspected pairs of a record: its best ranks are suspected as long as their "
+        "cumulative number of pairs is at most this limit. Source: METHODS §5.",
     )
     keep: int = Field(
         20,
         ge=1,
         le=10_000,
-        description="The same for what scoring keeps, so that the report can show other limits; at least `max_pairs`. "
-        "Source: METHODS §5.",
+        description="The largest number of pairs of a record that scoring keeps, for other limits in the report. It "
+        "must be at least `max_pairs`. Source: METHODS §5.",
     )
 
     @model_validator(mode="after")
     def _keep_covers(self) -> RankFilter:
         if self.keep < self.max_pairs:
-            raise ValueError(f"`keep` ({self.keep}) is below `max_pairs` ({self.max_pairs}); raise it.")
+            raise ValueError(
+                f"`.keep` must be at least `max_pairs` ({self.max_pairs}), but is {self.keep}. Increase it."
+            )
         return self
 
 
 class Rates(Section):
-    """The intervals of the rates."""
+    """The confidence intervals of the rates."""
 
     interval: Literal["clopper-pearson", "wilson"] = Field(
-        "clopper-pearson", description="How the interval of a rate is computed. Source: METHODS §6."
+        "clopper-pearson", description="The method for the confidence intervals of rates. Source: METHODS §6."
     )
-    level: float = Field(0.95, gt=0, lt=1, description="The coverage of the interval.")
+    level: float = Field(0.95, gt=0, lt=1, description="The coverage of the intervals.")

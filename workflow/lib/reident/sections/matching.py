@@ -1,4 +1,4 @@
-"""The section `matching` of a study file: a release of synthetic data, and what an intruder knows (METHODS §8)."""
+"""The section `matching` of a study file: a release of synthetic data, and an intruder's knowledge (METHODS §8)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BeforeValidator, ConfigDict, Discriminator, Field, Tag, model_validator
 
-from reident.sections.base import Section
+from reident.sections.base import Section, name_alone, one_or_many, refuse_repeats
 from reident.sections.codes import Codes, IntegerCoded, both_spellings
 from reident.sections.exact import Rational
 from reident.sections.files import Name, Names, SourceFile
 
 ALL_SUBSETS = "all-subsets"
 KNOWN = "known"
-"""The name of the set of known variables that the study lists as `known`."""
+"""The name of the set of known variables that the study declares under the key `known`."""
 
-MOST_SETS = 10_000
+MAX_SETS = 10_000
 RESERVED = {"scenario", "row", "risk"}
 """Columns of the record table, beside those of the key."""
 
@@ -32,77 +32,82 @@ class ConfidentialFile(SourceFile):
 
     id: Names | None = Field(
         None,
-        description="The column, or columns, of the key; compared as text. Absent: the rows of every synthetic file "
-        "are in the order of this file's.",
+        description="The column or columns of the key, which is compared as text. If absent: the records of every "
+        "synthetic file are in the order of this file.",
     )
 
 
 class SyntheticFile(SourceFile):
     """A synthetic file."""
 
-    id: Names | None = Field(None, description="The columns of the key; absent: named as in `confidential`.")
+    id: Names | None = Field(None, description="The columns of the key. If absent: as in `confidential`.")
 
 
 class MatchedVariable(Section):
-    """A variable that the confidential file and every synthetic file hold."""
+    """A variable of the confidential file and of every synthetic file."""
 
     model_config = ConfigDict(json_schema_extra=both_spellings)
 
-    name: Name = Field(description="The column, of the same name in all files.")
+    name: Name = Field(description="The column, which has the same name in all files.")
     missing: Codes = Field(
         (),
-        description='The codes that mean missing; `""` is an empty cell. Nothing else is missing. Source: METHODS §1.',
+        description='The codes that mean missing; `""` is an empty cell. No other code is missing. Source: METHODS §1.',
     )
     integer_coded: IntegerCoded = False
 
     @property
     def plain(self) -> bool:
-        """Whether nothing is declared but the name."""
+        """Whether only the name is declared."""
         return not self.missing and not self.integer_coded
 
 
-def _name_alone(value: Any) -> Any:
-    return {"name": value} if isinstance(value, str) else value
-
-
-_Declared = Annotated[
-    MatchedVariable, BeforeValidator(_name_alone, json_schema_input_type=Name | MatchedVariable)
+Variables = tuple[
+    Annotated[MatchedVariable, BeforeValidator(name_alone, json_schema_input_type=Name | MatchedVariable)],
+    ...,
 ]
-Variables = tuple[_Declared, ...]
 
 
 class Radius(Section):
-    """When two numbers are equal: exactly one of `relative` and `absolute`."""
+    """The largest difference of two equal numbers: exactly one of `relative` and `absolute`."""
 
     relative: Distance | None = Field(
         None,
-        description="r: the synthetic y is equal to the confidential x if abs(y − x) ≤ r·abs(x). Source: METHODS §8.",
+        description="A relative radius r: the synthetic y equals the confidential x if abs(y − x) ≤ r·abs(x). "
+        "Source: METHODS §8.",
     )
-    absolute: Distance | None = Field(None, description="d: y is equal to x if abs(y − x) ≤ d.")
+    absolute: Distance | None = Field(
+        None, description="An absolute radius d: y equals x if abs(y − x) ≤ d. Source: METHODS §8."
+    )
 
     @model_validator(mode="after")
     def _one_of_them(self) -> Radius:
         if (self.relative is None) == (self.absolute is None):
-            raise ValueError("a radius is either `{relative: r}` or `{absolute: d}`; give exactly one.")
+            raise ValueError(
+                "must have exactly one of `relative` and `absolute`. Remove the other, or add one."
+            )
         return self
 
     @property
     def size(self) -> Fraction:
-        """The share or the distance."""
+        """The relative or the absolute radius."""
         return self.absolute if self.relative is None else self.relative  # type: ignore[return-value]
 
 
 class Target(Section):
-    """A condition on the confidential records; a record whose value is missing does not meet it."""
+    """A condition on the confidential records; a record with a missing value does not meet it."""
 
-    variable: Name = Field(description="A column of the confidential file; it need not be matched.")
+    variable: Name = Field(description="A column of the confidential file, matched or not.")
     equals: tuple[str, ...] | None = Field(
         None,
         min_length=1,
-        description="The codes of which the value is one, compared as those of the variable are.",
+        description="The values that meet the condition, compared like the codes of the variable.",
     )
-    at_least: Rational | None = Field(None, description="The smallest number; the column is numeric.")
-    at_most: Rational | None = Field(None, description="The largest number; the column is numeric.")
+    at_least: Rational | None = Field(
+        None, description="The smallest number that meets the condition. The column must be numeric."
+    )
+    at_most: Rational | None = Field(
+        None, description="The largest number that meets the condition. The column must be numeric."
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -115,7 +120,9 @@ class Target(Section):
     def _one_kind(self) -> Target:
         numeric = self.at_least is not None or self.at_most is not None
         if numeric == (self.equals is not None):
-            raise ValueError("a target has either `equals` or `at_least` and `at_most`; give one of these.")
+            raise ValueError(
+                "must have either `equals`, or at least one of `at_least` and `at_most`. Add or remove a key."
+            )
         return self
 
     @property
@@ -124,21 +131,17 @@ class Target(Section):
         return self.equals is None
 
 
-def _one_or_many(value: Any) -> Any:
-    return [value] if isinstance(value, dict) else value
-
-
 class Scenario(Section):
-    """One intruder: a named set of known variables."""
+    """One intruder, with a named set of known variables."""
 
-    name: Name = Field(max_length=80, description="What the report calls the intruder.")
+    name: Name = Field(max_length=80, description="The name of the intruder in the report.")
     known: Variables = Field(
-        description="The variables that this intruder knows; empty: none but the synthesized ones."
+        description="The variables that this intruder knows besides the synthesized ones. May be empty."
     )
 
 
 class NamedSet(NamedTuple):
-    """A set of known variables as it is computed; `listed` where the study names it, else one of all subsets."""
+    """A set of known variables; `listed` if the study names it, otherwise one of all subsets."""
 
     name: str
     known: tuple[str, ...]
@@ -153,10 +156,10 @@ class Matching(Section):
     """Matching-based identification risk of synthetic data."""
 
     confidential: ConfidentialFile | None = Field(
-        None, description="The confidential file; absent where `simulate` draws it."
+        None, description="The confidential file; absent if `simulate` draws it."
     )
     synthetic: tuple[SyntheticFile, ...] = Field(
-        (), max_length=1000, description="The synthetic files, m ≥ 1; absent where `simulate` draws them."
+        (), max_length=1000, description="The synthetic files, m ≥ 1; absent if `simulate` draws them."
     )
     known: (
         Annotated[
@@ -166,9 +169,9 @@ class Matching(Section):
         | None
     ) = Field(
         None,
-        description="The variables that the intruder knows and that are not synthesized, by name or as a mapping as "
-        "below; or the word `all-subsets`: every set of `candidates` of at most `max_known` variables. May be absent "
-        "where `scenarios` are given. Source: METHODS §8.",
+        description="The variables that the intruder knows and that are not synthesized, each as a name or as a "
+        "mapping; or the word `all-subsets` for every set of at most `max_known` of the `candidates`. May be absent "
+        "if there are `scenarios`. Source: METHODS §8.",
     )
     candidates: Variables = Field(
         (), description="With `known: all-subsets`: the variables that an intruder may know."
@@ -177,35 +180,37 @@ class Matching(Section):
         3, ge=1, le=63, description="With `known: all-subsets`: the largest number of variables in a set."
     )
     scenarios: tuple[Scenario, ...] = Field(
-        (), description="Further intruders, each a named set of known variables, compared with each other."
+        (), description="Further intruders to compare, each with a named set of known variables."
     )
     synthesized: Variables = Field(
         min_length=1,
-        description="The synthesized variables whose true values the intruder knows, by name or as a mapping.",
+        description="The synthesized variables whose true values the intruder knows, each as a name or as a mapping.",
     )
     radius: dict[Name, Radius] = Field(
         default_factory=dict,
-        description="By variable: `{relative: r}` or `{absolute: d}`. A variable with a radius is numeric, all others "
-        "are compared as categories.",
+        description="The radius of each numeric variable, `{relative: r}` or `{absolute: d}`. Variables without a "
+        "radius are compared as categories.",
     )
     interval: Literal["closed", "open"] = Field(
-        "closed", description="Whether a number at the very end of its radius is equal. Source: METHODS §8."
+        "closed",
+        description="Whether numbers that differ by exactly the radius are equal (`closed`) or not (`open`). "
+        "Source: METHODS §8.",
     )
     missing: Literal["never", "each_other"] = Field(
-        "never", description="What a missing value matches. Source: METHODS §8."
+        "never", description="Whether missing values never match, or match each other. Source: METHODS §8."
     )
     targets: Annotated[
         tuple[Target, ...],
-        BeforeValidator(_one_or_many, json_schema_input_type=Target | tuple[Target, ...]),
+        BeforeValidator(one_or_many(dict), json_schema_input_type=Target | tuple[Target, ...]),
     ] = Field(
         (),
-        description="Conditions, all of which a confidential record must meet to be a target (N); absent: every "
-        "record is one. All records are matched against, targets or not.",
+        description="The conditions that a confidential record must all meet to be a target (N). If absent: every "
+        "record is a target. Targets are compared with all synthetic records.",
     )
 
     @property
     def variables(self) -> dict[str, MatchedVariable]:
-        """Every matched variable by name, as it is declared, in the order in which they first stand."""
+        """All matched variables by name, as declared, in the order of their first mention."""
         found: dict[str, MatchedVariable] = {}
         for variable in self._mentioned():
             if variable.name not in found or found[variable.name].plain:
@@ -214,7 +219,7 @@ class Matching(Section):
 
     @property
     def sets(self) -> list[NamedSet]:
-        """The sets of known variables: what the study names first, then all subsets, smallest first."""
+        """The sets of known variables: those that the study names, then all subsets by size."""
         named = [Scenario(name=KNOWN, known=self.known)] if isinstance(self.known, tuple) else []
         found = [
             NamedSet(name=one.name, known=tuple(v.name for v in one.known), listed=True)
@@ -230,18 +235,18 @@ class Matching(Section):
         return found
 
     def file(self, place: int | None = None) -> SourceFile:
-        """The description of a synthetic file, counted from 0, or of the confidential one."""
+        """Return the description of a synthetic file, counted from 0, or of the confidential file."""
         if self.confidential is None:
             raise ValueError("the files of this section are simulated")
         return self.confidential if place is None else self.synthetic[place]
 
     def key(self, file: int | None = None) -> tuple[str, ...]:
-        """The key columns of a synthetic file, or of the confidential one; empty where rows correspond by order."""
+        """Return the key columns of a synthetic or the confidential file; empty if rows correspond by their order."""
         own = (self.confidential and self.confidential.id) or ()
         return own if file is None else (self.synthetic[file].id or own)
 
     def _mentioned(self) -> Iterator[MatchedVariable]:
-        """Every mention of a variable: known ones first."""
+        """Yield every mention of a variable, known variables first."""
         if isinstance(self.known, tuple):
             yield from self.known
         yield from self.candidates
@@ -250,24 +255,26 @@ class Matching(Section):
         yield from self.synthesized
 
     @model_validator(mode="after")
-    def _known_is_said(self) -> Matching:
+    def _known_is_declared(self) -> Matching:
         if self.known is None and not self.scenarios:
-            raise ValueError("says what the intruder knows in `known` or in `scenarios`; add one of them.")
+            raise ValueError(
+                "must have at least one of `known` and `scenarios`. Add what the intruder knows."
+            )
         if (self.known == ALL_SUBSETS) != bool(self.candidates):
             raise ValueError(
-                "`known: all-subsets` and `candidates` go together: list the variables that an intruder may know as "
-                "`candidates`, or list the known variables as `known`."
+                "`.candidates` must be given with `known: all-subsets`, and only then. Add the variables that an "
+                "intruder may know as `candidates`, or list the known variables under `known`."
             )
         n = len(self.candidates)
-        if (sets := sum(comb(n, size) for size in range(1, min(self.max_known, n) + 1))) > MOST_SETS:
+        if (sets := sum(comb(n, size) for size in range(1, min(self.max_known, n) + 1))) > MAX_SETS:
             raise ValueError(
-                f"`known: all-subsets` makes {sets:,} sets, more than {MOST_SETS:,}; lower `max_known` or shorten "
-                "`candidates`."
+                f"`.known` must result in at most {MAX_SETS:,} sets, but results in {sets:,}. Reduce "
+                "`max_known`, or shorten `candidates`."
             )
-        names = [one.name for one in self.sets]
+        names = [scenario.name for scenario in self.sets]
         for name in names:
             if names.count(name) > 1:
-                raise ValueError(f"two scenarios have the name `{name}`; rename one of them.")
+                raise ValueError(f"`{name}` is the name of two scenarios. Rename one of them.")
         return self
 
     @model_validator(mode="after")
@@ -276,33 +283,38 @@ class Matching(Section):
         groups = [("synthesized", self.synthesized), ("candidates", self.candidates)]
         groups += [("known", self.known)] if isinstance(self.known, tuple) else []
         groups += [(f"scenarios.{one.name}", one.known) for one in self.scenarios]
-        for place, group in groups:
+        for key, group in groups:
             names = [variable.name for variable in group]
+            refuse_repeats(names, key)
             for name in names:
-                if names.count(name) > 1:
-                    raise ValueError(f"`{name}` stands twice in `{place}`; keep one of the two.")
-                if place != "synthesized" and name in synthesized:
+                if key != "synthesized" and name in synthesized:
                     raise ValueError(
-                        f"`{name}` is in `{place}` and in `synthesized`; remove it from one of the two lists."
+                        f"`{name}` must not be both in `{key}` and in `synthesized`. Remove it from one of the two "
+                        "lists."
                     )
         for variable in self._mentioned():
             if not variable.plain and variable != self.variables[variable.name]:
                 raise ValueError(
-                    f"`{variable.name}` is declared twice and differently; declare it once, and elsewhere by its name."
+                    f"`{variable.name}` is declared in two different ways. Declare it once, and write its name "
+                    "elsewhere."
                 )
         for name in self.radius:
             if name not in self.variables:
                 raise ValueError(
-                    f"`radius` names `{name}`, which is neither a known nor a synthesized variable; correct the name."
+                    f"`.radius.{name}` is not the radius of a known or synthesized variable. Correct the name."
                 )
             if self.variables[name].integer_coded:
-                raise ValueError(f"`{name}` has a radius, so it is a number; remove its `integer_coded`.")
+                raise ValueError(
+                    f"`{name}` must not have both a radius and `integer_coded`. Remove one of the two."
+                )
         return self
 
     @model_validator(mode="after")
-    def _files_are_said(self) -> Matching:
+    def _files_are_declared(self) -> Matching:
         if (self.confidential is None) != (not self.synthetic):
-            raise ValueError("`confidential` and `synthetic` go together; give both, or `simulate` both.")
+            raise ValueError(
+                "`confidential` and `synthetic` must be given together. Add the other, or `simulate` both."
+            )
         return self
 
     @model_validator(mode="after")
@@ -310,19 +322,22 @@ class Matching(Section):
         width = len(self.key())
         for name in self.key():
             if name in RESERVED or re.fullmatch(r"[cTKF]_(\d+|confidential)", name):
-                raise ValueError(f"`{name}` is the name of a result column; rename the column of the key.")
+                raise ValueError(
+                    f"`{name}` must not be a key column, because a result column has this name. Rename the key column."
+                )
             if name in self.variables:
                 raise ValueError(
-                    f"`{name}` is a column of the key and also a variable; remove one of the two."
+                    f"`{name}` must not be both a key column and a variable. Remove one of the two."
                 )
-        for place, file in enumerate(self.synthetic, start=1):
+        for number, file in enumerate(self.synthetic, start=1):
             if file.id is not None and not width:
                 raise ValueError(
-                    f"synthetic file {place} has an `id` and `confidential` has none; give both or neither."
+                    f"`.synthetic[{number}].id` must not be given if `confidential` has no `id`. Add or remove one of "
+                    "the two."
                 )
             if file.id is not None and len(file.id) != width:
                 raise ValueError(
-                    f"the `id` of synthetic file {place} has {len(file.id)} columns and that of `confidential` has "
-                    f"{width}; make them equal."
+                    f"`.synthetic[{number}].id` must have as many columns as `confidential.id`, but has {len(file.id)} "
+                    f"instead of {width}. Correct one of the two."
                 )
         return self

@@ -1,4 +1,4 @@
-"""The section `microaggregate` of a study: a file, the protection, and what the intruder holds (METHODS §9)."""
+"""The section `microaggregate` of a study file: a file, its protection, and the intruder's file (METHODS §9)."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from reident.sections.base import Section
+from reident.sections.base import Section, one_or_many, refuse_repeats
 from reident.sections.codes import Codes, clean, normaliser, number
 from reident.sections.exact import Rational
-from reident.sections.files import Files, LinkFile, Name, RecordFile, SourceFile, one_or_many
+from reident.sections.files import Files, LinkFile, Name, RecordFile, SourceFile
 from reident.sections.linkage import Column
 
 ORIGINAL = "original"
 """The side of the file that is micro-aggregated."""
 
 PUFID = "pufid"
-"""The key of the masked file, drawn at random."""
+"""The key of the masked file, whose values are drawn at random."""
 
 ROW = "row"
-"""The key of the original file where the study names none: the number of the record, the first one 1."""
+"""The key of the original file if the study does not name one: the number of the record, from 1."""
 
 PERSON = "person"
 """The key of a simulated file."""
@@ -32,65 +32,72 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Corresponding(Section):
-    """What the intruder holds is not the file itself but one whose values deviate from it."""
+    """The deviations of the intruder's file from the original file."""
 
     deviating: int = Field(
         3,
         ge=0,
-        description="In each record 0 to so many of the `variables`, each number equally likely, deviate by up to "
-        "`by`.",
+        description="The largest number of `variables` of a record that deviate by up to `by`. The number is drawn for "
+        "each record; each number from 0 to this limit is equally likely.",
     )
-    by: Share = Field(0.3, description="Their largest deviation, as a share of the value, up or down.")
+    by: Share = Field(
+        0.3, description="The largest deviation of these variables, up or down, as a share of the value."
+    )
     others_from: Share = Field(
-        0.01, description="The smallest deviation of the other variables, up or down alike."
+        0.01,
+        description="The smallest deviation of the other variables, up or down, as a share of the value.",
     )
-    others_to: Share = Field(0.03, description="Their largest deviation.")
+    others_to: Share = Field(
+        0.03, description="The largest deviation of the other variables, up or down, as a share of the value."
+    )
 
     @model_validator(mode="after")
     def _in_order(self) -> Corresponding:
         if self.others_from > self.others_to:
-            raise ValueError("`others_from` is above `others_to`; swap the two.")
+            raise ValueError("`.others_from` must be at most `others_to`. Swap the two values.")
         return self
 
 
 class Microaggregate(SourceFile):
-    """A file that is micro-aggregated, sampled, and compared with itself: the truth is known by construction."""
+    """A file that is micro-aggregated, sampled and compared with the original; the true links are known."""
 
     path: str = Field(
         "",
-        description="The file, relative to the study file; empty: the simulated `skewed-amounts`.",
+        description="The path of the file, relative to the study file. If absent: the simulated `skewed-amounts`.",
     )
     id: Annotated[
-        tuple[Name, ...], BeforeValidator(one_or_many, json_schema_input_type=Name | tuple[Name, ...])
+        tuple[Name, ...], BeforeValidator(one_or_many(str), json_schema_input_type=Name | tuple[Name, ...])
     ] = Field(
-        (), description="The column, or columns, of its key, compared as text; empty: records are numbered."
+        (),
+        description="The column or columns of the key, which is compared as text. If absent: records are numbered.",
     )
     variables: tuple[Name, ...] = Field(
         min_length=1,
         description="The numeric columns that are micro-aggregated, one at a time. The other columns that the study "
-        "names are released as they are. Source: METHODS §9.",
+        "names are released unchanged. Source: METHODS §9.",
     )
     missing: Codes = Field(
         (),
-        description="The codes of these columns that mean missing, which stay as they are and are in no group; "
-        "declare them for the linking variables too.",
+        description="The codes of these columns that mean missing. They are released unchanged and belong to no group. "
+        "Declare them for the linking variables as well.",
     )
     k: int = Field(
         3,
         ge=1,
-        description="The size of the groups of consecutive values; the last one takes the remainder. Source: METHODS "
+        description="The size of the groups of consecutive values; the last group takes the remainder. Source: METHODS "
         "§9.",
     )
-    aggregate: Aggregate = Field("mean", description="What replaces the values of a group.")
+    aggregate: Aggregate = Field("mean", description="The statistic that replaces the values of a group.")
     sampling_fraction: Rational = Field(
         Fraction(1),
         gt=0,
         le=1,
-        description="The share of the masked records that are released, drawn at random, at least one record.",
+        description="The share of the masked records that are released, drawn at random; at least one record.",
     )
     corresponding: Corresponding | None = Field(
         None,
-        description="The deviations of the intruder's file; absent: the intruder holds the original file.",
+        description="The deviations of the intruder's file from the original file. If absent: the intruder's file is "
+        "the original file.",
     )
     seed: int = Field(2026, ge=0, description="The seed of the sample, the keys and the deviations.")
 
@@ -101,13 +108,13 @@ class Microaggregate(SourceFile):
 
     @property
     def source(self) -> SourceFile:
-        """The file itself, declared or simulated."""
+        """The original file, declared or simulated."""
         names = {name: getattr(self, name) for name in SourceFile.model_fields if name != "path"}
         return SourceFile(path=self.path or f"{ORIGINAL}.csv", **names)
 
     @property
     def files(self) -> Files:
-        """The files that come of it."""
+        """The three files that micro-aggregation creates."""
         return Files(
             puf=RecordFile(path="puf.csv", id=(PUFID,)),
             eif=RecordFile(path="eif.csv", id=self.key),
@@ -115,52 +122,57 @@ class Microaggregate(SourceFile):
         )
 
     def check_columns(self, used: Sequence[Column]) -> None:
-        """Refuse to compare, or to stratify by, the key of the intruder's file, or missing values as values.
+        """Refuse to compare or to stratify by the key of the intruder's file, or to compare missing values.
 
         Raises
         ------
         ValueError
         """
-        for name in (own.eif for own in used):
+        for name in (variable.eif for variable in used):
             if name in self.key:
-                where = "or from `id`" if self.id else "or give the file a key as `microaggregate.id`"
+                where = "or from `id`" if self.id else "or name another key as `microaggregate.id`"
                 raise ValueError(
-                    f"the column `{name}` is the key of the file that is attacked; remove it from `linking_variables` "
-                    f"and `strata`, {where}."
+                    f"`{name}` must not be compared, because it is the key of the original file. Remove it from "
+                    f"`linking_variables` and `strata`, {where}."
                 )
-        for own, side in itertools.product(used, ("puf", "eif")):
-            if getattr(own, side) in self.variables:
-                self._check_missing(own, side)
+        for variable, side in itertools.product(used, ("puf", "eif")):
+            if getattr(variable, side) in self.variables:
+                self._check_missing(variable, side)
 
-    def _check_missing(self, own: Column, side: str) -> None:
-        """Refuse a code that micro-aggregation leaves out and a variable would take for a value, silently.
+    def _check_missing(self, variable: Column, side: str) -> None:
+        """Refuse a missing code of micro-aggregation that a variable would silently read as a value.
 
-        A number does not take a code that is none: that is an error where the code occurs.
+        A numeric variable refuses a code that is not a number when it reads the file.
         """
-        coding = own.coding(side)
+        coding = variable.coding(side)
         normal = normaliser(coding)
         known = {normal(code) for code in (*coding.missing, *coding.recode)}
         for code in self.missing:
             silent = coding.kind != "numeric" or number(clean(code)) is not None
             if silent and normal(code) not in known:
                 raise ValueError(
-                    f"`microaggregate.missing` names the code `{code}`, which `{own.name}` would compare as a value; "
-                    f"add it to the `missing` of `{own.name}`."
+                    f"`.microaggregate.missing` declares the code `{code}`, but `{variable.name}` would compare it as "
+                    f"a value. Add it to the `missing` of `{variable.name}`."
                 )
 
     @model_validator(mode="after")
     def _columns_fit(self) -> Microaggregate:
+        refuse_repeats(self.variables, "variables")
         for name in self.variables:
-            if self.variables.count(name) > 1:
-                raise ValueError(f"`{name}` stands twice in `variables`; keep one of the two.")
             if name in self.key:
-                raise ValueError(f"`{name}` is a key column; remove it from `variables` or from `id`.")
+                raise ValueError(
+                    f"`{name}` must not be both a key column and a variable. Remove it from `variables` or from `id`."
+                )
         if PUFID in (*self.key, *self.variables):
-            raise ValueError(f"`{PUFID}` will be the key of the masked file; give the column another name.")
+            raise ValueError(
+                f"`{PUFID}` must not be a column, because it is the key of the masked file. Rename the column."
+            )
         if self.decimal != ".":
             raise ValueError(
-                "masked files are written with decimal points; write the original with them, too."
+                "`.decimal` must be `.`, as in the masked file. Write the original file with decimal points."
             )
         if self.id and not self.path:
-            raise ValueError("a simulated file has a key of its own; remove `id`, or name a file as `path`.")
+            raise ValueError(
+                "`.id` must not be given for a simulated file, which has its own key. Remove it, or add a `path`."
+            )
         return self

@@ -1,4 +1,4 @@
-"""The section `simulate` of a study file: sizes, the agency's treatment, the brokers' errors."""
+"""The section `simulate` of a study file: the files that are drawn instead of read."""
 
 from __future__ import annotations
 
@@ -18,155 +18,171 @@ Item = Literal[Variable, "region"]
 
 
 class Treatment(Section):
-    """What the agency does to the sampled records before release, in the order of these keys."""
+    """The agency's treatment of the sampled records before release, in the order of these keys."""
 
     swapping: Share = Field(
         0.05,
-        description="Share of records that exchange occupation, hours and income with a record of the same "
-        "region and sex and of about the same age.",
+        description="The share of records that exchange occupation, hours and income with a record of the same region "
+        "and sex and of a similar age.",
     )
     noise: dict[Numeric, Annotated[float, Field(ge=0, le=1)]] = Field(
         {"income": 0.10, "housing_cost": 0.06},
-        description="Standard deviation of the logarithm of a factor that multiplies each value; 0 stays 0. "
-        "Variables not named get none.",
+        description="The standard deviation of the logarithm of a random factor that multiplies each value; 0 stays 0. "
+        "Other variables get no noise.",
     )
     microaggregation: dict[Numeric, Annotated[int, Field(ge=1)]] = Field(
         {},
-        description="Values are micro-aggregated in groups of this size, one variable at a time, means rounded to "
-        "whole numbers. Variables not named are not. Source: METHODS §9.",
+        description="The group size with which a variable is micro-aggregated, one variable at a time. Means are "
+        "rounded to integers. Other variables are not micro-aggregated. Source: METHODS §9.",
     )
     rounding: dict[Numeric, Annotated[int, Field(ge=1)]] = Field(
         {"hours": 5, "income": 500, "housing_cost": 50},
-        description="Values are rounded to the nearest multiple. Variables not named are not rounded.",
+        description="The number to whose nearest multiple values are rounded. Other variables are not rounded.",
     )
     top_coding: dict[Numeric, Annotated[float, Field(gt=0, le=1)]] = Field(
         {"age": 0.98, "hours": 0.98, "income": 0.97, "housing_cost": 0.98},
-        description="Values above this quantile of the released file become the quantile. Variables not "
-        "named are not cut.",
+        description="The quantile of the released file that replaces all larger values. Other variables are not "
+        "top-coded.",
     )
     largest_household: int = Field(
-        5, ge=1, description="Households of this size or more have one code; 7 or more keeps every size."
+        5,
+        ge=1,
+        description="The household size to which larger sizes are recoded; 7 or more keeps all sizes.",
     )
     missing: dict[Item, Share] = Field(
         {
             "region": 0.01, "marital_status": 0.01, "education": 0.03, "occupation": 0.04, "hours": 0.04,
             "income": 0.10, "housing_cost": 0.06, "tenure": 0.02,
         },
-        description="Share of values that are not stated. Variables not named are complete.",
+        description="The share of values that are not stated. Other variables are complete.",
     )  # fmt: skip
 
 
 class Brokers(Section):
-    """How the data brokers' records differ from the persons that they are about."""
+    """The differences between the data brokers' records and the persons that they describe."""
 
-    adults_from: int = Field(18, ge=0, description="Brokers hold nobody below this age.")
+    adults_from: int = Field(18, ge=0, description="The youngest age in the brokers' records.")
     uncovered_region: int | None = Field(
-        8, ge=1, le=8, description="The region, 1 to 8, in which brokers hold nobody; empty: they cover all."
+        8,
+        ge=1,
+        le=8,
+        description="The region, 1 to 8, that the brokers do not cover; `null` if they cover all regions.",
     )
     duplicates: float = Field(
         0.03,
         ge=0,
         le=0.5,
-        description="Share of the file that repeats a person whom another broker holds too.",
+        description="The share of records that describe a person who is also in another broker's records.",
     )
     outdated: Share = Field(
-        0.25, description="Share of records that are one to four years old: the age of then, lower amounts."
+        0.25,
+        description="The share of records that are one to four years old, with the age of that time and lower amounts.",
     )
-    moved: Share = Field(0.02, description="Share of records with the region of an earlier address.")
+    moved: Share = Field(0.02, description="The share of records with the region of a former address.")
     errors: dict[Variable, Share] = Field(
         {
             "age": 0.03, "sex": 0.005, "marital_status": 0.10, "education": 0.22, "occupation": 0.20,
             "hours": 0.20, "income": 0.06, "housing_cost": 0.12, "tenure": 0.12, "household_size": 0.20,
         },
-        description="Share of values that are some other person's. Variables not named have no such error.",
+        description="The share of values that belong to another person. Other variables have no such error.",
     )  # fmt: skip
     noise: dict[Numeric, Annotated[float, Field(ge=0, le=1)]] = Field(
         {"hours": 0.03, "income": 0.12, "housing_cost": 0.08},
-        description="Brokers estimate: standard deviation of the logarithm of a factor; 0 stays 0.",
+        description="The standard deviation of the logarithm of a random factor of the brokers' estimates; 0 stays 0.",
     )
     rounding: dict[Numeric, Annotated[int, Field(ge=1)]] = Field(
         {"income": 100, "housing_cost": 10},
-        description="Values are rounded to the nearest multiple.",
+        description="The number to whose nearest multiple values are rounded.",
     )
     missing: dict[Item, Share] = Field(
         {
             "region": 0.015, "age": 0.01, "marital_status": 0.05, "education": 0.10, "occupation": 0.08,
             "hours": 0.10, "income": 0.05, "housing_cost": 0.08, "tenure": 0.03, "household_size": 0.03,
         },
-        description="Share of values that the broker does not know. Variables not named are complete.",
+        description="The share of values that the broker does not know. Other variables are complete.",
     )  # fmt: skip
 
 
 class HouseholdSurvey(Section):
-    """A household survey's public use file and the file of data brokers, with the truth about both."""
+    """The public use file of a household survey, a file of data brokers, and the true links."""
 
-    kind: Literal["household-survey"] = Field("household-survey", description="What is simulated.")
-    seed: int = Field(2026, ge=0, description="The seed; every draw follows from it and from these keys.")
+    kind: Literal["household-survey"] = Field("household-survey", description="The kind of simulation.")
+    seed: int = Field(2026, ge=0, description="The seed of all random draws.")
     households: int = Field(
-        12_000, ge=1, description="Households of the population; about 2.2 persons in each."
+        12_000, ge=1, description="The number of households in the population, with about 2.2 persons each."
     )
     puf_records: int = Field(
-        6_000, ge=1, description="Records of the public use file, persons drawn at random."
+        6_000, ge=1, description="The number of records of the public use file: persons drawn at random."
     )
-    eif_records: int = Field(12_000, ge=1, description="Records of the external intruder file.")
+    eif_records: int = Field(12_000, ge=1, description="The number of records of the external intruder file.")
     overlap: Share = Field(
         0.3,
-        description="Share that brokers hold of those persons of the public use file whom they could hold: "
-        "adults of the regions that they cover.",
+        description="The share of eligible persons of the public use file whom the brokers hold; adults in the regions "
+        "that the brokers cover are eligible.",
     )
     treatment: Treatment = Field(
-        default_factory=Treatment, description="What the agency does before release."
+        default_factory=Treatment, description="The agency's treatment of the records before release."
     )
-    brokers: Brokers = Field(default_factory=Brokers, description="What the intruder's file gets wrong.")
+    brokers: Brokers = Field(
+        default_factory=Brokers, description="The errors and gaps of the data brokers' records."
+    )
 
 
 class SyntheticSurvey(Section):
-    """A confidential survey of adults and synthetic files in which occupation and income are synthesized."""
+    """A confidential survey of adults, and synthetic files with synthesized occupation and income."""
 
-    kind: Literal["synthetic-survey"] = Field(description="What is simulated.")
-    seed: int = Field(2026, ge=0, description="The seed; every draw follows from it and from these keys.")
-    households: int = Field(6_000, ge=1, description="Households of the population.")
-    records: int = Field(5_000, ge=1, description="Records of the survey, adults drawn at random.")
-    copies: int = Field(3, ge=1, le=1000, description="Synthetic files, m.")
+    kind: Literal["synthetic-survey"] = Field(description="The kind of simulation.")
+    seed: int = Field(2026, ge=0, description="The seed of all random draws.")
+    households: int = Field(
+        6_000, ge=1, description="The number of households in the population, with about 2.2 persons each."
+    )
+    records: int = Field(
+        5_000, ge=1, description="The number of records of the survey: adults drawn at random."
+    )
+    copies: int = Field(3, ge=1, le=1000, description="The number of synthetic files, m.")
     noise: Annotated[float, Field(ge=0, le=1)] = Field(
         0.25,
-        description="Standard deviation of the logarithm of a factor by which a synthetic income differs from that "
-        "of a person alike; 0 stays 0.",
+        description="The standard deviation of the logarithm of a random factor that multiplies the income of a "
+        "similar person to give a synthetic income; 0 stays 0.",
     )
-    rounding: int = Field(100, ge=1, description="Incomes are rounded to the nearest multiple.")
-    missing: Share = Field(0.03, description="Share of incomes that are not stated, in all files alike.")
+    rounding: int = Field(100, ge=1, description="The number to whose nearest multiple incomes are rounded.")
+    missing: Share = Field(
+        0.03, description="The share of incomes that are not stated, the same in all files."
+    )
 
 
 class LocalAuthorities(Section):
-    """The census of two local authorities, twelve variables of every person, and a survey of them."""
+    """The census of two local authorities, with twelve variables of every person, and a survey of them."""
 
-    kind: Literal["local-authorities"] = Field(description="What is simulated.")
-    seed: int = Field(1991, ge=0, description="The seed; every draw follows from it and from these keys.")
+    kind: Literal["local-authorities"] = Field(description="The kind of simulation.")
+    seed: int = Field(1991, ge=0, description="The seed of all random draws.")
     households: tuple[Annotated[int, Field(ge=1)], ...] = Field(
         (70_000, 50_000),
         min_length=2,
         max_length=2,
-        description="Households of each of the two authorities; about 2.2 persons in each.",
+        description="The number of households in each of the two authorities, with about 2.2 persons each.",
     )
     fraction: float = Field(
-        0.02, gt=0, le=1, description="Share of each authority's persons who are in the survey."
+        0.02, gt=0, le=1, description="The share of the persons of each authority who are in the survey."
     )
 
 
 class SkewedAmounts(Section):
-    """One file of skewed positive amounts, for `microaggregate`: lognormal variables x1, x2 … of numbered persons."""
+    """One file of skewed positive amounts for `microaggregate`: lognormal variables x1, x2 … of persons."""
 
-    kind: Literal["skewed-amounts"] = Field(description="What is simulated.")
-    seed: int = Field(2026, ge=0, description="The seed; every draw follows from it and from these keys.")
-    records: int = Field(1_000, ge=1, description="Records of the file.")
-    variables: int = Field(3, ge=1, le=64, description="The number of variables, x1, x2 and so on.")
-    sigma: float = Field(1.0, gt=0, le=3, description="Standard deviation of their logarithms.")
+    kind: Literal["skewed-amounts"] = Field(description="The kind of simulation.")
+    seed: int = Field(2026, ge=0, description="The seed of all random draws.")
+    records: int = Field(1_000, ge=1, description="The number of records.")
+    variables: int = Field(3, ge=1, le=64, description="The number of variables: x1, x2 and so on.")
+    sigma: float = Field(
+        1.0, gt=0, le=3, description="The standard deviation of the logarithms of the amounts."
+    )
     correlation: float = Field(
         0.3,
         ge=0,
         lt=1,
-        description="Correlation of the logarithms of two variables; its square, here 0.09, is at most 0.2 in METHODS "
-        "§9.",
+        description="The correlation of the logarithms of two variables. The squared correlations in METHODS §9 are at "
+        "most 0.2.",
     )
 
 
@@ -183,8 +199,8 @@ Simulation = Annotated[
     Discriminator(
         _kind,
         custom_error_type="kind",
-        custom_error_message="there is no such `kind`; `household-survey`, `synthetic-survey`, `local-authorities` and "
-        "`skewed-amounts` are simulated",
+        custom_error_message="must have as `kind` one of `household-survey`, `synthetic-survey`, `local-authorities` "
+        "and `skewed-amounts`. Correct the `kind`.",
     ),
 ]
-"""What `simulate` of a study takes: one section for each `kind`, told apart by it."""
+"""The section `simulate` of a study: one of these sections, distinguished by its `kind`."""

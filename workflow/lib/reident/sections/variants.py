@@ -1,4 +1,4 @@
-"""The section `variants` of a study file: values to be compared."""
+"""The section `variants` of a study file: the values to compare."""
 
 from __future__ import annotations
 
@@ -11,61 +11,68 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from reident.sections.base import Section
+from reident.sections.base import Pattern, Section, one_or_many
 
-MOST_VARIANTS = 200
-LONGEST_ID = 100
+MAX_VARIANTS = 200
+MAX_ID_LENGTH = 100
 WITHOUT_RESULTS = ("id", "title", "agency", "date", "decision", "variants")
-"""Keys of a study that change no result, so that variants of them would be equal."""
+"""Keys of a study that change no result: their variants would be equal."""
 
 Path = tuple[str | int, ...]
-"""Where a setting stands in the content of a study file: keys, and places in lists from 0."""
-
-
-def _one_or_many(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
+"""The location of a setting in the content of a study file: keys, and positions in lists from 0."""
 
 
 _Word = Annotated[str, Field(min_length=1, max_length=60)]
 _ManyPaths = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
-_Paths = Annotated[_ManyPaths, BeforeValidator(_one_or_many, json_schema_input_type=str | _ManyPaths)]
+_Paths = Annotated[_ManyPaths, BeforeValidator(one_or_many(str), json_schema_input_type=str | _ManyPaths)]
 
 
 class Varied(Section):
-    """Values to be compared, of one setting or of several at a time."""
+    """The values of one setting, or of several settings together, that are compared."""
 
     set: _Paths | None = Field(
         None,
-        description="The key that varies, with a dot before each section that leads to it, as in "
-        "`metrics.taxicab.alpha`; items of a list by their `name`, as in `linking_variables.age.missing`, or by "
-        'their number in quotes, as in `"linking_variables[1].missing"`. Several keys take the same value.',
+        description="The key that varies, with dots between its sections, as in `metrics.taxicab.alpha`. Write an "
+        "item of a list by its `name`, as in `linking_variables.age.missing`, or by its number in quotation marks, as "
+        "in "
+        '`"linking_variables[1].missing"`. If a list of keys is given, all of them take the same value.',
     )
     values: Annotated[dict[_Word, Any] | list[Any], Field(min_length=1)] | None = Field(
         None,
-        description="What `set` takes, one after the other: a list, or a mapping from a label to the value where a "
-        "value is more than one word.",
+        description="The values of `set`: a list, or a mapping from labels to values. A value that is a list or a "
+        "section must have a label.",
     )
     combinations: dict[_Word, dict[str, Any]] | None = Field(
         None,
         min_length=1,
-        description="In place of `set` and `values`, where keys vary together: a mapping from a label to the keys, "
-        "written as in `set`, and their values. A key that is not named stays as the study says.",
+        description="For keys that vary together, instead of `set` and `values`: a mapping from labels to the keys, "
+        "written as in `set`, and their values. Other keys keep the value of the study.",
     )
-    name: str | None = Field(
+    name: (
+        Annotated[
+            str,
+            Pattern(
+                r"[a-z][a-z0-9_]*",
+                "must consist of lower-case letters, digits and underscores, and begin with a letter. Correct the "
+                "name.",
+            ),
+            Field(max_length=40),
+        ]
+        | None
+    ) = Field(
         None,
-        pattern=r"^[a-z][a-z0-9_]*$",
-        max_length=40,
-        description="What varies, in tables and folders; empty: the last word of `set`. `combinations` need one.",
+        description="The name of what varies, in tables and folders. If absent: the last word of `set`. Required with "
+        "`combinations`.",
     )
 
     @property
     def labelled(self) -> dict[str, dict[str, Any]]:
-        """The settings of each value by its label: key as written -> value in the file's own form."""
+        """The settings of each label: the value, as the file has it, of each key as written."""
         if self.combinations is not None:
             return self.combinations
         keys, values = self.set or (), self.values or []
-        pairs = values.items() if isinstance(values, dict) else ((label_of(own), own) for own in values)
-        return {label: dict.fromkeys(keys, own) for label, own in pairs}
+        pairs = values.items() if isinstance(values, dict) else ((label_of(value), value) for value in values)
+        return {label: dict.fromkeys(keys, value) for label, value in pairs}
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -76,11 +83,11 @@ class Varied(Section):
     def _one_form(self) -> Varied:
         if (self.set is None) != (self.values is None) or (self.set is None) == (self.combinations is None):
             raise ValueError(
-                "an item of `variants` has either `set` and `values` or `combinations`; give one of the two."
+                "must have either `set` and `values`, or `combinations`. Remove the others, or add what is missing."
             )
         if self.combinations is not None and self.name is None:
             raise ValueError(
-                "`combinations` need a `name` for what varies; add one, such as `name: protection`."
+                "`.name` is missing. Name what the `combinations` vary, such as `name: protection`."
             )
         return self
 
@@ -90,8 +97,8 @@ class Varied(Section):
             for value in self.values:
                 if isinstance(value, dict | list):
                     raise ValueError(
-                        "a value that is a list or a section needs a label; write `values` as a mapping: "
-                        "`values: {label: value}`."
+                        "`.values` must have a label for a list or a section. Write them as a mapping, `values: "
+                        "{label: value}`."
                     )
             labels = [label_of(value) for value in self.values]
         else:
@@ -99,8 +106,8 @@ class Varied(Section):
         for at, label in enumerate(labels):
             if slug(label) in [slug(other) for other in labels[:at]]:
                 raise ValueError(
-                    f"the value or label `{label}` stands twice or differs from another in signs alone; keep one of "
-                    "them, or give labels that differ: `values: {label: value}`."
+                    f"`{label}` is given twice, or differs from another value or label only in punctuation. Remove one "
+                    "of the two, or give labels that differ: `values: {label: value}`."
                 )
         return self
 
@@ -109,19 +116,17 @@ class Varied(Section):
         for key in self.keys:
             first = split(key)[0]
             if first in WITHOUT_RESULTS:
-                raise ValueError(
-                    f"`{first}` changes no result, so that its variants would be equal; remove `{key}`."
-                )
+                raise ValueError(f"`{key}` must not vary, because `{first}` changes no result. Remove it.")
         return self
 
 
 def label_of(value: Any) -> str:
-    """The label of a plain value."""
+    """Return the label of a plain value."""
     return "none" if value is None else str(value) or "empty"
 
 
 def slug(label: str) -> str:
-    """A label as a part of a folder's name.
+    """Return a label as a part of a folder's name.
 
     Examples
     --------
@@ -133,19 +138,26 @@ def slug(label: str) -> str:
 
 
 def names(varied: Sequence[Varied]) -> list[str]:
-    """The names of what varies: as given, or the last word of its key, with the word before it where two agree."""
+    """Return the names of what varies: as given, or the last words of its key, as many as are needed to differ.
+
+    Raises
+    ------
+    ValueError
+        If two names are equal.
+    """
     words = [
-        [slug(str(part)).replace("-", "_").replace(".", "_") for part in split(own.keys[0])] for own in varied
+        [slug(str(part)).replace("-", "_").replace(".", "_") for part in split(item.keys[0])]
+        for item in varied
     ]
     for length in range(1, max(map(len, words), default=1) + 1):
-        found = [own.name or "_".join(parts[-length:]) for own, parts in zip(varied, words, strict=True)]
-        if len(set(found)) == len(found):
-            return found
-    raise ValueError("two items of `variants` have the same name; give each a `name` of its own.")
+        chosen = [item.name or "_".join(parts[-length:]) for item, parts in zip(varied, words, strict=True)]
+        if len(set(chosen)) == len(chosen):
+            return chosen
+    raise ValueError("must not have two items with the same name. Give each item a different `name`.")
 
 
 def check(varied: tuple[Varied, ...]) -> tuple[Varied, ...]:
-    """The items, after a look whether they fit together.
+    """Return the items, after checking that they fit together.
 
     Raises
     ------
@@ -153,37 +165,32 @@ def check(varied: tuple[Varied, ...]) -> tuple[Varied, ...]:
         If a key varies twice, names are equal, or there are too many combinations.
     """
     names(varied)
-    every = [(split(key), key) for own in varied for key in own.keys]
-    for (one, first), (two, second) in itertools.combinations(every, 2):
+    keys = [(split(key), key) for item in varied for key in item.keys]
+    for (one, first), (two, second) in itertools.combinations(keys, 2):
         if one[: len(two)] == two[: len(one)]:
-            inside = (
-                "stands twice"
-                if one == two
-                else f"is part of `{min(first, second, key=len)}`, which varies too"
-            )
-            raise ValueError(
-                f"`{max(first, second, key=len)}` {inside}; each key may vary in one place only."
-            )
-    number = math.prod(len(own.labelled) for own in varied)
-    if number > MOST_VARIANTS:
+            outer, inner = sorted((first, second), key=len)
+            problem = "is given twice" if one == two else f"is part of `{outer}`, which also varies"
+            raise ValueError(f"`{inner}` {problem}. Vary each key in one item only.")
+    number = math.prod(len(item.labelled) for item in varied)
+    if number > MAX_VARIANTS:
         raise ValueError(
-            f"the values combine to {number:,} variants and at most {MOST_VARIANTS} are computed; list fewer values, "
-            "or those that you need as `combinations`."
+            f"must result in at most {MAX_VARIANTS} variants, but results in {number:,}. List fewer values, or only "
+            "the combinations that you need as `combinations`."
         )
     return varied
 
 
 def split(key: str) -> Path:
-    """A key as written, part by part.
+    """Return the parts of a key as written.
 
     Examples
     --------
     >>> split("matching.scenarios[2].known")
     ('matching', 'scenarios', 1, 'known')
     """
-    found: list[str | int] = []
+    parts: list[str | int] = []
     for part in key.split("."):
         word, *numbers = re.split(r"\[(\d+)\]", part)
-        found += [word] if word or not numbers else []
-        found += [int(number) - 1 for number in numbers[::2]]
-    return tuple(found)
+        parts += [word] if word or not numbers else []
+        parts += [int(number) - 1 for number in numbers[::2]]
+    return tuple(parts)

@@ -1,6 +1,6 @@
-"""What is written from the study model for its readers: the JSON Schema for editors, and config/README.md.
+"""Generate the JSON Schema for editors and config/README.md from the study model.
 
-``make docs`` writes both; a test fails where either differs from what the model says.
+``make docs`` writes both; a test fails if a file differs from the model.
 """
 
 from __future__ import annotations
@@ -22,23 +22,22 @@ INTRODUCTION = """\
 
 <!-- Generated from the study model by `make docs`; change the descriptions there. -->
 
-A study is one YAML file. What a number of its report depends on is in this file, in the files that it
-names, or in the code; running it again gives the same bytes. [studies/example.yaml](studies/example.yaml)
-runs out of the box and says why it is as it is. Run a study of your own, or several, by their paths:
+A study is one YAML file. Every number of its report depends only on this file, the files that it names, and the code;
+running the study again gives the same bytes. [studies/example.yaml](studies/example.yaml) is an example with comments
+that you can run at once. To run your own studies, give their paths:
 
     .venv/bin/snakemake --config study=path/to/study.yaml
     .venv/bin/snakemake --config study=one.yaml,two.yaml
 
-- Paths in a study file are relative to that file.
-- Codes stay what you wrote: `NO`, `012` and `22:30` are text, and so is every other value until the study
-  gives it a type. A key that stands twice is an error, and so is a key that is not listed below.
-- A mistake is reported with its line, its key and a remedy, before anything is computed.
-- A changed study reruns the steps that take what changed, and no others.
-- Editors that know the YAML language server complete and check a study whose first line is the comment
+- Paths in a study file are relative to the study file.
+- Codes are read as written: `NO`, `012` and `22:30` are text, and so is every value until the study gives it a type.
+- A key that is given twice, or that is not listed below, is an error.
+- Mistakes are reported before anything is computed, with the line, the key, what is wrong and what to do.
+- After a change, the study reruns the steps that the change affects, and no others.
+- Editors that support the YAML language server complete and check a study file if its first line is this comment, with
+  the path from the study file to [the schema](../workflow/schemas/study.schema.json):
 
       # yaml-language-server: $schema=../workflow/schemas/study.schema.json
-
-  with the path from the study file to [that schema](../workflow/schemas/study.schema.json).
 
 ## A full example
 """
@@ -54,7 +53,7 @@ files:
   eif: {path: broker/persons.csv.gz, id: [broker, serial], delimiter: ";", encoding: cp1252}
   iuf: {path: internal/links.parquet, puf_id: [pufid], eif_id: [broker, serial]}
 
-strata: [region]                      # a column of both files; compared only inside a region
+strata: [region]                      # a column of both files; only records of the same region are compared
 
 linking_variables:
   - {name: age, type: numeric, missing: ["-9"]}
@@ -65,12 +64,12 @@ linking_variables:
 
 binning: {bins: 5, cutpoints: puf, scope: stratum}
 
-metrics:                              # those that are named are computed; {} takes the defaults
+metrics:                              # the metrics to compute; {} takes the defaults of a metric
   unicity: {}
   taxicab: {alpha: 0.5}
   euclidean: {norm: rms}
   adhoc:
-    scores:                           # a variable that is not named takes the default score
+    scores:                           # variables that are not named take the default score
       sex: exact
       age: {bands: [{within: 0, score: 5}, {within: 2, score: 3}]}
       income: {bands: [{within: 0.1, relative: true, score: 5}, {within: 0.25, relative: true, score: 2}]}
@@ -84,64 +83,65 @@ decision: {conditional_rate_at_most: 0.05}
 KEYS = """\
 ## Keys
 
-A dot leads into a section, `[]` into each item of a list, `*` into each key that you choose yourself, and
-`[word]` into the section whose `kind` is that word.
-*Required* means within its section: a section that is optional may be left out whole. What METHODS says of
-a key stands in [docs/METHODS.md](../docs/METHODS.md), under the section that is named.
+In the names of keys, a dot separates a section from a key in it, `[]` stands for each item of a list, `*` for each key
+that you choose yourself, and `[word]` for the section whose `kind` is that word. *Required* means required in its
+section; a section that is optional may be left out. *Source* refers to a section of
+[docs/METHODS.md](../docs/METHODS.md).
 """
 
 RUNS = """\
 ## config.yaml
 
-[config.yaml](config.yaml) is not a study: it says what a run does, and no number depends on it.
+[config.yaml](config.yaml) is not a study: it has the settings of a run, on which no number depends.
 
 | key | type | default | meaning |
 |---|---|---|---|
-| `studies` | list of text | `[config/studies/example.yaml]` | The study files that run when `--config study=…` \
-names none. |
-| `pairs_per_shard` | whole number | `20_000_000_000` | The budget of one scoring job, in pairs of records: \
-strata are packed into jobs up to it, and a stratum of more than twice as many pairs is split. |
-| `threads_on_a_cluster` | whole number | `8` | The processors that a long job asks a cluster for; on one machine \
-it takes all that `--cores` gives. |
-| `shared_results` | `true` or `false` | `false` | Whether `results/` and `reports/` may be readable by others than \
-their owner. If not, a run refuses such a folder and names the command that closes it; if so, each run warns of it. \
-What the run makes is its owner's alone either way. |
+| `studies` | list of text | `[config/studies/example.yaml]` | The study files to run if the command line has no \
+`--config study=…`. |
+| `pairs_per_shard` | positive integer | `20_000_000_000` | The largest number of pairs of records in one scoring job. \
+Strata are combined into jobs up to this number; a stratum with more than twice as many pairs is split. |
+| `threads_on_a_cluster` | positive integer | `8` | The number of processors that a long job requests on a cluster. On \
+a single machine, a job uses all processors that `--cores` allows. |
+| `shared_results` | `true` or `false` | `false` | Whether other users may read `results/` and `reports/`. If `false`, \
+a run refuses folders that others can read, and gives the command that closes them. If `true`, each run prints a \
+warning. Files that a run creates are readable by their owner only, in either case. |
 """
 
 
 VARIANTS = """\
 ## Variants
 
-A study may list values to be compared: of one setting, of several that take the same value, or of several that
-vary together. Every combination is a *variant*, the study that one would get by writing those values into the file.
+A study can list values to compare: of one key, of several keys that take the same value, or of several keys that vary
+together. Every combination of these values is a *variant*: the study that you would get by writing the values into the
+file.
 
 ```yaml
 variants:
-  - {set: metrics.taxicab.alpha, values: [0.25, 0.5, 0.75]}   # any key of the study, dots between its sections
-  - name: protection                                          # several keys at a time, under labels
+  - {set: metrics.taxicab.alpha, values: [0.25, 0.5, 0.75]}   # a key of the study, with dots between its sections
+  - name: protection                                          # several keys that vary together, under labels
     combinations:
-      released: {}                                            # as the study says
+      released: {}                                            # the values of the study
       swapped: {simulate.treatment.swapping: 0.25, binning.bins: 3}
 ```
 
-- The study as it stands, without `variants`, is always computed; its report is in full, with a section that compares
-  it with the variants. A combination that is the study itself is not computed twice. To compare nothing but what is
-  listed, let the study say one of the listed values.
-- A variant is called by what it sets, here `alpha-0.25_protection-swapped`; its `rates.csv` lies in
-  `results/{id}/variants/{variant}`, the comparison in `results/{id}/comparison/`, with one line per variant and metric.
-  `variant` is its name there, `reference` says `yes` of the study as it stands, and `set_…` is the value or label of
-  each thing that varies.
-- What a value does not touch is computed once: results that several variants share lie with the study, or with a
-  variant that sets only what they depend on, such as `results/{id}/variants/alpha-0.25`. A new or changed value
-  computes what it touches and nothing else.
-- A value of more than one word needs a label: `values: {label: value}`. An empty value stands for the default.
-- Whatever a value makes wrong is reported with its line before anything is computed: an unknown key, a wrong type,
-  two combinations that are the same study, a combination that contradicts itself.
-- A variant has a report of its own where it is asked for, all of its steps in its own folder:
+- The study itself, without `variants`, is always computed. Its report is complete, and has a section that compares it
+  with the variants. A combination that equals the study itself is not computed twice. To compare only the listed
+  values, write one of them into the study.
+- The name of a variant consists of the values that it sets, here `alpha-0.25_protection-swapped`. Its `rates.csv` is in
+  `results/{id}/variants/{variant}`. The comparison is in `results/{id}/comparison/` and has one line per variant and
+  metric: `variant` is the name of the variant, `reference` is `yes` for the study itself, and the columns `set_…` have
+  the value or label of each item of `variants`.
+- Results that a value does not affect are computed once. Results that several variants share are stored with the study,
+  or with a variant that sets only the values on which they depend, such as `results/{id}/variants/alpha-0.25`. After a
+  value is added or changed, only the results that it affects are computed.
+- A value that is a list or a section must have a label: `values: {label: value}`. An empty value takes the default.
+- Mistakes in variants are reported with their line before anything is computed: an unknown key, a wrong type, two
+  combinations that are the same study, or a combination that is not a valid study.
+- To make the report of a variant, with all of its steps, ask for it:
   `snakemake --config study=… -- reports/{id}/variants/{variant}/disclosure-review.html`.
 
-[studies/example-variants.yaml](studies/example-variants.yaml) compares three protections and three weights of a
-missing value.
+[studies/example-variants.yaml](studies/example-variants.yaml) compares three protections and three scores of a missing
+value.
 """
 
 
@@ -149,30 +149,30 @@ class _EditorSchema(GenerateJsonSchema):
     """JSON Schema of what a study file may hold, as editors see it."""
 
     def str_schema(self, schema: core_schema.StringSchema) -> dict[str, Any]:
-        """Text is any scalar of YAML: the reader keeps ``-9``, ``012`` and ``true`` as they are written."""
+        """Return text as any scalar of YAML: the reader keeps ``-9``, ``012`` and ``true`` as written."""
         return {**super().str_schema(schema), "type": ["string", "number", "boolean"]}
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> dict[str, Any]:
-        """Exact numbers are written as numbers."""
+        """Return decimals as numbers, as they are written."""
         limits: dict[str, Any] = {name: schema[name] for name in ("ge", "gt", "le", "lt") if name in schema}
         return self.float_schema(core_schema.float_schema(**limits))
 
     def default_schema(self, schema: core_schema.WithDefaultSchema) -> dict[str, Any]:
-        """Defaults that a study file can state: not what stands for an absent key."""
-        made = super().default_schema(schema)
-        return {key: value for key, value in made.items() if key != "default" or value not in (None, "")}
+        """Return a schema with its default, unless a study file cannot state the default."""
+        result = super().default_schema(schema)
+        return {key: value for key, value in result.items() if key != "default" or value not in (None, "")}
 
     def encode_default(self, dft: Any) -> Any:
-        """Exact numbers as numbers."""
+        """Return an exact default as a number."""
         return float(dft) if isinstance(dft, Fraction | Decimal) else super().encode_default(dft)
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - the signature is pydantic's
-        """No title repeats the key."""
+        """Leave out titles, which repeat the keys."""
         return False
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of study files."""
+    """Return the JSON Schema of study files."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **Study.model_json_schema(by_alias=False, schema_generator=_EditorSchema),
@@ -180,7 +180,7 @@ def schema() -> dict[str, Any]:
 
 
 class Key(NamedTuple):
-    """One line of the tables of keys."""
+    """A line of the tables of keys."""
 
     name: str
     type: str
@@ -189,7 +189,7 @@ class Key(NamedTuple):
 
 
 def readme() -> str:
-    """The text of config/README.md."""
+    """Return the text of config/README.md."""
     whole = schema()
     parts = [INTRODUCTION, f"```yaml\n{EXAMPLE}```\n", KEYS, "### The study\n"]
     sections = {
@@ -211,7 +211,7 @@ def _table(keys: list[Key]) -> str:
 def _keys(
     whole: dict[str, Any], fields: dict[str, Any], required: Sequence[str], prefix: str = ""
 ) -> Iterator[Key]:
-    """The given fields, required ones first, each followed by those inside it."""
+    """Yield the given fields, required ones first, each followed by the fields inside it."""
     for name, field in sorted(fields.items(), key=lambda item: item[0] not in required):
         if "-" in name:
             continue  # the other spelling of a key
@@ -227,12 +227,12 @@ def _keys(
 
 
 def _kind(section: dict[str, Any]) -> str:
-    """The mark of a section that only its `kind` tells apart from another, which is the default."""
+    """Return the mark of a section whose required `kind` distinguishes it from the default section."""
     return f"[{section['properties']['kind']['const']}]" if "kind" in section.get("required", ()) else ""
 
 
 def _variants(whole: dict[str, Any], field: Any) -> list[dict[str, Any]]:
-    """What a field may be, references followed; null, which stands for absent, left out."""
+    """Return the alternatives of a field, with references resolved and without null, which means absent."""
     variants = []
     for variant in field.get("anyOf", field.get("oneOf", [field])):
         if "$ref" in variant:
@@ -245,7 +245,7 @@ def _variants(whole: dict[str, Any], field: Any) -> list[dict[str, Any]]:
 
 
 def _inside(whole: dict[str, Any], field: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The sections inside a field: itself, the items of its list, or the values of its mapping."""
+    """Yield the sections inside a field: itself, the items of its list, or the values of its mapping."""
     for variant in _variants(whole, field):
         if "properties" in variant:
             yield "", variant
@@ -276,7 +276,7 @@ def _type_of(whole: dict[str, Any], variant: dict[str, Any]) -> str:
     if kind == ["number", "string"]:
         return "number or fraction"
     if kind in ("integer", "number"):
-        return f"{'whole number' if kind == 'integer' else 'number'} {_range(variant)}".rstrip()
+        return f"{'integer' if kind == 'integer' else 'number'} {_range(variant)}".rstrip()
     if kind == "boolean":
         return "`true` or `false`"
     return "date" if variant.get("format") == "date" else "text"
@@ -286,8 +286,7 @@ def _range(variant: dict[str, Any]) -> str:
     if {"minimum", "maximum"} <= set(variant):
         return f"{variant['minimum']:g} to {variant['maximum']:,g}"
     limits = [("≥", "minimum"), (">", "exclusiveMinimum"), ("≤", "maximum"), ("<", "exclusiveMaximum")]
-    said = [f"{sign} {variant[limit]:g}" for sign, limit in limits if limit in variant]
-    return ", ".join(said)
+    return ", ".join(f"{sign} {variant[limit]:g}" for sign, limit in limits if limit in variant)
 
 
 def _either(names: list[str]) -> str:
@@ -304,7 +303,7 @@ def _default(required: bool, field: dict[str, Any]) -> str:
 
 
 def _flow(value: Any) -> str:
-    """A value as YAML writes it on one line."""
+    """Return a value as YAML writes it on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name}: {_flow(item)}" for name, item in value.items()) + "}"
     if isinstance(value, bool):
@@ -315,13 +314,13 @@ def _flow(value: Any) -> str:
 
 
 def _meaning(whole: dict[str, Any], field: dict[str, Any]) -> str:
-    """The description of a field, or where it says no more that of its section."""
+    """Return the description of a field, or else that of its section."""
     described = field if "description" in field else _variants(whole, field)[0]
     return described["description"].replace("|", "\\|")
 
 
 def files() -> dict[str, str]:
-    """The generated files: their text by their path from the repository's root."""
+    """Return the texts of the generated files by their paths from the root of the repository."""
     return {
         "workflow/schemas/study.schema.json": json.dumps(schema(), ensure_ascii=False, indent=2) + "\n",
         "config/README.md": readme(),
@@ -329,7 +328,7 @@ def files() -> dict[str, str]:
 
 
 def write(root: Path) -> None:
-    """Write the generated files under the repository's root."""
+    """Write the generated files below the root of the repository."""
     for path, text in files().items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")

@@ -1,13 +1,13 @@
-"""The study: one immutable model of everything that a number depends on, and its digest.
+"""The study: one immutable model of everything that a number depends on.
 
-A study file is read into :class:`Study`; every default is filled in, contradictions are
-refused, and :func:`canonical_json` writes it in one way only, so that its SHA-256 names it.
+A study file is read into :class:`Study`, which fills in every default and refuses contradictions.
+:func:`canonical_json` writes equal studies as equal texts, so their SHA-256 identifies the study.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
-import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +22,7 @@ from pydantic import (
 
 from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
-from reident.sections.base import Day, Section
+from reident.sections.base import Day, Pattern, Section, refuse_repeats
 from reident.sections.columns import RESERVED
 from reident.sections.decision import Decision
 from reident.sections.filerisk import POPULATION, SURVEY, FileRisk, KeyVariable
@@ -44,7 +44,7 @@ from reident.sections.simulation import (
     SkewedAmounts,
     SyntheticSurvey,
 )
-from reident.sections.variants import MOST_VARIANTS, Varied
+from reident.sections.variants import MAX_VARIANTS, Varied
 from reident.sections.variants import check as check_variants
 from reident.study import reading as studyfile
 from reident.study.named_files import check_files
@@ -59,14 +59,17 @@ def _defaults_where_empty(value: Any) -> Any:
 
 
 _ONE_FIELD_PER_METRIC: dict[str, Any] = {
-    name: (metric.options | None, Field(None, description=f"{metric.options.__doc__} Absent: not computed."))
+    name: (
+        metric.options | None,
+        Field(None, description=f"{metric.options.__doc__} If absent: not computed."),
+    )
     for name, metric in REGISTRY.items()
 }
 
 Metrics = create_model(
     "Metrics",
     __base__=Section,
-    __doc__="The metrics that are computed; `{}` takes the defaults.",
+    __doc__="The metrics to compute; `{}` takes the defaults of a metric.",
     **_ONE_FIELD_PER_METRIC,
 )
 
@@ -74,66 +77,80 @@ Metrics = create_model(
 class Study(Section):
     """A re-identification study."""
 
-    id: str = Field(
-        pattern=r"^[a-z0-9-]+$",
+    id: Annotated[
+        str,
+        Pattern(
+            r"[a-z0-9-]+",
+            "must consist of lower-case letters, digits and hyphens. Write for example survey-2026.",
+        ),
+    ] = Field(
         max_length=80,
-        description="Lower-case letters, digits and hyphens: the results lie in results/{id} and reports/{id}.",
+        description="The name of the study, in lower-case letters, digits and hyphens. The results are in results/{id} "
+        "and reports/{id}.",
     )
-    title: str = Field("", description="The title of the report; empty: the id.")
-    agency: str = Field("", description="Who releases the file; shown on the front page.")
-    date: Day | None = Field(None, description="The date of the report, YYYY-MM-DD; nothing else dates it.")
+    title: str = Field("", description="The title of the report. If absent: the `id`.")
+    agency: str = Field("", description="The organisation that releases the file, for the front page.")
+    date: Day | None = Field(
+        None, description="The date of the report, YYYY-MM-DD. If absent: the report has no date."
+    )
     files: Files | None = Field(
-        None, description="The three files that `metrics` compare. This, `microaggregate` or `simulate`."
+        None,
+        description="The three files that `metrics` compare. Exactly one of this, `microaggregate` and `simulate`.",
     )
     microaggregate: Microaggregate | None = Field(
         None,
-        description="In place of `files`: a file that is micro-aggregated and attacked by itself. Source: METHODS §9.",
+        description="Instead of `files`: a file that is micro-aggregated and compared with the original. Source: "
+        "METHODS §9.",
     )
     simulate: Simulation | None = Field(
         None,
-        description="Simulated files, in place of `files`, or of those of `matching`, `file_risk` or `microaggregate`.",
+        description="Simulated files, instead of `files` or the files of `matching`, `file_risk` or `microaggregate`.",
     )
     strata: Strata = Field(
         (),
-        description="Records are compared only inside equal values of all these variables. Each is the name of a "
-        "column of both files, or a section where the files differ. Source: METHODS §2.",
+        description="The variables that define the strata: records are compared only if they are equal on all of "
+        "these. Each is the name of a column of both files, or a section if the files differ. Source: METHODS §2.",
     )
     linking_variables: tuple[LinkingVariable, ...] = Field(
-        (), max_length=MAX_LINKING_VARIABLES, description="What the intruder compares, with `metrics`."
+        (),
+        max_length=MAX_LINKING_VARIABLES,
+        description="The variables that the intruder compares. Required with `metrics`.",
     )
     binning: Binning = Field(
-        default_factory=Binning, description="Categories of numeric variables, for unicity and taxicab."
+        default_factory=Binning,
+        description="The categories of numeric variables for unicity, taxicab and `file_risk`.",
     )
     metrics: Annotated[Metrics, BeforeValidator(_defaults_where_empty)] | None = Field(
         None,
-        description="The metrics that are computed, at least one; `{}` takes the defaults. Absent: no records are "
-        "linked.",
+        description="The metrics to compute, at least one; `{}` takes the defaults of a metric. If absent: no records "
+        "are linked.",
     )
     rank_filter: RankFilter = Field(
-        default_factory=RankFilter, description="How many pairs of a record may be suspected."
+        default_factory=RankFilter, description="The largest number of suspected pairs of a record."
     )
-    rates: Rates = Field(default_factory=Rates, description="The intervals of the rates.")
+    rates: Rates = Field(default_factory=Rates, description="The confidence intervals of the rates.")
     matching: Matching | None = Field(
-        None, description="Matching-based risk of synthetic data; absent: not computed. Source: METHODS §8."
+        None,
+        description="The matching-based risk of synthetic data. If absent: not computed. Source: METHODS §8.",
     )
     file_risk: FileRisk | None = Field(
-        None, description="Risk of one file: uniques, DIS, SUDA; absent: not computed. Source: METHODS §7."
+        None,
+        description="The risk of one file: uniques, DIS and SUDA. If absent: not computed. Source: METHODS §7.",
     )
     decision: Decision | None = Field(
-        None, description="What the verdict of the report compares with. Absent: no verdict."
+        None, description="The limits of the verdict in the report. If absent: no verdict."
     )
     variants: Annotated[tuple[Varied, ...], AfterValidator(check_variants)] = Field(
         (),
-        description="What is compared: every combination of the listed values is computed as a study of its own, "
-        "beside the study as it stands, and the report compares their rates. At most "
-        f"{MOST_VARIANTS} combinations.",
+        description="The values to compare. Every combination of them is computed as a variant of the study, and the "
+        f"report compares the rates of the study and its variants. At most {MAX_VARIANTS} combinations.",
     )
 
     @property
     def chosen(self) -> dict[str, Section]:
         """The options of the metrics that are computed, in the order of the registry."""
-        found = {name: getattr(self.metrics, name, None) for name in REGISTRY}
-        return {name: options for name, options in found.items() if options is not None}
+        options = {name: getattr(self.metrics, name, None) for name in REGISTRY}
+        return {name: option for name, option in options.items() if option is not None}
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:
@@ -142,12 +159,12 @@ class Study(Section):
 
     @property
     def record_files(self) -> dict[str, RecordFile]:
-        """The descriptions of ``puf`` and ``eif``, declared or made."""
+        """The descriptions of ``puf`` and ``eif``, declared, simulated or micro-aggregated."""
         return {"puf": self.linked_files.puf, "eif": self.linked_files.eif}
 
     @property
     def link_file(self) -> LinkFile:
-        """The description of ``iuf``, declared or made."""
+        """The description of ``iuf``, declared, simulated or micro-aggregated."""
         return self.linked_files.iuf
 
     @property
@@ -200,12 +217,12 @@ class Study(Section):
 
     @property
     def risk_key(self) -> tuple[KeyVariable, ...]:
-        """The key variables of `file_risk`, linking variables as these are declared."""
+        """The key variables of `file_risk`; linking variables as they are declared."""
         return self.risk.key(self.linking_variables)
 
     @property
     def risk_id(self) -> tuple[str, ...]:
-        """The columns that name a record of the file of `file_risk`; empty: its row does."""
+        """The columns that identify a record of the file of `file_risk`; empty if the row number does."""
         side = self.risk.side
         if side in ("puf", "eif"):
             return self.record_files[side].id
@@ -215,15 +232,15 @@ class Study(Section):
 
     @property
     def risk_sources(self) -> dict[str, SourceFile]:
-        """The descriptions of the file of `file_risk`, by its side, and of ``population``; empty without it."""
+        """The descriptions of the file of `file_risk` and of ``population``, by side; empty without `file_risk`."""
         others = {**self.linked_sources, **self.matched_sources}
         return {} if self.file_risk is None else self.file_risk.sources(others)
 
     @property
     def sources(self) -> dict[str, SourceFile]:
         """The descriptions of all files that the study reads, by side."""
-        own = {} if self.microaggregate is None else {ORIGINAL: self.microaggregate.source}
-        return {**self.linked_sources, **self.matched_sources, **self.risk_sources, **own}
+        original = {} if self.microaggregate is None else {ORIGINAL: self.microaggregate.source}
+        return {**self.linked_sources, **self.matched_sources, **self.risk_sources, **original}
 
     @property
     def simulated(self) -> frozenset[str]:
@@ -238,50 +255,48 @@ class Study(Section):
 
     @property
     def made(self) -> dict[str, str]:
-        """The sides that the study makes itself, and the folder of its results in which each of them lies."""
+        """The sides of the files that the study creates, with the folder of its results that contains each file."""
         masked = {} if self.microaggregate is None else dict.fromkeys(self.linked_sources, "microaggregation")
         return masked | dict.fromkeys(self.simulated, "simulated")
 
     @model_validator(mode="after")
-    def _something_to_do(self) -> Study:
+    def _has_results(self) -> Study:
         if self.metrics is None:
             for name in ("files", "microaggregate", "linking_variables", "strata"):
                 if getattr(self, name):
                     raise ValueError(
-                        f"`{name}` belong to `metrics`, which the study does not have; add for example "
-                        f"`metrics: {{taxicab: {{}}}}`, or remove `{name}`."
+                        f"`.{name}` must not be given without `metrics`. Remove it, or add for example "
+                        "`metrics: {taxicab: {}}`."
                     )
         if not (self.metrics or self.matching or self.file_risk):
-            raise ValueError(
-                "the study asks for nothing: add `metrics` with `files`, `matching` or `file_risk`."
-            )
+            raise ValueError("`metrics`, `matching` or `file_risk` is missing. Add at least one of them.")
         if self.metrics is not None and not self.linking_variables:
-            raise ValueError("`metrics` compare `linking_variables`; list what the intruder compares.")
+            raise ValueError("`.linking_variables` is missing. List the variables that `metrics` compare.")
         return self
 
     @model_validator(mode="after")
     def _one_source(self) -> Study:
         households = isinstance(self.simulate, HouseholdSurvey)
         if self.metrics is None and households:
-            raise ValueError("`simulate` draws the files of `metrics`, which the study does not have.")
+            raise _without_use(self.simulate, "metrics")
         if self.metrics is not None and sum([bool(self.files), bool(self.microaggregate), households]) != 1:
             raise ValueError(
-                "`metrics` take their records from `files`, from `microaggregate` or from a simulated household "
-                "survey: give exactly one of them."
+                "`.metrics` must have exactly one source of records: `files`, `microaggregate`, or `simulate` with the "
+                "kind `household-survey`. Remove the others, or add one."
             )
         amounts = isinstance(self.simulate, SkewedAmounts)
         if amounts != (self.microaggregate is not None and not self.microaggregate.path):
             raise ValueError(
-                "`microaggregate` takes its file from its own `path` or from simulated `skewed-amounts`: give exactly "
-                "one of them."
+                "`.microaggregate` must have exactly one source: its `path`, or `simulate` with the kind "
+                "`skewed-amounts`. Remove the other, or add one."
             )
         survey = isinstance(self.simulate, SyntheticSurvey)
         if self.matching is None and survey:
-            raise ValueError("`simulate` draws the files of `matching`, which the study does not have.")
+            raise _without_use(self.simulate, "matching")
         if self.matching is not None and (self.matching.confidential is None) != survey:
             raise ValueError(
-                "`matching` takes its files from its own `confidential` and `synthetic` or from a simulated "
-                "synthetic-survey: give exactly one of them."
+                "`.matching` must have exactly one source of files: its `confidential` and `synthetic`, or `simulate` "
+                "with the kind `synthetic-survey`. Remove the other, or add one."
             )
         return self
 
@@ -292,7 +307,7 @@ class Study(Section):
             self.file_risk.check_files({**self.linked_sources, **self.matched_sources}, simulated=authorities)
             self.file_risk.check_key(self.risk_key, self.risk_id)
         elif authorities:
-            raise ValueError("`simulate` draws the files of `file_risk`, which the study does not have.")
+            raise _without_use(self.simulate, "file_risk")
         return self
 
     @model_validator(mode="after")
@@ -301,11 +316,12 @@ class Study(Section):
             return self
         if self.metrics is None and self.decision.conditional_rate_at_most is not None:
             raise ValueError(
-                "`decision` limits the conditional rate, which needs `metrics`; remove the limit."
+                "`.decision.conditional_rate_at_most` must not be given without `metrics`. Remove it, or add `metrics`."
             )
         if self.matching is None and self.decision.of_matching:
             raise ValueError(
-                f"`decision` names `{next(iter(self.decision.of_matching))}`, which needs `matching`; remove it."
+                f"`.decision.{next(iter(self.decision.of_matching))}` must not be given without `matching`. Remove it, "
+                "or add `matching`."
             )
         return self
 
@@ -313,41 +329,45 @@ class Study(Section):
     def _names_do_not_clash(self) -> Study:
         linking = [variable.name for variable in self.linking_variables]
         strata = [variable.name for variable in self.strata]
-        for names, section in ((linking, "linking_variables"), (strata, "strata")):
-            for name in names:
-                if names.count(name) > 1:
-                    raise ValueError(f"`{name}` stands twice in `{section}`; keep one of the two.")
-        for variable in self.linking_variables:
-            for stratum in self.strata:
-                if (
-                    variable.name == stratum.name
-                    or variable.puf == stratum.puf
-                    or variable.eif == stratum.eif
-                ):
-                    raise ValueError(
-                        f"`{variable.name}` is both a strata variable and a linking variable; a pair in one stratum "
-                        "always agrees on it: remove it from one of the two lists."
-                    )
+        refuse_repeats(linking, "linking_variables")
+        refuse_repeats(strata, "strata")
+        for variable, stratum in itertools.product(self.linking_variables, self.strata):
+            if any(getattr(variable, field) == getattr(stratum, field) for field in ("name", "puf", "eif")):
+                raise ValueError(
+                    f"`{variable.name}` must not be both a strata variable and a linking variable, because all pairs "
+                    "of a stratum agree on it. Remove it from one of the two lists."
+                )
         keys = [name for names in self.keys.values() for name in names]
         for name in keys:
             if keys.count(name) > 1 or name in linking or name in strata:
                 raise ValueError(
-                    f"`{name}` is a key column and also something else; give the variable another `name`."
+                    f"`{name}` must not be the name of a key column and of another column or variable. Give the "
+                    "variable another `name`, or correct `id`."
                 )
         if self.microaggregate is not None:
             self.microaggregate.check_columns((*self.strata, *self.linking_variables))
         for name in [*keys, *linking, *strata]:
             if name in RESERVED:
-                raise ValueError(f"`{name}` is the name of a result column; give it another `name`.")
+                raise ValueError(
+                    f"`{name}` must not be a name in the study, because a result column has this name. Choose another "
+                    "name."
+                )
         return self
 
     @model_validator(mode="after")
     def _metrics_fit(self) -> Study:
         if self.metrics is not None and not self.chosen:
-            raise ValueError("`metrics` names no metric; add at least one, for example `taxicab: {}`.")
+            raise ValueError("`.metrics` must have at least one metric. Add one, for example `taxicab: {}`.")
         for name, options in self.chosen.items():
             REGISTRY[name].check(options, self.linking_variables)
         return self
+
+
+def _without_use(simulation: Section | None, section: str) -> ValueError:
+    kind = getattr(simulation, "kind", "")
+    return ValueError(
+        f"`.simulate` must not have the kind `{kind}` without `{section}`. Add `{section}`, or remove `simulate`."
+    )
 
 
 def load(path: Path) -> Study:
@@ -356,7 +376,7 @@ def load(path: Path) -> Study:
     Raises
     ------
     InputError
-        With the file, line and key of the first mistake, what is wrong, and a remedy.
+        With the file, line and key of the first mistake, what is wrong, and what to do.
     """
     data, node = studyfile.read(path)
     try:
@@ -366,25 +386,29 @@ def load(path: Path) -> Study:
 
 
 def known_keys() -> list[str]:
-    """Every key that a study file may have, for a mistake's `did you mean`."""
-    return sorted(set(re.findall(r'"([a-z_]+)": \{', json.dumps(Study.model_json_schema()))))
+    """Return every key that a study file may have, for suggestions in messages."""
+    whole = Study.model_json_schema()
+    sections = [whole, *whole["$defs"].values()]
+    return sorted({key for section in sections for key in section.get("properties", ())})
 
 
 def plain(study: Study) -> dict[str, Any]:
-    """The study in plain values; metrics that are not computed are absent, as in a study file."""
+    """Return the study in plain values; metrics that are not computed are absent, as in a study file."""
     plain = study.model_dump(mode="json")
     if plain["metrics"] is not None:
-        plain["metrics"] = {name: own for name, own in plain["metrics"].items() if own is not None}
+        plain["metrics"] = {
+            name: options for name, options in plain["metrics"].items() if options is not None
+        }
     return plain
 
 
 def canonical_json(study: Study) -> str:
-    """The study with every default, in the one spelling that its digest is taken of."""
+    """Return the study with every default as JSON text; equal studies have equal texts."""
     return json.dumps(plain(study), ensure_ascii=False, sort_keys=True, indent=1) + "\n"
 
 
 def parse(text: str) -> Study:
-    """The study of a canonical JSON text, as `resolve` wrote it."""
+    """Return the study of a canonical JSON text, see :func:`canonical_json`."""
     return Study.model_validate_json(text)
 
 

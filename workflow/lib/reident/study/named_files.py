@@ -1,10 +1,10 @@
-"""Whether the files that a study names are there, beside the study file."""
+"""Check that the files that a study names exist, beside the study file."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from reident.errors import InputError
 from reident.linkage.metrics import adhoc
@@ -14,14 +14,24 @@ if TYPE_CHECKING:
     from reident.study.model import Study
 
 Location = tuple[str | int, ...]
-"""Where a name stands in the study file: keys, and places in lists from 0."""
+"""Where the study file names a file: keys, and positions in lists from 0."""
 
-_LONGEST_SHOWN = 300
-"""So many characters of a name are shown."""
+MAX_SHOWN = 300
+"""The number of characters of a path that a message shows."""
+
+
+class Problem(NamedTuple):
+    """What is wrong with a path, without its subject, and what to do."""
+
+    what: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.what}. {self.remedy}."
 
 
 def named_files(study: Study) -> dict[Location, str]:
-    """The files that a study names, as it names them, by where it does."""
+    """Return the files that a study names, as written, by their location in the study file."""
     named: dict[Location, str] = {}
     if study.files is not None:
         named = {("files", side, "path"): source.path for side, source in study.linked_sources.items()}
@@ -42,43 +52,47 @@ def named_files(study: Study) -> dict[Location, str]:
 
 
 def check_files(study: Study, path: Path) -> None:
-    """See that every file that a study names is there, beside the study file at `path`.
+    """Check that every file that a study names exists, relative to the study file at `path`.
 
     Raises
     ------
     InputError
-        With the line and key of the first that is not.
+        With the line and key of the first file that does not, or that cannot be read.
     """
     for location, name in named_files(study).items():
-        if (found := _unreadable(path.parent, name)) is None:
-            continue
-        problem, remedy = found
-        line = studyfile.line_of(studyfile.read(path)[1], location)
-        shown = "".join(f"[{key + 1}]" if isinstance(key, int) else f".{key}" for key in location)[1:]
-        called = "".join(letter if letter.isprintable() else "?" for letter in name[:_LONGEST_SHOWN])
-        cut = "…" if len(name) > _LONGEST_SHOWN else ""
-        raise InputError(f"{path}, line {line}: `{shown}`: {called}{cut} {problem}; {remedy}.")
+        problem = path_problem(name) or _access_problem(path.parent / name)
+        if problem is not None:
+            line = studyfile.line_of(studyfile.read(path)[1], location)
+            shown = "".join(letter if letter.isprintable() else "?" for letter in name[:MAX_SHOWN])
+            cut = "…" if len(name) > MAX_SHOWN else ""
+            raise InputError(f"{path}, line {line}: `{studyfile.shown(location)}`: {shown}{cut} {problem}")
 
 
-def _unreadable(folder: Path, name: str) -> tuple[str, str] | None:
-    """Why a file cannot be read, and what to do; None where it can."""
+def path_problem(name: str) -> Problem | None:
+    """Return what is wrong with the characters of a path; None if nothing is."""
     if {"{", "}"} & set(name):
-        return "has a brace, which stands for several files in a workflow", "rename the file or its folder"
+        return Problem(
+            "contains a brace, which Snakemake reads as a wildcard", "Rename the file or its folder"
+        )
     if "\0" in name:
-        return "has a NUL character", "correct it"
-    file = folder / name
+        return Problem("contains a NUL character", "Correct the path")
+    return None
+
+
+def _access_problem(file: Path) -> Problem | None:
+    """Return why a file cannot be read; None if it can."""
     try:
         if file.is_dir():
-            return "is a folder", "name the file in it"
+            return Problem("is a folder", "Name a file in it")
         if file.is_symlink() and not file.exists():
-            return "is a link that leads to no file", "correct the link"
+            return Problem("is a broken link", "Correct the link")
         if not file.exists():
-            return "does not exist", "correct it; a path is relative to the study file"
+            return Problem("does not exist", "Correct the path, which is relative to the study file")
         if not file.is_file():
-            return "is a pipe or a device", "write it to a file"
+            return Problem("is a pipe or a device", "Write its content to a file")
     except PermissionError:  # of a folder on the way
-        return "may not be reached", "change the permissions of its folder"
-    except OSError as error:  # a name that is too long, a disk that does not answer
-        return f"cannot be looked up ({error.strerror})", "correct it, or move the file"
+        return Problem("is in a folder that you may not open", "Change the permissions of the folder")
+    except OSError as error:  # for example, the name is too long or the disk does not answer
+        return Problem(f"cannot be accessed ({error.strerror})", "Correct the path, or move the file")
     readable = os.access(file, os.R_OK, effective_ids=os.access in os.supports_effective_ids)
-    return None if readable else ("may not be read", "change its permissions")
+    return None if readable else Problem("cannot be read", "Change its permissions")

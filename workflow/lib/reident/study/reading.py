@@ -1,102 +1,157 @@
-"""Reading YAML study files safely, and saying where in the file a mistake is.
+"""Read YAML study files safely, and say where in the file a mistake is.
 
-Every scalar is text until the study model types it, so that ``NO``, ``012`` and
-``22:30`` stay what the analyst wrote. A repeated key is an error, not the last one
-winning. Each value remembers its line, so that a message of the model can name it.
+Every scalar is text until the study model gives it a type: ``NO``, ``012`` and ``22:30`` stay what the
+analyst wrote. A key that is given twice is an error. Each value keeps its line, for messages.
 """
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from pydantic import ValidationError
 
 from reident.errors import InputError
+from reident.sections.variants import split
 
-_SECTION = "should be a section: write its keys below it, or as `{{key: value}}`"
-_WHOLE, _NUMBER = "should be a whole number", "should be a number, with a point before its decimals"
-_WORDS = {
-    "none": "nothing is written, or null; write a value, in quotes if it is the word null",
+MAX_FILE = 20_000_000
+MAX_LINE = 1_000_000
+MAX_SCALAR = 100_000
+"""Characters of a study file, of one of its lines, and of one value: the time to read YAML grows with them."""
+
+MAX_DEPTH = 50
+"""How deeply lists and sections may be nested; a study needs fewer than ten levels."""
+
+_INNER_KEY = re.compile(r"`\.([^`]+)` ")
+_NULLS = {"", "~", "null", "Null", "NULL"}
+_SEE = "See config/README.md for this key."
+
+_SECTION = ("must be a section", "Write its keys below it, or as `{key: value}`.")
+_LIST = ("must be a list", "Write its items in brackets, as in `[a, b]`.")
+_TEXT = ("must be a single value, not a list or a section", "Write one value.")
+_INTEGER = ("must be an integer", _SEE)
+_NUMBER = ("must be a number", "Write decimals with a point, such as 0.5.")
+_BOOLEAN = ("must be `true` or `false`", _SEE)
+_DATE = ("is not a valid date (YYYY-MM-DD)", "Correct the date.")
+_PROBLEMS = {
+    "none": ("must not be absent or null", "Write a value, in quotation marks if it is the word null."),
     "model_type": _SECTION,
     "model_attributes_type": _SECTION,
     "dict_type": _SECTION,
-    "tuple_type": "should be a list: write its items in brackets, as in `[a, b]`",
-    "list_type": "should be a list: write its items in brackets, as in `[a, b]`",
-    "too_short": "should have at least {n} item{s} and has {actual_length}; add what is missing",
-    "too_long": "should have at most {n} item{s}; remove some",
-    "string_type": "should be one text, and is a list or a section; write it alone",
-    "string_too_short": "should have at least {n} character{s}; write more",
-    "string_too_long": "should have at most {n} character{s}; write fewer",
-    "int_type": _WHOLE,
-    "int_parsing": _WHOLE,
-    "int_from_float": _WHOLE,
+    "tuple_type": _LIST,
+    "list_type": _LIST,
+    "too_short": ("must have at least {n} item{s}, but has {actual_length}", "Add what is missing."),
+    "too_long": ("must have at most {n} item{s}", "Remove some items."),
+    "string_type": _TEXT,
+    "string_too_short": ("must have at least {n} character{s}", _SEE),
+    "string_too_long": ("must have at most {n} character{s}", "Shorten the text."),
+    "int_type": _INTEGER,
+    "int_parsing": _INTEGER,
+    "int_from_float": _INTEGER,
+    "int_parsing_size": _INTEGER,
     "float_type": _NUMBER,
     "float_parsing": _NUMBER,
     "finite_number": _NUMBER,
-    "bool_type": "should be true or false",
-    "bool_parsing": "should be true or false",
-    "date_type": "should be a day; write YYYY-MM-DD",
-    "date_parsing": "is no day of the calendar; write YYYY-MM-DD",
-    "date_from_datetime_parsing": "is no day of the calendar; write YYYY-MM-DD",
+    "decimal_type": _NUMBER,
+    "decimal_parsing": _NUMBER,
+    "decimal_max_places": ("must have at most {decimal_places} decimal places", "Round the number."),
+    "bool_type": _BOOLEAN,
+    "bool_parsing": _BOOLEAN,
+    "date_type": _DATE,
+    "date_parsing": _DATE,
+    "date_from_datetime_parsing": _DATE,
+    "greater_than": ("must be greater than {gt}", _SEE),
+    "greater_than_equal": ("must be at least {ge}", _SEE),
+    "less_than": ("must be less than {lt}", _SEE),
+    "less_than_equal": ("must be at most {le}", _SEE),
+    "literal_error": ("must be {choices}", _SEE),
 }
-"""What a mistake is in words that need no knowledge of Python, by its kind."""
+"""What is wrong and what to do, for each kind of error of pydantic."""
 
-_DEEPEST = 50
-"""So deep may lists and sections stand in one another; no study needs more than ten levels."""
 
-_NULLS = {"", "~", "null", "Null", "NULL"}
+class Mistake(NamedTuple):
+    """A mistake in a study file.
+
+    Attributes
+    ----------
+    line : int
+        From 1.
+    location : tuple of str and int
+        Keys, and positions in lists from 0.
+    message : str
+        What is wrong, beginning with the key, and what to do.
+    """
+
+    line: int
+    location: tuple[str | int, ...]
+    message: str
 
 
 def read(path: Path) -> tuple[Any, yaml.Node]:
-    """The plain content of a YAML file (dict, list, str, None) and its node tree.
+    """Return the plain content of a YAML file (dict, list, str, None) and its node tree.
 
     Raises
     ------
     InputError
-        If the file cannot be read, is not UTF-8, is not YAML, is empty, or repeats a key.
+        If the file cannot be read, is not UTF-8, is not YAML, is empty or too large, or gives a key twice.
     """
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(
-            f"{path}: the study file cannot be read ({error.strerror}); check the path."
-        ) from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: the study file is not UTF-8 text; save it as UTF-8.") from None
+    text = _text(path)
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         if isinstance(node, yaml.MappingNode):
             return _plain(node, path, ()), node
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "a mistake in the YAML"
-        raise InputError(f"{path}{line}: not valid YAML ({problem}); check indentation and quotes.") from None
+        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "syntax error"
+        if problem.startswith("but "):
+            problem = f"{getattr(error, 'context', '')} {problem}"
+        what = f"the file is not valid YAML ({problem}). Check the indentation and the quotation marks."
+        raise _error(path, mark.line + 1 if mark else None, what) from None
     except RecursionError:
-        raise _deep(path, None) from None
-    raise InputError(
-        f"{path}: a study file is a mapping of keys such as `id:` and `files:`; this one is not."
+        raise _error(path, None, _TOO_DEEP) from None
+    raise _error(
+        path, None, "the file must consist of keys such as `id:` and `files:`. See config/README.md."
     )
 
 
-def _deep(path: Path, node: yaml.Node | None) -> InputError:
-    line = f", line {node.start_mark.line + 1}" if node else ""
-    return InputError(
-        f"{path}{line}: lists or sections stand too deep in one another; a study needs few, remove them."
-    )
+_TOO_DEEP = f"lists or sections are nested too deeply (limit {MAX_DEPTH}). Remove the inner ones."
+
+
+def _error(path: Path, line: int | None, message: str) -> InputError:
+    return InputError(f"{path}{f', line {line}' if line else ''}: {message}")
+
+
+def _text(path: Path) -> str:
+    """Return the text of a file, unless it is too large to be a study file."""
+    try:
+        if path.is_file() and path.stat().st_size > MAX_FILE:
+            raise _error(path, None, f"the file must have at most {MAX_FILE:,} bytes. Shorten it.")
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        what = f"the study file cannot be read ({error.strerror}). Check the path."
+        raise _error(path, None, what) from None
+    except UnicodeDecodeError:
+        raise _error(path, None, "the study file is not UTF-8 text. Save it as UTF-8.") from None
+    for number, line in enumerate(text.split("\n"), start=1):
+        if len(line) > MAX_LINE:
+            raise _error(path, number, f"the line must have at most {MAX_LINE:,} characters. Shorten it.")
+    return text
 
 
 def _plain(node: yaml.Node, path: Path, above: tuple[int, ...]) -> Any:
+    line = node.start_mark.line + 1
     if id(node) in above:
-        raise InputError(f"{path}, line {node.start_mark.line + 1}: an alias refers to itself; write it out.")
-    if len(above) > _DEEPEST:
-        raise _deep(path, node)
+        raise _error(path, line, "an alias must not contain itself. Write out its content.")
+    if len(above) > MAX_DEPTH:
+        raise _error(path, line, _TOO_DEEP)
     above = (*above, id(node))
     if isinstance(node, yaml.ScalarNode):
+        if len(node.value) > MAX_SCALAR:
+            raise _error(path, line, f"a value must have at most {MAX_SCALAR:,} characters. Shorten it.")
         return None if node.style is None and node.value in _NULLS else node.value
     if isinstance(node, yaml.SequenceNode):
         return [_plain(item, path, above) for item in node.value]
@@ -104,90 +159,112 @@ def _plain(node: yaml.Node, path: Path, above: tuple[int, ...]) -> Any:
     for key, value in node.value:
         line = key.start_mark.line + 1
         if not isinstance(key, yaml.ScalarNode):
-            raise InputError(f"{path}, line {line}: a key must be plain text.")
+            raise _error(path, line, "a key must be plain text, not a list or a section. Correct the key.")
         if key.value in mapping:
-            raise InputError(f"{path}, line {line}: the key `{key.value}` is repeated; keep one of the two.")
+            raise _error(path, line, f"`{key.value}` is given twice. Remove one of the two.")
         mapping[key.value] = _plain(value, path, above)
     return mapping
 
 
 def line_of(node: yaml.Node, location: Sequence[str | int]) -> int:
-    """The line (from 1) of the value at `location`, or of the deepest value that exists on the way."""
+    """Return the line (from 1) of the value at a location, or of the deepest value on the way that exists."""
     line = node.start_mark.line + 1
     for part in location:
         if isinstance(node, yaml.MappingNode):
-            found = [(key, value) for key, value in node.value if key.value == str(part)]
-            if found:
-                line, node = found[0][0].start_mark.line + 1, found[0][1]
+            for key, value in node.value:
+                if key.value == str(part):
+                    line, node = key.start_mark.line + 1, value
+                    break
         elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
             node = node.value[part]
             line = node.start_mark.line + 1
     return line
 
 
-def _key(location: Sequence[str | int], data: Any) -> str:
-    """The location as written in the file; parts that pydantic adds for unions are dropped."""
-    shown = ""
+def shown(location: Sequence[str | int]) -> str:
+    """Return a location as it is written: `linking_variables[1].name`."""
+    parts = (f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in location)
+    return "".join(parts).removeprefix(".")
+
+
+def _written(location: Sequence[str | int], data: Any) -> list[str | int]:
+    """Return the part of a location that the file has; pydantic adds further parts for unions."""
+    parts: list[str | int] = []
     for position, part in enumerate(location):
-        last = position == len(location) - 1
         if isinstance(part, int):
-            shown += f"[{part + 1}]"
+            parts.append(part)
             data = data[part] if isinstance(data, list) and part < len(data) else None
-        elif isinstance(data, dict) and (part in data or last):
-            shown += f".{part}" if shown else part
+        elif isinstance(data, dict) and (part in data or position == len(location) - 1):
+            parts.append(part)
             data = data.get(part)
-    return shown or "the file"
+    return parts
 
 
 def _reason(error: Any, known: Sequence[str]) -> str:
+    """Return what is wrong, without its key, and what to do."""
     kind, context = error["type"], error.get("ctx", {})
     if kind == "extra_forbidden":
         close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
-        return (
-            f"unknown key; {f'did you mean `{close[0]}`?' if close else 'remove it or see config/README.md.'}"
+        remedy = (
+            f"Did you mean `{close[0]}`?" if close else "Remove it, or see config/README.md for all keys."
         )
+        return f"is not a known key. {remedy}"
     if kind == "missing":
-        return "this key is missing; add it (config/README.md lists every key)."
+        return "is missing. Add it; config/README.md describes every key."
     if kind == "value_error":
         return str(context.get("error", error["msg"]))
-    said = f"{error['msg'][0].lower()}{error['msg'][1:]}"
+    if kind == "literal_error":
+        choices = context["expected"].replace("'", "`")
+        if error["loc"][-1] == "[key]":
+            return f"is not a known key. Write {choices}."
+        context = {"choices": choices}
     if kind.startswith("string_") and error["input"] is None:
         kind = "none"
-    if kind in _WORDS:
-        n = context.get("min_length", context.get("max_length"))
-        said = _WORDS[kind].format(n=n, s="" if n == 1 else "s", **context)
-    return f"{said}; see config/README.md for what this key takes."
+    if kind not in _PROBLEMS:  # the kinds of discriminators have a message and a remedy of their own
+        return error["msg"] if error["msg"].endswith(".") else f"is not valid. {_SEE}"
+    problem, remedy = _PROBLEMS[kind]
+    n = context.get("min_length", context.get("max_length"))
+    context = {name: f"{value:g}" if isinstance(value, float) else value for name, value in context.items()}
+    return f"{problem.format(n=n, s='' if n == 1 else 's', **context)}. {remedy}"
 
 
 def explain(
     error: ValidationError, path: Path, data: Any, node: yaml.Node, known: Sequence[str]
 ) -> InputError:
-    """The first mistake of a study file (by line) in one sentence, with the number of further ones."""
-    mistakes = _mistakes(error, data, node, known)
-    places = {line for line, _, _ in mistakes}
-    more = f" ({len(places) - 1} more after this one.)" if len(places) > 1 else ""
-    line, _, reason = mistakes[0]
-    return InputError(f"{path}, line {line}: {reason}{more}")
+    """Return the first mistake of a study file, by line, with the number of further lines that have mistakes."""
+    first, *others = mistakes(error, data, node, known)
+    further = len({mistake.line for mistake in others} - {first.line})
+    more = (
+        f" ({further} more line{'s have mistakes' if further > 1 else ' has a mistake'}.)" if further else ""
+    )
+    return _error(path, first.line, f"{first.message}{more}")
 
 
-def first_mistake(
-    error: ValidationError, data: Any, node: yaml.Node, known: Sequence[str]
-) -> tuple[tuple[str | int, ...], str]:
-    """The location of the first mistake, and the key and the reason in one sentence."""
-    return _mistakes(error, data, node, known)[0][1:]
+def mistakes(error: ValidationError, data: Any, node: yaml.Node, known: Sequence[str]) -> list[Mistake]:
+    """Return every mistake of a study file, by line.
 
-
-def _mistakes(
-    error: ValidationError, data: Any, node: yaml.Node, known: Sequence[str]
-) -> list[tuple[int, tuple[str | int, ...], str]]:
-    """Line, location and sentence of every mistake, by line."""
-    mistakes = []
-    found = error.errors(include_url=False)
-    for item in found:
-        location = item["loc"]
-        # A list that is too short only because its element is wrong is no mistake of its own.
-        if any(other["loc"][: len(location)] == location != other["loc"] for other in found):
+    Parameters
+    ----------
+    error : pydantic.ValidationError
+    data : dict
+        The content of the file, see :func:`read`.
+    node : yaml.Node
+        The tree of the file.
+    known : sequence of str
+        All keys, for suggestions.
+    """
+    errors = error.errors(include_url=False)
+    result = []
+    for item in errors:
+        location, reason = item["loc"], _reason(item, known)
+        # A list that is too short only because its element is wrong is not a mistake of its own.
+        if any(other["loc"][: len(location)] == location != other["loc"] for other in errors):
             continue
-        said = f"`{_key(location, data)}`: {_reason(item, known)}"
-        mistakes.append((line_of(node, location), location, said))
-    return sorted(mistakes, key=lambda mistake: mistake[0])
+        parts = _written(location, data)
+        if inner := _INNER_KEY.match(reason):
+            location, parts = (*location, *split(inner[1])), [*parts, *split(inner[1])]
+            reason = reason[inner.end() :]
+        separator = ": " if reason.startswith("`") else " "
+        message = f"`{shown(parts)}`{separator}{reason}" if parts else reason
+        result.append(Mistake(line_of(node, location), location, message))
+    return sorted(result, key=lambda mistake: mistake.line)

@@ -1,8 +1,7 @@
-"""Variants: what a study file lists to be compared, and the combinations that come of it.
+"""Variants: every combination of the values that a study file lists under `variants`.
 
-Each item of `variants` lists values of one thing; every combination of them is a variant, a study of its
-own in which those values stand in place of what the study file says. Values are set in the file's content
-before it is checked, so that a variant is the study that one would get by writing them there.
+A variant is the study that one would get by writing its values into the study file: they are set in the
+content of the file before it is checked.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from reident.sections.variants import LONGEST_ID, Path, Varied, names, slug, split
+from reident.sections.variants import MAX_ID_LENGTH, Path, Varied, names, slug, split
+from reident.study.reading import shown
 
 
 class Variant(NamedTuple):
@@ -22,13 +22,13 @@ class Variant(NamedTuple):
     Attributes
     ----------
     id : str
-        Lower-case letters, digits, dots, hyphens and underscores; depends on its own values alone.
+        Lower-case letters, digits, dots, hyphens and underscores; depends only on the labels.
     labels : dict
         The label of each thing that varies, by its name.
     settings : dict
-        Values in the file's own form by key as written.
+        The value of each key, as the file has it.
     places : dict
-        For each key, where in `variants` its value is written: item, and label or number.
+        The location of each key's value below `variants`: item, and label or number.
     """
 
     id: str
@@ -38,47 +38,47 @@ class Variant(NamedTuple):
 
 
 def expand(varied: Sequence[Varied], *, partly: bool = False) -> list[Variant]:
-    """Every combination, the last item of `variants` changing fastest.
+    """Return every combination; the last item of `variants` changes fastest.
 
     Parameters
     ----------
     varied : sequence of Varied
     partly : bool
-        Whether combinations that set only some of what varies are wanted too.
+        Whether to include combinations that set only some of what varies.
     """
     if not varied:
         return []
-    found, called = [], names(varied)
-    for labels in itertools.product(*([*own.labelled, *([None] if partly else [])] for own in varied)):
+    combinations, item_names = [], names(varied)
+    for labels in itertools.product(*([*item.labelled, *([None] if partly else [])] for item in varied)):
         settings: dict[str, Any] = {}
         places: dict[str, Path] = {}
-        for at, (own, label) in enumerate(zip(varied, labels, strict=True)):
+        for at, (item, label) in enumerate(zip(varied, labels, strict=True)):
             if label is not None:
-                settings |= own.labelled[label]
-                places |= dict.fromkeys(own.labelled[label], _place(own, at, label))
-        by_name = {name: label for name, label in zip(called, labels, strict=True) if label is not None}
+                settings |= item.labelled[label]
+                places |= dict.fromkeys(item.labelled[label], _place(item, at, label))
+        by_name = {name: label for name, label in zip(item_names, labels, strict=True) if label is not None}
         if by_name:
-            found.append(Variant(id_of(by_name), by_name, settings, places))
-    return found
+            combinations.append(Variant(id_of(by_name), by_name, settings, places))
+    return combinations
 
 
 def _place(varied: Varied, at: int, label: str) -> Path:
     if varied.combinations is not None:
         return ("variants", at, "combinations", label)
-    own = [*varied.labelled].index(label) if isinstance(varied.values, list) else label
-    return ("variants", at, "values", own)
+    last = [*varied.labelled].index(label) if isinstance(varied.values, list) else label
+    return ("variants", at, "values", last)
 
 
 def id_of(labels: Mapping[str, str]) -> str:
-    """The name of the variant that has these labels, by the name of what varies."""
+    """Return the id of the variant with these labels, given by the name of what varies."""
     text = "_".join(f"{name.replace('_', '-')}-{slug(label)}" for name, label in labels.items())
-    if len(text) <= LONGEST_ID:
+    if len(text) <= MAX_ID_LENGTH:
         return text
-    return f"{text[: LONGEST_ID - 9]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+    return f"{text[: MAX_ID_LENGTH - 9]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def value_at(whole: Any, key: str) -> Any:
-    """The value of a key in a study's plain content; None where it has none."""
+    """Return the value of a key in a study's plain content; None if the key is absent."""
     for part in split(key):
         whole = _inside(whole, part)
     return whole
@@ -94,17 +94,17 @@ def _inside(whole: Any, part: str | int) -> Any:
 
 
 def _item(items: list[Any], part: str | int) -> int | None:
-    """The place of an item of a list, named by its number or its `name`."""
+    """Return the position of a list item that is given by its number or its `name`; None if there is not one."""
     if isinstance(part, int):
         return part if 0 <= part < len(items) else None
-    called = [at for at, item in enumerate(items) if isinstance(item, Mapping) and item.get("name") == part]
-    return called[0] if len(called) == 1 else None
+    places = [at for at, item in enumerate(items) if isinstance(item, Mapping) and item.get("name") == part]
+    return places[0] if len(places) == 1 else None
 
 
 def with_settings(
     content: dict[str, Any], whole: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The content of a study file with other values and without `variants`.
+    """Return the content of a study file with other values and without `variants`.
 
     Parameters
     ----------
@@ -113,63 +113,60 @@ def with_settings(
     whole : mapping
         The same study in plain values, with every default.
     settings : mapping
-        Values in the file's own form by key.
+        The value of each key, as a file would have it.
 
     Raises
     ------
     ValueError
-        If a section on the way to a key is none of the study's, or is written short.
+        If the study does not have a section on the way to a key, or has it as a single word.
     """
-    made = copy.deepcopy({name: own for name, own in content.items() if name != "variants"})
+    result = copy.deepcopy({name: value for name, value in content.items() if name != "variants"})
     for key, value in settings.items():
         *way, last = split(key)
-        inside, known = made, whole
+        inside, known = result, whole
         for at, part in enumerate(way):
             known = _inside(known, part)
             if known is None:
+                section = shown(way[: at + 1])
                 raise ValueError(
-                    f"`{key}`: the study has no `{_shown(way[: at + 1])}`; add it, or correct the key."
+                    f"`{key}` is not a key of the study, which has no `{section}`. Add `{section}`, or correct the key."
                 )
         for at, part in enumerate(way):
-            inside = _enter(inside, part, [*way, last][at + 1], f"`{key}`", _shown(way[: at + 1]))
-        _put(inside, last, value, f"`{key}`")
-    return made
+            inside = _enter(inside, part, [*way, last][at + 1], key, shown(way[: at + 1]))
+        _put(inside, last, value, key)
+    return result
 
 
-def _shown(way: Sequence[str | int]) -> str:
-    """A key as it is written."""
-    return "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in way).removeprefix(".")
-
-
-def _enter(inside: Any, part: str | int, after: str | int, key: str, shown: str) -> Any:
-    """The section of a name inside another; one that stands for its defaults is written out."""
+def _enter(inside: Any, part: str | int, after: str | int, key: str, section: str) -> Any:
+    """Return the section of a name inside another section; add one that is absent because of its defaults."""
     if isinstance(inside, list):
         place = _item(inside, part)
-        found = inside[place] if place is not None else None
+        inner = inside[place] if place is not None else None
     else:
         name = _spelling(inside, str(part))
         if inside.get(name) is None and not isinstance(after, int):
             inside[name] = {}
-        found = inside.get(name)
-    if not isinstance(found, dict | list):
+        inner = inside.get(name)
+    if not isinstance(inner, dict | list):
         raise ValueError(
-            f"{key}: the study file writes `{shown}` short; write it out as a section, or set it as a whole."
+            f"`{key}` must not be set inside `{section}`, which the study file writes as a single word. Write "
+            f"`{section}` as a section, or set `{section}` as a whole."
         )
-    return found
+    return inner
 
 
-def _put(inside: Any, last: str | int, value: Any, shown: str) -> None:
+def _put(inside: Any, last: str | int, value: Any, key: str) -> None:
     if isinstance(inside, list):
         place = _item(inside, last)
         if place is None:
-            raise ValueError(f"{shown}: the list has no such item; correct the key.")
+            raise ValueError(f"`{key}` is not an item of the list. Correct the key.")
         inside[place] = copy.deepcopy(value)
     else:
         inside[_spelling(inside, str(last))] = copy.deepcopy(value)
 
 
 def _spelling(section: Mapping[str, Any], name: str) -> str:
-    """A key as the section spells it: some may be written with a hyphen in place of an underscore."""
+    """Return a key as the section spells it, with underscores or hyphens."""
     for other in (name.replace("_", "-"), name.replace("-", "_")):
         if other in section and name not in section:
             return other

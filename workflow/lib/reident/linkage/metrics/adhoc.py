@@ -1,4 +1,4 @@
-"""Adhoc: the sum of scores 0…5 that the study defines for each variable (METHODS §4.4)."""
+"""Adhoc: the sum of scores from 0 to 5 that the study defines for each variable (METHODS §4.4)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from reident.errors import InputError
 from reident.linkage.metrics.contract import Metric, Scored, Setting
-from reident.sections.base import Section
+from reident.sections.base import Pattern, Section
 from reident.sections.codes import Coding, normaliser
 from reident.sections.exact import SCALE, ULPS
 
@@ -32,10 +32,10 @@ Score = Annotated[Decimal, Field(ge=0, le=5, decimal_places=12)]
 class Band(Section):
     """A band of differences between the two values of a numeric variable."""
 
-    within: float = Field(ge=0, description="The largest difference of the band, itself included.")
-    score: Score = Field(description="The score of a pair in the band, 0 to 5.")
+    within: float = Field(ge=0, description="The largest difference that is in the band.")
+    score: Score = Field(description="The score of a pair in the band, from 0 to 5.")
     relative: bool = Field(
-        False, description="Whether `within` is a share of the absolute value in the public use file."
+        False, description="Whether `within` is relative to the absolute value in the public use file."
     )
 
 
@@ -44,66 +44,83 @@ class Cell(Section):
 
     puf: str = Field(description="The category in the public use file, after recoding.")
     eif: str = Field(description="The category in the external intruder file, after recoding.")
-    score: Score = Field(description="The score of the pair, 0 to 5.")
+    score: Score = Field(description="The score of the pair, from 0 to 5.")
 
 
 class VariableScore(Section):
-    """How one linking variable is scored: exactly one of `exact`, `bands`, `table`, `function`."""
+    """The score of one linking variable: exactly one of `exact`, `bands`, `table` and `function`."""
 
     exact: bool = Field(
         False,
-        description="5 where the two values are equal, otherwise 0; the word `exact` for the section says the same.",
+        description="Whether the score is 5 for equal values and 0 for all others. May be written as the word `exact` "
+        "instead of a section.",
     )
     bands: tuple[Band, ...] | None = Field(
         None,
         min_length=1,
-        description="Numeric variables: the narrowest band that holds the difference counts.",
+        description="Numeric variables: bands of differences; the narrowest band that contains a difference gives its "
+        "score.",
     )
     beyond: Score = Field(Decimal(0), description="The score of a difference outside every band.")
     table: tuple[Cell, ...] | None = Field(
-        None, min_length=1, description="Categorical variables: the score by pair of categories."
+        None, min_length=1, description="Categorical variables: the scores of pairs of categories."
     )
     otherwise: Score = Field(
-        Decimal(0), description="The score of a pair of categories that the table does not name."
+        Decimal(0), description="The score of a pair of categories that is not in the table."
     )
-    function: str | None = Field(
-        None,
-        pattern=r"^[A-Za-z_]\w*:[A-Za-z_]\w*$",
-        description="`module:name`, a vectorised function in a Python file beside the study file.",
+    function: (
+        Annotated[
+            str,
+            Pattern(
+                r"[A-Za-z_]\w*:[A-Za-z_]\w*",
+                "must be the name of a module and of a function in it. Write `module:name`, for a file beside the "
+                "study file.",
+            ),
+        ]
+        | None
+    ) = Field(
+        None, description="`module:name`, a vectorised function in a Python file beside the study file."
     )
-    sha256: str | None = Field(
+    sha256: (
+        Annotated[
+            str,
+            Pattern(r"[0-9a-f]{64}", "must be a SHA-256, 64 hexadecimal digits in lower case. Correct it."),
+        ]
+        | None
+    ) = Field(
         None,
-        pattern=r"^[0-9a-f]{64}$",
-        description="The approved SHA-256 of that Python file; without it nothing runs.",
+        description="The SHA-256 of the approved version of that Python file; other versions are not run.",
     )
 
     @model_validator(mode="after")
     def _one_rule(self) -> VariableScore:
         rules = [self.exact, self.bands is not None, self.table is not None, self.function is not None]
         if sum(rules) != 1:
-            raise ValueError("takes exactly one of `exact`, `bands`, `table` and `function`.")
+            raise ValueError(
+                "must have exactly one of `exact`, `bands`, `table` and `function`. Remove the others, or add one."
+            )
         if self.function is not None and self.sha256 is None:
             raise ValueError(
-                "a scoring function needs the `sha256` of its file, so that it is the approved one."
+                "`.sha256` is missing. Review the file of the scoring function, and add its SHA-256."
             )
         if self.bands is not None and len({(band.within, band.relative) for band in self.bands}) < len(
             self.bands
         ):
-            raise ValueError("two bands have the same `within`; keep one of them.")
+            raise ValueError("`.bands` must not have the same `within` twice. Remove one of the two.")
         if self.bands is not None and len({band.relative for band in self.bands}) > 1:
-            raise ValueError("the bands of one variable are all relative or all absolute; make them alike.")
+            raise ValueError("`.bands` must be either all relative or all absolute. Correct `relative`.")
         if self.table is not None and len({(cell.puf, cell.eif) for cell in self.table}) < len(self.table):
-            raise ValueError("a pair of categories stands twice in the table; keep one of the two.")
+            raise ValueError("`.table` must not have a pair of categories twice. Remove one of the two.")
         return self
 
 
 def _word(value: Any) -> Any:
-    """`exact` may be written as this one word."""
+    """Let the word `exact` stand for the section."""
     return {"exact": True} if value == "exact" else value
 
 
 class Options(Section):
-    """The sum of scores from 0 to 5 that the analyst gives for each linking variable."""
+    """The sum of scores from 0 to 5, which the analyst defines for each linking variable."""
 
     scores: dict[
         str,
@@ -112,9 +129,10 @@ class Options(Section):
         ],
     ] = Field(
         default_factory=dict,
-        description="By linking variable: `exact`, `{bands: [{within, score}, …]}`, `{table: [{puf, eif, score}, …]}` "
-        "or `{function: module:name, sha256: …}`. Undeclared variables: categorical `exact`, numeric bands in "
-        "standard deviations of the public use file. Source: METHODS §4.4.",
+        description="The score of each linking variable: `exact`, `{bands: [{within, score}, …]}`, `{table: [{puf, "
+        "eif, score}, …]}` or `{function: module:name, sha256: …}`. Other variables take the default: `exact` for "
+        "categorical variables, bands in standard deviations of the public use file for numeric variables. Source: "
+        "METHODS §4.4.",
     )
 
 
@@ -123,27 +141,28 @@ DEFAULT_BANDS = ((0.1, 5), (0.25, 4), (0.5, 3), (1.0, 2), (2.0, 1))
 
 
 def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
-    """Refuse scores of what is not a linking variable, or of the other type."""
+    """Refuse scores of unknown variables, and scores that do not fit the type of a variable."""
     types = {variable.name: variable.type for variable in variables}
     for name, rule in options.scores.items():
         if name not in types:
-            raise ValueError(f"`metrics.adhoc.scores` names `{name}`, which is not a linking variable.")
+            raise ValueError(
+                f"`.metrics.adhoc.scores.{name}` is not the score of a linking variable. Correct the name."
+            )
         if rule.bands is not None and types[name] != "numeric":
-            raise ValueError(f"`metrics.adhoc.scores.{name}` has bands, which need a numeric variable.")
+            raise ValueError(
+                f"`.metrics.adhoc.scores.{name}` must not have `bands`, because the variable is categorical. Use "
+                "`exact` or `table`."
+            )
         if rule.table is not None and types[name] != "categorical":
             raise ValueError(
-                f"`metrics.adhoc.scores.{name}` has a table, which needs a categorical variable."
+                f"`.metrics.adhoc.scores.{name}` must not have a `table`, because the variable is numeric. Use "
+                "`exact` or `bands`."
             )
 
 
 SPREAD = 1e-9
-"""What :data:`reident.exact.ULPS` is for declared bands, for those in standard deviations, as a share of their width:
-the deviation itself is rounded."""
-
-
-def defaulted(options: Options, variables: tuple[LinkingVariable, ...]) -> list[str]:
-    """The variables whose scores the study does not declare."""
-    return [variable.name for variable in variables if variable.name not in options.scores]
+"""The slack of the ends of default bands, as a share of their width: a standard deviation is rounded itself.
+:data:`reident.sections.exact.ULPS` is the slack of declared bands."""
 
 
 def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
@@ -172,6 +191,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
             pairing.eif.values,
             rules,
             above=above,
+            scale=SCALE,
             keep=setting.keep,
             threads=setting.threads,
             progress=setting.progress,
@@ -251,7 +271,7 @@ def _equal(make: type) -> Rule:
 
 def _rule_scores(pairing: Pairing, at: int, rule: Rule, rows: slice, columns: slice) -> np.ndarray:
     """The scores of a block for a variable with rules: int64 (rows, columns), in numpy."""
-    from reident.kernels.adhoc import HIGHEST, Bands, Table
+    from reident.kernels.adhoc import Bands, Table
 
     if isinstance(rule, Bands):
         p, e = pairing.puf.values[rows, at][:, None], pairing.eif.values[columns, at][None, :]
@@ -261,7 +281,7 @@ def _rule_scores(pairing: Pairing, at: int, rule: Rule, rows: slice, columns: sl
             scores[difference <= within + share * np.abs(p)] = points
         return np.where(np.isnan(difference), 0, scores)
     p, e = pairing.puf.codes[rows, at][:, None], pairing.eif.codes[columns, at][None, :]
-    scores = rule.scores[p, e] if isinstance(rule, Table) else np.where(p == e, HIGHEST, 0)
+    scores = rule.scores[p, e] if isinstance(rule, Table) else np.where(p == e, 5 * SCALE, 0)
     return np.where((p < 0) | (e < 0), 0, scores)
 
 

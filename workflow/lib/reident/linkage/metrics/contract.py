@@ -1,4 +1,4 @@
-"""What a pair metric is: its options, what it reads, and the pairs that it returns."""
+"""The contract of a pair metric: its options, the table that it reads, and the pairs that it returns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Scored(NamedTuple):
     score : float64 (m,)
         The pair score as METHODS §4 defines it; for unicity the order of the interaction.
     crowded : bool (n_puf,)
-        Records whose best score alone is shared by more than ``keep`` pairs: nothing of them is kept.
+        Records whose best score is shared by more than ``keep`` pairs; none of their pairs are kept.
     variables : uint64 (m,) or None
         Unicity only: the linking variables of the first smallest interaction, bit j for variable j.
     """
@@ -41,10 +41,19 @@ class Scored(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What scoring needs beside the pairs.
+    """The settings of a scoring job.
 
-    ``any_missing`` says whether any linking value of either whole file is missing (METHODS §4.1, `auto`);
-    ``functions`` are the files of a study's own scoring functions.
+    Attributes
+    ----------
+    keep : int
+        The largest number of pairs that are kept for a PUF record (METHODS §5).
+    threads : int
+    any_missing : bool
+        Whether any linking value of either whole file is missing (METHODS §4.1, `auto`).
+    functions : tuple of Path
+        The files of the study's own scoring functions.
+    progress : callable or None
+        Called with the share of the job that is done.
     """
 
     keep: int
@@ -55,7 +64,7 @@ class Setting(NamedTuple):
 
 
 def _fits_any(options: Any, variables: tuple[LinkingVariable, ...]) -> None:
-    """Options that go with whatever linking variables a study has."""
+    """Accept any linking variables."""
 
 
 class Metric(NamedTuple, Generic[OptionsT]):
@@ -68,17 +77,17 @@ class Metric(NamedTuple, Generic[OptionsT]):
     reads : {'binned', 'prepared'}
         The table that the metric compares.
     ranked : bool
-        Whether the rank filter applies; if not, the result has ``order`` in place of ``score`` and ``rank``.
+        Whether the rank filter applies; if not, the result has ``order`` instead of ``score`` and ``rank``.
     best : {'low', 'high'}
         The better end of the score.
     score : callable
         ``score(pairing, options, setting) -> Scored``.
     check : callable
-        ``check(options, variables)`` raises a `ValueError` of one sentence where the options do not fit
-        the linking variables of the study.
+        ``check(options, variables)`` raises a `ValueError`, see :class:`reident.sections.base.Section`, if the
+        options do not fit the linking variables of the study.
     splits : bool
-        Whether a stratum may be scored in blocks of PUF records (not where a record's result depends
-        on the other records of its file).
+        Whether a stratum may be scored in blocks of PUF records; not if the result of a record depends on
+        the other records of its file.
     """
 
     name: str

@@ -18,29 +18,29 @@ if TYPE_CHECKING:
 
 
 class Options(Section):
-    """The distance over all linking variables, numeric ones by how far apart their values are."""
+    """The distance over all linking variables, which depends on the differences of numeric values."""
 
     alpha: Rational = Field(
         Fraction(1, 2),
         gt=0,
         le=1,
-        description="Score α of a variable that is missing in either record, above 0 and at most 1. "
+        description="The score α of a variable that is missing in either record, above 0 and at most 1. "
         "Source: METHODS §4.3.",
     )
     norm: Literal["primer", "rms"] = Field(
         "primer",
-        description="`primer`: √Σs² / v, suspected below α/2, as printed; `rms`: √(Σs²/v), suspected below α/√2. "
-        "Source: METHODS §4.3.",
+        description="The score of a pair and its threshold. `primer`: √Σs² / v, suspected below α/2, as printed in the "
+        "Primer. `rms`: √(Σs²/v), suspected below α/√2. Source: METHODS §4.3.",
     )
 
 
 def threshold(options: Options) -> float:
-    """The score below which a pair is suspected."""
+    """Return the threshold: a pair is suspected if its score is below it."""
     return float(options.alpha) / (2 if options.norm == "primer" else math.sqrt(2))
 
 
 def excludes_nothing(options: Options, v: int) -> bool:
-    """Whether the threshold leaves every pair in, but at most those that differ on all v variables.
+    """Return whether the threshold excludes no pair, except perhaps pairs that differ on all v variables.
 
     √Σs² / v is at most 1/√v, and reaches it only where no variable agrees: METHODS §4.3
     warns from v = 1/(α/2)² on.
@@ -61,6 +61,8 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         numeric=np.array([variable.type == "numeric" for variable in pairing.variables], bool),
         alpha=float(options.alpha),
         norm=options.norm,
+        threshold=round(threshold(options) * SCALE),
+        scale=SCALE,
         keep=setting.keep,
         threads=setting.threads,
         progress=setting.progress,

@@ -23,16 +23,18 @@ class Options(Section):
         Fraction(1, 2),
         gt=0,
         le=1,
-        description="Score α of a variable that is missing in either record, above 0 and at most 1; "
-        "a pair is suspected if its score is below α/2. Source: METHODS §4.2.",
+        description="The score α of a variable that is missing in either record, above 0 and at most 1. A pair is "
+        "suspected if its score is below α/2. Source: METHODS §4.2.",
     )
 
     @field_validator("alpha")
     @classmethod
     def _levels_differ_in_their_scores(cls, alpha: Fraction) -> Fraction:
-        """Levels are ranked by their scores: with larger denominators two could have the same one."""
+        """Refuse a denominator so large that two different levels could have the same score."""
         if alpha.denominator > SCALE:
-            raise ValueError("has more than twelve decimals; write it shorter, or as a fraction such as 1/3.")
+            raise ValueError(
+                "must have at most 12 decimal places. Round it, or write a fraction such as 1/3."
+            )
         return alpha
 
 

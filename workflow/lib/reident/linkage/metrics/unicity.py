@@ -17,47 +17,48 @@ if TYPE_CHECKING:
     from reident.sections.linkage import LinkingVariable
 
 Interactions = Literal["auto", "all", "full", "jointly_observed"]
-MOST_VARIABLES = 23
-"""All 2^v − 1 sets are tried up to this v (METHODS §4.1)."""
+MAX_VARIABLES = 23
+"""The largest v for which all 2^v − 1 sets are tried (METHODS §4.1)."""
 
 
 class Options(Section):
-    """Pairs that are alone, each in its own file, in the same cell of some set of linking variables."""
+    """Pairs of records that are each unique in their own file, in the same cell of a set of linking variables."""
 
     interactions: Interactions = Field(
         "auto",
-        description="Sets of linking variables on which uniques are sought: `all` 2^v − 1 sets; `full`, only the "
-        "set of all variables; `auto`, all if any linking value is missing in either file, otherwise full; "
-        "`jointly_observed`, for each pair the variables present in both records. Source: METHODS §4.1.",
+        description="The sets of linking variables that are searched for uniques. `all`: all 2^v − 1 sets. `full`: "
+        "only the set of all variables. `auto`: `all` if any linking value is missing in either file, otherwise "
+        "`full`. `jointly_observed`: for each pair, the variables that are present in both records. Source: "
+        "METHODS §4.1.",
     )
     max_order: int | None = Field(
         None,
         ge=1,
-        description="Tries all sets of at most this many variables, whether values are missing or not; "
-        "goes with `auto` or `all`. Empty: no limit. Source: METHODS §4.1.",
+        description="With `auto` or `all`: search all sets of at most this number of variables, whether values are "
+        "missing or not. If absent: no limit. Source: METHODS §4.1.",
     )
 
     @model_validator(mode="after")
     def _order_goes_with_all(self) -> Options:
         if self.max_order is not None and self.interactions in ("full", "jointly_observed"):
             raise ValueError(
-                f"`max_order` does not go with `interactions: {self.interactions}`; remove one of them."
+                f"`.max_order` must not be given with `interactions: {self.interactions}`. Remove one of the two."
             )
         return self
 
 
 def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
-    """Refuse to try all sets of more than ``MOST_VARIABLES`` linking variables."""
+    """Refuse to search all sets of more than :data:`MAX_VARIABLES` linking variables."""
     v = len(variables)
-    if v > MOST_VARIABLES and options.interactions in ("auto", "all") and options.max_order is None:
+    if v > MAX_VARIABLES and options.interactions in ("auto", "all") and options.max_order is None:
         raise ValueError(
-            f"unicity with `interactions: {options.interactions}` tries up to 2^{v} sets; above {MOST_VARIABLES} "
-            "linking variables give `max_order`, or `interactions: full` or `jointly_observed`."
+            f"`.metrics.unicity` must have a `max_order`, or `interactions: full` or `jointly_observed`, for more than "
+            f"{MAX_VARIABLES} linking variables: it would search 2^{v} sets. Add one of these."
         )
 
 
 def sets_in_force(options: Options, any_missing: bool) -> Sets:
-    """What `interactions` comes to for these files: ``all``, ``full`` or ``jointly_observed``."""
+    """Return the sets that are searched in these files: ``all``, ``full`` or ``jointly_observed``."""
     if options.max_order is not None:
         return "all"
     if options.interactions != "auto":
@@ -77,7 +78,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
 
     sets = sets_in_force(options, setting.any_missing)
     if sets == "all":
-        _check_room(len(pairing.eif.codes), len(pairing.variables), options.max_order)
+        _check_size(len(pairing.eif.codes), len(pairing.variables), options.max_order)
     puf, eif, order, variables = unicity.shared_uniques(
         pairing.puf.codes,
         pairing.eif.codes,
@@ -89,11 +90,11 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     return Scored(puf, eif, order.astype(np.float64), np.zeros(len(pairing.puf.codes), bool), variables)
 
 
-def _check_room(n_eif: int, v: int, max_order: int | None) -> None:
-    from reident.kernels.unicity import most_records
+def _check_size(n_eif: int, v: int, max_order: int | None) -> None:
+    from reident.kernels.unicity import max_records
 
     largest = min(max_order or v, v)
-    if n_eif > (most := most_records(v, largest)):
+    if n_eif > (most := max_records(v, largest)):
         raise InputError(
             f"unicity tries sets of up to {largest} of {v} linking variables on at most {most:,} records of the "
             f"external intruder file in a stratum, which has {n_eif:,}; use fewer linking variables, finer strata, or "

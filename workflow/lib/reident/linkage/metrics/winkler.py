@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class Nearest(Section):
-    """Agreement with a fixed number of values."""
+    """Agreement of a masked value with its nearest values."""
 
     nearest: int = Field(
         ge=1,
-        description="How many values of the external intruder file agree with a masked value: the nearest ones, and "
-        "all that are as near as the last of them. Source: METHODS §4.5.",
+        description="The number of values of the external intruder file that agree with a masked value: the nearest "
+        "values, and all values as near as the last of these. Source: METHODS §4.5.",
     )
 
 
@@ -31,31 +31,37 @@ class Options(Section):
 
     agreement: Literal["half_gap", "midpoint"] | Nearest = Field(
         "half_gap",
-        description="When a value agrees with a masked one: `half_gap`, within half the distance to the nearer of the "
-        "next masked values below and above; `midpoint`, where no masked value is nearer; `{nearest: g}`, among the g "
-        "nearest. Categories agree where they are equal. Source: METHODS §4.5.",
+        description="The rule for agreement of a value with a masked value. `half_gap`: it is within half the "
+        "distance to the nearer of the next masked values below and above. `midpoint`: no other masked value is "
+        "nearer. `{nearest: g}`: it is among the g nearest values. Categories agree if they are equal. Source: "
+        "METHODS §4.5.",
     )
     min_agree: int = Field(
         1,
         ge=1,
-        description="A pair is suspected if at least so many variables agree; at most the number of linking "
-        "variables. Source: METHODS §4.5.",
+        description="The smallest number of agreeing variables with which a pair is suspected; at most the number of "
+        "linking variables. Source: METHODS §4.5.",
     )
 
 
 def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
-    """Refuse to ask for more agreements than there are variables."""
+    """Refuse to require more agreements than there are variables."""
     if options.min_agree > len(variables):
         raise ValueError(
-            f"`metrics.winkler.min_agree` is {options.min_agree}, but there are only {len(variables)} linking "
-            "variables; lower it."
+            f"`.metrics.winkler.min_agree` must be at most the number of linking variables ({len(variables)}), but is "
+            f"{options.min_agree}. Reduce it."
         )
 
 
 class Ranges(NamedTuple):
-    """The EIF values that agree with each distinct masked value: from ``low`` to ``high``, ends included.
+    """The closed range of the EIF values that agree with each distinct masked value.
 
-    All float64 (m,); ``masked`` ascends. The same of every record whose masked value is that one.
+    Attributes
+    ----------
+    masked : float64 (m,)
+        The distinct masked values, ascending.
+    low, high : float64 (m,)
+        The ends of the range of each.
     """
 
     masked: np.ndarray
@@ -65,7 +71,7 @@ class Ranges(NamedTuple):
 
 @np.errstate(over="ignore")  # an end beyond all numbers is none
 def ranges(masked: np.ndarray, held: np.ndarray, agreement: str | Nearest) -> Ranges:
-    """The values that agree with each masked value of one variable.
+    """Return the values that agree with each masked value of one variable.
 
     Parameters
     ----------
@@ -78,8 +84,8 @@ def ranges(masked: np.ndarray, held: np.ndarray, agreement: str | Nearest) -> Ra
     Returns
     -------
     Ranges
-        At an end of the masked values `half_gap` has the gap to the one neighbour, and `midpoint` no end;
-        a single masked value, or fewer than g values, agree with everything.
+        For the smallest and largest masked values, `half_gap` takes the gap to their only neighbour, and the
+        range of `midpoint` is open. Everything agrees with a single masked value, or if there are at most g values.
     """
     distinct = np.unique(masked[~np.isnan(masked)])
     if isinstance(agreement, Nearest):
@@ -94,7 +100,7 @@ def ranges(masked: np.ndarray, held: np.ndarray, agreement: str | Nearest) -> Ra
 
 
 def farthest(masked: np.ndarray, held: np.ndarray, g: int) -> np.ndarray:
-    """The distance of the g-th nearest of the ascending `held` to each value; infinite where there are fewer."""
+    """Return each value's distance to the g-th nearest of the ascending `held`; infinite if there are fewer."""
     n = len(held)
     if n <= g:
         return np.full(len(masked), np.inf)
@@ -109,7 +115,7 @@ def farthest(masked: np.ndarray, held: np.ndarray, g: int) -> np.ndarray:
 
 
 def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
-    """Suspected pairs of a pairing of prepared records; a score is the number of variables that agree."""
+    """Return the suspected pairs of a pairing of prepared records; the score is the number of agreements."""
     from reident.kernels import winkler  # compiled code: loaded only where pairs are scored
 
     low, high = (np.full(pairing.puf.codes.shape, np.nan) for _ in range(2))
@@ -137,7 +143,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
 
 
 def _numbers(codes: np.ndarray) -> np.ndarray:
-    """Categories as numbers, NaN where missing."""
+    """Return categories as numbers, NaN where missing."""
     return np.where(codes < 0, np.nan, codes.astype(np.float64))
 
 

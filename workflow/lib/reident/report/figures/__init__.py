@@ -1,4 +1,4 @@
-"""What the notebooks draw."""
+"""The figures of the report."""
 
 from reident.report.figures.filerisk import (
     risk_calibration,

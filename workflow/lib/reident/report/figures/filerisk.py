@@ -1,4 +1,4 @@
-"""Figures of the risk of one file: contributions, DIS-SUDA, and both beside the population (METHODS §7)."""
+"""Figures of the risk of one file: cells, contributions, DIS-SUDA, and its calibration (METHODS §7)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from reident.report.figures.style import (
     MUTED,
     SUSPECTED,
     Figure,
+    Look,
     Sheet,
     count_axis,
     figure,
@@ -24,108 +25,125 @@ from reident.report.figures.style import (
 )
 from reident.report.layout import part
 from reident.report.results import Results
+from reident.report.sentences import Sentences
+from reident.report.tables.common import size_tick
 from reident.report.tables.filerisk import (
     CELLS,
     CLASSES,
     NAMES,
     SUMMARY,
     VARIABLES,
-    by_cell_class,
-    classes_of,
+    by_contribution,
+    cells_by_class,
+    classes_by_definition,
 )
-from reident.report.tables.filerisk_population import BY_SAMPLE, BY_TENTH, tenths_of
+from reident.report.tables.filerisk_population import BY_SAMPLE, BY_TENTH, tenths_by_definition
 from reident.report.wording import count, percent, some
 
 LOOKS = {"elliot-manning": LINES["unicity"], "user-guide": LINES["taxicab"]}
 """Colour and marker of a definition."""
 
+EQUAL: Look = {"color": LIMIT, "linewidth": 0.9, "linestyle": (0, (4, 3))}
+"""The broken line on which both axes have the same value."""
+
+TEXT = Sentences("filerisk")
+
 
 @part(CELLS, SUMMARY)
 def risk_cells(results: Results) -> Figure:
-    """Records by the size of their cell."""
-    classes = by_cell_class(results)
+    """Draw the records by the size of their cell."""
+    classes = cells_by_class(results)
 
     def draw(sheet: Sheet) -> None:
         axes, at = sheet.panels[0], range(len(classes))
-        colors = [CONFIRMED if place == 0 else SUSPECTED for place in at]
-        axes.bar(at, classes["n_records"], width=0.72, color=colors)
+        axes.bar(at, classes["n_records"], width=0.72, color=[CONFIRMED, *[SUSPECTED] * (len(classes) - 1)])
         count_axis(axes, "y")
-        shown = [label.replace(" and more", "+").replace(" – ", "–") for label in classes["label"]]
-        axes.set_xticks(list(at), shown, fontsize=7)
-        axes.set_xlabel("records in a cell")
-        axes.set_ylabel("records")
+        ticks = [size_tick(*ends) for ends in zip(classes["low"], classes["high"], strict=True)]
+        axes.set_xticks(list(at), ticks, fontsize=7)
+        axes.set_xlabel(TEXT("cells.figure.x"))
+        axes.set_ylabel(TEXT("cells.figure.y"))
 
-    cells = [f"{row.label}: {count(row.n_records)}" for row in classes.itertuples()]
-    alt = f"Bars, records by the size of their cell. {'; '.join(cells)}."
-    caption = "Records by the number of records with the same key; the dark bar is the sample uniques."
-    return figure(draw, height=2.0, alt=alt, caption=caption)
+    cells = "; ".join(f"{row.label}: {count(row.n_records)}" for row in classes.itertuples())
+    return figure(
+        draw, height=2.0, alt=TEXT("cells.figure.alt", cells=cells), caption=TEXT("cells.figure.caption")
+    )
 
 
 @part(VARIABLES)
 def risk_contributions(results: Results) -> Figure | None:
-    """The contribution of each key variable to the total score."""
-    found = results.table(VARIABLES).sort_values("contribution", ascending=False, kind="stable")
-    if found["contribution"].isna().all():
+    """Draw the contribution of each key variable to the SUDA score."""
+    lines = by_contribution(results)
+    if lines["contribution"].isna().all():
         return None
 
     def draw(sheet: Sheet) -> None:
         axes = sheet.panels[0]
-        axes.barh(range(len(found)), found["contribution"], height=0.62, color=CONFIRMED)
-        percent_axis(axes, top_of(list(found["contribution"]), None))
-        rows(axes, list(found["variable"]), letters(sheet))
+        axes.barh(range(len(lines)), lines["contribution"], height=0.62, color=CONFIRMED)
+        percent_axis(axes, top_of(list(lines["contribution"]), None))
+        rows(axes, list(lines["variable"]), letters(sheet))
 
-    cells = [f"{row.variable} {percent(row.contribution)}" for row in found.itertuples()]
-    alt = f"Bars, contribution of each variable. {'; '.join(cells)}."
-    caption = "Share of the total SUDA score carried by the minimal sample uniques that contain a variable."
-    return figure(draw, height=height_of(len(found)), alt=alt, caption=caption)
+    variables = "; ".join(f"{row.variable} {percent(row.contribution)}" for row in lines.itertuples())
+    alt = TEXT("variables.figure.alt", variables=variables)
+    return figure(draw, height=height_of(len(lines)), alt=alt, caption=TEXT("variables.figure.caption"))
 
 
 @part(CLASSES, SUMMARY)
 def risk_classes(results: Results) -> Figure | None:
-    """Sample uniques by their DIS-SUDA, a panel for each definition."""
-    found = {name: own[own["up_to"] > 0] for name, own in classes_of(results).items()}
-    if not sum(own["n"].sum() for own in found.values()):
+    """Draw the sample uniques by their DIS-SUDA, with a panel for each definition."""
+    classes = {name: lines[lines["up_to"] > 0] for name, lines in classes_by_definition(results).items()}
+    if not any(lines["n"].any() for lines in classes.values()):
         return None
 
     def draw(sheet: Sheet) -> None:
-        for axes, name in zip(sheet.panels, NAMES, strict=True):
-            own = found[name]
-            axes.bar(range(len(own)), own["n"], width=0.8, color=LOOKS[name][0])
-            axes.set_title(NAMES[name])
+        for axes, (definition, lines) in zip(sheet.panels, classes.items(), strict=True):
+            axes.bar(range(len(lines)), lines["n"], width=0.8, color=LOOKS[definition][0])
+            axes.set_title(NAMES[definition])
             count_axis(axes, "y")
-            places = [0, 4, 9]
-            axes.set_xticks(places, [percent_tick(own["up_to"].iloc[at], 0) for at in places])
-            axes.set_xlabel("DIS-SUDA up to")
+            at = [0, 4, 9]
+            axes.set_xticks(at, [percent_tick(lines["up_to"].iloc[place], 0) for place in at])
+            axes.set_xlabel(TEXT("classes.figure.x"))
+        for axes in sheet.left():
+            axes.set_ylabel(TEXT("classes.figure.y"))
 
-    said = []
-    for name, own in found.items():
-        cells = [f"{label} {count(n)}" for label, n in zip(own.index, own["n"], strict=True) if n]
-        said.append(f"{NAMES[name]}: {'; '.join(cells)}")
-    alt = f"Bars, sample uniques by class, two panels. {'. '.join(said)}."
-    caption = "Records above 0 by their DIS-SUDA in classes of 10 %; the last bar is exactly 100 %."
-    return figure(draw, panels=2, height=2.0, alt=alt, caption=caption, across=1, sharey=True, between=0.05)
+    definitions = _by_definition(
+        {
+            definition: [f"{label} {count(n)}" for label, n in lines["n"].items() if n]
+            for definition, lines in classes.items()
+        }
+    )
+    return figure(
+        draw,
+        panels=2,
+        height=2.0,
+        alt=TEXT("classes.figure.alt", definitions=definitions),
+        caption=TEXT("classes.figure.caption"),
+        across=1,
+        sharey=True,
+        between=0.05,
+    )
+
+
+def _by_definition(values: dict[str, list[str]]) -> str:
+    """Return the values of each definition for the alternative text of a figure."""
+    return ". ".join(f"{NAMES[definition]}: {'; '.join(texts)}" for definition, texts in values.items())
 
 
 @part(BY_SAMPLE)
 def risk_samples(results: Results) -> Figure | None:
-    """DIS of every sample against the truth, of those that have both."""
+    """Draw DIS against the true probability, for the samples that have both."""
     lines = results.table(BY_SAMPLE).dropna(subset=["dis", "match_probability"])
     if lines.empty:
         return None
+    dis, truth = lines["dis"], lines["match_probability"]
 
     def draw(sheet: Sheet) -> None:
         axes = sheet.panels[0]
-        both = [*lines["dis"], *lines["match_probability"]]
-        low, high = min(both), max(both)
-        room = max((high - low) * 0.1, 0.005)
-        ends = (max(0.0, low - room), min(1.0, high + room))
-        axes.plot(ends, ends, color=LIMIT, linewidth=0.9, linestyle=(0, (4, 3)), label="equal")
-        axes.plot(
-            lines["match_probability"], lines["dis"], "o", color=CONFIRMED, markersize=3.6, label="a sample"
-        )
-        axes.set(
-            xlim=ends, ylim=ends, xlabel="truth: uniques / persons in their cells", ylabel="DIS, general form"
-        )
+        low, high = min(dis.min(), truth.min()), max(dis.max(), truth.max())
+        margin = max((high - low) * 0.1, 0.005)
+        ends = (max(0.0, low - margin), min(1.0, high + margin))
+        axes.plot(ends, ends, label=TEXT("samples.figure.equal"), **EQUAL)
+        axes.plot(truth, dis, "o", color=CONFIRMED, markersize=3.6, label=TEXT("samples.figure.sample"))
+        axes.set(xlim=ends, ylim=ends, xlabel=TEXT("samples.figure.x"), ylabel=TEXT("samples.figure.y"))
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(MaxNLocator(4))
             axis.set_major_formatter(FuncFormatter(percent_tick))
@@ -133,55 +151,57 @@ def risk_samples(results: Results) -> Figure | None:
         axes.grid(visible=True)
         sheet.key()
 
-    dis, truth = lines["dis"], lines["match_probability"]
-    alt = (
-        f"Dots, one for each of {some(len(lines), 'sample')}. DIS from {percent(dis.min())} to {percent(dis.max())}, "
-        f"the truth from {percent(truth.min())} to {percent(truth.max())}."
+    alt = TEXT(
+        "samples.figure.alt",
+        samples=some(len(lines), "sample"),
+        dis_low=percent(dis.min()),
+        dis_high=percent(dis.max()),
+        truth_low=percent(truth.min()),
+        truth_high=percent(truth.max()),
     )
-    caption = (
-        "The probability of a correct match given a unique match, in every sample: DIS against the truth."
-    )
-    return figure(draw, height=2.8, alt=alt, caption=caption)
+    return figure(draw, height=2.8, alt=alt, caption=TEXT("samples.figure.caption"))
 
 
 @part(BY_TENTH)
 def risk_calibration(results: Results) -> Figure | None:
-    """How true each definition is: tenths of the uniques against the population; nothing without a unique."""
-    found = tenths_of(results)
-    if all(own.empty for own in found.values()):
+    """Draw the calibration of each definition against the population, or nothing without a sample unique."""
+    tenths = tenths_by_definition(results)
+    if all(lines.empty for lines in tenths.values()):
         return None
 
     def draw(sheet: Sheet) -> None:
-        for axes, name in zip(sheet.panels, NAMES, strict=True):
-            own, (color, marker) = found[name], LOOKS[name]
-            axes.plot([0, 1], [0, 1], color=LIMIT, linewidth=0.9, linestyle=(0, (4, 3)), label="calibrated")
-            axes.plot(
-                own["mean_dis_suda"], own["mean_reciprocal"], marker=marker, color=color, markersize=4,
-                linewidth=1, label="mean reciprocal",
-            )  # fmt: skip
-            axes.plot(
-                own["mean_dis_suda"], own["match_probability"], marker=marker, color=color, markersize=4,
-                markerfacecolor="white", linewidth=1, label="pr(cm|um)",
-            )  # fmt: skip
-            axes.set_title(NAMES[name], pad=14)
+        for axes, (definition, lines) in zip(sheet.panels, tenths.items(), strict=True):
+            colour, marker = LOOKS[definition]
+            look: Look = {"marker": marker, "color": colour, "markersize": 4, "linewidth": 1}
+            dis_suda = lines["mean_dis_suda"]
+            axes.plot([0, 1], [0, 1], label=TEXT("calibration.calibrated"), **EQUAL)
+            axes.plot(dis_suda, lines["mean_reciprocal"], label=TEXT("calibration.reciprocal"), **look)
+            look |= {"markerfacecolor": "white"}
+            axes.plot(dis_suda, lines["match_probability"], label=TEXT("calibration.probability"), **look)
+            axes.set_title(NAMES[definition], pad=14)
             axes.set_xlim(0, 1)
-            axes.set_xlabel("DIS-SUDA, mean of a tenth")
+            axes.set_xlabel(TEXT("calibration.x"))
             axes.xaxis.set_major_locator(MaxNLocator(4))
             axes.xaxis.set_major_formatter(FuncFormatter(percent_tick))
             share_axis(axes, 1)
         sheet.key()
 
-    said = []
-    for name, own in found.items():
-        cells = [
-            f"{percent(row.mean_dis_suda)}: {percent(row.mean_reciprocal)}, {percent(row.match_probability)}"
-            for row in own.itertuples()
-        ]
-        said.append(f"{NAMES[name]}: {'; '.join(cells)}")
-    alt = f"Lines, DIS-SUDA against mean reciprocal and probability of a correct match. {'. '.join(said)}."
-    caption = (
-        "Calibration: the sample uniques of all samples in tenths by their DIS-SUDA, against the mean reciprocal of "
-        "their population cells (filled) and the probability that a unique match with them is correct (hollow). On "
-        "the broken line a value would be the probability."
+    definitions = _by_definition(
+        {
+            definition: [
+                f"{percent(row.mean_dis_suda)}: {percent(row.mean_reciprocal)}, {percent(row.match_probability)}"
+                for row in lines.itertuples()
+            ]
+            for definition, lines in tenths.items()
+        }
     )
-    return figure(draw, panels=2, height=2.9, alt=alt, caption=caption, across=1, sharey=True, between=0.05)
+    return figure(
+        draw,
+        panels=2,
+        height=2.9,
+        alt=TEXT("calibration.alt", definitions=definitions),
+        caption=TEXT("calibration.caption"),
+        across=1,
+        sharey=True,
+        between=0.05,
+    )

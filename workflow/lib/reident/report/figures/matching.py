@@ -13,6 +13,7 @@ from reident.report.figures.style import (
     RULE,
     SUSPECTED,
     Figure,
+    Look,
     Sheet,
     count_axis,
     figure,
@@ -23,182 +24,224 @@ from reident.report.figures.style import (
 )
 from reident.report.layout import part
 from reident.report.results import Results
+from reident.report.sentences import Sentences
+from reident.report.tables.common import size_tick
 from reident.report.tables.matching import (
     CONFIDENTIAL,
     DISTRIBUTION,
+    LIMITS,
     MEAN,
     SCENARIOS,
-    copies,
-    first_set,
+    by_intruder,
+    first_intruder,
+    limited_summary,
     limits,
-    lines_of,
+    synthetic_files,
 )
-from reident.report.tables.matching_sets import by_class, class_words, named_sets, subsets
-from reident.report.wording import count, escape, percent, some
+from reident.report.tables.matching_sets import (
+    about_first,
+    all_sets,
+    by_class,
+    listed_intruders,
+    short_name,
+)
+from reident.report.wording import count, percent, shorten, some
 
-PANELS = (
-    ("expected_match_risk", "Expected match risk"),
-    ("true_match_rate", "True match rate"),
-    ("false_match_rate", "False match rate"),
-)
+SUMMARIES = {limited_summary(limit): heading for limit, heading in LIMITS.items()}
+"""The three summaries, each with the heading of its panel."""
+
+MAX_LETTERS = 34
+"""Letters of a set's name that fit beside its dot."""
+
+TEXT = Sentences("matching")
 
 
 @part(SCENARIOS, DISTRIBUTION)
 def matching_summaries(results: Results) -> Figure:
-    """The three summaries of every intruder: each synthetic file, their mean, and the confidential file."""
-    names = named_sets(results) or [first_set(results)]
-    shares = {file: _shares(results, file, names) for file in [*copies(results), MEAN, CONFIDENTIAL]}
-    given = _limits(results)
+    """Draw the three summaries of every intruder: each synthetic file, their mean and the confidential file."""
+    intruders = listed_intruders(results) or [first_intruder(results)]
+    shares = {
+        file: _shares(results, file).loc[intruders]
+        for file in [*synthetic_files(results), MEAN, CONFIDENTIAL]
+    }
+    limit = _limits(results)
 
     def draw(sheet: Sheet) -> None:
-        for axes, (rate, heading) in zip(sheet.panels, PANELS, strict=True):
-            _dots(axes, {file: own[rate] for file, own in shares.items()})
-            every = pd.concat([own[rate] for own in shares.values()])
-            percent_axis(axes, top_of(list(every.dropna()), given.get(rate)), 3)
-            limit_line(axes, given.get(rate), at_top=True)
-            axes.set_title(heading, pad=14 if given else 7)
+        for axes, (summary, heading) in zip(sheet.panels, SUMMARIES.items(), strict=True):
+            _dots(axes, {file: lines[summary] for file, lines in shares.items()})
+            values = pd.concat([lines[summary] for lines in shares.values()]).dropna()
+            percent_axis(axes, top_of(list(values), limit.get(summary)), 3)
+            limit_line(axes, limit.get(summary), at_top=True)
+            axes.set_title(heading, pad=14 if limit else 7)
         for axes in sheet.left():
-            rows(axes, [_label(name) for name in names], letters(sheet))
+            rows(axes, [short_name(intruder) for intruder in intruders], letters(sheet))
         sheet.key()
 
-    caption = (
-        "The three summaries, the first one per target: each synthetic file (pale dots), their mean (dark dot), the "
-        "confidential file (square). Risk is high on the right in the first two, on the left in the third."
-    )
-    if given:
-        caption += " The broken line is the limit."
+    caption = TEXT("summaries.figure.caption")
     return figure(
-        draw, panels=3, height=0.45 + height_of(len(names)), alt=_summaries_alt(names, shares), caption=caption,
-        across=1, between=0.05, sharey=True,
-    )  # fmt: skip
+        draw,
+        panels=3,
+        height=0.45 + height_of(len(intruders)),
+        alt=TEXT(
+            "summaries.figure.alt", intruders=" ".join(_described(shares, intruder) for intruder in intruders)
+        ),
+        caption=TEXT("summaries.figure.caption_limits", caption=caption) if limit else caption,
+        across=1,
+        between=0.05,
+        sharey=True,
+    )
 
 
-def _label(name: str) -> str:
-    return "first" if name == "known" else name
-
-
-def _shares(results: Results, file: str, names: list[str]) -> pd.DataFrame:
-    """The summaries of some sets, the expected match risk as a share of the targets."""
-    own = lines_of(results, file).loc[names].copy()
-    own["expected_match_risk"] /= own["targets"]
-    return own
+def _shares(results: Results, file: str) -> pd.DataFrame:
+    """Return the summaries of a file by intruder, the expected match risk as a share of the targets."""
+    lines = by_intruder(results, file)
+    return lines.assign(expected_match_risk=lines["expected_match_risk"] / lines["targets"])
 
 
 def _limits(results: Results) -> dict[str, float]:
-    """The limits as shares, by summary."""
-    given = {
-        name.removesuffix("_at_most").removesuffix("_at_least"): own for name, own in limits(results).items()
-    }
-    if "expected_match_risk" in given:
-        given["expected_match_risk"] /= lines_of(results, MEAN)["targets"].iloc[0]
-    return given
+    """Return the limits as shares, by summary."""
+    shares = {limited_summary(name): limit for name, limit in limits(results).items()}
+    if "expected_match_risk" in shares:
+        shares["expected_match_risk"] /= by_intruder(results, MEAN)["targets"].iloc[0]
+    return shares
 
 
 def _dots(axes: Axes, values: dict[str, pd.Series]) -> None:
-    mean, own = values[MEAN], values[CONFIDENTIAL]
+    """Draw one summary: a line from the mean to the confidential file, and a dot for each file."""
+    mean, confidential = values[MEAN], values[CONFIDENTIAL]
     at = range(len(mean))
-    axes.hlines(at, mean, own, color=RULE, linewidth=2, zorder=1)
-    files = [file for file in values if file not in (MEAN, CONFIDENTIAL)]
-    for place, file in enumerate(files):
-        label = "synthetic files" if place == 0 else None
-        axes.plot(
-            values[file], at, "o", color=SUSPECTED, markersize=3.4, zorder=2, label=label, clip_on=False
-        )
-    axes.plot(mean, at, "o", color=CONFIRMED, markersize=5, zorder=3, label="their mean", clip_on=False)
+    axes.hlines(at, mean, confidential, color=RULE, linewidth=2, zorder=1)
+    label: str | None = TEXT("summaries.figure.synthetic")
+    for file, shares in values.items():
+        if file not in (MEAN, CONFIDENTIAL):
+            axes.plot(shares, at, "o", color=SUSPECTED, markersize=3.4, zorder=2, label=label, clip_on=False)
+            label = None
+    look: Look = {
+        "color": "white",
+        "markeredgecolor": MUTED,
+        "markersize": 4.4,
+        "zorder": 2,
+        "clip_on": False,
+    }
     axes.plot(
-        own, at, "s", color="white", markeredgecolor=MUTED, markersize=4.4, zorder=2, clip_on=False,
-        label="confidential file",
-    )  # fmt: skip
+        mean,
+        at,
+        "o",
+        color=CONFIRMED,
+        markersize=5,
+        zorder=3,
+        label=TEXT("summaries.figure.mean"),
+        clip_on=False,
+    )
+    axes.plot(confidential, at, "s", label=TEXT("summaries.figure.confidential"), **look)
 
 
-def _summaries_alt(names: list[str], shares: dict[str, pd.DataFrame]) -> str:
-    said = ["Dots, three panels."]
-    for name in names:
-        mean, own = shares[MEAN].loc[name], shares[CONFIDENTIAL].loc[name]
-        cells = [
-            f"{heading.lower()} {percent(mean[rate])}, of the confidential file {percent(own[rate])}"
-            for rate, heading in PANELS
-        ]
-        said.append(f"{_label(name)}, mean of the synthetic files: {'; '.join(cells)}.")
-    return " ".join(said)
+def _described(shares: dict[str, pd.DataFrame], intruder: str) -> str:
+    """Return the summaries of an intruder in words."""
+    mean, confidential = shares[MEAN].loc[intruder], shares[CONFIDENTIAL].loc[intruder]
+    summaries = [
+        TEXT(
+            "summaries.figure.alt_summary",
+            summary=heading.lower(),
+            mean=percent(mean[summary]),
+            confidential=percent(confidential[summary]),
+        )
+        for summary, heading in SUMMARIES.items()
+    ]
+    return TEXT(
+        "summaries.figure.alt_intruder", intruder=short_name(intruder), summaries="; ".join(summaries)
+    )
 
 
 @part(DISTRIBUTION, SCENARIOS)
 def matching_distribution(results: Results) -> Figure:
-    """Targets by the number of matching records, those with their own among them, and the confidential file."""
+    """Draw the targets by number of matching records, beside the confidential file."""
     classes = by_class(results)
-    labels = [class_words(row.matches_from, row.matches_to) for row in classes.itertuples()]
 
     def draw(sheet: Sheet) -> None:
         axes, at = sheet.panels[0], range(len(classes))
-        axes.bar(at, classes["n_records"], width=0.72, color=SUSPECTED, label="targets, synthetic files")
-        axes.bar(at, classes["n_own"], width=0.42, color=CONFIRMED, label="their own record among them")
-        axes.plot(
-            at, classes["confidential"], "D", color="white", markeredgecolor=INK, markersize=3.8, zorder=4,
-            clip_on=False, label="targets, confidential file",
-        )  # fmt: skip
+        text = {name: TEXT(f"distribution.figure.{name}") for name in ("targets", "own", "confidential", "x")}
+        axes.bar(at, classes["n_records"], width=0.72, color=SUSPECTED, label=text["targets"])
+        axes.bar(at, classes["n_own"], width=0.42, color=CONFIRMED, label=text["own"])
+        look: Look = {
+            "color": "white",
+            "markeredgecolor": INK,
+            "markersize": 3.8,
+            "zorder": 4,
+            "clip_on": False,
+        }
+        axes.plot(at, classes["confidential"], "D", label=text["confidential"], **look)
         count_axis(axes, "y")
-        shown = [label.replace(" and more", "+").replace(" – ", "–") for label in labels]
-        axes.set_xticks(list(at), shown, rotation=45 if sheet.narrow else 0, fontsize=7)
-        axes.set_xlabel("records that match")
+        ticks = [
+            size_tick(*ends) for ends in zip(classes["matches_from"], classes["matches_to"], strict=True)
+        ]
+        axes.set_xticks(list(at), ticks, rotation=45 if sheet.narrow else 0, fontsize=7)
+        axes.set_xlabel(text["x"])
         sheet.key()
 
-    name = first_set(results)
-    who = "" if len(lines_of(results, MEAN)) == 1 or name == "known" else f" of the intruder *{escape(name)}*"
-    caption = (
-        f"Targets{who} by the number of synthetic records that match, on average over the synthetic files; diamonds, "
-        "the confidential file against itself."
-    )
-    cells = [
-        f"{label}: {count(row.n_records)} targets, {count(row.n_own)} with their own record; confidential "
-        f"{count(row.confidential)}"
-        for label, row in zip(labels, classes.itertuples(), strict=True)
+    texts = [
+        TEXT(
+            "distribution.figure.alt_class",
+            matches=row.label,
+            targets=count(row.n_records),
+            own=count(row.n_own),
+            confidential=count(row.confidential),
+        )
+        for row in classes.itertuples()
     ]
-    alt = f"Bars by the number of matching records. {'; '.join(cells)}."
-    return figure(draw, height=2.3, alt=alt, caption=caption)
+    alt = TEXT("distribution.figure.alt", classes="; ".join(texts))
+    return figure(
+        draw, height=2.3, alt=alt, caption=TEXT("distribution.figure.caption", **about_first(results))
+    )
 
 
 @part(SCENARIOS)
 def matching_subsets(results: Results) -> Figure | None:
-    """The expected match risk of all subsets by their size, the most dangerous of each size named."""
-    found = subsets(results)
-    if found.empty:
+    """Draw the expected match risk of all sets by number of variables, naming the highest of each."""
+    sets = all_sets(results)
+    if sets.empty:
         return None
-    share = found["expected_match_risk"] / found["targets"]
-    sizes = sorted(found["size"].unique())
+    sets = sets.assign(share=sets["expected_match_risk"] / sets["targets"])
+    sizes = {some(int(size), "variable"): lines for size, lines in sets.groupby("size")}
     limit = _limits(results).get("expected_match_risk")
-    top = top_of([1.25 * float(share.max())], limit)
+    top = top_of([1.25 * float(sets["share"].max())], limit)
 
     def draw(sheet: Sheet) -> None:
         axes = sheet.panels[0]
-        for place, size in enumerate(sizes):
-            own = found["size"] == size
-            axes.plot(
-                share[own], [place] * int(own.sum()), "|", color=SUSPECTED, markersize=9, markeredgewidth=1.3
-            )
-            worst = share[own].idxmax()
-            axes.plot(share[worst], place, "o", color=CONFIRMED, markersize=4.6, zorder=3)
-            text = str(found.at[worst, "known"])
-            beyond = share[worst] > 0.55 * top
-            axes.annotate(
-                text if len(text) <= 34 else text[:33] + "…", (share[worst], place), xytext=(-4 if beyond else 5, 8.5),
-                textcoords="offset points", fontsize=6.5, ha="right" if beyond else "left", color=CONFIRMED,
-            )  # fmt: skip
+        for at, lines in enumerate(sizes.values()):
+            ticks: Look = {"color": SUSPECTED, "markersize": 9, "markeredgewidth": 1.3}
+            axes.plot(lines["share"], [at] * len(lines), "|", **ticks)
+            highest = lines.loc[lines["share"].idxmax()]
+            axes.plot(highest["share"], at, "o", color=CONFIRMED, markersize=4.6, zorder=3)
+            _name_beside(axes, shorten(highest["known"], MAX_LETTERS), highest["share"], at, top)
         percent_axis(axes, top)
         limit_line(axes, limit, at_top=True)
-        rows(axes, [some(int(size), "variable") for size in sizes], letters(sheet))
+        rows(axes, list(sizes), letters(sheet))
 
-    caption = (
-        "The expected match risk per target of every set of known variables, by their number; the dot and the name "
-        "mark the most dangerous set of each."
-    )
-    cells = []
-    for size in sizes:
-        own = share[found["size"] == size]
-        cells.append(
-            f"{some(int(size), 'variable')}: {some(len(own), 'set')} from {percent(own.min())} to {percent(own.max())}"
-            f", the most dangerous {found.at[own.idxmax(), 'known']}"
+    texts = [
+        TEXT(
+            "subsets.figure.alt_size",
+            variables=variables,
+            sets=some(len(lines), "set"),
+            lowest=percent(lines["share"].min()),
+            highest=percent(lines["share"].max()),
+            known=lines.at[lines["share"].idxmax(), "known"],
         )
-    return figure(
-        draw, height=0.55 + 0.42 * len(sizes), alt=f"Ticks by size. {'; '.join(cells)}.", caption=caption
+        for variables, lines in sizes.items()
+    ]
+    alt, caption = TEXT("subsets.figure.alt", sizes="; ".join(texts)), TEXT("subsets.figure.caption")
+    return figure(draw, height=0.55 + 0.42 * len(sizes), alt=alt, caption=caption)
+
+
+def _name_beside(axes: Axes, name: str, x: float, y: float, top: float) -> None:
+    """Write the name of a dot on the side with more room."""
+    is_right = x > 0.55 * top
+    axes.annotate(
+        name,
+        (x, y),
+        xytext=(-4 if is_right else 5, 8.5),
+        textcoords="offset points",
+        fontsize=6.5,
+        ha="right" if is_right else "left",
+        color=CONFIRMED,
     )

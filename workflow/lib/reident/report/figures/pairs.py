@@ -1,4 +1,4 @@
-"""Figures of pairs: how they spread over ranks, and which metrics find the same records (METHODS §5, §6)."""
+"""Draw pairs by rank, and the records that the metrics have in common (METHODS §5, §6)."""
 
 from __future__ import annotations
 
@@ -20,63 +20,71 @@ from reident.report.figures.style import (
 )
 from reident.report.layout import part
 from reident.report.results import Results, title
+from reident.report.sentences import Sentences
 from reident.report.tables.patterns import levels
-from reident.report.wording import count, listed, some
+from reident.report.wording import count, listed
 
-MOST_SETS = 24
-"""So many intersections are shown, the largest ones."""
+TEXT = Sentences("patterns")
+MAX_SETS = 24
+"""Sets of metrics that are shown: the largest ones."""
 
 
 @part("rates.csv")
 def ranks(results: Results) -> Figure | None:
-    """Records and pairs by rank, or by order of the interaction, one panel per metric."""
-    found = {metric: own for metric in results.metrics if len(own := levels(results, metric))}
-    if not found:
+    """Draw records and pairs by rank, or by order for unicity, one panel per metric."""
+    by_metric = {metric: lines for metric in results.metrics if len(lines := levels(results, metric))}
+    if not by_metric:
         return None
+    names = {metric: "rank" if metric in results.ranked else "order" for metric in by_metric}
 
     def draw(sheet: Sheet) -> None:
-        for axes, (metric, own) in zip(sheet.panels, found.items(), strict=False):
-            _bars(axes, own, "rank" if metric in results.ranked else "order")
+        for axes, (metric, lines) in zip(sheet.panels, by_metric.items(), strict=False):
+            _bars(axes, lines)
+            axes.set_xlabel(TEXT(f"ranks.figure.{names[metric]}_axis"))
             axes.set_title(title(metric))
-        for axes in sheet.panels[len(found) :]:
+        for axes in sheet.panels[len(by_metric) :]:
             axes.set_visible(False)
         sheet.key()
 
-    keep = count(results.study["rank_filter"]["keep"])
-    caption = f"Pairs and released records by rank, of the best {keep} pairs that scoring keeps per record."
+    caption = TEXT("ranks.figure.caption", keep=results.study["rank_filter"]["keep"])
     if len(results.ranked) < len(results.metrics):
-        caption += " Unicity by order, the number of variables on which both records are unique."
-    return figure(
-        draw, panels=max(2, len(found)), height=1.95, alt=_ranks_alt(found, results), caption=caption
-    )
+        caption += f" {TEXT('ranks.figure.order')}"
+    alt = _ranks_alt(by_metric, names)
+    return figure(draw, panels=max(2, len(by_metric)), height=1.95, alt=alt, caption=caption)
 
 
-def _bars(axes: Axes, own: pd.DataFrame, name: str) -> None:
-    axes.bar(own["level"], own["n_pairs"], width=0.8, color=SUSPECTED, label="pairs")
-    axes.bar(own["level"], own["n_pufids"], width=0.44, color=CONFIRMED, label="released records")
+def _bars(axes: Axes, lines: pd.DataFrame) -> None:
+    level = lines["level"]
+    axes.bar(level, lines["n_pairs"], width=0.8, color=SUSPECTED, label=TEXT("ranks.figure.pairs"))
+    axes.bar(level, lines["n_pufids"], width=0.44, color=CONFIRMED, label=TEXT("ranks.figure.records"))
     count_axis(axes, "y")
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True, min_n_ticks=1))
-    axes.set_xlim(own["level"].min() - 0.7, own["level"].max() + 0.7)
-    axes.set_xlabel(name)
+    axes.set_xlim(level.min() - 0.7, level.max() + 0.7)
 
 
-def _ranks_alt(found: dict[str, pd.DataFrame], results: Results) -> str:
-    said = []
-    for metric, own in found.items():
-        name = "rank" if metric in results.ranked else "order"
+def _ranks_alt(by_metric: dict[str, pd.DataFrame], names: dict[str, str]) -> str:
+    texts = [TEXT("ranks.figure.alt.start")]
+    for metric, lines in by_metric.items():
+        name = names[metric]
         cells = [
-            f"{name} {row.level:.0f}: {count(row.n_pufids)} in {count(row.n_pairs)}"
-            for row in own.head(8).itertuples()
+            TEXT(
+                f"ranks.figure.alt.cell_{name}",
+                level=round(row.level),
+                records=round(row.n_pufids),
+                pairs=round(row.n_pairs),
+            )
+            for row in lines.head(8).itertuples()
         ]
-        more = f", and {len(own) - 8} further {name}s" if len(own) > 8 else ""
-        said.append(f"{title(metric)}, released records in pairs by {name}: {', '.join(cells)}{more}.")
-    return " ".join(["Bars, one panel per metric.", *said])
+        if len(lines) > 8:
+            cells.append(TEXT("ranks.figure.alt.more", n=len(lines) - 8))
+        texts.append(TEXT(f"ranks.figure.alt.{name}", metric=title(metric), cells=", ".join(cells)))
+    return " ".join(texts)
 
 
 def intersections(results: Results) -> pd.DataFrame:
-    """Released records by the exact set of metrics that finds them: columns metrics, suspected, confirmed."""
-    found = results.table("description/overlap.csv")
-    wide = found.pivot_table(index="metrics", columns="set", values="n_pufids", aggfunc="sum", fill_value=0)
+    """Return released records by the exact set of metrics that finds them: columns metrics, suspected, confirmed."""
+    lines = results.table("description/overlap.csv")
+    wide = lines.pivot_table(index="metrics", columns="set", values="n_pufids", aggfunc="sum", fill_value=0)
     wide = wide.reindex(columns=["suspected", "confirmed"], fill_value=0).reset_index()
     largest_first: Look = {"by": ["suspected", "confirmed", "metrics"], "ascending": [False, False, True]}
     return wide.sort_values(**largest_first, ignore_index=True)
@@ -84,11 +92,11 @@ def intersections(results: Results) -> pd.DataFrame:
 
 @part("description/overlap.csv")
 def overlap(results: Results) -> Figure | None:
-    """Intersections of the metrics' suspected and confirmed records."""
-    found = intersections(results)
-    if len(results.metrics) < 2 or found.empty:
+    """Draw the suspected and confirmed records by the set of metrics that finds them."""
+    sets = intersections(results)
+    if len(results.metrics) < 2 or sets.empty:
         return None
-    shown = found.head(MOST_SETS)
+    shown = sets.head(MAX_SETS)
 
     def draw(sheet: Sheet) -> None:
         upper, lower = sheet.panels
@@ -96,18 +104,15 @@ def overlap(results: Results) -> Figure | None:
         _matrix(lower, shown, results)
         sheet.key()
 
-    caption = (
-        "Released records by the exact set of metrics that finds them: a column counts the records found by the "
-        "metrics with a filled dot and by no other."
-    )
-    if len(found) > len(shown):
-        caption += f" The {len(shown)} largest of {len(found)} sets."
+    caption = TEXT("overlap.figure.caption")
+    if len(sets) > len(shown):
+        caption += f" {TEXT('overlap.figure.largest', shown=len(shown), total=len(sets))}"
     matrix = 0.06 + 0.17 * len(results.metrics)
     return figure(
         draw,
         panels=2,
         height=1.69 + matrix,
-        alt=_overlap_alt(found),
+        alt=_overlap_alt(sets),
         caption=caption,
         stacked=True,
         sharex=True,
@@ -117,8 +122,8 @@ def overlap(results: Results) -> Figure | None:
 
 def _towers(axes: Axes, shown: pd.DataFrame, *, narrow: bool) -> None:
     at = range(len(shown))
-    axes.bar(at, shown["suspected"], width=0.62, color=SUSPECTED, label="suspected")
-    axes.bar(at, shown["confirmed"], width=0.62, color=CONFIRMED, label="confirmed")
+    for name, colour in (("suspected", SUSPECTED), ("confirmed", CONFIRMED)):
+        axes.bar(at, shown[name], width=0.62, color=colour, label=TEXT(f"overlap.figure.{name}"))
     highest = shown[["suspected", "confirmed"]].max(axis=1)
     look: Look = {"textcoords": "offset points", "ha": "center", "fontsize": 6.5, "color": INK}
     for place, (row, high) in enumerate(zip(shown.itertuples(), highest, strict=True)):
@@ -147,10 +152,14 @@ def _matrix(axes: Axes, shown: pd.DataFrame, results: Results) -> None:
     axes.spines["bottom"].set_visible(False)
 
 
-def _overlap_alt(found: pd.DataFrame) -> str:
+def _overlap_alt(sets: pd.DataFrame) -> str:
     cells = [
-        f"{listed([title(name) for name in row.metrics.split('+')])}: {count(row.suspected)} suspected, "
-        f"{count(row.confirmed)} confirmed"
-        for row in found.head(MOST_SETS).itertuples()
+        TEXT(
+            "overlap.figure.cell",
+            metrics=listed([title(name) for name in row.metrics.split("+")]),
+            suspected=round(row.suspected),
+            confirmed=round(row.confirmed),
+        )
+        for row in sets.head(MAX_SETS).itertuples()
     ]
-    return f"{some(len(found), 'set')} of metrics, each with the records that exactly these find. {'; '.join(cells)}."
+    return TEXT("overlap.figure.alt", n=len(sets), cells="; ".join(cells))

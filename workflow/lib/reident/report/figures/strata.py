@@ -1,4 +1,4 @@
-"""Figures by stratum: the size of the strata, and their conditional rates (METHODS §2, §6)."""
+"""Draw the size of the strata and their conditional rates (METHODS §2, §6)."""
 
 from __future__ import annotations
 
@@ -24,26 +24,24 @@ from reident.report.figures.style import (
 )
 from reident.report.layout import part
 from reident.report.results import WHOLE, Results, title
-from reident.report.tables.attack import shown_strata, strata_note
-from reident.report.wording import UNDEFINED, count, declared, defined, percent, shorten
+from reident.report.sentences import Sentences
+from reident.report.tables.attack import shown_strata, with_strata_note
+from reident.report.wording import UNDEFINED, declared, defined, percent, shorten
 
-MARKS: dict[str, tuple[str, Look]] = {
-    "n_links": (
-        "true links",
-        {"marker": "D", "color": "white", "markeredgecolor": CONFIRMED, "markersize": 3.6},
-    ),
-    "n_puf": ("released records (PUF)", {"marker": "o", "color": CONFIRMED, "markersize": 4.6}),
-    "n_eif": (
-        "intruder's records (EIF)",
-        {"marker": "s", "color": SUSPECTED, "markeredgecolor": "#5d8bb0", "markersize": 4.2},
-    ),
+ATTACK = Sentences("attack")
+RATES = Sentences("rates")
+
+MARKS: dict[str, Look] = {
+    "n_links": {"marker": "D", "color": "white", "markeredgecolor": CONFIRMED, "markersize": 3.6},
+    "n_puf": {"marker": "o", "color": CONFIRMED, "markersize": 4.6},
+    "n_eif": {"marker": "s", "color": SUSPECTED, "markeredgecolor": "#5d8bb0", "markersize": 4.2},
 }
-"""How a column of the manifest is called and drawn."""
+"""Marker of a column of the manifest."""
 
 
 @part("strata/manifest.csv")
 def strata(results: Results) -> Figure | None:
-    """Records of both files and true links in every stratum."""
+    """Draw the records of both files and the true links by stratum."""
     if not results.strata_names:
         return None
     manifest = shown_strata(results)
@@ -53,19 +51,20 @@ def strata(results: Results) -> Figure | None:
     def draw(sheet: Sheet) -> None:
         (axes,) = sheet.panels
         axes.hlines(n, ends.min(axis=1), ends.max(axis=1), color=RULE, linewidth=2, zorder=1)
-        for column, (name, look) in MARKS.items():
-            axes.plot(manifest[column], n, linestyle="none", label=name, **look)
+        for column, look in MARKS.items():
+            label = ATTACK(f"strata.figure.{column}")
+            axes.plot(manifest[column], n, linestyle="none", label=label, **look)
         count_axis(axes, "x")
         axes.set_xlim(-0.015 * top, 1.03 * top)
         _name_rows(sheet, results, manifest)
         sheet.key()
 
-    caption = f"Records and true links by stratum.{strata_note(results)}"
+    caption = with_strata_note(results, ATTACK("strata.figure.caption"))
     return figure(draw, height=height_of(len(manifest)), alt=_strata_alt(manifest), caption=caption)
 
 
 def _name_rows(sheet: Sheet, results: Results, shown: pd.DataFrame) -> None:
-    """The strata's names at the rows, under those of the strata variables."""
+    """Write the labels of the strata beside the rows, below the names of the strata variables."""
     for axes in sheet.left():
         rows(axes, list(shown["label"]), letters(sheet))
         axes.annotate(
@@ -84,41 +83,51 @@ def _name_rows(sheet: Sheet, results: Results, shown: pd.DataFrame) -> None:
 def _strata_alt(manifest: pd.DataFrame) -> str:
     if len(manifest) <= 12:
         lines = [
-            f"{row.label}: {count(row.n_puf)} released, {count(row.n_eif)} of the intruder, "
-            f"{count(row.n_links)} true links."
+            ATTACK(
+                "strata.figure.line",
+                label=str(row.label),
+                puf=round(row.n_puf),
+                eif=round(row.n_eif),
+                links=round(row.n_links),
+            )
             for row in manifest.itertuples()
         ]
-        return " ".join(["Dots by stratum.", *lines])
+        return ATTACK("strata.figure.alt", lines=" ".join(lines))
     ranges = [
-        f"{name} from {count(manifest[column].min())} to {count(manifest[column].max())}"
-        for column, (name, _) in MARKS.items()
+        ATTACK(
+            "strata.figure.range",
+            name=ATTACK(f"strata.figure.{column}"),
+            low=round(manifest[column].min()),
+            high=round(manifest[column].max()),
+        )
+        for column in MARKS
     ]
-    return f"Dots for {len(manifest)} strata: {', '.join(ranges)}. The table has every number."
+    return ATTACK("strata.figure.ranges", strata=len(manifest), ranges=", ".join(ranges))
 
 
 @part("rates.csv", "strata/manifest.csv")
 def rates_by_stratum(results: Results) -> Figure | None:
-    """The conditional rate in every stratum, one panel per metric."""
+    """Draw the conditional rate by stratum, one panel per metric."""
     if not results.strata_names:
         return None
     shown = shown_strata(results)
     rates = results.table("rates.csv").set_index(["metric", "stratum"])
-    own = {metric: rates.loc[metric].reindex(shown["stratum"]) for metric in results.metrics}
-    if all(lines["conditional_rate"].isna().all() for lines in own.values()):
+    by_metric = {metric: rates.loc[metric].reindex(shown["stratum"]) for metric in results.metrics}
+    if all(lines["conditional_rate"].isna().all() for lines in by_metric.values()):
         return None
-    top = _top(own, results.limit)
+    top = _top(by_metric, results.limit)
 
     def draw(sheet: Sheet) -> None:
-        for axes, (metric, lines) in zip(sheet.panels, own.items(), strict=True):
+        for axes, (metric, lines) in zip(sheet.panels, by_metric.items(), strict=True):
             _panel(axes, lines, rates.loc[(metric, WHOLE), "conditional_rate"], results.limit, top)
             axes.set_title(title(metric), pad=14)
         _name_rows(sheet, results, shown)
 
     return figure(
         draw,
-        panels=len(own),
+        panels=len(by_metric),
         height=height_of(len(shown)) + 0.1,
-        alt=_rates_alt(results, own),
+        alt=_rates_alt(results, by_metric),
         caption=_caption(results),
         between=0.05,
         sharey=True,
@@ -126,19 +135,16 @@ def rates_by_stratum(results: Results) -> Figure | None:
 
 
 def _caption(results: Results) -> str:
-    text = (
-        f"Conditional rate by stratum (dot) with its {declared(results.level)} interval (band, cut at the edge); the "
-        "thin line is the rate of the whole study."
-    )
+    text = RATES("by_stratum.figure.caption", level=declared(results.level), undefined=UNDEFINED)
     if results.limit is not None:
-        text += " Strata above the limit (broken line) are diamonds."
-    return f"{text} {UNDEFINED} nothing suspected.{strata_note(results)}"
+        text += f" {RATES('by_stratum.figure.limit')}"
+    return with_strata_note(results, text)
 
 
-def _top(own: dict[str, pd.DataFrame], limit: float | None) -> float:
-    """An axis that shows every rate and the better part of the intervals."""
-    rates = pd.concat([lines["conditional_rate"] for lines in own.values()]).dropna()
-    highs = pd.concat([lines["conditional_high"] for lines in own.values()]).dropna()
+def _top(by_metric: dict[str, pd.DataFrame], limit: float | None) -> float:
+    """Return the end of an axis that shows every rate and most of the intervals."""
+    rates = pd.concat([lines["conditional_rate"] for lines in by_metric.values()]).dropna()
+    highs = pd.concat([lines["conditional_high"] for lines in by_metric.values()]).dropna()
     return min(1.0, top_of([1.05 * float(rates.max()), 1.05 * float(highs.median())], limit))
 
 
@@ -162,15 +168,16 @@ def _panel(axes: Axes, lines: pd.DataFrame, whole: float, limit: float | None, t
     limit_line(axes, limit)
 
 
-def _rates_alt(results: Results, own: dict[str, pd.DataFrame]) -> str:
-    said = [f"Dots for {len(next(iter(own.values())))} strata, one panel per metric."]
-    for metric, lines in own.items():
-        known = lines["conditional_rate"].dropna()
+def _rates_alt(results: Results, by_metric: dict[str, pd.DataFrame]) -> str:
+    texts = [RATES("by_stratum.figure.alt.start", strata=len(next(iter(by_metric.values()))))]
+    for metric, lines in by_metric.items():
+        known, name = lines["conditional_rate"].dropna(), title(metric)
         if known.empty:
-            said.append(f"{title(metric)}: nothing suspected in any stratum.")
+            texts.append(RATES("by_stratum.figure.alt.nothing_suspected", metric=name))
             continue
-        text = f"{title(metric)}: conditional rates from {percent(known.min())} to {percent(known.max())}"
+        low, high = percent(known.min()), percent(known.max())
+        texts.append(RATES("by_stratum.figure.alt.range", metric=name, low=low, high=high))
         if results.limit is not None:
-            text += f", {(known > results.limit).sum()} strata above the limit of {declared(results.limit)}"
-        said.append(f"{text}.")
-    return " ".join([*said, "The table has every number."])
+            n, limit = int((known > results.limit).sum()), declared(results.limit)
+            texts.append(RATES("by_stratum.figure.alt.above", n=n, metric=name, limit=limit))
+    return " ".join([*texts, RATES("by_stratum.figure.alt.end")])

@@ -1,7 +1,7 @@
-"""The one visual language of the report's figures, and figures as SVG that never differ between runs.
+"""Define the style of the figures, and draw them as SVG that is the same in every run.
 
-Colours are told apart by every kind of colour vision and in grey; shape or place always says the
-same as the colour. Letters are drawn as paths, so that no font of the machine matters.
+Colours differ for every kind of colour vision and in grey; shape or position always repeats what a colour says.
+Letters are drawn as paths, so the fonts of the machine do not matter.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LINES = {
     "adhoc": ("#8a5aa8", "D"),
     "winkler": ("#7a6a00", "v"),
 }
-"""Colour and marker of a metric where several share an axis."""
+"""Colour and marker of each metric, where several share an axis."""
 
 _STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
@@ -79,11 +79,11 @@ _STYLE: dict[Any, Any] = {
 
 
 Look = dict[str, Any]
-"""How matplotlib draws something."""
+"""Keyword arguments of matplotlib that say how something is drawn."""
 
 
 class Form(NamedTuple):
-    """The room that a drawing has."""
+    """The width of a drawing, in inches, and whether it is for phones."""
 
     width: float
     narrow: bool
@@ -91,14 +91,14 @@ class Form(NamedTuple):
 
 PAGE = Form(6.4, narrow=False)
 PHONE = Form(3.6, narrow=True)
-"""Inches: the measure of a page, and a phone's."""
+"""The form of a drawing for a page and for a phone."""
 
 NARROW = "application/vnd.reident.narrow+svg"
-"""The kind of output that holds a figure's drawing for phones."""
+"""The media type of a figure's drawing for phones."""
 
 
 class Figure(NamedTuple):
-    """A drawing for pages and one for phones, what they show in words, and their caption in Markdown."""
+    """A drawing for pages and one for phones, with their alternative text and their caption in Markdown."""
 
     svg: str
     narrow: str
@@ -114,29 +114,33 @@ class Figure(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """What a figure is drawn on: its panels, in reading order, and whether they are a phone's."""
+    """A figure to draw on: its panels in reading order, and whether it is for phones."""
 
     drawn: Drawing
     panels: list[Axes]
     narrow: bool
 
     def left(self) -> list[Axes]:
-        """The panels at the left edge, which name the rows."""
+        """Return the panels at the left edge, which name the rows."""
         places = [axes.get_subplotspec() for axes in self.panels]
         return [
             axes for axes, place in zip(self.panels, places, strict=True) if place and place.is_first_col()
         ]
 
     def key(self) -> None:
-        """A legend over all panels, of what the first one has labelled."""
+        """Draw a legend above all panels, with the labels of the first."""
         handles, labels = self.panels[0].get_legend_handles_labels()
-        fits = sum(map(len, labels)) <= NARROW_KEY if self.narrow else sum(map(_room, labels)) <= WIDE_KEY
-        beside = 1 if self.narrow else max(1, WIDE_KEY // max(map(_room, labels)))
+        fits = (
+            sum(map(len, labels)) <= NARROW_LEGEND
+            if self.narrow
+            else sum(map(_legend_width, labels)) <= WIDE_LEGEND
+        )
+        beside = 1 if self.narrow else max(1, WIDE_LEGEND // max(map(_legend_width, labels)))
         columns = len(labels) if fits else beside
-        self.drawn.legend(handles, labels, loc="outside upper left", ncols=columns, fontsize=7.5, **_KEY)
+        self.drawn.legend(handles, labels, loc="outside upper left", ncols=columns, fontsize=7.5, **_LEGEND)
 
     def keys(self) -> None:
-        """A legend over each panel, of what it has labelled."""
+        """Draw a legend above each panel, with its own labels."""
         for axes in self.panels:
             handles, labels = axes.get_legend_handles_labels()
             axes.legend(
@@ -147,23 +151,23 @@ class Sheet(NamedTuple):
                 ncols=len(labels),
                 fontsize=7,
                 borderpad=0,
-                **_KEY,
+                **_LEGEND,
             )
 
 
-NARROW_KEY = 36
-"""Letters of a legend that fit one line on a phone."""
+NARROW_LEGEND = 36
+"""Characters of a legend that fit on one line on a phone."""
 
-WIDE_KEY = 92
-"""Letters of a legend that fit one line on a page, with their marks."""
+WIDE_LEGEND = 92
+"""Characters of a legend, with its markers, that fit on one line of a page."""
 
 
-def _room(label: str) -> int:
-    """The letters that a label of a legend takes with its mark."""
+def _legend_width(label: str) -> int:
+    """Return the characters that a label of a legend takes with its marker."""
     return len(label) + 5
 
 
-_KEY: Look = {
+_LEGEND: Look = {
     "handlelength": 1.2,
     "handletextpad": 0.5,
     "columnspacing": 1.4,
@@ -184,7 +188,7 @@ def figure(
     between: float = 0.02,
     **subplots: Any,
 ) -> Figure:
-    """Draw a figure for pages, its panels side by side, and for phones, at most `across` of them.
+    """Draw a figure for pages, with its panels side by side, and for phones, with at most `across` in a row.
 
     Parameters
     ----------
@@ -192,17 +196,17 @@ def figure(
         ``draw(sheet)`` fills the panels.
     panels : int
     height : float
-        Inches, of a row of panels, or of all if `stacked`.
+        Height in inches of a row of panels, or of all panels if `stacked`.
     alt : str
-        What the figure shows, in words and numbers.
+        The content of the figure in words and numbers.
     caption : str
         Markdown.
     across : int
-        The most panels beside each other on a phone.
+        Largest number of panels in a row on a phone.
     stacked : bool
-        Whether the panels stand one above the other on a page too.
+        Whether the panels are below each other on pages too.
     between : float
-        Room between panels, as a share of their width, so that the numbers of their axes do not touch.
+        Space between panels, as a share of their width; it keeps the numbers of their axes apart.
     subplots
         For :meth:`matplotlib.figure.Figure.subplots`.
     """
@@ -226,21 +230,21 @@ def _svg(
     between: float,
     subplots: Look,
 ) -> str:
-    """A drawing as SVG without a date, the name of a program, a comment, or a trace of the user's settings."""
+    """Return a drawing as SVG without date, program name, comments or any effect of the user's settings."""
     options = {
         name: value for name, value in subplots.items() if name != "width_ratios" or grid[1] == len(value)
     }
     with mpl.rc_context(), warnings.catch_warnings():
-        # A script without a font shows as the placeholder of its letters; the table has the letters themselves.
+        # Letters without a glyph in the font are drawn as placeholders; the table shows the letters themselves.
         warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
         engine = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03, wspace=between, hspace=0.03)
         drawn = Drawing(figsize=(form.width, height), layout=engine)
-        every = list(drawn.subplots(*grid, squeeze=False, **options).flat)
-        for axes in every[panels:]:
+        axes_grid = list(drawn.subplots(*grid, squeeze=False, **options).flat)
+        for axes in axes_grid[panels:]:
             axes.set_visible(False)
-        draw(Sheet(drawn, every[:panels], form.narrow))
+        draw(Sheet(drawn, axes_grid[:panels], form.narrow))
         stream = io.StringIO()
         no_metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         drawn.savefig(stream, format="svg", metadata=no_metadata)
@@ -249,7 +253,7 @@ def _svg(
 
 
 def percent_axis(axes: Axes, top: float, ticks: int = 4) -> None:
-    """A horizontal axis of shares from 0 to `top`, with light lines and few ticks."""
+    """Make the horizontal axis one of shares from 0 to `top`, with light grid lines and few ticks."""
     axes.set_xlim(0, top)
     axes.xaxis.set_major_locator(MaxNLocator(ticks, steps=[1, 2, 2.5, 5, 10]))
     axes.xaxis.set_major_formatter(FuncFormatter(percent_tick))
@@ -258,12 +262,12 @@ def percent_axis(axes: Axes, top: float, ticks: int = 4) -> None:
 
 
 def percent_tick(value: float, _: int) -> str:
-    """The number at a tick of an axis of shares."""
+    """Return the label of a tick on an axis of shares."""
     return f"{100 * value:.6g} %"
 
 
 def count_axis(axes: Axes, which: Literal["x", "y"]) -> None:
-    """An axis of counts from 0, with light lines and thousands separators."""
+    """Make an axis one of counts from 0, with light grid lines and thousands separators."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_major_locator(MaxNLocator(4, integer=True))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
@@ -274,7 +278,7 @@ def count_axis(axes: Axes, which: Literal["x", "y"]) -> None:
 
 
 def share_axis(axes: Axes, top: float) -> None:
-    """An upright axis of shares from 0 to `top`."""
+    """Make the vertical axis one of shares from 0 to `top`."""
     axes.set_ylim(0, top)
     axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 2.5, 5, 10]))
     axes.yaxis.set_major_formatter(FuncFormatter(percent_tick))
@@ -283,21 +287,21 @@ def share_axis(axes: Axes, top: float) -> None:
 
 
 def rows(axes: Axes, labels: Sequence[object], length: int) -> None:
-    """Names of the rows, the first on top, at most `length` letters of each."""
+    """Label the rows, the first at the top, with at most `length` characters each."""
     axes.set_yticks(range(len(labels)), [shorten(label, length) for label in labels])
     axes.set_ylim(len(labels) - 0.4, -0.6)
-    axes.tick_params(axis="y", labelsize=7.5 if len(labels) <= ROOMY else 6.5)
+    axes.tick_params(axis="y", labelsize=7.5 if len(labels) <= MAX_SPACED_ROWS else 6.5)
 
 
 def height_of(n: int) -> float:
-    """Inches for so many rows: roomy where there are few, close where there are many."""
-    return max(1.3, 0.75 + n * (0.195 if n <= ROOMY else 0.155))
+    """Return the height in inches of a figure of `n` rows; many rows are closer together."""
+    return max(1.3, 0.75 + n * (0.195 if n <= MAX_SPACED_ROWS else 0.155))
 
 
 def letters(sheet: Sheet) -> int:
-    """How many letters of a row's name fit."""
+    """Return how many characters of a row's label fit."""
     return 15 if sheet.narrow else 26
 
 
-ROOMY = 16
-"""More rows than these stand close."""
+MAX_SPACED_ROWS = 16
+"""Rows that a figure spaces widely; more rows are closer together."""

@@ -1,4 +1,4 @@
-"""Figures of a study's variants: rates over what varies."""
+"""Draw the rates of the variants of a study."""
 
 from __future__ import annotations
 
@@ -27,38 +27,34 @@ from reident.report.figures.style import (
 )
 from reident.report.layout import part
 from reident.report.results import Results, title
+from reident.report.sentences import Sentences
 from reident.report.tables.variants import (
     MATCHING,
     RATES,
     RISK,
+    changed_metrics,
     heading,
     is_reference,
+    label_of,
     lines_of,
-    shown,
-    touched,
-    varied,
+    setting_names,
+    shown_lines,
 )
-from reident.report.wording import escape, percent
+from reident.report.wording import escape, listed, percent
 
-MOST_CURVES = 8
-"""So many lines in a panel can be told apart; beyond, variants are rows."""
+TEXT = Sentences("variants")
+MAX_CURVES = 8
+"""Lines that can be told apart in a panel; more variants are drawn as rows."""
 
 DASHES = ((), (4, 1.5), (1.2, 1.2), (5, 1.2, 1.2, 1.2))
-"""A line's pattern where its colour is its metric's."""
-
-SUMMARIES = {
-    "expected_match_risk": "Expected match risk",
-    "true_match_rate": "True match rate",
-    "false_match_rate": "False match rate",
-}
-CHANCES = {"dis": "DIS", "mean": "Mean DIS-SUDA", "largest": "Largest DIS-SUDA"}
+"""Patterns of lines whose colour is that of their metric."""
 
 LOOKS = {title(metric): look for metric, look in LINES.items()}
-"""Colour and marker by a metric's name in the report."""
+"""Colour and marker by the name of a metric in the report."""
 
 
 class Curve(NamedTuple):
-    """A line over the numbers of what varies: its name, look and points."""
+    """A line over a numeric setting: its name, look and points."""
 
     name: str
     colour: str
@@ -69,64 +65,61 @@ class Curve(NamedTuple):
 
 @part(RATES)
 def variants_rates(results: Results) -> Figure | None:
-    """The three rates of every variant, as lines over what is a number, otherwise row by row."""
-    found = {metric: lines_of(results, metric) for metric in touched(results)}
-    if not any(own["n_suspected"].any() for own in found.values()):
+    """Draw the three rates of every variant, as lines over a numeric setting, otherwise row by row."""
+    by_metric = {title(metric): lines_of(results, metric) for metric in changed_metrics(results)}
+    if not any(lines["n_suspected"].any() for lines in by_metric.values()):
         return None
     limits = {"conditional_rate": results.limit}
-    named = {title(metric): own for metric, own in found.items()}
-    return _figure(results, named, "The three rates", PANELS, limits)
+    return _figure(results, by_metric, "rates", PANELS, limits)
 
 
 @part(MATCHING)
 def variants_matching(results: Results) -> Figure:
-    """The three summaries of every variant, on average over the synthetic files."""
-    own = results.table(MATCHING).copy()
-    own["expected_match_risk"] /= own["targets"]
-    return _figure(results, {"": own}, "The three summaries, the first one per target,", SUMMARIES, {})
+    """Draw the three summaries of every variant, averaged over the synthetic files."""
+    lines = results.table(MATCHING).copy()
+    lines["expected_match_risk"] /= lines["targets"]
+    return _figure(results, {"": lines}, "matching", TEXT.group("figure.panels.matching"), {})
 
 
 @part(RISK)
 def variants_risk(results: Results) -> Figure:
-    """The chances of a correct match in every variant: of all sample uniques, and of each by DIS-SUDA."""
-    what = "The chance of a correct match given a unique match, and its mean and maximum by DIS-SUDA,"
-    return _figure(results, {"": results.table(RISK)}, what, CHANCES, {})
+    """Draw the probability of a correct match in every variant: DIS, and the mean and largest DIS-SUDA."""
+    return _figure(results, {"": results.table(RISK)}, "risk", TEXT.group("figure.panels.risk"), {})
 
 
 def _figure(
     results: Results,
-    found: dict[str, pd.DataFrame],
-    what: str,
+    by_metric: dict[str, pd.DataFrame],
+    name: str,
     panels: dict[str, str],
     limits: Mapping[str, float | None],
 ) -> Figure:
-    """Lines over the numbers that vary where there are enough of them and few lines, otherwise rows."""
-    over = _numbers(results, found)
-    curves = _curves(results, found, over) if over else []
-    limited = " The broken line is the limit." if any(limits.values()) else ""
-    alt = _alt(results, found, panels)
-    if over and len(curves) <= MOST_CURVES:
-        caption = (
-            f"{what} over *{escape(heading(over))}*.{limited} The grey stripe is the study as it stands."
-        )
+    """Draw lines over a numeric setting where it has at least three values and the lines are few, otherwise rows."""
+    over = _numbers(results, by_metric)
+    curves = _curves(results, by_metric, over) if over else []
+    as_lines = over is not None and len(curves) <= MAX_CURVES
+    by = f"*{escape(heading(over))}*" if over and as_lines else TEXT("figure.variant")
+    limit = TEXT("figure.limit") if any(limits.values()) else ""
+    texts = [TEXT(f"figure.{name}", by=by), limit, TEXT("figure.reference")]
+    alt, caption = _alt(results, by_metric, panels), " ".join(filter(None, texts))
+    if over and as_lines:
         return figure(
             lambda sheet: _draw_curves(sheet, curves, over, panels, limits),
             panels=3, height=2.3 + 0.12 * (len(curves) > 4), alt=alt, caption=caption, across=1, between=0.05,
         )  # fmt: skip
-    lines = shown(next(iter(found.values())), next(reversed(panels)))
+    lines = shown_lines(next(iter(by_metric.values())), next(reversed(panels)))
     names = [_label(results, line) for _, line in lines.iterrows()]
-    caption = f"{what} by variant.{limited} The grey stripe is the study as it stands."
     return figure(
-        lambda sheet: _draw_rows(sheet, found, lines, names, panels, limits),
+        lambda sheet: _draw_rows(sheet, by_metric, lines, names, panels, limits),
         panels=3, height=0.45 + height_of(len(names)), alt=alt, caption=caption, across=1, between=0.05, sharey=True,
     )  # fmt: skip
 
 
-def _numbers(results: Results, found: dict[str, pd.DataFrame]) -> str | None:
-    """What varies over the most numbers, of at least three."""
-    lines = pd.concat(found.values())
+def _numbers(results: Results, by_metric: dict[str, pd.DataFrame]) -> str | None:
+    """Return the setting with the most numeric values, at least three."""
+    lines = pd.concat(by_metric.values())
     counts = {}
-    for name in varied(results):
+    for name in setting_names(results):
         labels = set(lines[f"set_{name}"])
         if len(labels) >= 3 and all(_number(label) is not None for label in labels):
             counts[name] = len(labels)
@@ -140,36 +133,36 @@ def _number(label: str) -> float | None:
         return None
 
 
-def _curves(results: Results, found: dict[str, pd.DataFrame], over: str) -> list[Curve]:
-    others = [f"set_{name}" for name in varied(results) if name != over]
-    made = []
+def _curves(results: Results, by_metric: dict[str, pd.DataFrame], over: str) -> list[Curve]:
+    others = [f"set_{name}" for name in setting_names(results) if name != over]
+    curves = []
     looks = [*LINES.values(), (MUTED, "P"), (CONFIRMED, "X"), ("#a0405a", "*")]
-    for metric, lines in found.items():
+    for metric, lines in by_metric.items():
         groups = lines.groupby(others, sort=False) if others else [((), lines)]
-        for place, (labels, own) in enumerate(groups):
+        for place, (labels, group) in enumerate(groups):
             words = [_words(name[4:], label) for name, label in zip(others, labels, strict=True)]
-            points = own.assign(at=own[f"set_{over}"].map(_number)).sort_values("at", kind="stable")
-            alone = len(found) == 1
+            points = group.assign(at=group[f"set_{over}"].map(_number)).sort_values("at", kind="stable")
+            alone = len(by_metric) == 1
             colour, marker = looks[place % len(looks)] if alone and others else LOOKS.get(metric, looks[0])
             dashes = () if alone else DASHES[place % len(DASHES)]
             name = ", ".join([*([metric] if metric and not alone else []), *words]) or metric
-            made.append(Curve(name, colour, marker, dashes, points))
-    return made
+            curves.append(Curve(name, colour, marker, dashes, points))
+    return curves
 
 
 def _words(name: str, label: str) -> str:
-    """What a line sets: a word by itself, a number with its name."""
-    return f"{heading(name)} {label}" if _number(label) is not None else label or "as it stands"
+    """Return the setting of a line: a word on its own, a number with its name."""
+    return _setting(name, label) if _number(label) is not None else label_of(label)
 
 
 def _draw_curves(
     sheet: Sheet, curves: list[Curve], over: str, panels: dict[str, str], limits: Mapping[str, float | None]
 ) -> None:
     at = sorted(set(itertools.chain.from_iterable(curve.points["at"] for curve in curves)))
-    own = {x for curve in curves for x in curve.points.loc[is_reference(curve.points), "at"]}
+    reference = {x for curve in curves for x in curve.points.loc[is_reference(curve.points), "at"]}
     for axes, (column, name) in zip(sheet.panels, panels.items(), strict=True):
-        every = [value for curve in curves for value in curve.points[column]]
-        for x in own:
+        values = [value for curve in curves for value in curve.points[column]]
+        for x in reference:
             _stripe(axes, x, 0.025 * (at[-1] - at[0]))
         for curve in curves:
             axes.plot(
@@ -177,7 +170,7 @@ def _draw_curves(
                 linewidth=1.2, dashes=curve.dashes or (None, None), label=curve.name, clip_on=False, zorder=3,
             )  # fmt: skip
         limit = limits.get(column)
-        share_axis(axes, top_of(every, limit))
+        share_axis(axes, top_of(values, limit))
         if limit is not None:
             axes.axhline(limit, color="#b3441e", linewidth=1.1, linestyle=(0, (4, 2)), zorder=1)
         axes.set_title(name)
@@ -196,7 +189,7 @@ def _stripe(axes: Axes, x: float, half: float) -> None:
 
 def _draw_rows(
     sheet: Sheet,
-    found: dict[str, pd.DataFrame],
+    by_metric: dict[str, pd.DataFrame],
     lines: pd.DataFrame,
     names: list[str],
     panels: dict[str, str],
@@ -204,42 +197,52 @@ def _draw_rows(
 ) -> None:
     kept = {variant: place for place, variant in enumerate(lines["variant"])}
     for axes, (column, name) in zip(sheet.panels, panels.items(), strict=True):
-        for place in [place for place, own in enumerate(is_reference(lines)) if own]:
+        for place in [place for place, marked in enumerate(is_reference(lines)) if marked]:
             axes.axhspan(place - 0.45, place + 0.45, color="#e9ecef", linewidth=0, zorder=0)
         axes.hlines(range(len(names)), 0, 1, color=RULE, linewidth=0.6, zorder=1)
-        every: list[float] = []
-        for metric, own in found.items():
-            inside = own[own["variant"].isin(kept)]
+        values: list[float] = []
+        for metric, variants in by_metric.items():
+            inside = variants[variants["variant"].isin(kept)]
             colour, marker = LOOKS.get(metric, (CONFIRMED, "o"))
             axes.plot(
                 inside[column], inside["variant"].map(kept), marker, color=colour, markersize=4.4, label=metric,
                 zorder=3, clip_on=False,
             )  # fmt: skip
-            every += list(inside[column])
-        percent_axis(axes, top_of(every, limits.get(column)), 3)
+            values += list(inside[column])
+        percent_axis(axes, top_of(values, limits.get(column)), 3)
         limit_line(axes, limits.get(column), at_top=True)
         axes.set_title(name, pad=14 if any(limits.values()) else 7)
     for axes in sheet.left():
         rows(axes, names, letters(sheet))
-    if len(found) > 1:
+    if len(by_metric) > 1:
         sheet.key()
 
 
 def _label(results: Results, line: pd.Series) -> str:
-    """A variant by what it sets, the name of it only where that is one thing."""
-    labels = [str(line[f"set_{name}"]) or "as it stands" for name in varied(results)]
-    return ", ".join(f"{heading(name)} {label}" for name, label in zip(varied(results), labels, strict=True))
+    """Return the settings of a variant."""
+    return ", ".join(_setting(name, line[f"set_{name}"]) for name in setting_names(results))
 
 
-def _alt(results: Results, found: dict[str, pd.DataFrame], panels: dict[str, str]) -> str:
-    said = [f"Three panels by {' and '.join(heading(name) for name in varied(results))}."]
-    for metric, lines in found.items():
-        for _, line in shown(lines, next(reversed(panels))).iterrows():
-            cells = [f"{_inside(name)} {percent(line[column])}" for column, name in panels.items()]
-            said.append(f"{metric + ', ' if metric else ''}{_label(results, line)}: {', '.join(cells)}.")
-    return " ".join(said)
+def _setting(name: str, label: object) -> str:
+    return TEXT("setting", name=heading(name), label=label_of(label))
+
+
+def _alt(results: Results, by_metric: dict[str, pd.DataFrame], panels: dict[str, str]) -> str:
+    texts = [TEXT("figure.alt.start", names=listed([heading(name) for name in setting_names(results)]))]
+    for metric, lines in by_metric.items():
+        for _, line in shown_lines(lines, next(reversed(panels))).iterrows():
+            cells = ", ".join(
+                TEXT("figure.alt.cell", name=_inside(name), share=percent(line[column]))
+                for column, name in panels.items()
+            )
+            fields = {"variant": _label(results, line), "cells": cells}
+            if metric:
+                texts.append(TEXT("figure.alt.metric", metric=metric, **fields))
+            else:
+                texts.append(TEXT("figure.alt.line", **fields))
+    return " ".join(texts)
 
 
 def _inside(name: str) -> str:
-    """A panel's name inside a sentence; what is written in capitals stays so."""
+    """Return the title of a panel as it is written inside a sentence; abbreviations keep their capitals."""
     return " ".join(word if word.replace("-", "").isupper() else word.lower() for word in name.split())

@@ -1,20 +1,22 @@
-"""The sentences of the report, one YAML file per section, with their numbers as named fields.
+"""The sentences of the report: one YAML file per section, with numbers as named fields.
 
-A statistician edits the files; no Python is needed. Each key leads to a sentence or to a choice by number:
+A statistician edits the files; no Python is needed. An entry is a sentence, a choice by number, or a group of
+entries:
 
     suspected: "An intruder would claim to recognise {share} of the {records}."
     reidentified:
-      none: "No record of the file is re-identified."
-      one: "One record of the file ({share}) is re-identified."
-      other: "{n} records of the file ({share}) are re-identified."
+      none: "No record in the file is re-identified."
+      one: "One record in the file ({share}) is re-identified."
+      other: "{n} records in the file ({share}) are re-identified."
 
-Markdown is allowed. A field that a sentence names and the code does not give is an error, and so is the reverse.
+Markdown is allowed; literal braces are doubled. The code must give exactly the fields that an entry names. Each
+sentence of a choice may leave some of them out.
 """
 
 from __future__ import annotations
 
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,23 +26,8 @@ import yaml
 from reident.report.wording import count
 
 FOLDER = Path(__file__).parent
-
-
-class _Strict(string.Formatter):
-    """Formats texts and whole numbers; refuses fields that the sentence does not name."""
-
-    def check_unused_args(
-        self, used_args: set[int | str], args: Sequence[Any], kwargs: Mapping[str, Any]
-    ) -> None:  # noqa: ARG002
-        if unused := sorted(set(kwargs) - {str(name) for name in used_args}):
-            raise ValueError(f"the sentence does not name the fields {', '.join(unused)}")
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        if isinstance(value, int) and not isinstance(value, bool):
-            return count(value)
-        if not isinstance(value, str) or format_spec:
-            raise TypeError("a field of a sentence must be a text or a whole number")
-        return value
+NUMBERS = ("none", "one", "two")
+"""The words by which a choice offers its own sentence for 0, 1 and 2; ``other`` is for every other number."""
 
 
 class Sentences:
@@ -49,16 +36,11 @@ class Sentences:
     Parameters
     ----------
     section : str
-        The name of the YAML file in this folder, without its ending.
+        The name of the YAML file in this folder, without its suffix.
     """
 
     def __init__(self, section: str) -> None:
         self.section = section
-
-    @property
-    def entries(self) -> dict[str, Any]:
-        """Every entry of the section's file."""
-        return _entries(self.section)
 
     def __call__(self, key: str, **fields: str | int) -> str:
         """Return a sentence with its fields filled in.
@@ -66,27 +48,67 @@ class Sentences:
         Parameters
         ----------
         key : str
-            Dots lead into the file: ``"verdict.above"``.
+            Path of the entry in the file, joined by dots: ``"verdict.above"``.
         **fields : str or int
-            By name; whole numbers get thousands separators. An entry with ``one`` and ``other`` is chosen by the
-            field ``n`` (``none`` for 0 where it is given); these entries need not name ``n``.
+            Values by name; integers get thousands separators. The field ``n`` selects the sentence of a choice.
 
         Raises
         ------
         KeyError
             If the section has no such sentence, or a field is missing.
+        TypeError
+            If a field is neither a string nor an integer.
         ValueError
             If the sentence does not name a field.
         """
-        entry = self.entries
+        entry = self._entry(key)
+        names = set(field_names(entry))
+        if unused := sorted(set(fields) - names):
+            raise ValueError(f"`{key}` does not name the fields {', '.join(unused)}")
+        text = entry if isinstance(entry, str) else _chosen(entry, fields["n"])
+        return text.format_map({name: _shown(name, value) for name, value in fields.items()})
+
+    def group(self, key: str) -> dict[str, str]:
+        """Return the sentences of a group by their keys; they have no fields."""
+        return {name: self(f"{key}.{name}") for name in self._entry(key)}
+
+    def _entry(self, key: str) -> Any:
+        entry: Any = _entries(self.section)
         for part in key.split("."):
             entry = entry[part]
-        if isinstance(entry, dict):
-            n = fields["n"]
-            entry = entry["none"] if n == 0 and "none" in entry else entry["one" if n == 1 else "other"]
-            if "{n}" not in entry:
-                fields = {name: value for name, value in fields.items() if name != "n"}
-        return _Strict().vformat(entry, (), fields)
+        return entry
+
+
+def is_choice(entry: Any) -> bool:
+    """Return whether an entry of a file is a choice by number."""
+    return isinstance(entry, dict) and "other" in entry and set(entry) <= {*NUMBERS, "other"}
+
+
+def field_names(entry: Any) -> Iterator[str]:
+    """Yield the fields that a sentence, or any sentence of a choice, names."""
+    if is_choice(entry):
+        yield "n"
+    for text in entry.values() if is_choice(entry) else [entry]:
+        for _, name, form, conversion in string.Formatter().parse(text):
+            if name is not None:
+                if form or conversion or not name.isidentifier():
+                    raise ValueError(f"`{{{name}}}`: a field must be a plain name")
+                yield name
+
+
+def _chosen(choice: dict[str, str], n: Any) -> str:
+    """Return the sentence of a choice for a number."""
+    word = NUMBERS[n] if n < len(NUMBERS) else "other"
+    return choice.get(word, choice["other"])
+
+
+def _shown(name: str, value: Any) -> str:
+    """Return the value of a field as text."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return count(value)
+    if not isinstance(value, str):
+        raise TypeError(f"`{name}` must be a string or an integer")
+    return value
 
 
 @cache

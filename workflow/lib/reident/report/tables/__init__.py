@@ -1,4 +1,4 @@
-"""What the notebooks show in words and tables."""
+"""The texts and tables of the report."""
 
 from reident.report.layout import Column, Part, Text, block, part, section, table
 from reident.report.results import Results, open_results

@@ -1,4 +1,4 @@
-"""The attack: files, linking variables and strata (METHODS §1, §2)."""
+"""Describe the attack: files, linking variables and strata (METHODS §1, §2)."""
 
 from __future__ import annotations
 
@@ -8,88 +8,80 @@ import pandas as pd
 
 from reident.report.layout import Column, paragraphs, part, table
 from reident.report.results import Results
-from reident.report.wording import count, escape, listed, percent, percents, some, word
+from reident.report.sentences import Sentences
+from reident.report.wording import count, escape, listed, percent, rates, some, word
 
-FILES = {
-    "puf": ("Public use file (PUF)", "what the agency releases"),
-    "eif": ("External intruder file (EIF)", "what an intruder holds"),
-    "iuf": ("Internal use file (IUF)", "the true links, known to the agency only"),
-}
-MOST_STRATA = 60
-"""Figures and tables by stratum show so many strata, the largest ones."""
+TEXT = Sentences("attack")
+HEADING = Sentences("headings")
+FILES = ("puf", "eif", "iuf")
+MAX_STRATA = 60
+"""Strata that figures and tables show: the largest ones."""
 
 
 @part("prepared/account.csv")
 def premise(results: Results) -> str:
-    """What is attacked, with what, and the words that the report uses."""
-    where = " in the same stratum" if results.strata_names else ""
-    return paragraphs(
-        "The test attacks the file before anybody else can. An intruder holds records of known people, the "
-        "*external intruder file*, and looks for the same people among the released records of the *public use file*. "
-        f"Each **metric** compares every released record with every record of the intruder{where}.",
-        "A pair of records that are alike enough is **suspected**. The agency knows which pairs belong together, "
-        "from its *internal use file*; a suspected pair that does is **confirmed**. The **conditional rate** tells "
-        "how often a suspicion is right: confirmed records divided by suspected records.",
-    )
+    """Say what is attacked and how, and introduce the terms of the report."""
+    comparison = TEXT("premise.strata" if results.strata_names else "premise.no_strata")
+    return paragraphs(TEXT("premise.text", comparison=comparison), TEXT("premise.terms"))
 
 
 @part("prepared/account.csv", "strata/account.csv")
 def files(results: Results) -> str:
-    """Rows of the three files: read, left out, compared."""
-    account = {file: results.account("prepare", file) for file in FILES}
-    strata = {file: results.account("stratify", file) for file in FILES}
-    read = [account[file]["in"] for file in FILES]
-    used = [strata[file]["used"] for file in FILES]
+    """Return the table of the three files: rows read, left out and compared."""
+    read = [results.account("prepare", file)["in"] for file in FILES]
+    used = [results.account("stratify", file)["used"] for file in FILES]
     return table(
-        "The three files. Rows left out are accounted for, cause by cause, in the annex.",
-        Column("File", [f"**{name}**" for name, _ in FILES.values()], "l"),
-        Column("What it holds", [what for _, what in FILES.values()], "l", "1fr"),
-        Column("Rows read", [count(n) for n in read]),
-        Column("Left out", [count(all_ - n) for all_, n in zip(read, used, strict=True)]),
-        Column("Rows in the comparison", [count(n) for n in used]),
+        TEXT("files.caption"),
+        Column(HEADING("file"), list(TEXT.group("files.names").values()), "l"),
+        Column(HEADING("contents"), list(TEXT.group("files.contents").values()), "l", "1fr"),
+        Column(HEADING("rows_read"), [count(n) for n in read]),
+        Column(HEADING("rows_left_out"), [count(all_ - n) for all_, n in zip(read, used, strict=True)]),
+        Column(HEADING("rows_compared"), [count(n) for n in used]),
     )
 
 
 @part("description/variables.csv")
 def variables(results: Results) -> str:
-    """The linking variables: type, missing values, distinct values, agreement of the true links."""
-    found = results.table("description/variables.csv")
-    rows = {file: results.account("prepare", file)["used"] for file in ("puf", "eif")}
-    said = (
-        f"The intruder compares {some(len(found), 'linking variable')}. Even in a true link, the two records of one "
-        "person, values may differ: people change, sources err, and the agency has protected the file."
-    )
+    """Return the table of linking variables: type, missing and distinct values, agreement of the true links."""
+    lines = results.table("description/variables.csv")
+    n = {file: max(1, results.account("prepare", file)["used"]) for file in ("puf", "eif")}
     return paragraphs(
-        said,
+        TEXT("variables.text", variables=some(len(lines), "linking variable")),
         table(
-            "Linking variables, with their columns in PUF and EIF. Agreement: of true links; numeric variables binned.",
-            Column("Variable", [_name(row) for row in found.itertuples()], "l", "3.4fr"),
-            Column("Type", list(found["type"]), "l", "1.3fr"),
+            TEXT("variables.caption"),
+            Column(HEADING("variable"), [_name(row) for row in lines.itertuples()], "l", "3.4fr"),
+            Column(HEADING("type"), list(lines["type"]), "l", "1.3fr"),
             *(
                 Column(
-                    f"Missing {file.upper()}",
-                    percents(found[f"{file}_missing"] / max(1, rows[file])),
+                    HEADING("missing", file=file.upper()),
+                    rates(lines[f"{file}_missing"] / n[file]),
                     "r",
                     "1fr",
                 )
-                for file in ("puf", "eif")
+                for file in n
             ),
             *(
-                Column(f"Distinct {file.upper()}", [count(n) for n in found[f"{file}_distinct"]], "r", "1fr")
-                for file in ("puf", "eif")
+                Column(
+                    HEADING("distinct", file=file.upper()),
+                    [count(n) for n in lines[f"{file}_distinct"]],
+                    "r",
+                    "1fr",
+                )
+                for file in n
             ),
-            Column("In both", [count(n) for n in found["common_codes"]], "r", "0.8fr"),
-            Column("Agree", percents(_share(found["links_agree"], found["links"])), "r", "0.9fr"),
+            Column(HEADING("in_both"), [count(n) for n in lines["common_codes"]], "r", "0.8fr"),
+            Column(
+                HEADING("agreement"),
+                rates(lines["links_agree"] / lines["links"].where(lines["links"] > 0)),
+                "r",
+                "0.9fr",
+            ),
         ),
     )
 
 
-def _share(part_: pd.Series, whole: pd.Series) -> pd.Series:
-    return part_ / whole.where(whole > 0)
-
-
 def _name(row: Any) -> str:
-    """A variable's name and, where a file calls it otherwise, the columns' names."""
+    """Return a variable's name with its column names where a file uses a different one."""
     columns = (row.puf_column, row.eif_column)
     if all(column.casefold() == row.variable.casefold() for column in columns):
         return escape(row.variable)
@@ -98,77 +90,71 @@ def _name(row: Any) -> str:
 
 @part("strata/manifest.csv", "strata/account.csv")
 def strata(results: Results) -> str:
-    """What strata there are, and which are in one file only."""
+    """Say what defines the strata, which are in one file only, and what stratification leaves out."""
     if not results.strata_names:
-        return "There are no strata: every released record is compared with every record of the intruder."
+        return TEXT("strata.nothing")
     manifest = results.strata
     both = manifest[(manifest["n_puf"] > 0) & (manifest["n_eif"] > 0)]
-    names = listed([f"*{escape(name)}*" for name in results.strata_names])
-    said = (
-        f"Records are compared only inside the same stratum, that is with equal values of {names}: "
-        f"{some(len(both), 'stratum', 'strata')}, {some(round(both['pairs'].sum()), 'pair')} of records in all."
-    )
-    lone = len(manifest) - len(both)
-    if lone:
-        verb = "is" if lone == 1 else "are"
-        said += f" {word(lone).capitalize()} further {'stratum' if lone == 1 else 'strata'} {verb} in one file only."
-    return said + _left_out(results)
+    texts = [
+        TEXT(
+            "strata.text",
+            names=listed([f"*{escape(name)}*" for name in results.strata_names]),
+            strata=some(len(both), "stratum", "strata"),
+            pairs=some(round(both["pairs"].sum()), "pair"),
+        )
+    ]
+    single = len(manifest) - len(both)
+    if single:
+        texts.append(TEXT("strata.one_file", n=single, number=word(single).capitalize()))
+    return " ".join([*texts, *_left_out(results)])
 
 
-def _left_out(results: Results) -> str:
-    """The sentence on records without a stratum and on links that stratification loses."""
-    none = {file: results.account("stratify", file) for file in FILES}
-    lost = {file: own["in"] - own["used"] for file, own in none.items()}
-    text = ""
+def _left_out(results: Results) -> list[str]:
+    """Return the sentences on records without a stratum and on links lost to stratification."""
+    account = {file: results.account("stratify", file) for file in FILES}
+    lost = {file: rows["in"] - rows["used"] for file, rows in account.items()}
+    texts = []
     if lost["puf"] or lost["eif"]:
-        text = (
-            f" {count(lost['puf'])} PUF and {count(lost['eif'])} EIF records have no stratum, since a strata value is "
-            "missing; they are never compared, but stay in the denominators of the rates."
-        )
+        records = {file: some(lost[file], f"{file.upper()} record") for file in ("puf", "eif")}
+        texts.append(TEXT("strata.no_stratum", **records))
     if lost["iuf"]:
-        share = percent(lost["iuf"] / none["iuf"]["in"])
-        verb = "joins" if lost["iuf"] == 1 else "join"
-        text += (
-            f" {some(lost['iuf'], 'true link')} ({share}) {verb} records of different strata or of none: no metric can "
-            "find them."
+        texts.append(
+            TEXT("strata.lost_links", n=lost["iuf"], share=percent(lost["iuf"] / account["iuf"]["in"]))
         )
-    return text
+    return texts
 
 
 def shown_strata(results: Results) -> pd.DataFrame:
-    """The strata that figures and tables show: all, or the largest :data:`MOST_STRATA` in their own order."""
+    """Return the strata that figures and tables show: the largest :data:`MAX_STRATA`, in the manifest's order."""
     manifest = results.strata
-    if len(manifest) <= MOST_STRATA:
+    if len(manifest) <= MAX_STRATA:
         return manifest
     size = manifest["n_puf"] + manifest["n_eif"]
-    return manifest.loc[sorted(size.sort_values(ascending=False, kind="stable").index[:MOST_STRATA])]
+    return manifest.loc[sorted(size.sort_values(ascending=False, kind="stable").index[:MAX_STRATA])]
 
 
-def strata_note(results: Results) -> str:
-    """What a caption adds where not all strata are shown."""
+def with_strata_note(results: Results, caption: str) -> str:
+    """Return a caption, with a note where not all strata are shown."""
     total = len(results.table("strata/manifest.csv"))
-    if total <= MOST_STRATA:
-        return ""
-    return f" The {MOST_STRATA} largest of {count(total)} strata are shown; `rates.csv` holds all of them."
+    return (
+        f"{caption} {TEXT('strata.largest', shown=MAX_STRATA, total=total)}"
+        if total > MAX_STRATA
+        else caption
+    )
 
 
 @part("strata/manifest.csv")
 def strata_table(results: Results) -> str | None:
-    """Records, links and pairs by stratum."""
+    """Return the table of records, links and pairs by stratum."""
     if not results.strata_names:
         return None
     manifest = shown_strata(results)
     return table(
-        f"Strata.{strata_note(results)}",
-        Column(
-            escape(results.strata_heading),
-            [escape(label) for label in manifest["label"]],
-            "l",
-            "1fr",
-        ),
-        Column("PUF records", [count(n) for n in manifest["n_puf"]]),
-        Column("EIF records", [count(n) for n in manifest["n_eif"]]),
-        Column("True links", [count(n) for n in manifest["n_links"]]),
-        Column("Pairs compared", [count(n) for n in manifest["pairs"]]),
+        with_strata_note(results, TEXT("strata.caption")),
+        Column(escape(results.strata_heading), [escape(label) for label in manifest["label"]], "l", "1fr"),
+        Column(HEADING("puf_records"), [count(n) for n in manifest["n_puf"]]),
+        Column(HEADING("eif_records"), [count(n) for n in manifest["n_eif"]]),
+        Column(HEADING("true_links"), [count(n) for n in manifest["n_links"]]),
+        Column(HEADING("pairs_compared"), [count(n) for n in manifest["pairs"]]),
         kind="compact" if len(manifest) > 20 else "",
     )

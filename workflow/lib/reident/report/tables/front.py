@@ -1,4 +1,4 @@
-"""The front page: the verdict of each metric and what was found, in plain sentences (METHODS §6)."""
+"""Make the front page: the verdict on each metric and the findings in plain sentences (METHODS §6)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pandas as pd
 
 from reident.report.layout import Column, block, items, paragraphs, part, table
 from reident.report.results import Results, title
+from reident.report.sentences import Sentences
 from reident.report.wording import (
     UNDEFINED,
     apart,
@@ -16,37 +17,41 @@ from reident.report.wording import (
     defined,
     listed,
     percent,
-    percents,
-    sentence,
+    rates,
     some,
     span,
+    without_unit,
     word,
 )
 
+TEXT = Sentences("front")
+HEADING = Sentences("headings")
+
 
 class Verdict(NamedTuple):
-    """How a metric stands to the limit: ``above``, ``within``, ``unsure``, ``nothing``, ``unknown`` or ``open``."""
+    """The verdict on a metric: ``above``, ``within``, ``unsure``, ``nothing``, ``unknown`` or ``open``."""
 
     kind: str
     words: str
 
 
-_WORDS = {
-    "above": "▲ Above the limit",
-    "within": "✓ Within the limit",
-    "unsure": "✓ Within, but uncertain",
-    "nothing": "✓ Nothing suspected",
-    "unknown": "No verdict",
-    "open": "No limit given",
-}
-
-
 def verdict(line: pd.Series, limit: float | None, *, confirmable: bool = True) -> Verdict:
-    """The verdict on one line of the rates: conditional rate ≤ limit passes.
+    """Return the verdict on a metric: a conditional rate of at most `limit` passes.
 
-    ``unsure`` passes too, but the interval reaches above the limit; ``nothing`` is a metric without
-    a suspected record, whose conditional rate is not defined; ``unknown`` is a metric of a study in which
-    nothing is `confirmable`; ``open`` is a study without a limit.
+    Parameters
+    ----------
+    line : pandas.Series
+        A line of the rates (METHODS §6).
+    limit : float or None
+        The largest conditional rate that passes, in [0, 1]; None in a study without a limit.
+    confirmable : bool
+        Whether a suspected pair of the study can be confirmed at all.
+
+    Returns
+    -------
+    Verdict
+        ``above`` the limit; ``within`` it; ``unsure`` if it passes but the interval reaches above the limit;
+        ``nothing`` without a suspected record; ``unknown`` where nothing is `confirmable`; ``open`` without a limit.
     """
     if limit is None:
         kind = "open"
@@ -58,188 +63,165 @@ def verdict(line: pd.Series, limit: float | None, *, confirmable: bool = True) -
         kind = "above"
     else:
         kind = "unsure" if line["conditional_high"] > limit else "within"
-    return Verdict(kind, _WORDS[kind])
+    return Verdict(kind, TEXT(f"verdict.{kind}"))
 
 
 @part("rates.csv")
 def overall(results: Results) -> str:
-    """The verdict on the study, set apart."""
-    limit = results.limit
+    """Return the verdict on the study, set apart."""
     if not results.confirmable:
-        strata = " and to the codes of the strata variables" if results.true_links[0] else ""
-        return block(
-            "verdict unknown",
-            "**No verdict**",
-            f"{unconfirmable(results)} This report measures no risk of the attack, whatever its rates: see to the "
-            f"internal use file{strata}.",
-        )
-    if limit is None:
-        return block(
-            "verdict open",
-            "**No verdict**",
-            "The study names no limit, so that this report measures the risk and passes no judgement on it.",
-        )
+        advice = TEXT("not_evidence.strata" if results.true_links[0] else "not_evidence.files")
+        return block("verdict unknown", TEXT("overall.none"), f"{unconfirmable(results)} {advice}")
+    if results.limit is None:
+        return block("verdict open", TEXT("overall.none"), TEXT("no_limit"))
     by_kind: dict[str, list[str]] = {}
     for metric, line in results.whole.iterrows():
-        by_kind.setdefault(verdict(line, limit).kind, []).append(title(str(metric)))
-    above = by_kind.get("above", [])
-    what = f"limit of {declared(limit)} for the conditional rate"
-    if not above:
-        said = _all_within(by_kind, len(results.metrics), what) + _mostly_lost(results)
-        return block("verdict within", "**Within the limit**", said)
-    rest = len(results.metrics) - len(above)
-    if rest == 0:
-        said = f"{_every(len(above))} above the {what}: {listed(above)}."
-    else:
-        verb = "is" if len(above) == 1 else "are"
-        number = f"{word(len(above)).capitalize()} of {word(rest + len(above))} metrics"
-        said = f"{number} {verb} above the {what}: {listed(above)}."
-    return block("verdict above", "**Above the limit**", said)
+        by_kind.setdefault(verdict(line, results.limit).kind, []).append(title(str(metric)))
+    if "above" in by_kind:
+        text = _above(by_kind["above"], len(results.metrics), declared(results.limit))
+        return block("verdict above", TEXT("overall.above"), text)
+    text = _within(results, by_kind, declared(results.limit))
+    return block("verdict within", TEXT("overall.within"), text)
+
+
+def _above(metrics: list[str], total: int, limit: str) -> str:
+    """Return the sentence on the metrics that are above the limit."""
+    n, names = len(metrics), listed(metrics)
+    if n == total:
+        return TEXT("all_above", n=n, number=word(n), limit=limit, metrics=names)
+    number = word(n).capitalize()
+    return TEXT("not_all_above", n=n, number=number, total=word(total), limit=limit, metrics=names)
+
+
+def _within(results: Results, by_kind: dict[str, list[str]], limit: str) -> str:
+    """Return the sentences on a study in which every metric is within the limit."""
+    n = len(results.metrics)
+    texts = [TEXT("all_within", n=n, number=word(n), limit=limit)]
+    if unsure := by_kind.get("unsure"):
+        texts.append(TEXT("unsure", n=len(unsure), metrics=listed(unsure)))
+    if nothing := by_kind.get("nothing"):
+        texts.append(TEXT("nothing_suspected", metrics=listed(nothing)))
+    if results.has("strata/account.csv"):
+        links, inside = results.true_links
+        if 2 * inside < links:
+            texts.append(TEXT("few_links", inside=inside, links=some(links, "true link")))
+    return " ".join(texts)
 
 
 def unconfirmable(results: Results) -> str:
-    """Why nothing can be confirmed, in a sentence."""
+    """Return the sentence that says why nothing can be confirmed."""
     links, _ = results.true_links
-    if not links:
-        return "There is no true link between the files, so that no suspicion can be confirmed."
-    only = (
-        "The one true link does not lie" if links == 1 else f"Not one of the {count(links)} true links lies"
-    )
-    return f"{only} inside a stratum, so that no suspicion can be confirmed."
-
-
-def _mostly_lost(results: Results) -> str:
-    """What a verdict of passing adds where it rests on the smaller part of the true links."""
-    if not results.has("strata/account.csv"):
-        return ""
-    links, inside = results.true_links
-    if 2 * inside >= links:
-        return ""
-    return (
-        f" **It rests on {count(inside)} of {some(links, 'true link')}**: the others lie outside the strata, where no "
-        "metric can find them."
-    )
-
-
-def _every(number: int) -> str:
-    if number == 1:
-        return "The one metric is"
-    return "Both metrics are" if number == 2 else f"All {word(number)} metrics are"
-
-
-def _all_within(by_kind: dict[str, list[str]], number: int, what: str) -> str:
-    said = [f"{_every(number)} within the {what}."]
-    if "unsure" in by_kind:
-        said.append(
-            f"The interval of {listed(by_kind['unsure'])} reaches above it, so that chance may have helped."
-        )
-    if "nothing" in by_kind:
-        said.append(f"{listed(by_kind['nothing'])} suspected no record at all.")
-    return " ".join(said)
+    return TEXT("unconfirmable.outside", n=links) if links else TEXT("unconfirmable.no_link")
 
 
 @part("rates.csv")
 def findings(results: Results) -> str:
-    """Three sentences: how much is suspected, how much of it is right, how many records that makes."""
-    return block("findings", items([_suspected(results), _right(results), _reidentified(results)]))
+    """Return three sentences: records suspected, correct claims, records re-identified."""
+    return block(
+        "findings",
+        items(
+            [
+                f"{TEXT('suspected.lead')} {_suspected(results)}",
+                f"{TEXT('correct.lead')} {_correct(results)}",
+                f"{TEXT('reidentified.lead')} {_reidentified(results)}",
+            ]
+        ),
+    )
 
 
-def _between(shares: pd.Series) -> str:
-    """``between 1 % (A) and 2 % (B)``, or the one value there is."""
-    low, high = shares.idxmin(), shares.idxmax()
+def _range(shares: pd.Series) -> dict[str, str]:
+    """Return the fields of a range of shares, or of the only share."""
+    low, high = str(shares.idxmin()), str(shares.idxmax())
     if percent(shares[low]) == percent(shares[high]):
-        return percent(shares[high])
-    return f"between {percent(shares[low])} ({title(low)}) and {percent(shares[high])} ({title(high)})"
+        return {"share": percent(shares[high])}
+    return {
+        "low": percent(shares[low]),
+        "low_metric": title(low),
+        "high": percent(shares[high]),
+        "high_metric": title(high),
+    }
 
 
 def _suspected(results: Results) -> str:
     shares, first = results.whole["suspected_rate"], results.whole.iloc[0]
-    lead = "**What an intruder would claim.**"
-    n_puf, n_eif = (some(round(first[n]), "record") for n in ("n_puf", "n_eif"))
+    files = {file: some(round(first[f"n_{file}"]), "record") for file in ("puf", "eif")}
     if shares.max() == 0:
-        return f"{lead} An intruder with {n_eif} of known people would recognise none of the {n_puf} in the file."
-    depending = ", depending on the metric" if percent(shares.min()) != percent(shares.max()) else ""
-    return (
-        f"{lead} An intruder with {n_eif} of known people would claim to recognise {_between(shares)} of the {n_puf} "
-        f"in the file{depending}."
-    )
+        return TEXT("suspected.nothing", **files)
+    fields = _range(shares)
+    return TEXT("suspected.one_share" if "share" in fields else "suspected.range", **fields, **files)
 
 
-def _right(results: Results) -> str:
+def _correct(results: Results) -> str:
     whole = results.whole[results.whole["n_suspected"] > 0]
-    lead = "**How often the claim is right.**"
     if not results.confirmable:
-        return f"{lead} This cannot be told. {unconfirmable(results)}"
+        return TEXT("correct.unknown", reason=unconfirmable(results))
     if whole.empty:
-        return f"{lead} Nothing is suspected, so that there is no claim to be right or wrong."
+        return TEXT("correct.nothing")
     if whole["n_confirmed"].sum() == 0:
-        return (
-            f"{lead} Not one claim is right; at the {declared(results.level)} level, at most "
-            f"{percent(whole['conditional_high'].max())} could have been."
-        )
-    chance = whole["baseline_rate"].max()
-    drawing = f"; of claims made at random it would be {percent(chance)}" if defined(chance) else ""
-    if len(whole) > 1 and drawing:
-        drawing += " at most"
-    return f"{lead} {sentence(_between(whole['conditional_rate']))} of these claims are right{drawing}."
+        high = percent(whole["conditional_high"].max())
+        return TEXT("correct.no_claim", level=declared(results.level), high=high)
+    fields = _range(whole["conditional_rate"])
+    text = TEXT("correct.one_share" if "share" in fields else "correct.range", **fields)
+    baseline = whole["baseline_rate"].max()
+    if defined(baseline):
+        text += " " + TEXT("correct.baseline", n=len(whole), share=percent(baseline))
+    return text
 
 
 def _reidentified(results: Results) -> str:
-    lead = "**What that comes to.**"
     if not results.confirmable:
-        return f"{lead} How many records of the file are re-identified cannot be told either."
+        return TEXT("reidentified.unknown")
     n = reidentified(results)
-    if n == 0:
-        return f"{lead} No record of the file is re-identified by any metric."
-    share = percent(n / results.whole["n_puf"].iloc[0])
-    verb = "is" if n == 1 else "are"
-    by = " by at least one of the metrics" if len(results.metrics) > 1 else ""
-    return f"{lead} {some(n, 'record')} of the file ({share}) {verb} truly re-identified{by}."
+    key = "by_any_metric" if len(results.metrics) > 1 else "by_the_metric"
+    return TEXT(f"reidentified.{key}", n=n, share=percent(n / results.whole["n_puf"].iloc[0]))
 
 
 def reidentified(results: Results) -> int:
-    """PUF records that at least one metric confirms; where the overlap is not known, of the best metric."""
+    """Return the PUF records that at least one metric confirms; without the overlap, those of the best metric."""
     if not results.has("description/overlap.csv"):
         return int(results.whole["n_confirmed"].max())
     overlap = results.table("description/overlap.csv")
     return int(overlap.loc[overlap["set"] == "confirmed", "n_pufids"].sum())
 
 
+def interval_column(results: Results, lines: pd.DataFrame, width: str = "auto") -> Column:
+    """Return the column of the confidence intervals of the conditional rate."""
+    ends = zip(lines["conditional_low"], lines["conditional_high"], strict=True)
+    heading = HEADING("interval", level=declared(results.level))
+    return Column(heading, [without_unit(span(*pair)) for pair in ends], "r", width)
+
+
+def conditional_rates(lines: pd.DataFrame, limit: float | None) -> list[str]:
+    """Return the cells of the conditional rate, with enough digits to tell a rate from the limit."""
+    if limit is None:
+        return rates(lines["conditional_rate"])
+    return [
+        without_unit(apart(rate, limit)[0])
+        if defined(rate) and percent(rate, 1) == percent(limit, 1)
+        else text
+        for rate, text in zip(lines["conditional_rate"], rates(lines["conditional_rate"]), strict=True)
+    ]
+
+
 @part("rates.csv")
 def verdicts(results: Results) -> str:
-    """The table of verdicts."""
+    """Return the table of verdicts."""
     whole, limit = results.whole, results.limit
     names = [f"**{title(metric)}**" for metric in results.metrics]
-    rates = percents(whole["conditional_rate"])
-    if limit is not None:
-        rates = [
-            apart(rate, limit)[0] if defined(rate) and percent(rate, 1) == percent(limit, 1) else shown
-            for rate, shown in zip(whole["conditional_rate"], rates, strict=True)
-        ]
     columns = [
-        Column("Conditional rate", rates),
-        Column(
-            f"{declared(results.level)} interval",
-            [span(*ends) for ends in zip(whole["conditional_low"], whole["conditional_high"], strict=True)],
-        ),
-        Column("Suspected records", [count(n) for n in whole["n_suspected"]]),
-        Column("Confirmed", [count(n) for n in whole["n_confirmed"]]),
+        Column(HEADING("metric"), names, "l"),
+        Column(HEADING("conditional_rate"), conditional_rates(whole, limit), "r", "1fr"),
+        interval_column(results, whole, "1.3fr"),
+        Column(HEADING("suspected_records"), [count(n) for n in whole["n_suspected"]], "r", "1fr"),
+        Column(HEADING("confirmed_records"), [count(n) for n in whole["n_confirmed"]], "r", "1fr"),
     ]
     if limit is None:
-        caption = "The metrics at a glance. The conditional rate is the share of suspected records that are confirmed."
+        caption = TEXT("table.without_limit")
     else:
-        found = [verdict(line, limit, confirmable=results.confirmable) for _, line in whole.iterrows()]
-        words = [f"[{v.words}]{{.{v.kind}}}" for v in found]
-        columns.insert(0, Column("Verdict", words, "l", "1fr"))
-        caption = (
-            "Verdict per metric. The conditional rate, the share of suspected records that are confirmed, may be "
-            f"at most {declared(limit)}."
-        )
-    columns.insert(0, Column("Metric", names, "l", "1fr" if limit is None else "auto"))
-    return paragraphs(table(caption, *columns), _undefined_note(whole))
-
-
-def _undefined_note(whole: pd.DataFrame) -> str | None:
-    if (whole["n_suspected"] > 0).all():
-        return None
-    return block("note", f"{UNDEFINED} not defined: without a suspected record there is no conditional rate.")
+        caption = TEXT("table.with_limit", limit=declared(limit))
+        verdicts_ = [verdict(line, limit, confirmable=results.confirmable) for _, line in whole.iterrows()]
+        cells = [f"[{one.words}]{{.{one.kind}}}" for one in verdicts_]
+        columns.insert(1, Column(HEADING("verdict"), cells, "l"))
+    undefined = (whole["n_suspected"] == 0).any()
+    note = block("note", TEXT("undefined", undefined=UNDEFINED)) if undefined else None
+    return paragraphs(table(caption, *columns), note)

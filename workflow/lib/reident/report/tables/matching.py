@@ -1,4 +1,4 @@
-"""Matching-based risk of synthetic data: what is matched, what was found, and the verdict (METHODS §8)."""
+"""Matching-based risk of synthetic data: what is matched, the three summaries, and the verdict (METHODS §8)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pandas as pd
 
 from reident.report.layout import Column, block, items, paragraphs, part, table
 from reident.report.results import Results
+from reident.report.sentences import Sentences
 from reident.report.wording import (
     NO_BREAK,
     UNDEFINED,
@@ -19,11 +20,11 @@ from reident.report.wording import (
     listed,
     number,
     percent,
-    percents,
+    rates,
     some,
     word,
 )
-from reident.sections.matching import Matching
+from reident.sections.matching import KNOWN, Matching
 
 SUMMARY, SCENARIOS = "matching/summary.csv", "matching/scenarios.csv"
 DISTRIBUTION, VARIABLES = "matching/distribution.csv", "matching/variables.csv"
@@ -34,50 +35,58 @@ LIMITS = {
     "true_match_rate_at_most": "True match rate",
     "false_match_rate_at_least": "False match rate",
 }
-"""The limits that a decision may name, and the summary that each limits."""
+"""The limits that a decision may set, and the summary that each of them limits."""
 
-MOST_FILES = 12
-"""Tables show so many synthetic files one by one; beyond, their range."""
+MAX_FILES = 12
+"""Tables show at most this number of synthetic files or intruders line by line."""
+
+MAX_INTRUDERS = 6
+"""The verdict names at most this number of intruders."""
+
+TEXT = Sentences("matching")
+HEADING = Sentences("headings")
 
 
-def options(results: Results) -> Matching:
-    """The section `matching` of the study."""
+def declaration(results: Results) -> Matching:
+    """Return the section `matching` of the study."""
     return Matching.model_validate(results.study["matching"])
 
 
-def copies(results: Results) -> list[str]:
-    """The names of the synthetic files, 1 … m."""
+def synthetic_files(results: Results) -> list[str]:
+    """Return the names of the synthetic files: ``1`` … ``m``."""
     return [file for file in results.table(SUMMARY)["file"] if file not in (MEAN, CONFIDENTIAL)]
 
 
-def lines_of(results: Results, file: str, *, listed_only: bool = False) -> pd.DataFrame:
-    """The lines of one file for every set of known variables, in the order of the study; the index is the set."""
-    found = results.table(SCENARIOS)
-    own = found[found["file"] == file].set_index("scenario")
-    return own[own["listed"] == "True"] if listed_only and (own["listed"] == "True").any() else own
+def by_intruder(results: Results, file: str, *, listed_only: bool = False) -> pd.DataFrame:
+    """Return the summaries of one file for every intruder, in the order of the study; the index is the intruder.
+
+    With `listed_only`, the sets of an exhaustive search are left out if the study lists intruders of its own.
+    """
+    lines = results.table(SCENARIOS)
+    lines = lines[lines["file"] == file].set_index("scenario")
+    return lines[lines["listed"]] if listed_only and lines["listed"].any() else lines
 
 
-def first_set(results: Results) -> str:
-    """The set of known variables that is reported in full."""
+def first_intruder(results: Results) -> str:
+    """Return the intruder that is reported in full."""
     return str(results.table(DISTRIBUTION)["scenario"].iloc[0])
 
 
-def set_name(results: Results, name: str) -> str:
-    """A set as texts call it: by its name, or, where the study gives none, by its variables."""
-    lines = lines_of(results, MEAN)
-    if name == "known":
-        return known_words(str(lines.at[name, "known"]))
-    return escape(name)
+def intruder_name(results: Results, intruder: str) -> str:
+    """Return an intruder's name, or without one the variables that the intruder knows."""
+    if intruder == KNOWN:
+        return known_variables(str(by_intruder(results, MEAN).at[intruder, "known"]))
+    return escape(intruder)
 
 
-def known_words(known: str) -> str:
-    """The variables of a set, in words."""
+def known_variables(known: str) -> str:
+    """Return the variables that an intruder knows as a list in words."""
     names = [escape(name) for name in known.split(" + ") if name]
-    return listed(names) if names else "nothing but the synthesized variables"
+    return listed(names) if names else TEXT("known_nothing")
 
 
 def decimals_of(values: pd.Series) -> list[str]:
-    """A column of numbers of records, with equal digits: none where all are whole."""
+    """Return a column of numbers of records with one decimal, or without decimals if all are whole."""
     known = [value for value in values if defined(value)]
     if all(value == round(value) for value in known):
         return [count(value) for value in values]
@@ -85,271 +94,264 @@ def decimals_of(values: pd.Series) -> list[str]:
 
 
 def decimals(value: float) -> str:
-    """A number of records that need not be whole."""
+    """Return a number of records that need not be whole."""
     if not defined(value):
         return UNDEFINED
     return count(value) if value == round(value) else f"{value:,.1f}" if value >= 10 else f"{value:,.2f}"
 
 
-class Breach(NamedTuple):
-    """A limit, in words, and the sets that pass beyond it."""
+class Outcome(NamedTuple):
+    """A limit in words, and the intruders for which it is not met."""
 
-    what: str
-    sets: list[str]
+    limit: str
+    intruders: list[str]
 
 
 def limits(results: Results) -> dict[str, float]:
-    """The limits of the decision that concern matching."""
+    """Return the limits of the decision that concern matching."""
     decision = results.study.get("decision") or {}
     return {name: decision[name] for name in LIMITS if decision.get(name) is not None}
 
 
-def _summary_of(limit: str) -> str:
+def limited_summary(limit: str) -> str:
+    """Return the summary that a limit concerns."""
     return limit.removesuffix("_at_most").removesuffix("_at_least")
 
 
-def breaches(results: Results) -> list[Breach]:
-    """Every limit with the sets of known variables that break it on average over the synthetic files."""
-    lines, found = lines_of(results, MEAN, listed_only=True), []
+def limit_value(name: str, limit: float) -> str:
+    """Return the value of a limit in words."""
+    return decimals(limit) if limited_summary(name) == "expected_match_risk" else declared(limit)
+
+
+def _is_beyond(values: pd.Series | float, limit: float, name: str) -> pd.Series | bool:
+    """Whether a limit is not met; a value that is not defined meets every limit."""
+    return values > limit if name.endswith("_at_most") else values < limit
+
+
+def outcomes(results: Results) -> list[Outcome]:
+    """Return every limit with the intruders for which it is not met on average over the synthetic files."""
+    lines, found = by_intruder(results, MEAN, listed_only=True), []
     for name, limit in limits(results).items():
-        rate, at_most = _summary_of(name), name.endswith("_at_most")
-        values = lines[rate]
-        beyond = values > limit if at_most else values < limit  # a rate that is not defined breaks no limit
-        shown = decimals(limit) if rate == "expected_match_risk" else declared(limit)
-        what = f"{'at most' if at_most else 'at least'} {shown} for the {rate.replace('_', ' ')}"
-        found.append(Breach(what, [set_name(results, str(one)) for one in lines.index[beyond]]))
+        beyond = lines.index[_is_beyond(lines[limited_summary(name)], limit, name)]
+        words = TEXT(f"verdict.limit.{name}", limit=limit_value(name, limit))
+        found.append(Outcome(words, [intruder_name(results, str(intruder)) for intruder in beyond]))
     return found
 
 
 @part(SUMMARY)
 def matching_overall(results: Results) -> str:
-    """The verdict on the synthetic data, set apart."""
-    found = breaches(results)
-    if not found:
+    """Give the verdict on the synthetic data."""
+    every = outcomes(results)
+    if not every:
         if results.study["metrics"] and results.limit is not None:
             return ""
-        return block(
-            "verdict open",
-            "**Synthetic data: no verdict**",
-            "The study names no limit for them, so that this report measures the risk and passes no judgement on it.",
-        )
-    broken = [breach for breach in found if breach.sets]
-    scenarios = len(lines_of(results, MEAN, listed_only=True))
+        return block("verdict open", TEXT("verdict.open"), TEXT("verdict.no_limit"))
+    n_intruders = len(by_intruder(results, MEAN, listed_only=True))
+    met = [outcome.limit for outcome in every if not outcome.intruders]
+    broken = [_with_intruders(outcome, n_intruders) for outcome in every if outcome.intruders]
     if not broken:
-        all_kept = listed([breach.what for breach in found])
-        said = f"With {_everybody(scenarios)}, on average over the synthetic files: {all_kept}."
-        return block("verdict within", "**Synthetic data: within the limit**", said)
-    parts = [f"the limit of {one.what} is broken" + _by(one.sets, scenarios) for one in broken]
-    kept = [one.what for one in found if not one.sets]
-    said = f"On average over the synthetic files {'; '.join(parts)}."
-    if kept:
-        said += f" Kept: {listed(kept)}."
-    return block("verdict above", "**Synthetic data: beyond the limit**", said)
+        text = TEXT(
+            "verdict.met",
+            n=len(met),
+            intruders=TEXT("intruders", n=n_intruders, number=word(n_intruders)),
+            limits=listed(met),
+        )
+        return block("verdict within", TEXT("verdict.within"), text)
+    text = TEXT("verdict.not_met", n=len(broken), limits="; ".join(broken))
+    if met:
+        text += " " + TEXT("verdict.others_met", n=len(met), limits=listed(met))
+    return block("verdict above", TEXT("verdict.above"), text)
 
 
-def _everybody(scenarios: int) -> str:
-    few = {1: "the intruder", 2: "both intruders"}
-    return few.get(scenarios, f"all {word(scenarios)} intruders")
+def _with_intruders(outcome: Outcome, n_intruders: int) -> str:
+    """Return a limit that is not met, and for which intruders unless there is only one."""
+    names = outcome.intruders
+    if n_intruders == 1:
+        return outcome.limit
+    if len(names) == n_intruders:
+        intruders = TEXT("intruders", n=n_intruders, number=word(n_intruders))
+    elif len(names) > MAX_INTRUDERS:
+        shown = names[: MAX_INTRUDERS - 1]
+        intruders = listed([*shown, TEXT("verdict.more_intruders", n=len(names) - len(shown))])
+    else:
+        intruders = listed(names)
+    return TEXT("verdict.for_intruders", limit=outcome.limit, intruders=intruders)
 
 
-def _by(sets: list[str], scenarios: int) -> str:
-    if scenarios == 1:
-        return ""
-    if len(sets) == scenarios:
-        return f" by {_everybody(scenarios)}"
-    shown = sets if len(sets) <= 6 else [*sets[:5], f"{count(len(sets) - 5)} more"]
-    return f" by {listed(shown)}"
+@part(SUMMARY, SCENARIOS)
+def matching_verdicts(results: Results) -> str | None:
+    """Show every intruder against every limit."""
+    lines = by_intruder(results, MEAN, listed_only=True)
+    if not limits(results) or len(lines) > MAX_FILES:
+        return None
+    names = [f"**{intruder_name(results, str(intruder))}**" for intruder in lines.index]
+    columns = [Column(TEXT("verdict.columns.intruder"), names, "l", "1fr")]
+    for name, limit in limits(results).items():
+        sign = "≤" if name.endswith("_at_most") else "≥"
+        value = f"{sign}{NO_BREAK}{limit_value(name, limit)}"
+        heading = TEXT("verdict.columns.limit", summary=LIMITS[name], limit=value)
+        columns.append(
+            Column(heading, [judged(rate, limit, name) for rate in lines[limited_summary(name)]], "l", "1fr")
+        )
+    return table(TEXT("verdict.caption"), *columns)
+
+
+def judged(value: float, limit: float, name: str) -> str:
+    """Return a value with the mark of its verdict."""
+    if not defined(value):
+        return f"[✓ {TEXT('verdict.no_unique_match', undefined=UNDEFINED)}]{{.nothing}}"
+    shown = decimals(value) if name.startswith("expected") else apart(value, limit)[0]
+    return f"[▲ {shown}]{{.above}}" if _is_beyond(value, limit, name) else f"[✓ {shown}]{{.within}}"
 
 
 @part(SUMMARY, SCENARIOS, DISTRIBUTION)
 def matching_findings(results: Results) -> str:
-    """Three sentences: how many persons would be found, how often a claim is right, what synthesis gains."""
+    """Report the expected match risk, how often a unique match is false, and the effect of synthesis."""
     summary = results.table(SUMMARY).set_index("file")
-    mean, own = summary.loc[MEAN], summary.loc[CONFIDENTIAL]
-    n, expected = mean["targets"], mean["expected_match_risk"]
-    about = _who(results)
-    each = "a synthetic file" if len(copies(results)) > 1 else "the synthetic file"
-    found = (
-        f"**What an intruder would find.** {about}, and picks one of the records of {each} that match, would pick the "
-        f"right one for {decimals(expected)} of {some(round(n), 'person')} ({percent(expected / n)})."
+    mean, confidential = summary.loc[MEAN], summary.loc[CONFIDENTIAL]
+    file = TEXT("findings.file", n=len(synthetic_files(results)))
+    expected = TEXT(
+        "findings.expected",
+        intruder=_intruder(results),
+        file=file,
+        expected=decimals(mean["expected_match_risk"]),
+        people=some(round(mean["targets"]), "person", "people"),
+        share=percent(mean["expected_match_risk"] / mean["targets"]),
     )
-    return block("findings", items([found, _single(mean, each), _gain(expected, own["expected_match_risk"])]))
+    unique = TEXT("findings.no_unique", file=file)
+    if mean["unique_matches"]:
+        matches, share = decimals(mean["unique_matches"]), percent(mean["false_match_rate"])
+        unique = TEXT("findings.unique", matches=matches, file=file, share=share)
+    effect = _effect(mean["expected_match_risk"], confidential["expected_match_risk"])
+    return block("findings", items([expected, unique, effect]))
 
 
-def _who(results: Results) -> str:
-    name = first_set(results)
-    known = known_words(str(lines_of(results, MEAN).at[name, "known"]))
-    synthesized = listed([escape(variable.name) for variable in options(results).synthesized])
-    who = "An intruder" if name == "known" or " + " in name else f"An intruder like the *{escape(name)}*"
-    return f"{who} who knows {known} of a person, and the true {synthesized}"
+def _intruder(results: Results) -> str:
+    """Describe the first intruder."""
+    intruder = first_intruder(results)
+    known = str(by_intruder(results, MEAN).at[intruder, "known"])
+    fields = {"synthesized": listed([escape(variable.name) for variable in declaration(results).synthesized])}
+    if known:
+        fields["known"] = known_variables(known)
+    has_name = intruder != KNOWN and " + " not in intruder
+    if has_name:
+        fields["intruder"] = escape(intruder)
+    return TEXT(f"findings.{'named_' if has_name else ''}knows{'' if known else '_nothing'}", **fields)
 
 
-def _single(mean: pd.Series, each: str) -> str:
-    lead = "**How often a single match is right.**"
-    if not mean["unique_matches"]:
-        return f"{lead} For no person does exactly one record of {each} match, so that nobody stands out."
-    false = mean["false_match_rate"]
-    return (
-        f"{lead} For {decimals(mean['unique_matches'])} persons exactly one record of {each} matches; in "
-        f"{percent(false)} of these cases it is somebody else's."
-    )
-
-
-def _gain(expected: float, own: float) -> str:
-    lead = "**What synthesis gains.**"
-    if not own:
-        return f"{lead} In the confidential file itself nobody would be found either."
-    change = 1 - expected / own
-    less = f"{percent(change)} less" if change >= 0 else f"{percent(-change)} more"
-    return (
-        f"{lead} From the confidential file itself the intruder would pick {decimals(own)} right; from synthetic data "
-        f"it is {less}."
+def _effect(synthetic: float, confidential: float) -> str:
+    if not confidential:
+        return TEXT("findings.no_risk")
+    change, expected = 1 - synthetic / confidential, decimals(confidential)
+    if not change:
+        return TEXT("findings.same", expected=expected)
+    return TEXT(
+        f"findings.{'less' if change > 0 else 'more'}", expected=expected, change=percent(abs(change))
     )
 
 
 @part(SUMMARY, VARIABLES)
 def matching_premise(results: Results) -> str:
-    """What is matched, and how."""
-    m, n = len(copies(results)), round(results.table(SUMMARY)["targets"].iloc[0])
-    files = "synthetic file is" if m == 1 else f"{word(m)} synthetic files are"
+    """Introduce what is matched, and how."""
+    m, targets = len(synthetic_files(results)), round(results.table(SUMMARY)["targets"].iloc[0])
     total = round(results.table(VARIABLES)["n_records"].iloc[0])
-    chosen = (
-        ""
-        if n == total
-        else f" The intruder looks for {count(n)} of the {count(total)} persons, the *targets*."
-    )
-    return paragraphs(
-        f"The {files} released in place of the confidential one: some variables are *synthesized*, drawn from a model, "
-        "all others are released as they are. An intruder knows some of these about a person, and the true values of "
-        "the synthesized ones, and looks for records that **match** on all of them. Each person's own synthetic record "
-        f"is known to the agency, so that a match can be told to be right or wrong.{chosen}",
-        _radii(results),
-    )
+    sentences = [
+        TEXT("premise.files", n=m, number=word(m)),
+        TEXT("premise.intruder"),
+    ]
+    if targets != total:
+        sentences.append(TEXT("premise.targets", targets=targets, total=total))
+    return paragraphs(" ".join(sentences), _radii(results))
 
 
 def _radii(results: Results) -> str | None:
-    own = options(results)
-    if not own.radius:
+    matching = declaration(results)
+    if not matching.radius:
         return None
-    said = []
-    for name, radius in own.radius.items():
-        if radius.relative is not None:
-            said.append(f"{escape(name)} within {declared(float(radius.size))} of the true value")
-        else:
-            said.append(f"{escape(name)} within {number(float(radius.size))}")
-    ends = "included" if own.interval == "closed" else "excluded"
-    return (
-        f"Numbers match within a radius, its ends {ends}: {listed(said)}. All other variables must be equal."
-    )
+    radii = [
+        TEXT("premise.absolute", variable=escape(name), size=number(float(radius.size)))
+        if radius.relative is None
+        else TEXT("premise.relative", variable=escape(name), size=declared(float(radius.size)))
+        for name, radius in matching.radius.items()
+    ]
+    return TEXT(f"premise.radius_{matching.interval}", radii=listed(radii))
 
 
 @part(VARIABLES)
 def matching_variables(results: Results) -> str:
-    """The matched variables: role, radius, missing and distinct values, agreement of a person's two records."""
-    found = results.table(VARIABLES)
-    own = found[found["file"] == CONFIDENTIAL].set_index("variable")
-    others = found[found["file"] != CONFIDENTIAL].groupby("variable", sort=False).mean(numeric_only=True)
-    others = others.loc[own.index]
+    """Show the role, radius, distinct and missing values, and agreement of each matched variable."""
+    lines = results.table(VARIABLES)
+    is_confidential = lines["file"] == CONFIDENTIAL
+    confidential = lines[is_confidential].set_index("variable")
+    synthetic = lines[~is_confidential].groupby("variable").mean(numeric_only=True).loc[confidential.index]
     return table(
-        "The matched variables. Agreement is that of a person's confidential and synthetic record, within the radius, "
-        "on average over the synthetic files.",
-        Column("Variable", [f"**{escape(name)}**" for name in own.index], "l", "1fr"),
-        Column("Role", list(own["role"]), "l"),
-        Column("Radius", [_radius_words(text) for text in own["radius"]], "l"),
-        Column("Distinct, confidential", [count(value) for value in own["n_distinct"]]),
-        Column("Distinct, synthetic", [count(value) for value in others["n_distinct"]]),
-        Column("Missing", percents(own["n_missing"] / own["n_records"])),
-        Column("Agree", percents(others["n_agree"] / others["n_records"])),
+        TEXT("variables.caption"),
+        Column(
+            HEADING("variable"),
+            [f"**{escape(name)}**" for name in confidential.index],
+            "l",
+            "1fr",
+        ),
+        Column(TEXT("variables.columns.role"), list(confidential["role"]), "l"),
+        Column(TEXT("variables.columns.radius"), [_radius(text) for text in confidential["radius"]], "l"),
+        Column(TEXT("variables.columns.distinct"), [count(n) for n in confidential["n_distinct"]]),
+        Column(TEXT("variables.columns.distinct_synthetic"), [count(n) for n in synthetic["n_distinct"]]),
+        Column(
+            TEXT("variables.columns.missing"), rates(confidential["n_missing"] / confidential["n_records"])
+        ),
+        Column(TEXT("variables.columns.agree"), rates(synthetic["n_agree"] / synthetic["n_records"])),
     )
 
 
-def _radius_words(text: str) -> str:
+def _radius(text: str) -> str:
+    """Return a radius of the table, such as ``relative 1/10``, in words."""
     kind, _, size = text.partition(" ")
     if not kind:
         return UNDEFINED
-    if "/" in size:
-        top, bottom = size.split("/")
-        shown = int(top) / int(bottom)
-    else:
-        shown = float(size)
-    return f"±{NO_BREAK}{declared(shown)}" if kind == "relative" else f"±{NO_BREAK}{number(shown)}"
+    top, _, bottom = size.partition("/")
+    value = int(top) / int(bottom) if bottom else float(size)
+    return f"±{NO_BREAK}{declared(value) if kind == 'relative' else number(value)}"
 
 
 @part(SUMMARY)
 def matching_summaries(results: Results) -> str:
-    """The three summaries by synthetic file, beside the confidential file, and what they mean."""
-    summary = results.table(SUMMARY)
-    files = copies(results)
-    shown = summary if len(files) <= MOST_FILES else summary[summary["file"].isin([MEAN, CONFIDENTIAL])]
-    names = {MEAN: "**Mean of the synthetic files**", CONFIDENTIAL: "*Confidential file, for comparison*"}
-    n = summary["targets"].iloc[0]
-    left = "" if len(files) <= MOST_FILES else f" `{SUMMARY}` has each of the {count(len(files))} files."
+    """Show the three summaries of the synthetic files beside the confidential file, and what they mean."""
+    summary, m = results.table(SUMMARY), len(synthetic_files(results))
+    targets = some(round(summary["targets"].iloc[0]), "target")
+    caption = TEXT("summaries.caption", targets=targets)
+    if m > MAX_FILES:
+        caption = TEXT("summaries.caption_mean", targets=targets, table=SUMMARY, files=m)
+        summary = summary[summary["file"].isin([MEAN, CONFIDENTIAL])]
+    columns = summary_columns(summary)
+    columns.insert(3, Column(HEADING("unique_matches"), decimals_of(summary["unique_matches"])))
     return paragraphs(
         table(
-            f"Matching-based risk of {some(round(n), 'target')}.{left}",
-            Column("File", [names.get(file, f"Synthetic file {file}") for file in shown["file"]], "l", "1fr"),
-            Column("Expected match risk", decimals_of(shown["expected_match_risk"])),
-            Column("per target", percents(shown["expected_match_risk"] / n)),
-            Column("True match rate", percents(shown["true_match_rate"])),
-            Column("Unique matches", decimals_of(shown["unique_matches"])),
-            Column("False match rate", percents(shown["false_match_rate"])),
+            caption,
+            Column(HEADING("file"), [_file_label(file) for file in summary["file"]], "l", "1fr"),
+            *columns,
         ),
-        _undefined(shown),
-        _reading(),
+        None if summary["false_match_rate"].notna().all() else block("note", TEXT("summaries.undefined")),
+        block("reading", *TEXT.group("summaries.reading").values()),
     )
 
 
-def _undefined(shown: pd.DataFrame) -> str | None:
-    if shown["false_match_rate"].notna().all():
-        return None
-    return block(
-        "note",
-        f"{UNDEFINED} not defined: without a unique match there is no false match rate. The mean is that of the files "
-        "in which it is defined.",
+def _file_label(file: str) -> str:
+    return (
+        TEXT(f"summaries.{file}")
+        if file in (MEAN, CONFIDENTIAL)
+        else TEXT("summaries.synthetic", number=file)
     )
 
 
-def _reading() -> str:
-    """What each summary means."""
-    return block(
-        "reading",
-        "**Expected match risk**: of how many targets an intruder would find the right record by picking one of the "
-        "records that match at random. A person whose record is among ten that match counts a tenth. High is "
-        "dangerous.",
-        "**True match rate**: the share of targets for whom exactly one record matches, and it is their own. These are "
-        "the persons whom an intruder can be sure of finding. High is dangerous.",
-        "**False match rate**: of the targets with exactly one match, the share whose match is somebody else's record. "
-        "It tells how little an intruder can trust a single match. *Low* is dangerous.",
-        "**The confidential file against itself** is what an intruder would achieve if it were released as it is; the "
-        "distance to it is what synthesis gains.",
-    )
-
-
-@part(SUMMARY, SCENARIOS)
-def matching_verdicts(results: Results) -> str | None:
-    """The table of verdicts: every intruder against every limit."""
-    lines = lines_of(results, MEAN, listed_only=True)
-    given = limits(results)
-    if not given or len(lines) > MOST_FILES:
-        return None
-    columns = [
-        Column("Intruder", [f"**{set_name(results, str(name))}**" for name in lines.index], "l", "1fr")
+def summary_columns(lines: pd.DataFrame, widths: tuple[str, str, str, str] = ("auto",) * 4) -> list[Column]:
+    """Return the columns of the expected match risk, in records and per target, and of the two rates."""
+    cells = {
+        HEADING("expected_match_risk"): decimals_of(lines["expected_match_risk"]),
+        HEADING("risk_per_target"): rates(lines["expected_match_risk"] / lines["targets"]),
+        HEADING("true_match_rate"): rates(lines["true_match_rate"]),
+        HEADING("false_match_rate"): rates(lines["false_match_rate"]),
+    }
+    return [
+        Column(heading, values, "r", width)
+        for (heading, values), width in zip(cells.items(), widths, strict=True)
     ]
-    for name, limit in given.items():
-        heading, rate = LIMITS[name], _summary_of(name)
-        cells = [judged(value, limit, name) for value in lines[rate]]
-        sign = "≤" if name.endswith("_at_most") else "≥"
-        shown = decimals(limit) if rate == "expected_match_risk" else declared(limit)
-        columns.append(Column(f"{heading} ({sign}{NO_BREAK}{shown})", cells, "l", "1fr"))
-    return table(
-        "Verdict per intruder, on average over the synthetic files; the limit is in the heading.", *columns
-    )
-
-
-def judged(value: float, limit: float, name: str) -> str:
-    """A value with the mark of its verdict."""
-    if not defined(value):
-        return f"[✓ {UNDEFINED} nothing unique]{{.nothing}}"
-    beyond = value > limit if name.endswith("_at_most") else value < limit
-    shown = decimals(value) if name.startswith("expected") else apart(value, limit)[0]
-    return f"[▲ {shown}]{{.above}}" if beyond else f"[✓ {shown}]{{.within}}"

@@ -1,268 +1,238 @@
-"""Matching-based risk by what an intruder knows: scenarios, all subsets, distribution, choices (METHODS §8)."""
+"""Matching-based risk by what an intruder knows and by number of matches; choices and row account (METHODS §8)."""
 
 from __future__ import annotations
 
-from itertools import groupby
+import math
 
 import pandas as pd
 
-from reident.report.layout import Column, block, paragraphs, part, table
+from reident.report.layout import Column, paragraphs, part, table
 from reident.report.results import Results
+from reident.report.sentences import Sentences
 from reident.report.tables.choices import Choice, table_of
+from reident.report.tables.common import file_warnings, row_account, size_class, without_repeats
 from reident.report.tables.matching import (
     CONFIDENTIAL,
     DISTRIBUTION,
     MEAN,
     SCENARIOS,
     SUMMARY,
-    copies,
+    by_intruder,
     decimals,
     decimals_of,
-    first_set,
-    known_words,
-    lines_of,
-    options,
-    set_name,
+    declaration,
+    first_intruder,
+    known_variables,
+    summary_columns,
+    synthetic_files,
 )
-from reident.report.wording import UNDEFINED, count, escape, listed, percent, percents, some
+from reident.report.wording import UNDEFINED, count, escape, listed, percent, rates, some, word
+from reident.sections.matching import KNOWN
 
-PER_SIZE = 5
-"""Of all subsets of one size, so many are shown, the most dangerous ones."""
+ACCOUNT, WARNINGS = "matching/account.csv", "matching/warnings.csv"
+MAX_SETS = 5
+"""The table of all sets shows at most this number of each size, those with the highest risk."""
+
+TEXT = Sentences("matching")
+HEADING = Sentences("headings")
 
 
-def named_sets(results: Results) -> list[str]:
-    """The sets of known variables that the study names."""
-    own = lines_of(results, MEAN)
-    return list(own.index[own["listed"] == "True"])
+def listed_intruders(results: Results) -> list[str]:
+    """Return the intruders that the study lists."""
+    lines = by_intruder(results, MEAN)
+    return list(lines.index[lines["listed"]])
+
+
+def short_name(intruder: str) -> str:
+    """Return an intruder's name, not escaped; that of the list `known` is the main intruder."""
+    return TEXT("main_intruder") if intruder == KNOWN else intruder
 
 
 @part(SCENARIOS, DISTRIBUTION)
 def matching_scenarios(results: Results) -> str | None:
-    """The named intruders beside each other; nothing where there is only one."""
-    names = named_sets(results)
-    if len(names) < 2:
+    """Compare the listed intruders, or show nothing if there is only one."""
+    intruders = listed_intruders(results)
+    if len(intruders) < 2:
         return None
-    mean, own = lines_of(results, MEAN).loc[names], lines_of(results, CONFIDENTIAL).loc[names]
-    worst = mean["danger"].astype(int).idxmin()
-    n = mean["targets"].iloc[0]
-    said = (
-        f"How much is at risk depends on what an intruder knows. Of {count(len(names))} intruders "
-        f"*{_who(results, worst)}* is the most dangerous, with an expected match risk of "
-        f"{decimals(mean.at[worst, 'expected_match_risk'])}."
-    )
+    mean = by_intruder(results, MEAN).loc[intruders]
+    confidential = by_intruder(results, CONFIDENTIAL).loc[intruders, "expected_match_risk"]
+    highest = str(mean["danger"].idxmin())
+    names = [escape(short_name(intruder)) for intruder in intruders]
+    known = [known_variables(variables) for variables in mean["known"]]
     return paragraphs(
-        said,
+        TEXT(
+            "scenarios.text",
+            intruder=escape(short_name(highest)),
+            number=word(len(intruders)),
+            risk=decimals(mean.at[highest, "expected_match_risk"]),
+        ),
         table(
-            "Intruders compared: means over the synthetic files; in the last column the confidential file.",
-            Column("Intruder", [f"**{_who(results, name)}**" for name in names], "l", "1.3fr"),
-            Column("Knows", [known_words(text) for text in mean["known"]], "l", "2.4fr"),
-            Column("Expected match risk", decimals_of(mean["expected_match_risk"]), "r", "1.1fr"),
-            Column("per target", percents(mean["expected_match_risk"] / n), "r", "0.9fr"),
-            Column("True match rate", percents(mean["true_match_rate"]), "r", "0.9fr"),
-            Column("False match rate", percents(mean["false_match_rate"]), "r", "0.9fr"),
-            Column("Expected, confidential", decimals_of(own["expected_match_risk"]), "r", "1.3fr"),
+            TEXT("scenarios.caption"),
+            Column(TEXT("verdict.columns.intruder"), [f"**{name}**" for name in names], "l", "1.3fr"),
+            Column(TEXT("scenarios.columns.knows"), known, "l", "2.4fr"),
+            *summary_columns(mean, ("1.1fr", "0.9fr", "0.9fr", "0.9fr")),
+            Column(TEXT("scenarios.columns.confidential"), decimals_of(confidential), "r", "1.3fr"),
         ),
     )
 
 
-def _who(results: Results, name: str) -> str:
-    """An intruder's name; the list of `known` is the study's own."""
-    return "the first" if name == "known" else set_name(results, name)
+def all_sets(results: Results) -> pd.DataFrame:
+    """Return the sets of an exhaustive search with their mean summaries, those with the highest risk first.
 
-
-def subsets(results: Results) -> pd.DataFrame:
-    """All subsets, the most dangerous first: columns known, size, danger and the mean summaries."""
-    own = lines_of(results, MEAN)
-    own = own[own["listed"] == "False"].copy()
-    own["place"] = own["danger"].rank().astype(int)
-    return own.sort_values("danger")
+    The column `rank` is 1 for the set with the highest risk.
+    """
+    lines = by_intruder(results, MEAN)
+    lines = lines[~lines["listed"]]
+    return lines.assign(rank=lines["danger"].rank().astype(int)).sort_values("rank")
 
 
 @part(SCENARIOS)
 def matching_subsets(results: Results) -> str | None:
-    """The most dangerous sets of known variables of each size, and what each variable adds."""
-    found = subsets(results)
-    if found.empty:
+    """Show the sets of known variables with the highest risk, and the effect of each further variable."""
+    sets = all_sets(results)
+    if sets.empty:
         return None
-    worst, n = found.iloc[0], found["targets"].iloc[0]
-    shown = pd.concat([own.head(PER_SIZE) for _, own in found.groupby("size")])
-    sizes = [str(int(size)) for size in shown["size"]]
-    most = int(found["size"].max())
-    said = (
-        f"All {some(len(found), 'set')} of at most {some(most, 'known variable')} were tried. The most dangerous is "
-        f"{known_words(worst['known'])}, with an expected match risk of {decimals(worst['expected_match_risk'])} "
-        f"({percent(worst['expected_match_risk'] / n)} of the targets)."
-    )
+    first = sets.iloc[0]
+    shown = pd.concat([lines.head(MAX_SETS) for _, lines in sets.groupby("size")])
     return paragraphs(
-        said,
-        table(
-            f"The most dangerous sets of known variables, at most {PER_SIZE} of each size; rank 1 is the most "
-            f"dangerous of all, by the expected match risk. Means over the synthetic files. "
-            f"`{SCENARIOS}` holds all sets.",
-            Column("Size", _once(sizes)),
-            Column("Known", [known_words(text) for text in shown["known"]], "l", "1fr"),
-            Column("Rank", [count(value) for value in shown["place"]]),
-            Column("Expected match risk", decimals_of(shown["expected_match_risk"])),
-            Column("per target", percents(shown["expected_match_risk"] / n)),
-            Column("True match rate", percents(shown["true_match_rate"])),
-            Column("False match rate", percents(shown["false_match_rate"])),
+        TEXT(
+            "subsets.text",
+            sets=some(len(sets), "set"),
+            variables=some(int(sets["size"].max()), "known variable"),
+            known=known_variables(first["known"]),
+            risk=decimals(first["expected_match_risk"]),
+            share=percent(first["expected_match_risk"] / first["targets"]),
         ),
-        _adds(found),
+        table(
+            TEXT("subsets.caption", shown=MAX_SETS, table=SCENARIOS),
+            Column(TEXT("subsets.columns.size"), without_repeats([count(size) for size in shown["size"]])),
+            Column(
+                TEXT("subsets.columns.known"),
+                [known_variables(known) for known in shown["known"]],
+                "l",
+                "1fr",
+            ),
+            Column(TEXT("subsets.columns.rank"), [count(rank) for rank in shown["rank"]]),
+            *summary_columns(shown),
+        ),
+        _factors(sets),
     )
 
 
-def _once(texts: list[str]) -> list[str]:
-    return [text if at == 0 or texts[at - 1] != text else "" for at, text in enumerate(texts)]
+def gains(sets: pd.DataFrame) -> dict[str, float]:
+    """Return the factor by which each variable raises the expected match risk of a set that lacks it.
 
+    Parameters
+    ----------
+    sets : DataFrame
+        Columns `known` (names joined by `` + ``) and `expected_match_risk`.
 
-def gains(found: pd.DataFrame) -> dict[str, float]:
-    """By variable, the factor (geometric mean) by which knowing it too raises the expected match risk of a set."""
-    risk = {frozenset(row.known.split(" + ")): row.expected_match_risk for row in found.itertuples()}
-    names = list(dict.fromkeys(name for known in found["known"] for name in known.split(" + ")))
-    out = {}
-    for name in names:
-        factors = [
-            risk[known | {name}] / value
+    Returns
+    -------
+    dict of float
+        The geometric mean over all pairs of sets that differ by the variable, by its name. A variable without such a
+        pair of sets is left out.
+    """
+    risk = {frozenset(row.known.split(" + ")): row.expected_match_risk for row in sets.itertuples()}
+    factors: dict[str, float] = {}
+    for name in dict.fromkeys(name for known in sets["known"] for name in known.split(" + ")):
+        ratios = [
+            max(risk[known | {name}] / value, 1e-12)
             for known, value in risk.items()
             if name not in known and known | {name} in risk and value
         ]
-        if factors:
-            out[name] = float(pd.Series(factors).clip(lower=1e-12).prod() ** (1 / len(factors)))
-    return out
+        if ratios:
+            factors[name] = math.exp(math.fsum(map(math.log, ratios)) / len(ratios))
+    return factors
 
 
-def _adds(found: pd.DataFrame) -> str | None:
-    factors = sorted(gains(found).items(), key=lambda item: -item[1])
+def _factors(sets: pd.DataFrame) -> str | None:
+    factors = sorted(gains(sets).items(), key=lambda item: -item[1])
     if len(factors) < 2:
         return None
-    said = [f"{escape(name)} {factor:.1f} times" for name, factor in factors]
-    return (
-        f"Knowing one more variable raises the expected match risk, on average over the sets: {listed(said)}."
-    )
+    texts = [
+        TEXT("subsets.factor", variable=escape(name), factor=f"{factor:.1f}") for name, factor in factors
+    ]
+    return TEXT("subsets.factors", factors=listed(texts))
 
 
 @part(DISTRIBUTION)
 def matching_distribution(results: Results) -> str:
-    """How many records match, and how much of the risk comes from where."""
+    """Show the targets by number of matching records, and the sources of the expected match risk."""
     classes = by_class(results)
-    labels = [class_words(row.matches_from, row.matches_to) for row in classes.itertuples()]
     total = classes["risk"].sum()
-    said = (
-        "The fewer records match a person, the surer an intruder can be. A person whom no record matches is safe; one "
-        "whom a single record matches is found, if it is the right one."
-    )
+    targets = classes["n_records"].where(classes["n_records"] > 0)
     return paragraphs(
-        said,
+        TEXT("distribution.text"),
         table(
-            f"Targets by the number of matching records{_for(results)}, on average over the synthetic files; and where "
-            "the expected match risk comes from.",
-            Column("Matching records", labels, "l", "1fr"),
-            Column("Targets", decimals_of(classes["n_records"])),
-            Column("Their own among them", decimals_of(classes["n_own"])),
-            Column(
-                "Share", percents(classes["n_own"] / classes["n_records"].where(classes["n_records"] > 0))
-            ),
-            Column("Expected match risk", decimals_of(classes["risk"])),
-            Column("Share of it", percents(classes["risk"] / total) if total else [UNDEFINED] * len(classes)),
-            Column("Targets, confidential", decimals_of(classes["confidential"])),
+            TEXT("distribution.caption", **about_first(results)),
+            Column(TEXT("distribution.columns.matches"), list(classes["label"]), "l", "1fr"),
+            Column(TEXT("distribution.columns.targets"), decimals_of(classes["n_records"])),
+            Column(TEXT("distribution.columns.own"), decimals_of(classes["n_own"])),
+            Column(TEXT("distribution.columns.own_share"), rates(classes["n_own"] / targets)),
+            Column(HEADING("expected_match_risk"), decimals_of(classes["risk"])),
+            Column(TEXT("distribution.columns.risk_share"), rates(classes["risk"] / (total or math.nan))),
+            Column(TEXT("distribution.columns.confidential"), decimals_of(classes["confidential"])),
             kind="compact",
         ),
     )
 
 
-def _for(results: Results) -> str:
-    name = first_set(results)
-    if len(lines_of(results, MEAN)) == 1:
-        return ""
-    return f" for the intruder *{escape(name)}*" if name != "known" else f" for {set_name(results, name)}"
+def about_first(results: Results) -> dict[str, str | int]:
+    """Return the number of intruders and the name of the first one, as fields of a caption."""
+    return {"n": len(by_intruder(results, MEAN)), "intruder": escape(short_name(first_intruder(results)))}
 
 
 def by_class(results: Results) -> pd.DataFrame:
-    """The distribution of the first set: means over the synthetic files, and `confidential` beside them."""
-    found = results.table(DISTRIBUTION)
-    found = found[found["scenario"] == first_set(results)]
-    own = found[found["file"] == CONFIDENTIAL].set_index("matches_from")
-    others = found[found["file"] != CONFIDENTIAL]
-    means = others.groupby("matches_from")[["n_records", "n_own", "risk"]].mean()
-    means["matches_to"], means["confidential"] = own["matches_to"], own["n_records"]
-    means = means.reset_index()
-    used = (means["n_records"] > 0) | (means["confidential"] > 0)
-    return means[: int(used[used].index.max()) + 1]
+    """Return the distribution of the first intruder up to the last class that occurs.
 
-
-def class_words(low: float, high: float) -> str:
-    """A class of numbers of matches: ``none``, ``1``, ``3 – 4``, ``1,000 and more``."""
-    if high != high:
-        return f"{count(low)} and more"
-    if low == high:
-        return count(low) if low else "none"
-    return f"{count(low)} – {count(high)}"
+    The columns are matches_from, matches_to and label; n_records, n_own and risk, which are means over the synthetic
+    files; and confidential, the number of records of the confidential file.
+    """
+    lines = results.table(DISTRIBUTION)
+    lines = lines[lines["scenario"] == first_intruder(results)]
+    confidential = lines[lines["file"] == CONFIDENTIAL].set_index("matches_from")
+    synthetic = lines[lines["file"] != CONFIDENTIAL].groupby("matches_from")
+    means = synthetic[["n_records", "n_own", "risk"]].mean()
+    means = means.assign(
+        matches_to=confidential["matches_to"], confidential=confidential["n_records"]
+    ).reset_index()
+    means["label"] = [
+        size_class(*ends) for ends in zip(means["matches_from"], means["matches_to"], strict=True)
+    ]
+    occurring = means.index[(means["n_records"] > 0) | (means["confidential"] > 0)]
+    return means[: int(occurring.max()) + 1]
 
 
 @part(SUMMARY)
 def matching_choices(results: Results) -> str:
-    """What the source leaves open, and the option in force."""
-    own = options(results)
-    found = [
-        Choice(
-            "Matching: ends of a radius",
-            "a number at the very end matches"
-            if own.interval == "closed"
-            else "a number at the very end does not match",
-            "`open`" if own.interval == "closed" else "`closed`",
-            "§8",
-        ),
-        Choice(
-            "Matching: exactness",
-            "radii are decided on the decimal numbers of the files, not on their binary approximations",
-            UNDEFINED,
-            "§8",
-        ),
-        Choice(
-            "Matching: missing value",
-            "matches nothing" if own.missing == "never" else "matches a missing value, and no other",
-            "`each_other`" if own.missing == "never" else "`never`",
-            "§8",
-        ),
-        Choice(
-            "Matching: own record",
-            "found by the key" if own.key() else "in the same place of every file",
-            "by the order of rows" if own.key() else "`id`",
-            "§8",
-        ),
-        Choice(
-            "Matching: targets (N)",
-            "those that meet `targets`" if own.targets else "all records",
-            "`targets`",
-            "§8",
-        ),
-    ]
-    if len(copies(results)) > 1:
-        rate = "mean over the files in which something matches uniquely"
-        found.append(Choice("Matching: false match rate of several files", rate, UNDEFINED, "§8"))
-    return table_of(found)
-
-
-@part("matching/warnings.csv")
-def matching_warnings(results: Results) -> str | None:
-    """What reading the files found that a reader should be wary of, set apart."""
-    lines = results.table("matching/warnings.csv")["warning"]
-    return block("warning", *(f"**Files.** {escape(line)}" for line in lines)) if len(lines) else None
-
-
-@part("matching/account.csv")
-def matching_account(results: Results) -> str:
-    """The row account of the matched files."""
-    lines = results.table("matching/account.csv")
-    words = {"in": "rows in", "used": "**rows used**"}
-    files = [key for key, _ in groupby(lines["file"])]
-    shown = lines[(lines["rows"] > 0) | lines["cause"].isin(["in", "used"])]
-    return table(
-        f"Row account of {some(len(files) - 1, 'file')} and the targets: rows in are rows used and rows left out.",
-        Column("File", _once([escape(file).capitalize() for file in shown["file"]]), "l"),
-        Column(
-            "", [words.get(cause) or "left out: " + escape(cause) for cause in shown["cause"]], "l", "1fr"
-        ),
-        Column("Rows", [count(rows) for rows in shown["rows"]]),
-        kind="compact",
+    """Show what the source leaves open, with the option in force."""
+    matching = declaration(results)
+    by_key, targets = bool(matching.key()), "some" if matching.targets else "all"
+    options = {
+        "interval": (matching.interval, "`open`" if matching.interval == "closed" else "`closed`"),
+        "exactness": ("decimal", UNDEFINED),
+        "missing": (matching.missing, "`each_other`" if matching.missing == "never" else "`never`"),
+        "own": ("key", TEXT("choices.own.other")) if by_key else ("position", "`id`"),
+        "targets": (targets, "`targets`"),
+    }
+    if len(synthetic_files(results)) > 1:
+        options["mean"] = ("defined", UNDEFINED)
+    return table_of(
+        [
+            Choice(TEXT(f"choices.{name}.what"), TEXT(f"choices.{name}.{option}"), others, "§8")
+            for name, (option, others) in options.items()
+        ]
     )
+
+
+@part(WARNINGS)
+def matching_warnings(results: Results) -> str | None:
+    """Show the warnings from reading the files."""
+    return file_warnings(results, WARNINGS)
+
+
+@part(ACCOUNT)
+def matching_account(results: Results) -> str:
+    """Show the row account of the matched files."""
+    return row_account(results, ACCOUNT, TEXT("account"))

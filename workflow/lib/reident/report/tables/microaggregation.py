@@ -1,7 +1,8 @@
-"""Micro-aggregation: what was masked, what its attack found beside what the paper claims (METHODS §4.5, §9)."""
+"""Micro-aggregation: what was masked, and its attack beside the paper's claim (METHODS §4.5, §9)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
@@ -9,6 +10,8 @@ import pandas as pd
 from reident.linkage.metrics.winkler import Options
 from reident.report.layout import Column, block, paragraphs, part, table
 from reident.report.results import Results, title
+from reident.report.sentences import Sentences
+from reident.report.tables.common import row_account, size_class
 from reident.report.wording import (
     UNDEFINED,
     count,
@@ -17,195 +20,204 @@ from reident.report.wording import (
     escape,
     listed,
     percent,
-    percents,
+    rates,
     some,
+    without_unit,
     word,
 )
 
 VARIABLES, ACCOUNT = "microaggregation/variables.csv", "microaggregation/account.csv"
 AGREEMENTS, COMPARED = "agreements.csv", "comparison/agreements.csv"
-RATES, COMPARED_RATES = "rates.csv", "comparison/rates.csv"
+COMPARED_RATES = "comparison/rates.csv"
 METRIC = "winkler"
-CLAIM = "near 100\u00a0%"
-"""What the paper claims of each of its three studies."""
+MAX_COLUMNS = 5
+"""The table shows every number of agreeing variables up to this number of variables."""
 
-RULES = {"half_gap": "half gap", "midpoint": "midpoint"}
-
-
-def rule_words(agreement: str | dict[str, Any]) -> str:
-    """An agreement rule in words."""
-    return RULES[agreement] if isinstance(agreement, str) else f"nearest {count(int(agreement['nearest']))}"
+TEXT = Sentences("microaggregation")
+HEADING = Sentences("headings")
 
 
-def ranges(results: Results) -> pd.DataFrame:
-    """The rates by `min_agree`, of the study and its variants: ``member`` names each; the study is the first."""
+def rule_name(agreement: str | dict[str, Any]) -> str:
+    """Return an agreement rule in words."""
+    if isinstance(agreement, str):
+        return TEXT(f"rules.{agreement}")
+    return TEXT("rules.nearest", number=int(agreement["nearest"]))
+
+
+def rates_by_agreement(results: Results) -> pd.DataFrame:
+    """Return the rates by `min_agree` of the study and its variants, the study first; `setting` names each."""
     if results.has(COMPARED):
-        found = results.table(COMPARED).copy()
+        lines = results.table(COMPARED)
     else:
-        found = results.table(AGREEMENTS).assign(variant="study", reference="yes")
-    found["member"] = [_member(results, line) for line in found[labels_of(found)].to_dict("records")]
-    return pd.concat(
-        [found[found["reference"] == "yes"], found[found["reference"] != "yes"]], ignore_index=True
+        lines = results.table(AGREEMENTS).assign(variant="study", reference="yes")
+    settings = [setting_name(results, labels) for labels in lines[varied_columns(lines)].to_dict("records")]
+    return lines.assign(setting=settings).sort_values(
+        "reference", key=lambda column: column != "yes", kind="stable", ignore_index=True
     )
 
 
-def labels_of(found: pd.DataFrame) -> list[str]:
-    """The columns that tell variants apart."""
-    return [str(column) for column in found.columns if str(column).startswith("set_")]
+def varied_columns(lines: pd.DataFrame) -> list[str]:
+    """Return the columns with the labels of what the variants vary."""
+    return [str(column) for column in lines.columns if str(column).startswith("set_")]
 
 
-def _member(results: Results, labels: dict[str, str]) -> str:
-    """A variant by what it sets, the study as it stands by its own options where it is none of its variants."""
+def varied_name(column: str) -> str:
+    """Return the name of what varies, as in ``set_name``."""
+    return column.removeprefix("set_").replace("_", " ")
+
+
+def setting_name(results: Results, labels: dict[str, str]) -> str:
+    """Return a variant by what it sets, and a study without variants by its agreement rule."""
     if not labels:
         options = Options.model_validate(results.options(METRIC))
-        return rule_words(options.model_dump()["agreement"])
+        return rule_name(options.model_dump()["agreement"])
     return ", ".join(
-        f"{name.removeprefix('set_').replace('_', ' ')} {label or 'as it stands'}"
-        for name, label in labels.items()
+        TEXT("setting", name=varied_name(column), value=label or TEXT("unchanged"))
+        for column, label in labels.items()
     )
 
 
 @part(VARIABLES, ACCOUNT)
 def masked_premise(results: Results) -> str:
-    """What was masked, how, what is released, and what the intruder holds."""
-    own, lines = results.study["microaggregate"], results.table(VARIABLES)
-    account = results.table(ACCOUNT)
+    """Introduce what was masked, what is released, and what the intruder holds."""
+    masking, account = results.study["microaggregate"], results.table(ACCOUNT)
     rows = dict(zip(account["cause"], account["rows"], strict=True))
+    variables, records = some(len(results.table(VARIABLES)), "variable"), some(round(rows["in"]), "record")
     released = some(round(rows["used"]), "masked record")
-    share = (
-        "all of them" if rows["used"] == rows["in"] else f"a sample of {percent(rows['used'] / rows['in'])}"
-    )
-    held = "the original file"
-    if own["corresponding"] is not None:
-        off = own["corresponding"]
-        held = (
-            f"a file about the same records that deviates: in each, up to {word(off['deviating'])} variables by up to "
-            f"{declared(off['by'])}, the others by {declared(off['others_from'])} to {declared(off['others_to'])}"
-        )
-    return paragraphs(
-        f"The file is protected by **micro-aggregation**, one variable at a time: the values of a variable are sorted "
-        f"and put in groups of {count(own['k'])}, and each is replaced by the {own['aggregate']} of its group. "
-        f"{some(len(lines), 'variable')} of {some(round(rows['in']), 'record')} were masked; {released} are released, "
-        f"{share}. The intruder holds {held}. Which records belong together is known by construction.",
-        "**Winkler's metric** counts the variables on which a record of the intruder agrees with a masked one.",
+    is_sample = rows["used"] != rows["in"]
+    sentences = [
+        TEXT("premise.masking", k=masking["k"], aggregate=masking["aggregate"]),
+        TEXT("premise.records", variables=variables, records=records),
+        TEXT("premise.sample_released", released=released, share=percent(rows["used"] / rows["in"]))
+        if is_sample
+        else TEXT("premise.all_released", released=released),
+        _held(masking["corresponding"]),
+        TEXT("premise.truth"),
+    ]
+    return paragraphs(" ".join(sentences), TEXT("premise.metric"))
+
+
+def _held(corresponding: dict[str, Any] | None) -> str:
+    """Say what the intruder holds."""
+    if corresponding is None:
+        return TEXT("premise.original")
+    n = corresponding["deviating"]
+    return TEXT(
+        "premise.corresponding",
+        variables=f"{word(n)} variable{'' if n == 1 else 's'}",
+        by=declared(corresponding["by"]),
+        others_from=declared(corresponding["others_from"]),
+        others_to=declared(corresponding["others_to"]),
     )
 
 
 @part(VARIABLES)
 def masked_variables(results: Results) -> str:
-    """The masked variables: values, groups, what is left of their variance, and how they hang together."""
+    """Show the values, groups and remaining variance of each masked variable, and its largest correlation."""
     lines = results.table(VARIABLES)
-    sizes = [
-        count(a) if a == b else f"{count(a)} – {count(b)}"
-        for a, b in zip(lines["n_smallest"], lines["n_largest"], strict=True)
-    ]
+    sizes = [size_class(*ends) for ends in zip(lines["n_smallest"], lines["n_largest"], strict=True)]
     return table(
-        "The masked variables. Variance kept is that of the masked values as a share of that of the original ones; "
-        "$R^2$ is the largest squared correlation with another of them.",
-        Column("Variable", [f"**{escape(name)}**" for name in lines["variable"]], "l", "1fr"),
-        Column("Missing", percents(lines["n_missing"] / lines["n_records"])),
-        Column("Distinct values", [count(n) for n in lines["n_distinct"]]),
-        Column("Distinct masked", [count(n) for n in lines["n_masked"]]),
-        Column("Size of groups", sizes),
-        Column("Variance kept", [percent(share, 2) for share in lines["variance_kept"]]),
+        TEXT("variables.caption"),
+        Column(
+            HEADING("variable"),
+            [f"**{escape(name)}**" for name in lines["variable"]],
+            "l",
+            "1fr",
+        ),
+        Column(TEXT("variables.columns.missing"), rates(lines["n_missing"] / lines["n_records"])),
+        Column(TEXT("variables.columns.distinct"), [count(n) for n in lines["n_distinct"]]),
+        Column(TEXT("variables.columns.masked"), [count(n) for n in lines["n_masked"]]),
+        Column(TEXT("variables.columns.group"), sizes),
+        Column(
+            TEXT("variables.columns.variance"),
+            [without_unit(percent(share, 2)) for share in lines["variance_kept"]],
+        ),
         Column("$R^2$", [f"{r2:.3f}" if defined(r2) else UNDEFINED for r2 in lines["largest_r2"]]),
     )
 
 
 @part(AGREEMENTS)
 def claim(results: Results) -> str:
-    """What the paper claims, and what was found."""
-    found = ranges(results)
-    own = found[found["reference"] == "yes"]
-    first = own.iloc[0]
-    v = len(results.study["linking_variables"])
-    said = (
-        f"Winkler (2002) claims of his three studies of micro-aggregated files that {CLAIM} of the released records "
-        f"are re-identified. **Found here: {percent(first['confirmed_rate'])}** of "
-        f"{some(round(first['n_puf']), 'record')}, with at least {_of(int(first['min_agree']), v)} and the most "
-        "agreements winning"
-    )
-    said += f"; {_ends(own, v)}." if len(own) > 1 else "."
-    members = found.groupby("member", sort=False)["confirmed_rate"].max()
-    if len(members) > 1:
-        said += (
-            f" Of all that is compared, {escape(members.idxmax())} re-identifies the most, {percent(members.max())}, "
-            f"and {escape(members.idxmin())} the least, {percent(members.min())}, at the best `min_agree` of each."
+    """Compare the rate that the paper reports with the rates observed."""
+    lines = rates_by_agreement(results)
+    sentences = [TEXT("claim.text", paper_rate=TEXT("paper_rate")), _observed(results, lines)]
+    highest = lines.groupby("setting", sort=False)["confirmed_rate"].max()
+    if len(highest) > 1:
+        sentences.append(
+            TEXT(
+                "claim.compared",
+                highest=escape(highest.idxmax()),
+                highest_rate=percent(highest.max()),
+                lowest=escape(highest.idxmin()),
+                lowest_rate=percent(highest.min()),
+            )
         )
-    return block("findings", said)
+    return block("findings", " ".join(sentences))
 
 
-def _of(least: int, v: int) -> str:
-    return (
-        f"{word(least)} of the {word(v)} variables in agreement" if v > 1 else "the one variable in agreement"
-    )
-
-
-def _ends(own: pd.DataFrame, v: int) -> str:
-    """The rates further up the range, among them that of the paper's seven of ten."""
-    wanted = sorted({7, v} if v == 10 else {v})
-    rates = own.set_index("min_agree")["confirmed_rate"]
-    return listed(
-        [
-            f"{percent(rates[least])} if {_all(least, v)} must agree"
-            for least in wanted
-            if least in rates.index
-        ]
-    )
-
-
-def _all(least: int, v: int) -> str:
-    return f"all {word(v)} variables" if least == v else f"at least {word(least)}"
-
-
-@part(AGREEMENTS, RATES)
-def claim_table(results: Results) -> str:
-    """The share of records that each rule re-identifies, by the variables that must agree, beside other metrics."""
-    found = ranges(results)
-    members = list(dict.fromkeys(found["member"]))
-    rates = found.pivot_table(
-        index="member", columns="min_agree", values="confirmed_rate", sort=False, dropna=False
-    )
+def _observed(results: Results, lines: pd.DataFrame) -> str:
+    """Return the rate of the study, and the rates if more variables must agree, such as the paper's seven of ten."""
     v = len(results.study["linking_variables"])
-    shown = [least for least in _settings(v) if least in rates.columns]
-    others = _others(results, found)
-    names = [f"**{escape(member)}**" if at == 0 else escape(member) for at, member in enumerate(members)]
-    least_columns = [
-        Column(f"at least {least}", [percent(rates.loc[member, least], 1) for member in members])
-        for least in shown
+    rates = lines[lines["reference"] == "yes"].set_index("min_agree")["confirmed_rate"]
+    least = int(rates.index[0])
+    fields = {
+        "rate": percent(rates.iloc[0]),
+        "records": some(round(lines["n_puf"].iloc[0]), "record"),
+        "agreeing": TEXT("claim.one_of", number=word(least), total=word(v)) if v > 1 else TEXT("claim.only"),
+    }
+    if len(rates) == 1:
+        return TEXT("claim.observed", **fields)
+    others = [
+        TEXT(f"claim.{'all' if n == v else 'some'}_agree", rate=percent(rates[n]), number=word(n))
+        for n in ((7, 10) if v == 10 else (v,))
+        if n in rates.index
     ]
-    other_columns = [
-        Column(title(metric), [percent(own.get(member), 1) for member in members])
-        for metric, own in others.items()
+    return TEXT("claim.observed_more", **fields, others=listed(others))
+
+
+@part(AGREEMENTS, "rates.csv")
+def claim_table(results: Results) -> str:
+    """Show the confirmed rate of each setting by the number of variables that must agree, beside other metrics."""
+    lines = rates_by_agreement(results)
+    settings = list(dict.fromkeys(lines["setting"]))
+    rate = lines.groupby(["setting", "min_agree"])["confirmed_rate"].mean()
+    names = [f"**{escape(settings[0])}**", *map(escape, settings[1:])]
+    columns = [
+        Column(
+            TEXT("claim.columns.at_least", number=least),
+            _cells(rate.get((setting, least)) for setting in settings),
+        )
+        for least in _shown(len(results.study["linking_variables"]))
+        if (lines["min_agree"] == least).any()
     ]
-    return table(
-        f"Released records that are truly re-identified, as a share of all; the paper claims {CLAIM}. *At least*: the "
-        "number of variables that must agree in Winkler's metric.",
-        Column("Compared", names, "l", "1fr"),
-        *least_columns,
-        *other_columns,
+    columns += [
+        Column(TEXT("claim.columns.metric", metric=title(metric)), _cells(map(by_setting.get, settings)))
+        for metric, by_setting in _other_metrics(results, lines).items()
+    ]
+    caption = TEXT("claim.caption", paper_rate=TEXT("paper_rate"))
+    return table(caption, Column(TEXT("claim.columns.setting"), names, "l", "1fr"), *columns)
+
+
+def _cells(values: Iterable[float | None]) -> list[str]:
+    return [without_unit(percent(value, 1)) for value in values]
+
+
+def _shown(v: int) -> list[int]:
+    """Return the numbers of agreeing variables for which the table has columns, among them 7 of 10."""
+    return list(range(1, v + 1)) if v <= MAX_COLUMNS else sorted({1, 2, 3, v // 2, round(0.7 * v), v})
+
+
+def _other_metrics(results: Results, lines: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """Return the confirmed rates of the other metrics by setting."""
+    if results.has(COMPARED_RATES):
+        rates = results.table(COMPARED_RATES)
+    else:
+        rates = results.whole.reset_index().assign(variant="study")
+    rates = rates.assign(
+        setting=rates["variant"].map(dict(zip(lines["variant"], lines["setting"], strict=True)))
     )
-
-
-def _settings(v: int) -> list[int]:
-    """The numbers of agreeing variables that a table has room for: all of few, otherwise some, 7 of 10 among them."""
-    return list(range(1, v + 1)) if v <= 5 else sorted({1, 2, 3, v // 2, round(0.7 * v), v})
-
-
-def _others(results: Results, found: pd.DataFrame) -> dict[str, dict[str, float]]:
-    """The confirmed rates of the other metrics by member."""
-    whole = (
-        results.table(COMPARED_RATES)
-        if results.has(COMPARED_RATES)
-        else results.whole.reset_index().assign(variant="study")
-    )
-    member = dict(zip(found["variant"], found["member"], strict=True))
     return {
-        metric: {
-            member[line.variant]: float(line.confirmed_rate)
-            for line in whole[whole["metric"] == metric].itertuples()
-            if line.variant in member
-        }
+        metric: rates[rates["metric"] == metric].set_index("setting")["confirmed_rate"].to_dict()
         for metric in results.metrics
         if metric != METRIC
     }
@@ -213,12 +225,5 @@ def _others(results: Results, found: pd.DataFrame) -> dict[str, dict[str, float]
 
 @part(ACCOUNT)
 def masked_account(results: Results) -> str:
-    """The row account of the masked file."""
-    account = results.table(ACCOUNT)
-    words = {"in": "rows read", "used": "rows released"}
-    return table(
-        "The masked file, row by row.",
-        Column("File", list(account["file"]), "l"),
-        Column("Cause", [words.get(cause, f"left out: {cause}") for cause in account["cause"]], "l", "1fr"),
-        Column("Rows", [count(rows) for rows in account["rows"]]),
-    )
+    """Show the row account of the masked file."""
+    return row_account(results, ACCOUNT, TEXT("account"))

@@ -1,4 +1,4 @@
-"""Rates by metric and by stratum (METHODS §6)."""
+"""Show rates by metric and by stratum (METHODS §6)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import pandas as pd
 
 from reident.report.layout import Column, block, paragraphs, part, table
 from reident.report.results import Results, title
-from reident.report.tables.attack import shown_strata, strata_note
-from reident.report.tables.front import unconfirmable
+from reident.report.sentences import Sentences
+from reident.report.tables.attack import shown_strata, with_strata_note
+from reident.report.tables.front import interval_column, unconfirmable
 from reident.report.wording import (
     NO_BREAK,
     UNDEFINED,
@@ -19,46 +20,32 @@ from reident.report.wording import (
     escape,
     listed,
     percent,
-    percents,
-    some,
-    span,
+    rates,
     times,
 )
+
+TEXT = Sentences("rates")
+HEADING = Sentences("headings")
+INTERVALS = {"clopper-pearson": "Clopper–Pearson", "wilson": "Wilson"}
 
 
 @part("rates.csv")
 def rates_by_metric(results: Results) -> str:
-    """Suspected, confirmed and conditional rates of the whole study, with interval and baseline."""
+    """Return the table of suspected, confirmed and conditional rates of the whole study, with its notes."""
     whole = results.whole
-    names = [f"**{title(metric)}**" for metric in results.metrics]
+    ratios = zip(whole["conditional_rate"], whole["baseline_rate"], strict=True)
     return paragraphs(
         table(
-            f"Rates by metric, of {count(whole['n_puf'].iloc[0])} released records.",
-            Column("Metric", names, "l", "1.35fr"),
-            Column("Suspected records", [count(n) for n in whole["n_suspected"]], "r", "1.1fr"),
-            Column("Suspected rate", percents(whole["suspected_rate"]), "r", "1.1fr"),
-            Column("Confirmed records", [count(n) for n in whole["n_confirmed"]], "r", "1.1fr"),
-            Column("Confirmed rate", percents(whole["confirmed_rate"]), "r", "1.1fr"),
-            Column("Conditional rate", percents(whole["conditional_rate"]), "r", "1.15fr"),
-            Column(
-                f"{declared(results.level)} interval",
-                [
-                    span(*ends)
-                    for ends in zip(whole["conditional_low"], whole["conditional_high"], strict=True)
-                ],
-                "r",
-                "1.45fr",
-            ),
-            Column("Baseline", percents(whole["baseline_rate"]), "r", "1fr"),
-            Column(
-                "Rate ÷ baseline",
-                [
-                    times(*pair)
-                    for pair in zip(whole["conditional_rate"], whole["baseline_rate"], strict=True)
-                ],
-                "r",
-                "1fr",
-            ),
+            TEXT("by_metric.caption", n=round(whole["n_puf"].iloc[0])),
+            Column(HEADING("metric"), [f"**{title(metric)}**" for metric in results.metrics], "l", "1.35fr"),
+            Column(HEADING("suspected_records"), [count(n) for n in whole["n_suspected"]], "r", "1.1fr"),
+            Column(HEADING("suspected_rate"), rates(whole["suspected_rate"]), "r", "1.1fr"),
+            Column(HEADING("confirmed_records"), [count(n) for n in whole["n_confirmed"]], "r", "1.1fr"),
+            Column(HEADING("confirmed_rate"), rates(whole["confirmed_rate"]), "r", "1.1fr"),
+            Column(HEADING("conditional_rate"), rates(whole["conditional_rate"]), "r", "1.15fr"),
+            interval_column(results, whole, "1.45fr"),
+            Column(HEADING("baseline"), rates(whole["baseline_rate"]), "r", "1fr"),
+            Column(HEADING("rate_to_baseline"), [times(*pair) for pair in ratios], "r", "1fr"),
         ),
         _bounds(results, whole),
         _reading(results),
@@ -66,81 +53,63 @@ def rates_by_metric(results: Results) -> str:
 
 
 def _bounds(results: Results, whole: pd.DataFrame) -> str | None:
-    """Where nothing is suspected or nothing confirmed, what can be said instead of a rate."""
-    said = [] if results.confirmable else [unconfirmable(results)]
+    """Return what is known of metrics without a suspected or a confirmed record."""
+    level = declared(results.level)
+    texts = [] if results.confirmable else [unconfirmable(results)]
     for metric, line in whole.iterrows():
-        name = title(str(metric))
-        if line["n_suspected"] == 0:
-            said.append(
-                f"{name}: no record is suspected, so that the conditional rate is not defined ({UNDEFINED})."
-            )
+        name, suspected = title(str(metric)), round(line["n_suspected"])
+        if suspected == 0:
+            texts.append(TEXT("by_metric.nothing_suspected", metric=name, undefined=UNDEFINED))
         elif line["n_confirmed"] == 0 and results.confirmable:
-            said.append(
-                f"{name}: none of {count(line['n_suspected'])} suspected records is confirmed; at the "
-                f"{declared(results.level)} level the conditional rate is at most {percent(line['conditional_high'])}."
+            high = percent(line["conditional_high"])
+            texts.append(
+                TEXT("by_metric.nothing_confirmed", metric=name, suspected=suspected, level=level, high=high)
             )
-    return block("note", *said) if said else None
+    return block("note", *texts) if texts else None
 
 
 def _reading(results: Results) -> str:
-    """What each rate means."""
+    """Return the meaning of each rate."""
+    method = INTERVALS[results.study["rates"]["interval"]]
     return block(
         "reading",
-        "**Suspected rate**: the share of released records for which some record of the intruder is close enough.",
-        "**Confirmed rate**: the share of released records of which at least one suspected pair is a true link.",
-        (
-            "**Conditional rate**: confirmed ÷ suspected, how far an intruder can trust a suspicion. The interval "
-            f"shows how much of it could be chance ({_interval(results)})."
-        ),
-        (
-            "**Baseline**: the conditional rate of an intruder who, for each suspected record, draws as many records "
-            "of its stratum at random."
-        ),
+        TEXT("by_metric.reading.suspected_rate"),
+        TEXT("by_metric.reading.confirmed_rate"),
+        TEXT("by_metric.reading.conditional_rate", interval=f"{declared(results.level)} {method}"),
+        TEXT("by_metric.reading.baseline"),
     )
-
-
-def _interval(results: Results) -> str:
-    name = {"clopper-pearson": "Clopper–Pearson", "wilson": "Wilson"}
-    method = results.study["rates"]["interval"]
-    return f"{name.get(method, method)}, {declared(results.level)}"
 
 
 @part("rates.csv")
 def pairs_by_metric(results: Results) -> str:
-    """Pairs, precision by pairs, reach."""
+    """Return the table of pairs, pair precision and reach."""
     whole = results.whole
+    ratios = whole["n_pairs"] / whole["n_suspected"].where(whole["n_suspected"] > 0)
     return table(
-        "Pairs and reach. Reach is the share of the released records that have a true link and are confirmed.",
-        Column("Metric", [f"**{title(metric)}**" for metric in results.metrics], "l", "1fr"),
-        Column("Suspected pairs", [count(n) for n in whole["n_pairs"]]),
-        Column(
-            "Pairs per suspected record",
-            [_ratio(a, b) for a, b in zip(whole["n_pairs"], whole["n_suspected"], strict=True)],
-        ),
-        Column("Confirmed pairs", [count(n) for n in whole["n_confirmed_pairs"]]),
-        Column("Pair precision", percents(whole["pair_precision"])),
-        Column("Reach", percents(whole["reach"])),
+        TEXT("pairs"),
+        Column(HEADING("metric"), [f"**{title(metric)}**" for metric in results.metrics], "l", "1fr"),
+        Column(HEADING("suspected_pairs"), [count(n) for n in whole["n_pairs"]]),
+        Column(HEADING("pairs_per_record"), [f"{n:.1f}" if defined(n) else UNDEFINED for n in ratios]),
+        Column(HEADING("confirmed_pairs"), [count(n) for n in whole["n_confirmed_pairs"]]),
+        Column(HEADING("pair_precision"), rates(whole["pair_precision"])),
+        Column(HEADING("reach"), rates(whole["reach"])),
     )
-
-
-def _ratio(part_: float, whole: float) -> str:
-    return f"{part_ / whole:.1f}" if whole else UNDEFINED
 
 
 @part("rates.csv", "strata/manifest.csv")
 def rates_by_stratum(results: Results) -> str | None:
-    """The conditional rate of every metric in every stratum, with its counts."""
+    """Return the table of the conditional rate and its counts by stratum and metric."""
     if not results.strata_names:
         return None
     strata = shown_strata(results)
-    rates = results.table("rates.csv").set_index(["metric", "stratum"])
+    lines = results.table("rates.csv").set_index(["metric", "stratum"])
     columns = []
     for metric in results.metrics:
-        own = rates.loc[metric].reindex(strata["stratum"])
-        columns.append(Column(title(metric), percents(own["conditional_rate"])))
-        columns.append(Column("[n]{.aside}", [_counts(row) for row in own.itertuples()], "l"))
+        by_stratum = lines.loc[metric].reindex(strata["stratum"])
+        columns.append(Column(title(metric), rates(by_stratum["conditional_rate"])))
+        columns.append(Column(HEADING("counts"), [_counts(row) for row in by_stratum.itertuples()], "l"))
     return table(
-        f"Conditional rate by stratum; n, confirmed of suspected records.{strata_note(results)}",
+        with_strata_note(results, TEXT("by_stratum.caption")),
         Column(escape(results.strata_heading), [escape(label) for label in strata["label"]], "l", "1fr"),
         *columns,
         kind="compact" if len(strata) > 20 or len(results.metrics) > 4 else "",
@@ -148,27 +117,37 @@ def rates_by_stratum(results: Results) -> str | None:
 
 
 def _counts(row: Any) -> str:
+    """Return the confirmed and the suspected records of a stratum; empty where none is suspected."""
     if not (defined(row.n_suspected) and row.n_suspected):
         return ""
-    return f"[{count(row.n_confirmed)} of {count(row.n_suspected)}]{{.aside}}".replace(" ", NO_BREAK)
+    text = TEXT("by_stratum.counts", confirmed=round(row.n_confirmed), suspected=round(row.n_suspected))
+    return f"[{text.replace(' ', NO_BREAK)}]{{.aside}}"
 
 
 @part("rates.csv", "strata/manifest.csv")
 def strata_sentence(results: Results) -> str | None:
-    """Where the highest conditional rates are, and in how many strata the limit is passed."""
+    """Say in how many strata the conditional rate is above the limit."""
     if not results.strata_names:
         return None
-    rates = results.table("rates.csv")
-    own = rates[rates["stratum"].isin(results.strata["stratum"]) & (rates["n_suspected"] > 0)]
-    if own.empty:
-        return "No stratum has a suspected record."
-    text = "Risk is seldom spread evenly: a file that passes as a whole may still expose a small stratum."
+    lines = results.table("rates.csv")
+    lines = lines[lines["stratum"].isin(results.strata["stratum"]) & (lines["n_suspected"] > 0)]
+    if lines.empty:
+        return TEXT("by_stratum.nothing_suspected")
+    texts = [TEXT("by_stratum.uneven")]
     if results.limit is not None and results.confirmable:
-        above = own[own["conditional_rate"] > results.limit].groupby("metric")["stratum"].nunique()
-        said = [f"{count(above[metric])} by {title(metric)}" for metric in results.metrics if metric in above]
-        n = some(own["stratum"].nunique(), "stratum", "strata")
-        text += (
-            f" Of {n} with a suspected record, the conditional rate is above the limit of {declared(results.limit)} in "
-            f"{listed(said) if said else 'none, by any metric'}."
-        )
-    return text + " Intervals of small strata are wide; read the rates of a stratum with its counts."
+        texts.append(_above(results, lines, results.limit))
+    return " ".join([*texts, TEXT("by_stratum.uncertain")])
+
+
+def _above(results: Results, lines: pd.DataFrame, limit: float) -> str:
+    """Return the sentence on the strata whose conditional rate is above the limit."""
+    n = lines["stratum"].nunique()
+    above = lines[lines["conditional_rate"] > limit].groupby("metric")["stratum"].nunique()
+    if above.empty:
+        return TEXT("by_stratum.not_above", n=n, limit=declared(limit))
+    counts = [
+        TEXT("by_stratum.above_in", n=int(above[metric]), metric=title(metric))
+        for metric in results.metrics
+        if metric in above
+    ]
+    return TEXT("by_stratum.above", n=n, limit=declared(limit), counts=listed(counts))

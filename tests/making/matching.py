@@ -1,0 +1,71 @@
+"""Makes the results folder of a study of synthetic data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from making.report import write_entry
+from reident.matching import prepare as intake
+from reident.matching.summary import match_files
+from reident.pipeline import parts
+from reident.study import model as study
+
+MATCHING = {
+    "confidential": {"path": "confidential.csv"},
+    "synthetic": [{"path": f"synthetic_{file}.csv"} for file in (1, 2, 3)],
+    "known": ["sex", "region"],
+    "scenarios": [
+        {"name": "neighbour", "known": ["sex", "age", "region"]},
+        {"name": "stranger", "known": []},
+    ],
+    "synthesized": ["job", {"name": "income", "missing": ["-9"]}],
+    "radius": {"income": {"relative": "0.1"}, "age": {"absolute": "1"}},
+}
+SUBSETS = {
+    **{key: value for key, value in MATCHING.items() if key != "known"},
+    "known": "all-subsets",
+    "candidates": ["sex", "age", "region"],
+}
+
+
+def write_matching(folder: Path, matching: dict[str, Any] = MATCHING, *, n: int = 300, **keys: Any) -> Path:
+    """Write the results of a study of `matching` alone, computed by the library, and return their folder."""
+    spec = study.Study.model_validate({"id": "synthetic", "matching": matching, **keys})
+    draw = np.random.default_rng(4)
+    files = [_drawn(draw, n)]
+    for _ in spec.matched.synthetic:
+        copy = files[0].copy()
+        copy["job"], copy["income"] = (
+            _drawn(draw, n)["job"],
+            files[0]["income"].sample(frac=1, random_state=1).to_numpy(),
+        )
+        files.append(copy)
+    tables = [pa.table({name: pa.array(file[name].astype(str)) for name in file}) for file in files]
+    prepared = intake.prepare(parts.matched_files(spec.matched), tables[0], tables[1:])
+    summaries = match_files(parts.match_rules(spec.matched), prepared.confidential, prepared.synthetic)
+    (folder / "matching").mkdir(parents=True)
+    (folder / "study.json").write_text(study.canonical_json(spec), encoding="utf-8")
+    named = {**summaries._asdict(), "account": prepared.account, "warnings": prepared.warnings}
+    for name, table in named.items():
+        if isinstance(table, pd.DataFrame):
+            table.to_csv(folder / "matching" / f"{name}.csv", index=False)
+    entry = {
+        "step": "match", "inputs": {}, "versions": {"numpy": "2.4.6"},
+        "outputs": {"summary": {"path": "matching/summary.csv", "sha256": "0" * 64, "size": 1}},
+    }  # fmt: skip
+    write_entry(folder, entry)
+    return folder
+
+
+def _drawn(draw: np.random.Generator, n: int) -> pd.DataFrame:
+    income = np.where(draw.random(n) < 0.05, -9, np.round(np.exp(draw.normal(10, 0.7, n)), -2)).astype(int)
+    return pd.DataFrame(
+        {
+            "sex": draw.integers(1, 3, n), "age": draw.integers(18, 70, n), "region": draw.integers(1, 5, n),
+            "job": draw.integers(0, 9, n), "income": income,
+        }
+    )  # fmt: skip

@@ -1,0 +1,436 @@
+"""Make a plausible results folder for the report from a seed, without running a study.
+
+Every table keeps its contract: columns, accounts that close, totals that are the sums of the strata. The numbers
+have no meaning.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import numpy as np
+import pandas as pd
+from reident.ledger.chain import sealed
+from reident.report import figures, tables
+from reident.report.results import Results
+from scipy.stats import beta
+
+NOTEBOOK = Path(__file__).parents[2] / "workflow" / "notebooks" / "disclosure-review.ipynb"
+
+RANKED = ("taxicab", "euclidean", "adhoc", "winkler")
+STRENGTH = {
+    "unicity": (0.32, 0.07),
+    "taxicab": (0.22, 0.16),
+    "euclidean": (0.45, 0.045),
+    "adhoc": (0.12, 0.24),
+    "winkler": (0.93, 0.9),
+}
+"""The share of records that a metric suspects, and the share of those that are confirmed."""
+
+VARIABLES = (
+    ("age", "numeric", "age_years"),
+    ("income", "numeric", "income_eur"),
+    ("rent", "numeric", "rent"),
+    ("hours", "numeric", "hours_week"),
+    ("sex", "categorical", "GENDER"),
+    ("marital_status", "categorical", "marital"),
+    ("education", "categorical", "educ_level"),
+    ("occupation", "categorical", "occ1"),
+    ("tenure", "categorical", "tenure"),
+    ("household_size", "categorical", "hhsize"),
+)
+REGIONS = ("Northgate", "Lakeland", "Old Harbour", "Eastmoor", "The Weald", "Highfield", "Southport", "Isles")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The properties of the mock study."""
+
+    metrics: tuple[str, ...] = ("unicity", "taxicab", "euclidean", "adhoc")
+    strata: tuple[str, ...] | None = REGIONS
+    variables: tuple[tuple[str, str, str], ...] = VARIABLES
+    limit: float | None = 0.05
+    title: str = "Household survey 2026, public use file"
+    agency: str = "Statistics Ruritania"
+    date: str | None = "2026-03-02"
+    nothing_suspected: tuple[str, ...] = ()
+    nothing_confirmed: tuple[str, ...] = ()
+    records: int = 6000
+    keep: int = 20
+    seed: int = 1
+    options: dict = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    files: bool = True
+    linked: float = 0.55
+    """The share of the PUF's records with a true link inside its stratum."""
+    lost: bool = True
+    """Whether there are true links outside the strata."""
+
+
+def write_results(folder: Path, shape: Shape = Shape()) -> Path:
+    """Write the results of a mock study into a folder and return it."""
+    rng = np.random.default_rng(shape.seed)
+    manifest = _manifest(shape, rng)
+    limits = {metric: _limits(shape, metric, manifest, rng) for metric in shape.metrics}
+    rates = pd.concat([_rates(shape, metric, manifest, limits[metric]) for metric in shape.metrics])
+    _write(folder / "study.json", json.dumps(_study(shape), indent=1, sort_keys=True))
+    _csv(folder / "strata/manifest.csv", manifest)
+    _csv(folder / "prepared/account.csv", _prepared_account(shape, manifest))
+    _csv(folder / "prepared/warnings.csv", pd.DataFrame({"warning": shape.warnings}, dtype=str))
+    _csv(folder / "strata/account.csv", _strata_account(shape, manifest))
+    _csv(folder / "binned/cutpoints.csv", _cutpoints(shape, manifest, rng))
+    _csv(folder / "rates.csv", rates)
+    for metric in shape.metrics:
+        ranked = metric in RANKED
+        table = limits[metric] if ranked else limits[metric].iloc[:0]
+        _csv(folder / f"confirmed/{metric}.limits.csv", table)
+        _csv(
+            folder / f"suspected/{metric}.distribution.csv", _distribution(shape, metric, limits[metric], rng)
+        )
+    variables, agreement = _agreement(shape, manifest, rates, rng)
+    _csv(folder / "description/variables.csv", variables)
+    _csv(folder / "description/agreement.csv", agreement)
+    _csv(folder / "description/overlap.csv", _overlap(shape, rates))
+    _ledger(folder)
+    return folder
+
+
+def cells(results: Results) -> dict[str, list[Any]]:
+    """Return what each cell of the notebook shows for these results, by the id of the cell."""
+    shown = {}
+    for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
+        if cell.cell_type == "code" and cell.source.startswith("display("):
+            output: list[Any] = []
+            space = {"study": results, "tables": tables, "figures": figures}
+            space["display"] = lambda *parts, output=output: output.extend(parts)
+            exec(cell.source, space)  # noqa: S102 - the project's own notebook
+            shown[cell["id"]] = output
+    return shown
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", newline="")
+
+
+def _csv(path: Path, table: pd.DataFrame) -> None:
+    _write(path, table.to_csv(index=False, lineterminator="\n"))
+
+
+def _study(shape: Shape) -> dict:
+    metrics = {
+        "unicity": {"interactions": "auto", "max_order": None},
+        "taxicab": {"alpha": "0.5"},
+        "euclidean": {"alpha": "0.5", "norm": "primer"},
+        "adhoc": {"scores": {}},
+        "winkler": {"agreement": "half_gap", "min_agree": 1},
+    }
+    chosen = {
+        name: shape.options.get(name, metrics[name]) if name in shape.metrics else None for name in metrics
+    }
+    own = {"missing": {"puf": ["-9"], "eif": [""]}, "recode": {"puf": {}, "eif": {}}, "integer_coded": False}
+    return {
+        "id": "mock",
+        "title": shape.title,
+        "agency": shape.agency,
+        "date": shape.date,
+        "files": None
+        if not shape.files
+        else {
+            "puf": {"path": "puf.csv", "id": ["pufid"]},
+            "eif": {"path": "eif.csv", "id": ["broker", "serial"]},
+            "iuf": {
+                "path": "iuf.csv",
+                "puf_id": ["pufid"],
+                "eif_id": ["broker", "serial"],
+                "unknown_links_at_most": 5,
+            },
+        },
+        "simulate": None,
+        "strata": [] if shape.strata is None else [{"name": "region", "puf": "region", "eif": "REG", **own}],
+        "linking_variables": [
+            {"name": name, "type": kind, "puf": name, "eif": eif, "order": None, **own}
+            for name, kind, eif in shape.variables
+        ],
+        "binning": {"bins": 5, "cutpoints": "puf", "scope": "stratum"},
+        "metrics": chosen,
+        "rank_filter": {"max_pairs": 5, "keep": shape.keep},
+        "rates": {"interval": "clopper-pearson", "level": 0.95},
+        "decision": None if shape.limit is None else {"conditional_rate_at_most": shape.limit},
+    }
+
+
+def _manifest(shape: Shape, rng: np.random.Generator) -> pd.DataFrame:
+    labels = shape.strata or ("",)
+    n = len(labels)
+    share = rng.dirichlet(np.full(n, 3.0)) if n > 1 else np.ones(1)
+    table = pd.DataFrame({"stratum": [f"s{at:04d}" for at in range(1, n + 1)]})
+    if shape.strata is not None:
+        table["region"] = labels
+    table["n_puf"] = np.maximum(1, (share * shape.records).astype(int))
+    table["n_eif"] = np.maximum(1, (share * 2 * shape.records * rng.uniform(0.9, 1.1, n)).astype(int))
+    if n > 3:
+        table.loc[n - 1, "n_eif"] = 0  # a stratum that only one file has
+    table["n_links"] = (table["n_puf"] * shape.linked).astype(int) * (table["n_eif"] > 0)
+    table["pairs"] = table["n_puf"] * table["n_eif"]
+    table["shard"] = np.where(table["pairs"] > 0, "0001", "")
+    return table
+
+
+LOST = {"puf": 47, "eif": 120, "iuf": 31}
+
+
+def _prepared_account(shape: Shape, manifest: pd.DataFrame) -> pd.DataFrame:
+    used = {
+        "puf": int(manifest["n_puf"].sum()) + LOST["puf"],
+        "eif": int(manifest["n_eif"].sum()) + LOST["eif"],
+        "iuf": int(manifest["n_links"].sum()) + shape.lost * (LOST["iuf"] + 12),
+    }
+    lines = []
+    for file, rows in used.items():
+        out = {"link to an unknown record": 2, "exact repeat of a link": 9} if file == "iuf" else {}
+        lines.append(("prepare", file, "in", rows + sum(out.values())))
+        lines += [("prepare", file, cause, count) for cause, count in out.items()]
+        lines.append(("prepare", file, "used", rows))
+    return pd.DataFrame(lines, columns=["step", "file", "cause", "rows"])
+
+
+def _strata_account(shape: Shape, manifest: pd.DataFrame) -> pd.DataFrame:
+    lines = []
+    for file in ("puf", "eif"):
+        used = int(manifest[f"n_{file}"].sum())
+        lines += [
+            ("stratify", file, "in", used + LOST[file]),
+            ("stratify", file, "no stratum: a strata value is missing", LOST[file]),
+            ("stratify", file, "used", used),
+        ]
+    links = int(manifest["n_links"].sum())
+    lines += [
+        ("stratify", "iuf", "in", links + shape.lost * (LOST["iuf"] + 12)),
+        (
+            "stratify",
+            "iuf",
+            "lost to stratification: a record of the link is in no stratum",
+            shape.lost * LOST["iuf"],
+        ),
+        ("stratify", "iuf", "lost to stratification: the records are in different strata", shape.lost * 12),
+        ("stratify", "iuf", "used", links),
+    ]
+    return pd.DataFrame(lines, columns=["step", "file", "cause", "rows"])
+
+
+def _limits(shape: Shape, metric: str, manifest: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Return counts by rank limit; those of the whole study are the sums of its strata."""
+    suspected, confirmed = STRENGTH[metric]
+    limit = np.arange(1, shape.keep + 1)
+    growth = limit**0.35 / 5**0.35
+    tables = []
+    for row in manifest.itertuples():
+        size = row.n_puf if row.n_eif else 0
+        size = 0 if metric in shape.nothing_suspected else size
+        n_suspected = np.minimum(size, np.round(size * suspected * growth * rng.uniform(0.8, 1.2))).astype(
+            int
+        )
+        best = 0 if metric in shape.nothing_confirmed else confirmed * rng.uniform(0.5, 1.5)
+        n_confirmed = np.minimum(n_suspected, np.round(n_suspected * best * growth**-0.4)).astype(int)
+        n_confirmed = np.maximum.accumulate(n_confirmed)
+        n_pairs = np.round(n_suspected * (0.8 + 0.45 * limit)).astype(int).clip(n_suspected)
+        tables.append(
+            pd.DataFrame(
+                {
+                    "stratum": row.stratum,
+                    "max_pairs": limit,
+                    "n_suspected": n_suspected,
+                    "n_confirmed": n_confirmed,
+                    "n_ambiguous": n_suspected[-1] + round(size * 0.04) - n_suspected,
+                    "n_pairs": n_pairs,
+                    "n_confirmed_pairs": n_confirmed,
+                }
+            )
+        )
+    whole = pd.concat(tables).groupby("max_pairs", as_index=False).sum(numeric_only=True)
+    whole.insert(0, "stratum", "ALL")
+    return pd.concat([whole, *tables], ignore_index=True)
+
+
+def _rates(shape: Shape, metric: str, manifest: pd.DataFrame, limits: pd.DataFrame) -> pd.DataFrame:
+    chosen = limits[limits["max_pairs"] == min(5, shape.keep)].set_index("stratum")
+    lines = []
+    for stratum in ["ALL", *manifest["stratum"]]:
+        own = manifest if stratum == "ALL" else manifest[manifest["stratum"] == stratum]
+        n_puf = int(own["n_puf"].sum()) + (LOST["puf"] if stratum == "ALL" else 0)
+        n_eif = int(own["n_eif"].sum()) + (LOST["eif"] if stratum == "ALL" else 0)
+        s, c = int(chosen.at[stratum, "n_suspected"]), int(chosen.at[stratum, "n_confirmed"])
+        n_pairs = int(chosen.at[stratum, "n_pairs"])
+        links = int(own["n_links"].sum())
+        lines.append(
+            {
+                "metric": metric,
+                "stratum": stratum,
+                "n_puf": n_puf,
+                "n_eif": n_eif,
+                "n_links": links + (shape.lost * (LOST["iuf"] + 12) if stratum == "ALL" else 0),
+                "n_pairs": n_pairs,
+                "n_suspected": s,
+                "n_confirmed": c,
+                "n_ambiguous": int(chosen.at[stratum, "n_ambiguous"]) if metric in RANKED else 0,
+                "n_confirmed_pairs": int(chosen.at[stratum, "n_confirmed_pairs"]),
+                "suspected_rate": s / n_puf,
+                "confirmed_rate": c / n_puf,
+                "conditional_rate": c / s if s else None,
+                "conditional_low": (beta.ppf(0.025, c, s - c + 1) if c else 0.0) if s else None,
+                "conditional_high": (beta.ppf(0.975, c + 1, s - c) if c < s else 1.0) if s else None,
+                "pair_precision": c / n_pairs if n_pairs else None,
+                "reach": c / links if links else None,
+                "baseline_rate": 2.4 / max(1, n_eif) if s else None,
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def _distribution(shape: Shape, metric: str, limits: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    name = "rank" if metric in RANKED else "order"
+    lines = []
+    for stratum, own in limits.groupby("stratum", sort=False):
+        total = int(own["n_suspected"].iloc[-1])
+        levels = range(1, 12) if name == "rank" else range(2, 9)
+        for level in levels:
+            share = np.exp(-0.35 * (level - 1)) if name == "rank" else np.exp(-((level - 5.2) ** 2) / 3)
+            count = round(total * share * rng.uniform(0.95, 1.0))
+            if count:
+                lines.append((stratum, level, count, round(count * (1 + 0.12 * level))))
+    return pd.DataFrame(lines, columns=["stratum", name, "n_pufids", "n_pairs"])
+
+
+def _agreement(
+    shape: Shape, manifest: pd.DataFrame, rates: pd.DataFrame, rng: np.random.Generator
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    whole = rates[rates["stratum"] == "ALL"].set_index("metric")
+    links = int(manifest["n_links"].sum())
+    kinds = [("", "true", links, 0.78)]
+    for metric in shape.metrics:
+        confirmed = int(whole.at[metric, "n_confirmed_pairs"])
+        kinds.append((metric, "confirmed", confirmed, 0.9))
+        kinds.append((metric, "false", int(whole.at[metric, "n_pairs"]) - confirmed, 0.68))
+    lines, variables = [], []
+    records = int(manifest["n_puf"].sum()) + LOST["puf"]
+    for at, (name, kind, eif) in enumerate(shape.variables):
+        easy = rng.uniform(-0.2, 0.1)
+        for metric, pairs, n, level in kinds:
+            missing = round(n * rng.uniform(0.02, 0.09))
+            agree = min(n - missing, round(n * np.clip(level + easy + rng.normal(0, 0.03), 0, 1)))
+            lines.append((metric, pairs, name, n, agree, n - agree - missing, missing))
+        distinct = 900 - 71 * at if kind == "numeric" else 2 + at
+        truth = lines[-len(kinds)]
+        variables.append(
+            {
+                "variable": name,
+                "type": kind,
+                "puf_column": name,
+                "eif_column": eif,
+                "puf_missing": round(records * rng.uniform(0, 0.07)),
+                "eif_missing": round(2 * records * rng.uniform(0, 0.07)),
+                "puf_distinct": distinct,
+                "eif_distinct": distinct + (300 if kind == "numeric" else 0),
+                "common_codes": "" if kind == "numeric" else distinct,
+                "links": links,
+                "links_agree": truth[4],
+                "links_differ": truth[5],
+                "links_missing": truth[6],
+            }
+        )
+    columns = ["metric", "pairs", "variable", "n", "agree", "differ", "missing"]
+    agreement = pd.DataFrame(lines, columns=columns)
+    order = {kind[:2]: at for at, kind in enumerate(kinds)}
+    agreement = agreement.sort_values(
+        by=["metric"],
+        key=lambda _: agreement.apply(lambda row: order[row["metric"], row["pairs"]], axis=1),
+        kind="stable",
+    )
+    return pd.DataFrame(variables), agreement
+
+
+def _overlap(shape: Shape, rates: pd.DataFrame) -> pd.DataFrame:
+    """Distribute the count of each metric over the sets of metrics that contain it; the counts add up."""
+    whole = rates[rates["stratum"] == "ALL"].set_index("metric")
+    lines = []
+    for name in ("suspected", "confirmed"):
+        left = {metric: int(whole.at[metric, f"n_{name}"]) for metric in shape.metrics}
+        for size in range(len(shape.metrics), 1, -1):
+            for start in range(len(shape.metrics) - size + 1):
+                group = shape.metrics[start : start + size]
+                shared = min(left[metric] for metric in group) // (5 - min(size, 4) + 1)
+                if shared:
+                    lines.append((name, "+".join(group), shared))
+                    for metric in group:
+                        left[metric] -= shared
+        lines += [(name, metric, count) for metric, count in left.items() if count]
+    return pd.DataFrame(lines, columns=["set", "metrics", "n_pufids"])
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _ledger(folder: Path) -> None:
+    """Write the entries of the steps, and that of an earlier report, which does not concern these results."""
+    files = {file: f"source:{file}.csv" for file in ("puf", "eif", "iuf")}
+    steps = {
+        "resolve": ({"study": "source:mock.yaml"}, ["study.json"]),
+        "prepare": (
+            {"resolved": "study.json", **files},
+            ["prepared/puf.parquet", "prepared/account.csv"],
+        ),
+        "stratify": ({"puf": "prepared/puf.parquet"}, ["strata/manifest.csv"]),
+        "rate": ({"manifest": "strata/manifest.csv", "puf": "prepared/puf.parquet"}, ["rates.csv"]),
+        "report": ({"rates": "rates.csv"}, ["reports/disclosure-review.html"]),
+    }
+    for step, (inputs, outputs) in steps.items():
+        entry = {
+            "step": step,
+            "rule": step,
+            "metric": None,
+            "inputs": {name: [_line(path)] for name, path in inputs.items()},
+            "outputs": {path: _line(path) for path in outputs},
+            "study_digest": _digest("study"),
+            "library_digest": _digest("library"),
+            "versions": {"python": "3.11.7", "numpy": "2.4.6", "pandas": "3.1.1"},
+        }
+        write_entry(folder, entry)
+
+
+def write_entry(folder: Path, entry: dict) -> None:
+    """Write an entry of the ledger as its step would write it."""
+    whole = {"rule": entry["step"], "metric": None, "study_digest": "", "library_digest": "", **entry}
+    _write(folder / f"ledger/{entry['step']}.json", json.dumps(sealed(whole), indent=1, sort_keys=True))
+
+
+def _line(path: str) -> dict:
+    return {"path": path, "sha256": _digest(path), "size": 1000}
+
+
+def _cutpoints(shape: Shape, manifest: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    lines = []
+    for row in manifest.itertuples():
+        for name, kind, _ in shape.variables:
+            if kind != "numeric":
+                continue
+            scale = {"age": 1, "hours": 0.5}.get(name, 300)
+            cuts = np.unique(np.round(np.sort(rng.uniform(18, 80, 4)) * scale))
+            if name == "rent":
+                cuts = np.concatenate([[0.0, 0.0], cuts[:2]])  # heavy ties at zero: an empty bin
+            edges = [None, *cuts, None]
+            for at in range(5):
+                empty = name == "rent" and at == 1
+                share = 0 if empty else 0.2 + (0.2 if name == "rent" and at == 0 else 0)
+                above, up_to = (edges[min(place, len(edges) - 1)] for place in (at, at + 1))
+                counts = round(row.n_puf * share), round(row.n_eif * share)
+                lines.append((row.stratum, name, "puf", at + 1, above, up_to, *counts))
+    return pd.DataFrame(
+        lines, columns=["scope", "variable", "file", "bin", "above", "up_to", "n_puf", "n_eif"]
+    )

@@ -1,0 +1,506 @@
+"""Random pairs of studies: the same folder sees the first and then the second.
+
+Every study is a base of one kind with a few changes; the changes cover every key of config/README.md. The files of all
+kinds are in one folder, so that a study may also exchange a file or how it is written.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+from reident.errors import InputError
+from reident.pipeline import family
+
+Change = dict[str, Any]
+"""Values by key, dots between sections and numbers for the items of lists; None removes a key."""
+
+N = 40
+SCORES = "def near(p, e):\n    return 5 * (abs(p - e) <= 1)\n"
+
+
+class Transition(NamedTuple):
+    """Two studies of one id, and what the second changes."""
+
+    kind: str
+    before: dict[str, Any]
+    after: dict[str, Any]
+    changes: list[Change]
+
+
+def rows() -> dict[str, list[list[str]]]:
+    """Return the rows of every file, header first; made-up people."""
+    draw = Random(5)  # noqa: S311 - made-up people
+    people = [
+        [
+            draw.choice("NES"),
+            str(draw.randint(20, 60)),
+            f"{draw.randint(10, 90)}.5",
+            draw.choice("12"),
+            draw.choice(["1", "2", "3", "-9"]),
+            str(draw.randint(1, 4)),
+        ]
+        for _ in range(N)
+    ]
+    header = ["region", "age", "income", "sex", "school", "weight"]
+    names = [f"p{at:02d}" for at in range(N)]
+    eif = [[f"e{at:02d}", f"s{at:02d}", *person] for at, person in enumerate(people[10:], start=10)]
+    synthetic = [
+        [name, *person[:2], draw.choice(people)[2], *person[3:4], draw.choice(people)[4], *person[5:]]
+        for name, person in zip(names, people, strict=True)
+    ]
+    key = ["id", *header]
+    return {
+        "puf": [key, *([name, *person] for name, person in zip(names[:30], people[:30], strict=True))],
+        "eif": [["broker", "serial", *header], *eif],
+        "iuf": [
+            ["id", "broker", "serial"],
+            *([names[at], f"e{at:02d}", f"s{at:02d}"] for at in range(10, 30)),
+        ],
+        "people": [key, *([name, *person] for name, person in zip(names, people, strict=True))],
+        "synthetic": [key, *synthetic],
+        "amounts": [
+            ["id", "sales", "staff", "region"],
+            *([f"f{at:02d}", str(3 * at % 37 + 4), str(at % 11 + 1), "NS"[at % 2]] for at in range(N)),
+        ],
+    }
+
+
+def write_files(folder: Path) -> None:
+    """Write every file as CSV and in the other forms that a change may name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, table in rows().items():
+        _write(folder / f"{name}.csv", table, ",")
+        _write(folder / f"{name}.txt", [[cell.replace(".", ",") for cell in row] for row in table], ";")
+        _write(folder / f"{name}.utf16.csv", table, ",", encoding="utf-16")
+        lines = ["".join(cell.ljust(8) for cell in row) for row in table[1:]]
+        (folder / f"{name}.fwf").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        columns = dict(zip(table[0], zip(*table[1:], strict=True), strict=True))
+        pq.write_table(
+            pa.table({name: pa.array(cells, pa.string()) for name, cells in columns.items()}),
+            folder / f"{name}.parquet",
+        )
+    (folder / "rules.py").write_text(SCORES, encoding="utf-8")
+
+
+def _write(path: Path, table: list[list[str]], delimiter: str, encoding: str = "utf-8") -> None:
+    path.write_text("".join(delimiter.join(row) + "\n" for row in table), encoding=encoding)
+
+
+def _forms(section: str, name: str, path: str = "path") -> list[Change]:
+    """Other ways in which a file may be written."""
+    columns = rows()[name][0]
+    layout = {column: f"{8 * at + 1}-{8 * at + 8}" for at, column in enumerate(columns)}
+    return [
+        {f"{section}.{path}": f"{name}.txt", f"{section}.delimiter": ";", f"{section}.decimal": ","},
+        {f"{section}.{path}": f"{name}.utf16.csv", f"{section}.encoding": "utf-16"},
+        {f"{section}.{path}": f"{name}.fwf", f"{section}.layout": layout},
+        {f"{section}.{path}": f"{name}.parquet", f"{section}.format": "parquet"},
+        {f"{section}.quote": "'"},
+    ]
+
+
+def _under(form: Change, section: str) -> dict[str, Any]:
+    """A change of one section as that section."""
+    return {"path": "people.csv"} | {key.removeprefix(f"{section}."): value for key, value in form.items()}
+
+
+def _typing(section: str) -> list[Change]:
+    """How the texts of a variable are read."""
+    return [
+        {f"{section}.missing": ["-9"]},
+        {f"{section}.missing": ["2", "-9"]},
+        {f"{section}.integer_coded": "true"},
+    ]
+
+
+HEAD: list[Change] = [
+    {"title": "Another title"},
+    {"agency": "An agency"},
+    {"date": "2026-03-31"},
+]
+LINKED: list[Change] = [
+    *HEAD,
+    *_forms("files.puf", "puf"),
+    *_forms("files.eif", "eif"),
+    *_forms("files.iuf", "iuf"),
+    {"files.eif.id": ["serial", "broker"], "files.iuf.eif_id": ["serial", "broker"]},
+    {"files.puf.id": ["id"], "files.iuf.puf_id": ["id"]},
+    {"files.iuf.unknown_links_at_most": "3"},
+    {"strata": None},
+    {"strata.0.name": "area", "strata.0.puf": "region", "strata.0.eif": "region"},
+    {"strata.0.missing": {"puf": ["N"], "eif": []}},
+    {"strata.0.recode": {"puf": {"N": "E"}, "eif": {"N": "E"}}},
+    {"strata.0.recode": {"puf": {}, "eif": {"S": "E"}}},
+    {"strata.0.integer_coded": "true"},
+    *_typing("linking_variables.3"),
+    {"linking_variables.3.missing": {"puf": ["3", "-9"], "eif": ["-9"]}},
+    {"linking_variables.3.recode": {"puf": {"3": "2"}, "eif": {"3": "2"}}},
+    {"linking_variables.3.recode": {"eif": {"2": "1"}}},
+    {"linking_variables.3.order": ["1", "2", "3", "-9"]},
+    {"linking_variables.0.missing": ["33", "40"]},
+    {"linking_variables.0.type": "categorical"},
+    {"linking_variables.0.name": "years", "linking_variables.0.puf": "age", "linking_variables.0.eif": "age"},
+    {"linking_variables.1.eif": "weight"},
+    {"binning.bins": "3"},
+    {"binning.cutpoints": "eif"},
+    {"binning.cutpoints": "each"},
+    {"binning.scope": "study"},
+    {"metrics.unicity": {}},
+    {"metrics.unicity": {"interactions": "full"}},
+    {"metrics.unicity": {"max_order": "2"}},
+    {"metrics.taxicab": {"alpha": "1/3"}},
+    {"metrics.euclidean": {"alpha": "0.4"}},
+    {"metrics.euclidean": {"norm": "rms"}},
+    {"metrics.adhoc": {"scores": {"sex": "exact"}}},
+    {"metrics.adhoc": {"scores": {"age": {"bands": [{"within": "2", "score": "5"}], "beyond": "1"}}}},
+    {"metrics.adhoc": {"scores": {"age": {"bands": [{"within": "0.1", "relative": "true", "score": "4"}]}}}},
+    {
+        "metrics.adhoc": {
+            "scores": {"school": {"table": [{"puf": "1", "eif": "01", "score": "5"}], "otherwise": "1"}}
+        }
+    },
+    {
+        "metrics.adhoc": {
+            "scores": {"sex": {"exact": "true"}, "age": {"function": "rules:near", "sha256": "SHA256"}}
+        }
+    },
+    {"metrics.winkler": {"agreement": "midpoint"}},
+    {"metrics.winkler": {"agreement": {"nearest": "3"}}},
+    {"metrics.winkler": {"min_agree": "2"}},
+    {"rank_filter.max_pairs": "2"},
+    {"rank_filter.keep": "6"},
+    {"rates.interval": "wilson"},
+    {"rates.level": "0.9"},
+    {"decision.conditional_rate_at_most": "0.1"},
+]
+MASKED: list[Change] = [
+    *HEAD,
+    *_forms("microaggregate", "amounts"),
+    {"microaggregate.id": None, "microaggregate.seed": "4"},
+    {"microaggregate.variables": ["sales"]},
+    {
+        "microaggregate.missing": ["7"],
+        "linking_variables.0.missing": ["7"],
+        "linking_variables.1.missing": ["7"],
+    },
+    {"linking_variables.0.missing": ["5"]},
+    {"linking_variables.0.recode": {"puf": {"4": "7"}, "eif": {"4": "7"}}},
+    {"microaggregate.k": "4"},
+    {"microaggregate.aggregate": "median"},
+    {"microaggregate.sampling_fraction": "0.5"},
+    {"microaggregate.corresponding": {"deviating": "1"}},
+    {"microaggregate.corresponding": {"by": "0.1"}},
+    {"microaggregate.corresponding": {"others_from": "0.02", "others_to": "0.05"}},
+    {"microaggregate.seed": "9"},
+    {"metrics.winkler.min_agree": "2"},
+    {"metrics.winkler.agreement": "midpoint"},
+]
+AMOUNTS: list[Change] = [
+    {"simulate.seed": "3"},
+    {"simulate.records": "50"},
+    {"simulate.variables": "4"},
+    {"simulate.sigma": "0.5"},
+    {"simulate.correlation": "0.1"},
+    {"microaggregate.k": "5"},
+]
+SURVEY: list[Change] = [
+    {"simulate.kind": "household-survey"},
+    {"simulate.seed": "3"},
+    {"simulate.households": "70"},
+    {"simulate.puf_records": "30"},
+    {"simulate.eif_records": "40"},
+    {"simulate.overlap": "0.6"},
+    {"simulate.treatment.swapping": "0.5"},
+    {"simulate.treatment.noise": {"income": "0.5"}},
+    {"simulate.treatment.microaggregation": {"income": "3"}},
+    {"simulate.treatment.rounding": {"hours": "10"}},
+    {"simulate.treatment.top_coding": {"age": "0.5"}},
+    {"simulate.treatment.largest_household": "3"},
+    {"simulate.treatment.missing": {"income": "0.5"}},
+    {"simulate.brokers.adults_from": "30"},
+    {"simulate.brokers.uncovered_region": "2"},
+    {"simulate.brokers.duplicates": "0.2"},
+    {"simulate.brokers.outdated": "0.6"},
+    {"simulate.brokers.moved": "0.3"},
+    {"simulate.brokers.errors": {"age": "0.5"}},
+    {"simulate.brokers.noise": {"income": "0.5"}},
+    {"simulate.brokers.rounding": {"income": "1000"}},
+    {"simulate.brokers.missing": {"income": "0.5"}},
+    {"file_risk": {"sampling_fraction": "0.1", "special": {"standard_error": "0.1"}}},
+    {"binning.bins": "3"},
+]
+MATCHING: list[Change] = [
+    *HEAD,
+    *_forms("matching.confidential", "people"),
+    *_forms("matching.synthetic.0", "synthetic"),
+    {"matching.confidential.id": None, "matching.synthetic.0.id": None},
+    {"matching.synthetic.0.id": ["id"]},
+    *_typing("matching.synthesized.1"),
+    *_typing("matching.known.1"),
+    {"matching.known": None, "matching.scenarios": [{"name": "one", "known": ["age"]}]},
+    {
+        "matching.scenarios": [
+            {"name": "two", "known": [{"name": "weight", "missing": ["1"], "integer_coded": "true"}]}
+        ]
+    },
+    {"matching.known": "all-subsets", "matching.candidates": ["age", "sex"], "matching.max_known": "1"},
+    {
+        "matching.known": "all-subsets",
+        "matching.candidates": ["age", {"name": "sex", "missing": ["2"], "integer_coded": "true"}],
+    },
+    {"matching.radius": {"income": {"absolute": "5"}}},
+    {"matching.radius": {"income": {"relative": "0.2"}, "age": {"absolute": "1"}}},
+    {"matching.interval": "open"},
+    {"matching.missing": "each_other"},
+    {"matching.targets": {"variable": "sex", "equals": ["1"]}},
+    {"matching.targets": [{"variable": "age", "at_least": "30", "at_most": "55"}]},
+    {"decision": {"expected_match_risk_at_most": "3"}},
+    {"decision": {"true_match_rate_at_most": "0.1"}},
+    {"decision": {"false_match_rate_at_least": "0.5"}},
+]
+SYNTHETIC: list[Change] = [
+    {"simulate.seed": "3"},
+    {"simulate.households": "60"},
+    {"simulate.records": "45"},
+    {"simulate.copies": "2"},
+    {"simulate.noise": "0.5"},
+    {"simulate.rounding": "1000"},
+    {"simulate.missing": "0.4"},
+    {"matching.missing": "each_other"},
+]
+RISK: list[Change] = [
+    *HEAD,
+    *_forms("file_risk.file", "people"),
+    {"file_risk.file.id": None},
+    *_typing("file_risk.key_variables.1"),
+    {"file_risk.key_variables.1.recode": {"3": "2"}},
+    {"file_risk.key_variables.1.order": ["1", "2", "3", "-9"]},
+    {"file_risk.key_variables.0.type": "numeric"},
+    {"file_risk.key_variables.0.name": "years", "file_risk.key_variables.0.column": "age"},
+    {"file_risk.missing": "category"},
+    {"file_risk.sampling_fraction": "0.3"},
+    {"file_risk.sampling_fraction": None, "file_risk.weight": "weight"},
+    {"file_risk.max_order": "2"},
+    {"file_risk.weighting": "normalised"},
+    {"file_risk.dis_suda": "user-guide"},
+    {"file_risk.special": {"standard_error": "0.2"}},
+    {"file_risk.special.seed": "7"},
+    {"file_risk.population": {"file": {"path": "people.csv"}}},
+    {"file_risk.population": {"file": {"path": "people.csv"}, "numerical_study": {"samples": "3"}}},
+    {
+        "file_risk.population": {
+            "file": {"path": "people.csv"},
+            "numerical_study": {"samples": "3", "fraction": "0.6", "strata": ["region"], "seed": "5"},
+        }
+    },
+    *(
+        {"file_risk.population": {"file": _under(form, "file_risk.population.file")}}
+        for form in _forms("file_risk.population.file", "people")
+    ),
+    {"binning.bins": "3"},
+]
+AUTHORITIES: list[Change] = [
+    {"simulate.seed": "3"},
+    {"simulate.households": ["70", "60"]},
+    {"simulate.fraction": "0.3"},
+    {"file_risk.weighting": "normalised"},
+    {"file_risk.population": {"numerical_study": {"samples": "2"}}},
+]
+VARIED: list[Change] = [
+    {"variants": [{"set": "metrics.taxicab.alpha", "values": ["0.25", "0.5", "0.75"]}]},
+    {"variants": [{"set": "binning.bins", "name": "cut", "values": ["3", "4"]}]},
+    {
+        "variants": [
+            {
+                "name": "both",
+                "combinations": {"x": {"binning.bins": "3"}, "y": {"rank_filter.max_pairs": "2"}},
+            }
+        ]
+    },
+    {"variants": [{"set": "linking_variables.school.missing", "values": {"none": [], "two": ["2"]}}]},
+    {"binning.bins": "4"},
+    {"rank_filter.max_pairs": "3"},
+    {"metrics.taxicab.alpha": "0.75"},
+    {"linking_variables.3.missing": ["2"]},
+    {"metrics.unicity": {}},
+]
+
+FILES = {
+    "puf": {"path": "puf.csv", "id": "id"},
+    "eif": {"path": "eif.csv", "id": ["broker", "serial"]},
+    "iuf": {"path": "iuf.csv", "puf_id": "id", "eif_id": ["broker", "serial"]},
+}
+VARIABLES = [
+    {"name": "age", "type": "numeric"},
+    {"name": "income", "type": "numeric"},
+    {"name": "sex", "type": "categorical"},
+    {"name": "school", "type": "categorical"},
+]
+LINKING = {
+    "files": FILES,
+    "strata": [{"name": "region"}],
+    "linking_variables": VARIABLES,
+    "metrics": {"taxicab": {}},
+}
+KINDS: dict[str, tuple[dict[str, Any], list[Change]]] = {
+    "linked": (LINKING, LINKED),
+    "varied": ({**LINKING, "variants": [{"set": "binning.bins", "values": ["2", "3"]}]}, VARIED),
+    "masked": (
+        {
+            "microaggregate": {"path": "amounts.csv", "id": "id", "variables": ["sales", "staff"]},
+            "linking_variables": [
+                {"name": "sales", "type": "numeric"},
+                {"name": "staff", "type": "numeric"},
+                {"name": "region", "type": "categorical"},
+            ],
+            "metrics": {"winkler": {}},
+        },
+        MASKED,
+    ),
+    "amounts": (
+        {
+            "simulate": {"kind": "skewed-amounts", "records": "40"},
+            "microaggregate": {"variables": ["x1", "x2"]},
+            "linking_variables": [{"name": "x1", "type": "numeric"}, {"name": "x2", "type": "numeric"}],
+            "metrics": {"winkler": {}},
+        },
+        AMOUNTS,
+    ),
+    "survey": (
+        {
+            "simulate": {"households": "60", "puf_records": "40", "eif_records": "50"},
+            "linking_variables": [
+                {"name": "age", "type": "numeric", "puf": "AGE", "eif": "age_years"},
+                {
+                    "name": "income",
+                    "type": "numeric",
+                    "puf": "INCOME",
+                    "eif": "income_est",
+                    "missing": ["-9", "", "-8"],
+                },
+            ],
+            "metrics": {"taxicab": {}},
+        },
+        SURVEY,
+    ),
+    "matching": (
+        {
+            "matching": {
+                "confidential": {"path": "people.csv", "id": "id"},
+                "synthetic": [{"path": "synthetic.csv"}],
+                "known": [{"name": "age"}, {"name": "sex"}],
+                "synthesized": [{"name": "income"}, {"name": "school"}],
+            }
+        },
+        MATCHING,
+    ),
+    "synthetic": (
+        {
+            "simulate": {"kind": "synthetic-survey", "households": "50", "records": "40", "copies": "1"},
+            "matching": {"known": ["AGE", "SEX"], "synthesized": ["OCC"]},
+        },
+        SYNTHETIC,
+    ),
+    "risk": (
+        {
+            "file_risk": {
+                "file": {"path": "people.csv", "id": "id"},
+                "key_variables": [{"name": "age"}, {"name": "school"}, {"name": "sex"}],
+                "sampling_fraction": "0.1",
+                "special": {"standard_error": "0.1"},
+            }
+        },
+        RISK,
+    ),
+    "authorities": (
+        {
+            "simulate": {"kind": "local-authorities", "households": ["60", "50"], "fraction": "0.2"},
+            "file_risk": {
+                "file": "survey",
+                "key_variables": ["AGE", "SEX", "MARSTAT"],
+                "sampling_fraction": "0.2",
+                "special": {"standard_error": "0.1"},
+                "population": {},
+            },
+        },
+        AUTHORITIES,
+    ),
+}
+"""Every kind of study: its base, and the changes that a study of the kind may make."""
+
+
+def changed(study: dict[str, Any], change: Change) -> dict[str, Any]:
+    """Return a study with the values of a change."""
+    study = copy.deepcopy(study)
+    for key, value in change.items():
+        *way, last = key.split(".")
+        section: Any = study
+        for part in way:
+            if isinstance(section, list):
+                section = section[int(part)]
+                continue
+            if not isinstance(section.get(part), dict | list):
+                section[part] = {}
+            section = section[part]
+        if value is None:
+            section.pop(last, None)
+        else:
+            section[last] = copy.deepcopy(value)
+    return study
+
+
+def transitions(seed: int, folder: Path) -> Iterator[Transition]:
+    """Draw pairs of valid studies, the kinds in turn; the second has one or two changes more than the first.
+
+    Parameters
+    ----------
+    seed : int
+    folder : pathlib.Path
+        Where :func:`write_files` has written the files that studies name.
+    """
+    draw = Random(seed)  # noqa: S311 - draws test cases
+    number = 0
+    while True:
+        for kind, (base, changes) in KINDS.items():
+            study = {"id": f"t{number:03d}", **base}
+            before = _valid(study, draw.sample(changes, draw.randint(0, 2)), folder)
+            steps = draw.sample(changes, draw.randint(1, 2))
+            after = _valid(before, steps, folder) if before else None
+            if before is None or after is None or after == before:
+                continue
+            yield Transition(kind, before, after, steps)
+            number += 1
+
+
+def _valid(study: dict[str, Any], steps: list[Change], folder: Path) -> dict[str, Any] | None:
+    """Return the study after the changes, or None if it is not a valid study."""
+    for step in steps:
+        try:
+            study = changed(study, step)
+        except (IndexError, KeyError, TypeError, ValueError):
+            return None
+    file = write_study(folder, study, "check")
+    try:
+        members = family.Family(file)
+        family.check_files(members.members, file)
+    except InputError:
+        return None
+    finally:
+        file.unlink()
+    return study
+
+
+def write_study(folder: Path, study: dict[str, Any], name: str = "") -> Path:
+    """Write a study file into a folder; the digest of the scoring functions is filled in."""
+    file = folder / f"{name or study['id']}.yaml"
+    sha256 = hashlib.sha256(SCORES.encode()).hexdigest()
+    file.write_text(yaml.safe_dump(study, sort_keys=False).replace("SHA256", sha256), encoding="utf-8")
+    return file

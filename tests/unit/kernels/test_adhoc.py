@@ -1,0 +1,332 @@
+"""Adhoc's kernel: each case a sentence, judged by the definition written out (METHODS §4.4, §5)."""
+
+import math
+
+import numpy as np
+import pytest
+from oracles import adhoc as oracle
+from oracles.bounds import bounds
+from oracles.mixed import as_rows, records
+from reident.kernels import adhoc, adhoc_bounds, adhoc_rules
+from reident.kernels.adhoc import Bands, Exact, Table
+from reident.kernels.blocks import nearest_blocks
+from reident.kernels.buffers import Files, empty_buffers
+
+NAN = math.nan
+ONE = 10**12
+HIGHEST = 5 * ONE
+
+EXACT = ("exact",)
+TABLE = ("table", [[5 * ONE, 3 * ONE, 0], [2 * ONE, 4 * ONE, ONE], [0, 0, HIGHEST]])
+STEPS = ("bands", [(0.1, 0.0, 5 * ONE), (0.5, 0.0, 3 * ONE), (2.0, 0.0, ONE)], 0)
+SHARES = ("bands", [(0.0, 0.0, 5 * ONE), (0.0, 0.1, 4 * ONE), (0.0, 0.5, 2 * ONE)], ONE)
+DISORDER = (
+    "bands",
+    [(1.0, 0.0, ONE), (0.5, 0.0, 5 * ONE), (3.0, 0.0, 4 * ONE), (2.0, 0.0, 0)],
+    2 * ONE,
+)
+MIXED = ("bands", [(1.0, 0.0, 4 * ONE), (0.0, 0.1, 5 * ONE)], 0)
+THIRDS = ("bands", [(0.1, 0.0, 3_333_333_333_333)], 1_111_111_111_111)
+
+
+def nearest(*arrays, **options):
+    return adhoc.nearest(*arrays, **{"scale": ONE} | options)
+
+
+def kernel_rule(rule):
+    if rule[0] == "exact":
+        return Exact()
+    if rule[0] == "table":
+        return Table(np.array(rule[1], np.int64))
+    within, share, score = zip(*rule[1], strict=True) if rule[1] else ((), (), ())
+    return Bands(np.array(within), np.array(share), np.array(score, np.int64), rule[2])
+
+
+def arrays_of(puf, eif, rules):
+    arrays = []
+    for rows in (puf, eif):
+        codes, values = np.full((len(rows), len(rules)), -1, np.int32), np.full((len(rows), len(rules)), NAN)
+        for i, row in enumerate(rows):
+            for j, value in enumerate(row):
+                if value is not None:
+                    (values if rules[j][0] == "bands" else codes)[i, j] = value
+        arrays.append((codes, values))
+    (puf_codes, puf_values), (eif_codes, eif_values) = arrays
+    return puf_codes, eif_codes, puf_values, eif_values
+
+
+ALL = {"above": -1, "keep": 100}
+
+CASES = [
+    ("no PUF record, no pair", [], [(1, 2.0)], [EXACT, STEPS], ALL),
+    ("no EIF record, no pair, no crowded record", [(1, 2.0)], [], [EXACT, STEPS], ALL),
+    ("equal is 5, different 0, however far the codes", [(1,), (9,)], [(1,), (10**6,)], [EXACT], ALL),
+    (
+        "missing in either file scores 0",
+        [(None, None), (1, 2.0)],
+        [(1, 2.0), (None, None)],
+        [EXACT, STEPS],
+        ALL,
+    ),
+    ("a table is read by PUF row and EIF column", [(0,), (1,), (2,)], [(0,), (1,), (2,)], [TABLE], ALL),
+    ("bands are closed", [(1.0,)], [(1.5,), (0.5,), (1.5000001,), (3.0,), (-1.0,), (9.0,)], [STEPS], ALL),
+    (
+        "a share is of the PUF value",
+        [(10.0,), (-10.0,)],
+        [(11.0,), (9.0,), (-11.0,), (15.0,), (16.0,)],
+        [SHARES],
+        ALL,
+    ),
+    ("of 0 every share is 0", [(0.0,)], [(0.0,), (-0.0,), (1e-300,)], [SHARES], ALL),
+    (
+        "the first band that holds counts, in the given order",
+        [(0.0,)],
+        [(0.2,), (0.7,), (1.5,), (2.5,), (4.0,)],
+        [DISORDER],
+        ALL,
+    ),
+    (
+        "absolute and relative bands together",
+        [(100.0,), (1.0,)],
+        [(101.0,), (109.0,), (1.05,), (0.0,)],
+        [MIXED],
+        ALL,
+    ),
+    (
+        "scores that are no binary fractions",
+        [(1.0,) * 3],
+        [(1.0,) * 3, (1.0, 1.0, 9.0), (9.0, 1.0, 1.0)],
+        [THIRDS] * 3,
+        ALL,
+    ),
+    ("no band at all", [(1.0,)], [(1.0,), (2.0,)], [("bands", [], ONE)], ALL),
+    ("nothing to win", [(1.0, 0)], [(1.0, 0)], [("bands", [], 0), ("table", [[0]])], ALL),
+    (
+        "infinite values are equal to themselves alone",
+        [(math.inf,)],
+        [(math.inf,), (-math.inf,), (1.0,)],
+        [STEPS],
+        ALL,
+    ),
+    (
+        "an infinite limit holds every value",
+        [(1.0,)],
+        [(math.inf,), (-1e308,)],
+        [("bands", [(math.inf, 0.0, ONE)], 0)],
+        ALL,
+    ),
+    (
+        "a limit that is not a number holds none",
+        [(0.0,)],
+        [(0.0,)],
+        [("bands", [(0.0, math.inf, ONE)], 2 * ONE)],
+        ALL,
+    ),
+    ("above is strict", [(1, 1)], [(1, 1), (1, 2)], [EXACT, EXACT], {"above": HIGHEST, "keep": 9}),
+    ("a bound above every sum leaves no pair", [(1,)], [(1,)], [EXACT], {"above": HIGHEST, "keep": 9}),
+    (
+        "the best level has more than keep pairs: crowded",
+        [(1,)],
+        [(1,), (1,), (2,)],
+        [EXACT],
+        {"above": -1, "keep": 1},
+    ),
+    (
+        "the second level would exceed keep",
+        [(1, 1)],
+        [(1, 1), (1, 2), (2, 1)],
+        [EXACT] * 2,
+        {"above": -1, "keep": 2},
+    ),
+    (
+        "keep beyond the number of EIF records keeps all",
+        [(1,)],
+        [(1,), (2,)],
+        [EXACT],
+        {"above": -1, "keep": 10**9},
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("puf", "eif", "rules", "options"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
+def test_case(puf, eif, rules, options):
+    arrays = arrays_of(puf, eif, rules)
+    result = nearest(*arrays, [kernel_rule(rule) for rule in rules], **options)
+    assert as_rows(result) == oracle.nearest(*arrays, rules, **options)
+
+
+def test_a_sum_of_scores_is_the_level():
+    arrays = arrays_of([(1, 0, 1.0, None)], [(1, 1, 1.3, 4.0)], [EXACT, TABLE, STEPS, STEPS])
+    result = nearest(
+        *arrays, [kernel_rule(rule) for rule in (EXACT, TABLE, STEPS, STEPS)], above=10 * ONE, keep=5
+    )
+    assert as_rows(result) == ([(0, 0, (5 + 3 + 3) * ONE)], [False])
+
+
+DIAGONAL = ("table", [[max(5 - abs(a - b), 0) * ONE for b in range(90)] for a in range(90)])
+SKEWED = ("bands", [(0.0, 0.5, 5 * ONE), (0.1, 0.0, 3_300_000_000_000)], 0)
+
+LARGE = [
+    (
+        "several groups of leaves",
+        3,
+        9000,
+        [(12, EXACT), (30, EXACT), (90, DIAGONAL), ("skewed", SKEWED), ("continuous", STEPS)],
+        0.05,
+        {},
+    ),
+    (
+        "several groups, everything is suspected",
+        3,
+        9000,
+        [(4, EXACT)] * 5 + [("continuous", STEPS)] * 5,
+        0.05,
+        {"above": -1},
+    ),
+    ("one more than a group of leaves", 2, 4097, [(3, EXACT), ("small", STEPS)], 0.3, {"above": -1}),
+    ("all records equal", 2, 5000, [(1, EXACT), ("constant", STEPS)], 0.0, {}),
+    (
+        "few distinct records, all of them tied",
+        3,
+        5000,
+        [(2, EXACT), ("heaped", STEPS)],
+        0.2,
+        {"keep": 400, "above": -1},
+    ),
+    ("more groups than a block of boxes holds", 1, 290_000, [("skewed", SKEWED)], 0.05, {"keep": 3}),
+    ("records that search in two rounds", 1200, 90, [(5, EXACT), ("small", STEPS)], 0.1, {}),
+    (
+        "more variables than bit maps count differences",
+        3,
+        1500,
+        [(2, EXACT)] * 40 + [("small", STEPS)] * 4,
+        0.05,
+        {},
+    ),
+    ("more categories than the bit maps can hold", 3, 1500, [(900, EXACT)] * 20, 0.02, {"above": -1}),
+]
+
+
+def drawn(n_puf, n_eif, variables, missing):
+    generator = np.random.default_rng(n_eif)
+    kinds = [kind for kind, _ in variables]
+    puf_codes, puf_values = records(generator, n_puf, kinds, missing)
+    eif_codes, eif_values = records(generator, n_eif, kinds, missing)
+    return (puf_codes, eif_codes, puf_values, eif_values), [rule for _, rule in variables]
+
+
+@pytest.mark.parametrize(
+    ("n_puf", "n_eif", "variables", "missing", "options"),
+    [case[1:] for case in LARGE],
+    ids=[case[0] for case in LARGE],
+)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_large(n_puf, n_eif, variables, missing, options, threads):
+    arrays, rules = drawn(n_puf, n_eif, variables, missing)
+    options = {"above": len(rules) * HIGHEST // 2, "keep": 20} | options
+    done = []
+    result = nearest(
+        *arrays, [kernel_rule(rule) for rule in rules], **options, threads=threads, progress=done.append
+    )
+    assert as_rows(result) == oracle.nearest(*arrays, rules, **options)
+    assert done == sorted(done)
+    assert done[-1] == 1
+
+
+@pytest.mark.parametrize("most", [1, 7])
+def test_more_distinct_values_than_ranks(monkeypatch, most):
+    monkeypatch.setattr(adhoc, "_MAX_RANKS", most)
+    arrays, rules = drawn(20, 700, [(5, EXACT), ("continuous", STEPS), ("skewed", SKEWED)], 0.1)
+    result = nearest(*arrays, [kernel_rule(rule) for rule in rules], above=7 * ONE, keep=20)
+    assert as_rows(result) == oracle.nearest(*arrays, rules, above=7 * ONE, keep=20)
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        [("continuous", STEPS)] * 5 + [(3, EXACT)] * 5,
+        [("continuous", THIRDS)] * 64,
+        [
+            ("skewed", SKEWED),
+            ("small", DISORDER),
+            ("huge", MIXED),
+            ("tiny", SHARES),
+            (90, DIAGONAL),
+            (3, TABLE),
+        ]
+        * 3,
+        [(80, EXACT)] * 20,
+    ],
+)
+def test_lower_bounds_are_below_and_upper_bounds_above_the_cost(variables):
+    arrays, rules = drawn(40, 300, variables, 0.1)
+    files, flat = Files(*arrays), adhoc_rules.flatten([kernel_rule(rule) for rule in rules], ONE)
+    metric, index, puf = adhoc._prepare(files, flat)
+    n_coded = puf.codes.shape[1]
+    scratch = adhoc_bounds.empty_scratch(n_coded, len(rules) - n_coded, 6)
+    buffers = empty_buffers(index, puf, scratch, 5)
+    low, high, box = (np.full((2, 40, 300), NAN, np.float32) for _ in range(3))
+    bounds(metric, scratch, files, index, puf, buffers, low, high, box)
+    pairs, _ = oracle.nearest(*arrays, rules, above=-1, keep=300)
+    cost = np.full((40, 300), -1, np.int64)
+    for i, r, score in pairs:
+        cost[i, r] = flat.highest.sum() - score
+    assert (cost >= 0).all()
+    for bound in (*low, *box):
+        assert (bound.astype(np.float64) * ONE <= cost).all()
+    for bound in high:
+        assert (bound.astype(np.float64) * ONE >= cost).all()
+    # Useful, too: the filter lets through hardly more than it must.
+    assert (cost / ONE - low[0]).max() < 1e-3 * len(rules)
+
+
+REFUSED = [
+    ("columns", [EXACT], {}),
+    ("keep", [EXACT, STEPS], {"keep": 0}),
+    ("scale", [EXACT, EXACT], {"scale": 10 * ONE}),
+    ("between 0 and 5", [("table", [[-1, 0], [0, 0]]), STEPS], {}),
+    ("between 0 and 5", [EXACT, ("bands", [], HIGHEST + 1)], {}),
+    ("as many rows as columns", [("table", [[0, 0]]), STEPS], {}),
+    ("fewer rows", [("table", [[0]]), STEPS], {}),
+]
+
+
+@pytest.mark.parametrize(("words", "rules", "changed"), REFUSED)
+def test_invalid_rules_are_refused(words, rules, changed):
+    arrays = arrays_of([(1, 2.0)], [(1, 2.0)], [EXACT, STEPS])
+    with pytest.raises(ValueError, match=words):
+        nearest(*arrays, [kernel_rule(rule) for rule in rules], **ALL | changed)
+
+
+def test_more_variables_than_sums_in_single_precision_allow_are_refused():
+    arrays = arrays_of([(1,) * 513], [(1,) * 513], [EXACT] * 513)
+    with pytest.raises(ValueError, match="at most 512 variables"):
+        nearest(*arrays, [Exact()] * 513, **ALL)
+
+
+def test_bands_of_unequal_length_are_refused():
+    arrays = arrays_of([(1.0,)], [(1.0,)], [STEPS])
+    with pytest.raises(ValueError, match="as many scores"):
+        nearest(*arrays, [Bands(np.zeros(2), np.zeros(2), np.zeros(1, np.int64))], **ALL)
+
+
+@pytest.mark.parametrize("wrong", [np.zeros((2, 3)), np.zeros((3, 2), np.int64)])
+def test_blocks_must_be_whole_numbers_of_the_right_shape(wrong):
+    with pytest.raises(ValueError, match="int64 matrix"):
+        nearest_blocks(lambda _rows, _columns: wrong, 2, 3, above=0, keep=1)
+
+
+def test_blocks_report_progress():
+    done = []
+    nearest_blocks(
+        lambda rows, columns: np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.int64),
+        *(5, 7),
+        above=0,
+        keep=1,
+        block=2,
+        progress=done.append,
+    )
+    assert done == sorted(done)
+    assert done[-1] == 1

@@ -1,0 +1,208 @@
+"""Shared sample uniques: cases a reader can check by hand, edges of the machinery, errors."""
+
+import numpy as np
+import pytest
+from oracles import unicity as oracle
+from reident.errors import InputError
+from reident.kernels.unicity import max_records, shared_uniques
+from reident.linkage.metrics import unicity
+from reident.linkage.metrics.contract import Setting
+from reident.linkage.pairing import Pairing, Records, Scope
+
+
+def pairs(puf, eif, **options):
+    """Rows (puf, eif, order, mask) of the kernel."""
+    codes = [np.array(file, np.int32).reshape(len(file), -1) for file in (puf, eif)]
+    return list(zip(*(column.tolist() for column in shared_uniques(*codes, **options)), strict=True))
+
+
+CASES = [
+    (
+        "two records unique and equal on one variable make a pair, though they differ on another",
+        [[1, 0], [2, 0], [2, 1]],
+        [[1, 1], [3, 1], [3, 0]],
+        {"all": [(0, 0, 1, 0b01)], "full": [], "jointly_observed": []},
+    ),
+    (
+        "equal on everything and unique only there: a pair with every option, at the full order",
+        [[0, 0], [0, 1], [1, 0]],
+        [[0, 0], [0, 1], [1, 0], [1, 1]],
+        {
+            "all": [(0, 0, 2, 0b11), (1, 1, 2, 0b11), (2, 2, 2, 0b11)],
+            "full": [(0, 0, 2, 0b11), (1, 1, 2, 0b11), (2, 2, 2, 0b11)],
+            "jointly_observed": [(0, 0, 2, 0b11), (1, 1, 2, 0b11), (2, 2, 2, 0b11)],
+        },
+    ),
+    (
+        "a record with a missing value is neither unique nor counted on sets with the variable",
+        [[5, 0], [5, -1], [6, 0]],
+        [[5, 0], [7, 0], [7, 0]],
+        {"all": [(0, 0, 2, 0b11)], "full": [(0, 0, 2, 0b11)], "jointly_observed": [(0, 0, 2, 0b11)]},
+    ),
+    (
+        "jointly observed: a pair is compared on what both have, and others there count against it",
+        [[5, -1], [6, 1], [7, 1]],
+        [[5, 2], [6, -1], [6, 3]],
+        {"all": [(0, 0, 1, 0b01)], "full": [], "jointly_observed": [(0, 0, 1, 0b01)]},
+    ),
+    (
+        "two sets of the same size: the first by positions is kept",
+        [[1, 1, 1], [2, 2, 2], [2, 2, 2]],
+        [[1, 1, 1], [3, 3, 3], [3, 3, 3]],
+        {"all": [(0, 0, 1, 0b001)], "full": [(0, 0, 3, 0b111)], "jointly_observed": [(0, 0, 3, 0b111)]},
+    ),
+    (
+        "an exact copy in its own file is never unique, however rare",
+        [[9, 9], [9, 9], [1, 2]],
+        [[9, 9], [1, 2]],
+        {"all": [(2, 1, 1, 0b01)], "full": [(2, 1, 2, 0b11)], "jointly_observed": [(2, 1, 2, 0b11)]},
+    ),
+    (
+        "one PUF record can have several partners, each on its own set; smaller orders come first",
+        [[1, 1, 0], [2, 2, 1], [2, 3, 1]],
+        [[5, 1, 4], [1, 5, 4], [5, 5, 5]],
+        {"all": [(0, 0, 1, 0b010), (0, 1, 1, 0b001)], "full": [], "jointly_observed": []},
+    ),
+    (
+        "one record each, equal",
+        [[3]],
+        [[3]],
+        {s: [(0, 0, 1, 1)] for s in ("all", "full", "jointly_observed")},
+    ),
+    ("one record each, different", [[3]], [[4]], {s: [] for s in ("all", "full", "jointly_observed")}),
+    (
+        "one record each, no variable in common: nothing is observed in both, so nothing is suspected",
+        [[3, -1]],
+        [[-1, 3]],
+        {s: [] for s in ("all", "full", "jointly_observed")},
+    ),
+    ("all missing", [[-1, -1]] * 3, [[-1, -1]] * 2, {s: [] for s in ("all", "full", "jointly_observed")}),
+    ("all equal", [[1, 1]] * 3, [[1, 1]] * 2, {s: [] for s in ("all", "full", "jointly_observed")}),
+]
+
+
+@pytest.mark.parametrize(("sentence", "puf", "eif", "expected"), CASES, ids=[case[0] for case in CASES])
+def test_cases_checked_by_hand(sentence, puf, eif, expected):
+    for sets, rows in expected.items():
+        assert pairs(puf, eif, sets=sets) == rows, (sentence, sets)
+        assert oracle.shared_uniques(np.array(puf), np.array(eif), sets) == rows, (
+            "the oracle reads the case alike"
+        )
+
+
+@pytest.mark.parametrize("sets", ["all", "full", "jointly_observed"])
+@pytest.mark.parametrize(("n_puf", "n_eif"), [(0, 0), (0, 3), (3, 0)])
+def test_no_record_no_pair(n_puf, n_eif, sets):
+    result = shared_uniques(np.zeros((n_puf, 2), np.int32), np.zeros((n_eif, 2), np.int32), sets=sets)
+    assert [len(column) for column in result] == [0, 0, 0, 0]
+    assert [str(column.dtype) for column in result] == ["int64", "int64", "int8", "uint64"]
+
+
+def test_max_order_leaves_out_larger_sets_and_nothing_else():
+    rng = np.random.default_rng(3)
+    puf, eif = (rng.integers(0, 3, (40, 5)).astype(np.int32) for _ in range(2))
+    every = pairs(puf, eif)
+    assert {row[2] for row in every} >= {3, 4}
+    for limit in (1, 2, 3, 5, 9):
+        assert pairs(puf, eif, max_order=limit) == [row for row in every if row[2] <= limit]
+
+
+@pytest.mark.parametrize("levels", [64, 65, 254, 255, 256, 257, 700])
+def test_any_number_of_categories(levels):
+    """A variable with a category for each record finds each record's twin alone; so do its neighbours in number."""
+    column = np.arange(levels, dtype=np.int32)
+    puf = np.column_stack([np.zeros_like(column), column])
+    eif = np.column_stack([np.ones_like(column), column[::-1]])
+    expected = [(i, levels - 1 - i, 1, 0b10) for i in range(levels)]
+    assert pairs(puf, eif) == expected
+    assert pairs(puf, eif, sets="jointly_observed") == []
+    puf[:, 0] = -1
+    assert pairs(puf, eif, sets="jointly_observed") == expected
+
+
+@pytest.mark.parametrize("sets", ["full", "jointly_observed"])
+def test_sixty_four_variables(sets):
+    puf = np.zeros((70, 64), np.int32)
+    puf[:, 63] = np.arange(70)
+    eif = puf[::-1].copy()
+    rows = pairs(puf, eif, sets=sets)
+    assert rows == [(i, 69 - i, 64, 2**64 - 1) for i in range(70)]
+
+
+def test_forty_variables_with_max_order():
+    rng = np.random.default_rng(5)
+    puf, eif = (rng.integers(-1, 6, (30, 40)).astype(np.int32) for _ in range(2))
+    assert pairs(puf, eif, max_order=2) == oracle.shared_uniques(puf, eif, "all", 2)
+
+
+def test_too_many_variables_or_records_are_refused():
+    with pytest.raises(ValueError, match="at most 64"):
+        pairs(np.zeros((1, 65)), np.zeros((1, 65)))
+    with pytest.raises(ValueError, match="same"):
+        pairs(np.zeros((1, 2)), np.zeros((1, 3)))
+    with pytest.raises(ValueError, match="too many"):
+        pairs(np.zeros((1, 64)), np.zeros((1, 64)))
+
+
+def _large(seed, n, v, levels, missing):
+    rng = np.random.default_rng(seed)
+    files = []
+    for _ in range(2):
+        codes = (rng.random((n, v)) ** 2 * levels).astype(np.int32)
+        codes[rng.random((n, v)) < missing] = -1
+        files.append(codes)
+    return files
+
+
+@pytest.mark.parametrize("sets", ["all", "full", "jointly_observed"])
+def test_threads_do_not_change_a_byte(sets):
+    """Large enough for many tasks, and for cells far above one word."""
+    puf, eif = _large(7, 9000, 8, 6, 0.05)
+    one, two = (shared_uniques(puf, eif, sets=sets, threads=threads) for threads in (1, 2))
+    assert len(one[0]) > 5
+    assert [column.tobytes() for column in one] == [column.tobytes() for column in two]
+
+
+def test_merging_pairs_one_by_one_gives_the_same_result(monkeypatch):
+    puf, eif = _large(11, 6000, 7, 8, 0.05)
+    at_once = shared_uniques(puf, eif)
+    monkeypatch.setattr("reident.kernels.unicity._MAX_PENDING", 1)
+    one_by_one = shared_uniques(puf, eif, threads=2)
+    assert [column.tobytes() for column in at_once] == [column.tobytes() for column in one_by_one]
+
+
+def test_progress_rises_to_one():
+    puf, eif = _large(13, 9000, 6, 6, 0.0)
+    reports: list[float] = []
+    shared_uniques(puf, eif, progress=reports.append)
+    assert reports == sorted(reports)
+    assert reports[-1] == pytest.approx(1)
+    assert len(reports) > 5
+
+
+def test_an_error_in_the_progress_callback_stops_the_search():
+    def stop(_):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        shared_uniques(*_large(13, 100, 3, 6, 0.0), threads=2, progress=stop)
+
+
+def test_files_that_exceed_64_bits_are_refused_with_advice():
+    """61 variables one by one: the set and its order take 63 bits, and leave one for a record."""
+    assert max_records(61, 1) == 1
+
+    def score(n_eif):
+        codes = [np.full((n, 61), 7, np.int32) for n in (1, n_eif)]
+        sides = [Records(part, np.full(part.shape, np.nan)) for part in codes]
+        scope = Scope(*(side.values for side in sides))
+        pairing = Pairing((None,) * 61, *sides, (None,) * 61, np.full(61, np.nan), scope)
+        return unicity.score(pairing, unicity.Options(max_order=1), Setting(20, 1))
+
+    assert score(1).score.tolist() == [1]
+    with pytest.raises(
+        InputError, match=r"of up to 1 of 61 linking variables on at most 1 records .* has 2; use"
+    ):
+        score(2)
+    with pytest.raises(ValueError, match="too many for sets up to order 1"):
+        shared_uniques(np.zeros((1, 61), np.int32), np.zeros((2, 61), np.int32), max_order=1)

@@ -1,0 +1,326 @@
+"""Variants: which studies come of what a file lists, what they are called, what is refused, and what they share."""
+
+import copy
+import re
+from pathlib import Path
+
+import pytest
+from making import studies
+from making.studies import PLAIN
+from pydantic import ValidationError
+from reident.errors import InputError
+from reident.pipeline import family
+from reident.pipeline.family import Family, Member
+from reident.pipeline.steps import STEPS, wanted
+from reident.study import variants
+from reident.study.model import Study, plain
+
+RULES = Path(__file__).parents[3] / "workflow" / "rules"
+ALPHA = {"set": "metrics.taxicab.alpha", "values": [0.25, 0.5, 0.75]}
+BINS = {"set": "binning.bins", "values": [3, 5]}
+PROTECTION = {
+    "name": "protection",
+    "combinations": {"weak": {"binning.bins": 9, "metrics.taxicab.alpha": "0.1"}, "own": {}},
+}
+TWO_STRATA = {**PLAIN, "strata": [{"name": "region"}, "sex"]}
+
+
+def saved(folder, *varied, base=PLAIN):
+    return studies.saved(folder, {**copy.deepcopy(base), "variants": list(varied)})
+
+
+def loaded(folder, *varied, base=PLAIN):
+    return family.load(saved(folder, *varied, base=base))
+
+
+def places(members):
+    return [(member.variant, member.place) for member in members]
+
+
+# Which studies come of it
+
+
+def test_without_variants_there_is_the_study_alone(tmp_path):
+    members = loaded(tmp_path)
+    assert places(members) == [("study", "")]
+
+
+def test_one_thing_gives_a_variant_for_each_value_and_the_studys_own_value_is_the_study(tmp_path):
+    members = loaded(tmp_path, ALPHA)
+    assert places(members) == [
+        ("alpha-0.25", "variants/alpha-0.25"),
+        ("alpha-0.5", ""),
+        ("alpha-0.75", "variants/alpha-0.75"),
+    ]
+    assert [str(member.study.chosen["taxicab"].alpha) for member in members] == ["1/4", "1/2", "3/4"]
+    assert [member.labels for member in members] == [{"alpha": "0.25"}, {"alpha": "0.5"}, {"alpha": "0.75"}]
+
+
+def test_a_study_that_is_none_of_its_variants_comes_first_with_its_own_values(tmp_path):
+    members = loaded(tmp_path, {**ALPHA, "values": ["0.25"]}, {**BINS, "values": [3]})
+    assert members[0][:3] == ("study", {"alpha": "0.5", "bins": "5"}, "")
+    assert places(members[1:]) == [("alpha-0.25_bins-3", "variants/alpha-0.25_bins-3")]
+
+
+def test_several_things_combine_and_the_last_one_changes_fastest(tmp_path):
+    names = [member.variant for member in loaded(tmp_path, {**ALPHA, "values": [1, 0.5]}, BINS)]
+    assert names == ["alpha-1_bins-3", "alpha-1_bins-5", "alpha-0.5_bins-3", "alpha-0.5_bins-5"]
+
+
+def test_combinations_set_several_keys_and_leave_others_as_the_study_says(tmp_path):
+    weak, own = loaded(tmp_path, PROTECTION)
+    assert (weak.variant, weak.study.binning.bins, str(weak.study.chosen["taxicab"].alpha)) == (
+        "protection-weak", 9, "1/10",
+    )  # fmt: skip
+    assert (own.variant, own.place) == ("protection-own", "")
+
+
+def test_several_keys_may_take_the_same_value(tmp_path):
+    base = {**PLAIN, "metrics": {"taxicab": {}, "euclidean": {}}}
+    both = {"set": ["metrics.taxicab.alpha", "metrics.euclidean.alpha"], "values": ["0.25"]}
+    member = loaded(tmp_path, both, base=base)[1]
+    assert {str(options.alpha) for options in member.study.chosen.values()} == {"1/4"}
+
+
+WRITTEN = [
+    ("a default that the file does not name", "rank_filter.max_pairs", "3", {"rank_filter": {"max_pairs": "3"}}),
+    ("an item of a list by its name", "linking_variables.x.missing", ["-9"], None),
+    ("an item of a list by its number", "linking_variables[1].missing", ["-9"], None),
+    ("a whole section", "binning", {"bins": "3"}, {"binning": {"bins": "3"}}),
+    ("a metric that the study does not have", "metrics.unicity", {}, {"metrics": {"taxicab": {}, "unicity": {}}}),
+    ("a key that may be written with a hyphen", "linking_variables.c.integer_coded", "true", None),
+    ("a file", "files.puf.path", "other.csv", None),
+    ("nothing, which is the default", "binning.bins", None, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sentence", "key", "value", "sections"), WRITTEN, ids=[case[0] for case in WRITTEN])
+def test_a_variant_is_the_study_with_the_value_written_in(tmp_path, sentence, key, value, sections):
+    if value is None:
+        with pytest.raises(InputError, match=r"variant `bins-none`: `binning.bins` must be an integer"):
+            loaded(tmp_path, {"set": key, "values": [value]})
+        return
+    base = copy.deepcopy(PLAIN)
+    base["linking_variables"][1]["integer-coded"] = False
+    written = copy.deepcopy(base) | copy.deepcopy(sections or {})
+    if key.startswith("linking_variables"):
+        at, name = (1, "integer-coded") if "integer" in key else (0, "missing")
+        written["linking_variables"][at][name] = value
+    if key.startswith("files"):
+        written["files"]["puf"]["path"] = value
+    member = loaded(tmp_path, {"set": key, "values": {"other": value}}, base=base)[-1]
+    assert plain(member.study) == plain(Study.model_validate(written))
+
+
+def test_a_value_more_renames_none_of_the_others(tmp_path):
+    few = {member.variant for member in loaded(tmp_path, {**ALPHA, "values": [0.25, 0.75]}, BINS)}
+    more = {member.variant for member in loaded(tmp_path, {**ALPHA, "values": [0.1, 0.25, 0.75]}, BINS)}
+    assert few < more
+
+
+# What is refused
+
+REFUSED = [
+    (
+        "an unknown key",
+        [{**ALPHA, "set": "metrics.taxicab.alpa"}],
+        "variant `alpa-0.25`: `metrics.taxicab.alpa` is not a known key. Did you mean `alpha`?",
+    ),
+    (
+        "an unknown section",
+        [{**ALPHA, "set": "metrics.taxcab.alpha"}],
+        "the study, which has no `metrics.taxcab`. Add `metrics.taxcab`, or correct the key",
+    ),
+    (
+        "a metric that the study does not compute",
+        [{**ALPHA, "set": "metrics.adhoc.scores"}],
+        "the study, which has no `metrics.adhoc`",
+    ),
+    (
+        "an unknown item",
+        [{"set": "linking_variables.y.missing", "values": ["a"]}],
+        "the study, which has no `linking_variables.y`",
+    ),
+    (
+        "a number beyond the list",
+        [{"set": "linking_variables[3].missing", "values": ["a"]}],
+        "the study, which has no `linking_variables[3]`",
+    ),
+    (
+        "an item that is written short",
+        [{"set": "strata.sex.missing", "values": ["a"]}],
+        "inside `strata.sex`, which the study file writes as a single word. Write",
+    ),
+    (
+        "a wrong type",
+        [{**BINS, "values": ["many"]}],
+        "variant `bins-many`: `binning.bins` must be an integer",
+    ),
+    (
+        "a value out of range",
+        [{**ALPHA, "values": [0.25, 2]}, BINS],
+        "variant `alpha-2_bins-3`: `metrics.taxicab.alpha` must be at most 1",
+    ),
+    (
+        "a combination that contradicts itself",
+        [{"set": "rank_filter.max_pairs", "values": [5, 25]}],
+        "variant `max-pairs-25`: `rank_filter.keep` must be at least `max_pairs` (25), but is 20",
+    ),
+    (
+        "the same value twice",
+        [{**ALPHA, "values": [0.25, "0.25"]}],
+        "`variants[1]`: `0.25` is given twice",
+    ),
+    (
+        "the same folder twice",
+        [{**ALPHA, "values": ["1/4", "1-4"]}],
+        "`1-4` is given twice, or differs from another value or label only in punctuation",
+    ),
+    (
+        "two ways to write one value",
+        [{**ALPHA, "values": ["1/4", "0.25"]}],
+        "variant `alpha-0.25` is the same study as the variant `alpha-1-4`",
+    ),
+    (
+        "one key twice",
+        [ALPHA, {**ALPHA, "name": "other"}],
+        "`variants`: `metrics.taxicab.alpha` is given twice",
+    ),
+    (
+        "a key inside another",
+        [BINS, {"set": "binning", "values": {"a": {}}}],
+        "`binning.bins` is part of `binning`, which also varies",
+    ),
+    (
+        "one name twice",
+        [{**ALPHA, "name": "a"}, {**BINS, "name": "a"}],
+        "`variants` must not have two items with the same name",
+    ),
+    (
+        "a list without a label",
+        [{"set": "strata", "values": [["a"], ["b"]]}],
+        "`variants[1].values` must have a label for a list or a section",
+    ),
+    ("a key that changes no result", [{"set": "title", "values": ["a"]}], "`title` must not vary"),
+    ("variants of variants", [{"set": "variants", "values": ["a"]}], "`variants` must not vary"),
+    ("neither form", [{"name": "a"}], "`variants[1]` must have either `set` and `values`, or `combinations`"),
+    (
+        "both forms",
+        [{**PROTECTION, **ALPHA}],
+        "`variants[1]` must have either `set` and `values`, or `combinations`",
+    ),
+    ("combinations without a name", [{"combinations": {"a": {}}}], "`variants[1].name` is missing"),
+    (
+        "too many",
+        [{**BINS, "values": list(range(2, 103))}, {**ALPHA, "values": [0.5, 1]}],
+        "`variants` must result in at most 200 variants, but results in 202",
+    ),
+    ("a section less", [{"set": "metrics", "values": [None]}], "metrics-none"),
+    ("no value", [{**ALPHA, "values": []}], "`variants[1].values`"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "varied", "says"), REFUSED, ids=[case[0] for case in REFUSED])
+def test_what_is_refused_names_key_place_and_remedy(tmp_path, sentence, varied, says):
+    file = saved(tmp_path, *varied, base=TWO_STRATA)
+    with pytest.raises(InputError) as caught:
+        family.load(file)
+    assert says in str(caught.value)
+    assert str(caught.value).startswith(f"{file}, line ")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_mistake_is_at_the_line_of_the_value_that_makes_it(tmp_path):
+    file = saved(tmp_path, BINS, {**ALPHA, "values": [0.25, 2]})
+    with pytest.raises(InputError) as caught:
+        family.load(file)
+    line = int(str(caught.value).split("line ")[1].split(":")[0])
+    assert file.read_text(encoding="utf-8").splitlines()[line - 1].strip() == "- 2"
+
+
+def test_a_file_that_only_a_variant_names_must_be_there_too(tmp_path):
+    for side in ("puf", "eif", "iuf"):
+        (tmp_path / f"{side}.csv").write_text("", encoding="utf-8")
+    file = saved(tmp_path, {"set": "files.puf.path", "values": {"released": "puf.csv", "other": "lost.csv"}})
+    with pytest.raises(InputError, match=r"lost\.csv does not exist.*\(variant path-other\)"):
+        family.check_files(family.load(file), file)
+
+
+def test_a_place_that_is_no_variants_is_refused(tmp_path):
+    with pytest.raises(
+        InputError, match=r"the study has no variant `alpha-9`. Correct the name, or add the variant"
+    ):
+        family.one(saved(tmp_path, ALPHA), "variants/alpha-9")
+
+
+def test_an_unknown_key_of_an_item_is_an_error():
+    with pytest.raises(ValidationError):
+        variants.Varied.model_validate({**ALPHA, "label": "a"})
+
+
+# What they share
+
+SHARED = [step.rule for step in STEPS.values() if step.shared]
+BOTH = {**PLAIN, "metrics": {"unicity": {}, "taxicab": {}, "euclidean": {}}}
+HOMES = [
+    ("nothing before the first step that it touches", "prepare", None, ""),
+    ("strata rest on files alone", "stratify", None, ""),
+    ("bins take the number of bins alone", "bin", None, "variants/bins-3"),
+    ("a metric on bins takes them alone", "score", "unicity", "variants/bins-3"),
+    ("a metric with both takes both", "confirm", "taxicab", "variants/alpha-0.25_bins-3"),
+    ("a metric on prepared records takes neither", "confirm", "euclidean", ""),
+    ("a step that is not shared", "rate", None, "variants/alpha-0.25_bins-3"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "step", "metric", "home"), HOMES, ids=[case[0] for case in HOMES])
+def test_a_steps_results_lie_with_the_study_that_sets_only_what_they_depend_on(
+    tmp_path, sentence, step, metric, home
+):
+    found = Family(saved(tmp_path, ALPHA, BINS, base=BOTH))
+    assert found.home("variants/alpha-0.25_bins-3", step, metric) == home
+
+
+def test_the_study_itself_shares_with_nobody(tmp_path):
+    found = Family(saved(tmp_path, ALPHA, BINS))
+    assert {found.home("", step, "taxicab") for step in SHARED} == {""}
+
+
+def test_a_value_that_is_the_studys_own_is_shared(tmp_path):
+    found = Family(saved(tmp_path, ALPHA, BINS))
+    assert found.home("variants/alpha-0.25_bins-5", "score", "taxicab") == "variants/alpha-0.25"
+
+
+@pytest.mark.parametrize("step", [step for step in SHARED if STEPS[step].wanted(Study.model_validate(BOTH))])
+def test_what_a_step_shares_takes_the_same_of_both_studies_and_so_does_all_before_it(tmp_path, step):
+    found = Family(saved(tmp_path, ALPHA, BINS, base=BOTH))
+    for member in found.members:
+        for metric in ("unicity", "taxicab", "euclidean"):
+            home = found.home(member.place, step, metric)
+            for name in {step, *STEPS[step].before(metric)} & {rule.rule for rule in wanted(member.study)}:
+                assert found.part(home, name, metric) == found.part(member.place, name, metric)
+
+
+def test_a_shared_step_names_every_step_whose_results_its_rule_reads():
+    """Or variants would share results that do not belong to them; the ledger would refuse these, but late."""
+    missing = {}
+    for file in sorted(RULES.glob("*.smk")):
+        for name, body in re.findall(
+            r"^(?:rule|checkpoint) (\w+):\n(.*?)(?=^\S|\Z)", file.read_text("utf-8"), re.MULTILINE | re.DOTALL
+        ):
+            read = re.search(r"    input:\n(.*?)    output:", body, re.DOTALL)
+            if name in SHARED and read:
+                steps = set(re.findall(r'made\("(\w+)"', read[1]))
+                steps |= {"score"} if "all_shards" in read[1] else set()
+                missing[name] = steps - closure(name)
+    assert missing
+    assert not any(missing.values()), missing
+
+
+def closure(step):
+    """Return all steps before a step."""
+    return set(STEPS[step].after).union(*(closure(other) for other in STEPS[step].after))
+
+
+def test_a_member_is_what_the_comparison_reads(tmp_path):
+    assert all(isinstance(member, Member) for member in loaded(tmp_path, ALPHA))

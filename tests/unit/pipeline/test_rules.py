@@ -1,0 +1,117 @@
+"""The rules of the workflow and the table of steps say the same."""
+
+import importlib
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from reident.pipeline.steps import COMPARED, STEPS, table_of
+
+WORKFLOW = Path(__file__).parents[3] / "workflow"
+NOT_TABLES = {"report": {"html", "pdf"}}
+"""Outputs that are not below the results of a study."""
+
+SIDES = {
+    "prepare": {"puf", "eif", "iuf"},
+    "microaggregate": {"original"},
+    "prepare_matching": {"file"},
+    "prepare_filerisk": {"puf", "eif", "file", "survey", "population"},
+}
+"""Source files that a rule reads and that a step may make, by the output that makes them."""
+
+
+class Rule(NamedTuple):
+    """The text of a rule's inputs and outputs, and its adapter."""
+
+    inputs: str
+    outputs: dict[str, str]
+    script: str
+
+
+def rules():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(WORKFLOW.glob("rules/*.smk")))
+    blocks = re.split(r"^(?:rule|checkpoint) (\w+):\n", text, flags=re.MULTILINE)[1:]
+    return {name: rule(body) for name, body in zip(blocks[::2], blocks[1::2], strict=True) if name != "check"}
+
+
+def rule(body):
+    outputs = re.findall(r'^        (\w+)=(?:report\(\s*)?"([^"]+)"', directive(body, "output"), re.MULTILINE)
+    return Rule(directive(body, "input"), dict(outputs), re.search(r'scripts/(\w+)\.py"', body)[1])
+
+
+def directive(body, name):
+    return re.search(rf"^    {name}:\n((?:        .*\n)+)", body, re.MULTILINE)[1]
+
+
+RULES = rules()
+
+
+def test_every_step_is_a_rule_with_an_adapter_of_its_name():
+    assert set(RULES) == set(STEPS)
+    assert {name: own.script for name, own in RULES.items()} == {name: name for name in STEPS}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_the_outputs_of_a_rule_are_the_tables_of_its_step(name):
+    paths = {
+        output: path.removeprefix("results/{study}/")
+        for output, path in RULES[name].outputs.items()
+        if output != "ledger" and output not in NOT_TABLES.get(name, ())
+    }
+    assert paths == {table.output: table.path for table in STEPS[name].tables}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_the_entry_of_a_rule_is_named_after_it(name):
+    wildcards = "".join(f".{{{part}}}" for part in re.findall(r"{(\w+)}", STEPS[name].tables[0].path))
+    assert RULES[name].outputs["ledger"] == f"results/{{study}}/ledger/{name}{wildcards}.json"
+
+
+def makers(path):
+    return {step.rule for step in STEPS.values() if table_of(path) in step.tables}
+
+
+def steps_before(name):
+    """The steps whose results a rule reads."""
+    inputs = RULES[name].inputs
+    before = set(re.findall(r'\bmade\("(\w+)"', inputs))
+    for path in re.findall(r'"results/{study}/([^"]+)"', inputs):
+        before |= makers(path)
+    for function, steps in {
+        "accounts": {"prepare", "stratify"},
+        "confirmed_of": {"confirm"},
+        "all_shards": {"score"},
+        "compared": {"prepare", "bin"},
+        "compared_tables": {maker for table in COMPARED.values() for maker in makers(table.path)},
+    }.items():
+        if re.search(rf"={function}\b", inputs):
+            before |= steps
+    if re.search(r"=source\(|unpack\((?:risk|matched)_sources\(\)\)", inputs):
+        before |= {
+            step.rule
+            for step in STEPS.values()
+            if any(
+                table.output in SIDES[name]
+                and re.fullmatch(r"(simulated|microaggregation)/.+\.csv", table.path)
+                for table in step.tables
+            )
+        }
+    return before
+
+
+@pytest.mark.parametrize("name", [name for name in STEPS if name != "report"])
+def test_a_step_comes_after_those_whose_results_its_rule_reads(name):
+    assert set(STEPS[name].after) == steps_before(name)
+
+
+def test_every_step_comes_after_earlier_ones_of_the_table():
+    names = list(STEPS)
+    for step in STEPS.values():
+        assert all(names.index(before) < names.index(step.rule) for before in step.after)
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_the_modules_of_a_step_exist(name):
+    for module in STEPS[name].modules:
+        assert importlib.import_module(f"reident.{module.format(metric='taxicab')}")

@@ -1,0 +1,420 @@
+"""The same records in every kind give the same bytes after `prepare`; what a kind cannot say for certain is refused."""
+
+import gzip
+import io
+import struct
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyreadstat
+import pytest
+from making import sas7bdat
+from making.formats import ENDINGS, write
+from making.studies import study as plain_study
+from reident import reading, simulation
+from reident.errors import InputError
+from reident.intake import prepare as intake
+from reident.reading import statistical, xport
+from reident.reading.displayed import shown
+from reident.sections.files import SourceFile
+from reident.study import model as study
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "config" / "studies" / "example.yaml"
+
+
+def read(path, columns, keys=(), **source):
+    return reading.read(path, SourceFile(path=path.name, **source), columns, keys)
+
+
+# The example's three files
+
+
+@pytest.fixture(scope="module")
+def example():
+    """The example study's description and its files, as rows of text."""
+    model = study.load(EXAMPLE)
+    return model, simulation.simulate(model.simulate)
+
+
+def prepared_bytes(example, kind, folder):
+    """What `prepare` writes of the example's files, stored in a format; and the model."""
+    model, tables = example
+    files = {}
+    for side, rows in tables.items():
+        path = folder / f"{side}.{ENDINGS[kind]}"
+        files[side] = {"path": path.name, **write(rows, kind, path)}
+    described = {
+        **model.model_dump(mode="json", exclude={"simulate", "files", "metrics"}),
+        "metrics": {"taxicab": {}},
+    }
+    declared = model.link_file.model_dump(include={"puf_id", "eif_id"})
+    files["iuf"] |= declared
+    for side in ("puf", "eif"):
+        files[side]["id"] = list(model.record_files[side].id)
+    stored = study.Study.model_validate({**described, "files": files})
+    sources = {side: intake.read_source(stored, side, folder / stored.sources[side].path) for side in files}
+    return {name: _bytes(table) for name, table in intake.prepare(stored, **sources)._asdict().items()}
+
+
+def _bytes(table):
+    if isinstance(table, pd.DataFrame):
+        return table.to_csv(index=False).encode()
+    sink = io.BytesIO()
+    pq.write_table(table, sink)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("kind", [name for name in ENDINGS if name != "csv"])
+def test_the_example_in_every_format_gives_the_same_bytes_after_prepare(example, tmp_path, kind):
+    for name in ("csv", kind):
+        (tmp_path / name).mkdir()
+    wanted = prepared_bytes(example, "csv", tmp_path / "csv")
+    assert len(wanted["puf"]) > 50_000
+    assert prepared_bytes(example, kind, tmp_path / kind) == wanted
+
+
+# Numbers of SAS, Stata and SPSS
+
+STATISTICAL = ["xport", "stata", "spss"]
+DESCRIBED = [*STATISTICAL, "sas7bdat"]
+NUMBERS = {
+    1.0: "1",
+    -9.0: "-9",
+    -0.0: "0",
+    0.1: "0.1",
+    1.2e15: "1200000000000000",
+    2.0**53 - 1: "9007199254740991",
+    2.0**53: "9007199254740992.0",
+    1e20: "1e+20",
+    1 / 3: "0.3333333333333333",
+    float("nan"): "",
+}
+
+
+@pytest.mark.parametrize("kind", STATISTICAL)
+def test_numbers_are_whole_or_the_shortest_decimal_that_reads_back(tmp_path, kind):
+    path = tmp_path / f"f.{ENDINGS[kind]}"
+    frame = pd.DataFrame({"a": list(NUMBERS), "t": [" 01"] * len(NUMBERS)})
+    {"xport": pyreadstat.write_xport, "stata": pyreadstat.write_dta, "spss": pyreadstat.write_sav}[kind](
+        frame, path
+    )
+    found = read(path, ["a", "t"])
+    assert found["a"].to_pylist() == list(NUMBERS.values())
+    assert found["t"].to_pylist() == [" 01"] * len(NUMBERS)
+
+
+def test_numbers_of_single_precision_have_the_decimals_of_single_precision(tmp_path):
+    path = tmp_path / "f.dta"
+    pd.DataFrame({"a": np.array([0.1, 3, 2**24], np.float32)}).to_stata(path, write_index=False)
+    assert read(path, ["a"])["a"].to_pylist() == ["0.1", "3", "1.6777216e+07"]
+
+
+def test_codes_are_read_and_not_their_labels_nor_what_spss_calls_missing(tmp_path):
+    path = tmp_path / "f.sav"
+    pyreadstat.write_sav(
+        pd.DataFrame({"a": [1.0, 2.0, -9.0], "t": ["x", "U", "y"]}),
+        path,
+        variable_value_labels={"a": {1: "low", 2: "high", -9: "refused"}},
+        missing_ranges={"a": [-9], "t": ["U"]},
+    )
+    found = read(path, ["a", "t"])
+    assert found.to_pylist() == [{"a": "1", "t": "x"}, {"a": "2", "t": "U"}, {"a": "-9", "t": "y"}]
+
+
+WRONG_KEYS = [("half", 0.5), ("beyond 2^53", 2.0**53), ("beyond 2^64", 2.0**65)]
+
+
+@pytest.mark.parametrize("kind", STATISTICAL)
+@pytest.mark.parametrize(("sentence", "number"), WRONG_KEYS, ids=[case[0] for case in WRONG_KEYS])
+def test_a_key_that_is_a_number_is_whole_and_exact(tmp_path, kind, sentence, number):
+    path = tmp_path / f"f.{ENDINGS[kind]}"
+    frame = pd.DataFrame({"a": [1.0, 2.0**53 - 1, number]})
+    {"xport": pyreadstat.write_xport, "stata": pyreadstat.write_dta, "spss": pyreadstat.write_sav}[kind](
+        frame, path
+    )
+    assert read(path, ["a"]).num_rows == 3
+    with pytest.raises(
+        InputError, match=r"^f\.\w+, row 3, column `a`: a numeric key must be an integer below"
+    ):
+        read(path, ["a"], keys=["a"])
+
+
+def test_a_key_of_single_precision_is_exact_up_to_2_24(tmp_path):
+    path = tmp_path / "f.dta"
+    pd.DataFrame({"a": np.array([2**24 - 1, 2**24], np.float32)}).to_stata(path, write_index=False)
+    with pytest.raises(InputError, match=r"^f\.dta, row 2, column `a`: a numeric key"):
+        read(path, ["a"], keys=["a"])
+
+
+# Special missing values
+
+IBM_ONE = bytes.fromhex("4110000000000000")
+
+
+def transport(path, cells):
+    """A transport file of one numeric variable a, with the eight bytes of each cell as given."""
+    pyreadstat.write_xport(pd.DataFrame({"a": [1.0] * len(cells)}), path, file_format_version=8)
+    content = path.read_bytes()
+    assert content.count(IBM_ONE) == len(cells)
+    path.write_bytes(content.replace(IBM_ONE * len(cells), b"".join(cells)))
+
+
+def test_special_missing_values_of_sas_are_kept_apart(tmp_path):
+    path = tmp_path / "f.xpt"
+    cells = [letter.encode() + bytes(7) for letter in "._AMZ"]
+    transport(path, [*cells, IBM_ONE, bytes(8), bytes.fromhex("C190000000000000")])
+    assert read(path, ["a"])["a"].to_pylist() == ["", "._", ".A", ".M", ".Z", "1", "0", "-9"]
+    with pytest.raises(InputError, match=r"^f\.xpt, row 2, column `a`: a numeric key must be an integer"):
+        read(path, ["a"], keys=["a"])
+
+
+def stata_special(path, letters):
+    """A Stata file of doubles that are missing in the ways of the letters; a blank is the system's own."""
+    pyreadstat.write_dta(pd.DataFrame({"a": [1.0] * len(letters)}), path)
+    content = path.read_bytes()
+    one = struct.pack("<d", 1.0) * len(letters)
+    assert content.count(one) == 1
+    codes = [0 if letter == " " else ord(letter) - ord("a") + 1 for letter in letters]
+    cells = b"".join((0x7FE0000000000000 + (code << 40)).to_bytes(8, "little") for code in codes)
+    path.write_bytes(content.replace(one, cells))
+
+
+def test_special_missing_values_of_stata_are_kept_apart(tmp_path):
+    path = tmp_path / "f.dta"
+    stata_special(path, " amz")
+    assert read(path, ["a"])["a"].to_pylist() == ["", ".a", ".m", ".z"]
+
+
+def test_a_study_declares_special_missing_values_like_other_codes(tmp_path):
+    transport(tmp_path / "f.xpt", [b"A" + bytes(7), b"B" + bytes(7), IBM_ONE])
+    cells = read(tmp_path / "f.xpt", ["a"])["a"]
+    model = plain_study(linking_variables=[{"name": "v", "type": "numeric", "missing": [".A", ".B"]}])
+    puf = pa.table({"p": ["1", "2", "3"], "v": cells})
+    eif = pa.table({"e": ["1"], "v": ["1"]})
+    found = intake.prepare(model, puf, eif, pa.table({"p": ["1"], "e": ["1"]}))
+    assert found.puf["v"].to_pylist() == [None, None, 1.0]
+
+
+# SAS data sets
+
+
+def test_sas_data_sets_have_numbers_text_days_and_special_missing_values(tmp_path):
+    path = tmp_path / "f.sas7bdat"
+    columns = {
+        "number": [*NUMBERS, *map(sas7bdat.special, "_AZ")],
+        "text": [" 01", "é ", *[""] * (len(NUMBERS) + 1)],
+        "day": [0.0, 24196.0, *[float("nan")] * (len(NUMBERS) + 1)],
+        "key": [float(at) for at in range(len(NUMBERS) + 3)],
+        "time": [0.5] * (len(NUMBERS) + 3),
+    }
+    path.write_bytes(sas7bdat.content(columns, {"day": "YYMMDD", "time": "TIME"}))
+    found = read(path, ["text", "number", "day", "key"], keys=["key"])
+    assert found["number"].to_pylist() == [*NUMBERS.values(), "._", ".A", ".Z"]
+    assert found["text"].to_pylist()[:3] == [" 01", "é", ""]
+    assert found["day"].to_pylist()[:3] == ["1960-01-01", "2026-03-31", ""]
+    assert found["key"].to_pylist()[:2] == ["0", "1"]
+    with pytest.raises(InputError, match=r"^f\.sas7bdat, column `time`: a time, or a part of a date"):
+        read(path, ["time"])
+    with pytest.raises(
+        InputError, match=r"^f\.sas7bdat, row 4, column `number`: a numeric key must be an integer"
+    ):
+        read(path, ["number"], keys=["number"])
+
+
+# Dates
+
+
+@pytest.mark.parametrize("kind", STATISTICAL)
+def test_a_day_is_the_same_text_in_every_format_and_a_point_in_time_is_refused(tmp_path, kind):
+    path = tmp_path / f"f.{ENDINGS[kind]}"
+    days = [date(1960, 1, 1), date(1900, 2, 28), date(2026, 3, 31)]
+    frame = pd.DataFrame({"a": days, "b": pd.to_datetime(days), "c": [1.0, 2.0, 3.0]})
+    {"xport": pyreadstat.write_xport, "stata": pyreadstat.write_dta, "spss": pyreadstat.write_sav}[kind](
+        frame, path
+    )
+    assert read(path, ["a"])["a"].to_pylist() == ["1960-01-01", "1900-02-28", "2026-03-31"]
+    with pytest.raises(
+        InputError, match=r"^f\.\w+, column `b`: a time, or a part of a date, has no unambiguous text"
+    ):
+        read(path, ["c", "b"])
+
+
+SHOWN = [
+    ("sas7bdat", "YYMMDD10", "day"), ("sas7bdat", "DATE9", "day"), ("sas7bdat", "E8601DA10.", "day"),
+    ("sas7bdat", "DATETIME20", "time"), ("xport", "MONYY7", "time"), ("xport", "YEAR4", "time"),
+    ("xport", "TIME8", "time"), ("sas7bdat", "E8601DT19", "time"), ("sas7bdat", "BEST12", "number"),
+    ("sas7bdat", "12.2", "number"), ("sas7bdat", None, "number"), ("sas7bdat", "$8", "number"),
+    ("sas7bdat", "REGION", "number"), ("stata", "%td", "day"), ("stata", "%tdDD/NN/CCYY", "day"),
+    ("stata", "%d", "day"), ("stata", "%-td", "day"), ("stata", "%tc", "time"), ("stata", "%tm", "time"),
+    ("stata", "%ty", "number"), ("stata", "%9.0g", "number"), ("stata", "%-9s", "number"),
+    ("spss", "EDATE10", "day"), ("spss", "SDATE10", "day"), ("spss", "MOYR8", "time"),
+    ("spss", "DATETIME20", "time"), ("spss", "F8.2", "number"), ("spss", "WKDAY3", "number"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "display", "found"), SHOWN)
+def test_what_a_display_format_says(kind, display, found):
+    assert shown(kind, display) == found
+
+
+def test_a_date_that_is_no_whole_day_is_refused_with_its_row(tmp_path):
+    path = tmp_path / "f.dta"
+    frame = pd.DataFrame({"a": [0.0, np.nan, 0.5]})
+    pyreadstat.write_dta(frame, path, variable_format={"a": "%td"})
+    with pytest.raises(InputError, match=r"^f\.dta, row 3, column `a`: the value is not a valid date"):
+        read(path, ["a"])
+
+
+# What is not whole, or named otherwise
+
+
+def stored(folder, kind):
+    path = folder / f"f.{ENDINGS[kind]}"
+    write(pd.DataFrame({"a": [f"{at:05d}" for at in range(500)], "b": ["1"] * 500}), kind, path)
+    return path
+
+
+@pytest.mark.parametrize("kind", DESCRIBED)
+@pytest.mark.parametrize("keep", [0.0, 0.01, 0.5, 0.97])
+def test_a_file_that_is_cut_or_no_such_file_is_one_sentence(tmp_path, kind, keep):
+    path = stored(tmp_path, kind)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * keep)])
+    with pytest.raises(
+        InputError,
+        match=r"^f\.\w+: the file is not a complete (SAS|Stata|SPSS) [a-z ]*(file|data set). Write it again\.$",
+    ):
+        read(path, ["a"])
+    for spoilt in (b"a,b\n1,x\n", bytes(5000)):
+        path.write_bytes(spoilt)
+        with pytest.raises(
+            InputError,
+            match=r"^f\.\w+: the file is not a complete (SAS|Stata|SPSS) [a-z ]*(file|data set). Write it again\.$",
+        ):
+            read(path, ["a"])
+
+
+@pytest.mark.parametrize("kind", DESCRIBED)
+def test_a_column_that_is_not_there(tmp_path, kind):
+    with pytest.raises(
+        InputError, match=r"^f\.\w+: the file has no column `c`. Correct the name in the study file\.$"
+    ):
+        read(stored(tmp_path, kind), ["a", "c"])
+
+
+@pytest.mark.parametrize("kind", [*DESCRIBED, "parquet"])
+def test_a_file_under_the_name_of_another_format_is_recognised(tmp_path, kind):
+    path = stored(tmp_path, kind)
+    named = path.rename(tmp_path / "f.csv")
+    with pytest.raises(
+        InputError,
+        match=rf"^f\.csv: the file is not a `csv` file; it is an? .*\. Declare `format: {kind}`\.$",
+    ):
+        read(named, ["a"])
+    assert read(named, ["a"], format=kind).num_rows == 500
+
+
+@pytest.mark.parametrize("kind", [*DESCRIBED, "parquet"])
+def test_a_packed_file_is_refused_by_what_it_is(tmp_path, kind):
+    path = stored(tmp_path, kind)
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    with pytest.raises(InputError, match=rf"^f\.\w+: a `{kind}` file must not be compressed with gzip"):
+        read(path, ["a"])
+    named = path.rename(tmp_path / "f.csv.gz")
+    with pytest.raises(
+        InputError,
+        match=r"^f\.csv\.gz: the file is not a `csv` file; it is an? .*compressed with gzip\. Decompress it",
+    ):
+        read(named, ["a"])
+
+
+def test_a_portable_file_of_spss_is_refused_by_what_it_is(tmp_path):
+    path = tmp_path / "f.txt"
+    pyreadstat.write_por(pd.DataFrame({"A": [1.0]}), path)
+    with pytest.raises(
+        InputError,
+        match=r"^f\.txt: the file is not a `csv` file; it is an SPSS portable file. Save it as \.sav",
+    ):
+        read(path, ["A"])
+
+
+@pytest.mark.parametrize("kind", [*DESCRIBED, "parquet"])
+def test_a_file_without_a_record_has_no_rows(tmp_path, kind):
+    path = tmp_path / f"f.{ENDINGS[kind]}"
+    write(pd.DataFrame({"a": ["x"], "b": ["1"]}).iloc[:0], kind, path)
+    assert read(path, ["a", "b"]).num_rows == 0
+
+
+def test_many_records_come_in_batches_and_in_order(tmp_path, monkeypatch):
+    monkeypatch.setattr(statistical, "_BATCH", 200)
+    monkeypatch.setattr(xport, "BATCH", 200)
+    for kind in DESCRIBED:
+        assert read(stored(tmp_path, kind), ["a"])["a"].to_pylist() == [f"{at:05d}" for at in range(500)]
+
+
+# SAS transport
+
+
+@pytest.mark.parametrize("version", [5, 8])
+def test_transport_files_of_both_versions_are_read_as_a_general_library_reads_them(tmp_path, version):
+    path = tmp_path / "f.xpt"
+    numbers = np.concatenate(
+        [np.random.default_rng(1).normal(scale=10.0**power, size=50) for power in range(-60, 61, 6)]
+    )
+    frame = pd.DataFrame({"NUM": [*numbers, np.nan], "TXT": [f"é{at}" for at in range(len(numbers) + 1)]})
+    pyreadstat.write_xport(frame, path, file_format_version=version)
+    found = read(path, ["TXT", "NUM"])
+    assert [float(text) for text in found["NUM"].to_pylist()[:-1]] == numbers.tolist()
+    assert found["TXT"].to_pylist() == frame["TXT"].tolist()
+
+
+def test_text_in_another_encoding_is_declared(tmp_path):
+    path = tmp_path / "f.xpt"
+    pyreadstat.write_xport(pd.DataFrame({"a": ["ab", "éb"]}), path)
+    content = path.read_bytes()
+    path.write_bytes(content.replace("éb".encode(), b"\xe9b "))
+    assert read(path, ["a"], encoding="cp1252")["a"].to_pylist() == ["ab", "éb"]
+    with pytest.raises(InputError, match=r"^f\.xpt, row 2, column `a`: the text is not utf-8"):
+        read(path, ["a"])
+
+
+LETTERS = {
+    "f.dta": lambda: _old_stata(["Zoé", "xyz"]),
+    "f.sas7bdat": lambda: sas7bdat.content({"a": ["Zoe\u0301"[:3] + "XX", "xyz"]}).replace(
+        b"ZoeXX", b"Zo\xe9  "
+    ),
+}
+
+
+def _old_stata(texts):
+    sink = io.BytesIO()
+    pd.DataFrame({"a": texts}).to_stata(sink, version=114, write_index=False)
+    return sink.getvalue()
+
+
+@pytest.mark.parametrize("name", LETTERS)
+def test_half_a_letter_at_the_end_of_a_text_is_not_dropped(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(LETTERS[name]())
+    assert read(path, ["a"], encoding="cp1252")["a"].to_pylist() == ["Zoé", "xyz"]
+    with pytest.raises(InputError, match=rf"^{name}, row 1, column `a`: the text is not utf-8. Declare"):
+        read(path, ["a"], encoding="utf-8")
+
+
+def test_names_and_texts_may_have_letters_beyond_ascii(tmp_path):
+    for kind in ("stata", "spss"):
+        path = tmp_path / f"f.{ENDINGS[kind]}"
+        write(pd.DataFrame({"größe": ["ß", "ab"], "b": ["1", "2"]}), kind, path)
+        assert read(path, ["b", "größe"]).to_pylist() == [{"b": "1", "größe": "ß"}, {"b": "2", "größe": "ab"}]
+
+
+def test_several_data_sets_in_one_transport_file_are_refused(tmp_path):
+    path = stored(tmp_path, "xport")
+    content = path.read_bytes()
+    path.write_bytes(content + content[content.index(b"HEADER RECORD*******MEMB") :])
+    with pytest.raises(InputError, match=r"^f\.xpt: the file must have exactly one data set"):
+        read(path, ["a"])

@@ -1,0 +1,139 @@
+"""Parquet columns are read as text, exactly; types without an unambiguous text are refused."""
+
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from reident import reading
+from reident.errors import InputError
+from reident.reading import parquet
+from reident.sections.files import SourceFile
+
+
+def read(folder, content, columns=("a", "b"), name="f.csv", keys=(), **source):
+    path = folder / name
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return reading.read(path, SourceFile(path=name, **source), columns, keys)
+
+
+def rows(table):
+    return [tuple(row.values()) for row in table.to_pylist()]
+
+
+def stored(folder, name="f.parquet", **columns):
+    pq.write_table(pa.table(columns), folder / name)
+    return folder
+
+
+TYPES = [
+    ("text", pa.array(["01", None]), ["01", ""]),
+    ("long text", pa.array(["01", "x"], pa.large_string()), ["01", "x"]),
+    ("categories", pa.array(["NA", None, "NA"]).dictionary_encode(), ["NA", "", "NA"]),
+    ("whole numbers", pa.array([-1, 2**62, None], pa.int64()), ["-1", str(2**62), ""]),
+    ("whole numbers without a sign", pa.array([2**64 - 1], pa.uint64()), [str(2**64 - 1)]),
+    ("small whole numbers", pa.array([7], pa.int8()), ["7"]),
+    ("doubles in their shortest form", pa.array([0.1, 1e300, None, float("nan")]), ["0.1", "1e+300", "", ""]),
+    ("whole doubles as whole numbers", pa.array([3.0, -0.0, 2.0**53]), ["3", "0", "9007199254740992.0"]),
+    (
+        "floats in the shortest form of their precision",
+        pa.array([0.1, 2.0, 2.0**24], pa.float32()),
+        ["0.1", "2", "1.6777216e+07"],
+    ),
+    ("truth values", pa.array([True, False, None]), ["true", "false", ""]),
+    (
+        "decimals, digit by digit",
+        pa.array([Decimal(1), Decimal("-12.50"), None], pa.decimal128(30, 2)),
+        ["1.00", "-12.50", ""],
+    ),
+    ("decimals without decimals", pa.array([Decimal(2**64)], pa.decimal128(38, 0)), ["18446744073709551616"]),
+    ("dates", pa.array([0, -1, None], pa.date32()), ["1970-01-01", "1969-12-31", ""]),
+    ("dates in milliseconds", pa.array([86_400_000], pa.date64()), ["1970-01-02"]),
+    ("categories of whole numbers", pa.array([7, None, 7]).dictionary_encode(), ["7", "", "7"]),
+    ("nothing at all", pa.nulls(2), ["", ""]),
+]
+
+
+@pytest.mark.parametrize(("sentence", "column", "found"), TYPES, ids=[case[0] for case in TYPES])
+def test_parquet_columns_become_text(tmp_path, sentence, column, found):
+    table = read(stored(tmp_path, a=column), None, columns=["a"], name="f.parquet")
+    assert table["a"].to_pylist() == found
+    assert table["a"].type == pa.string()
+
+
+UNCERTAIN = [
+    ("time stamps", pa.array([1], pa.timestamp("s"))),
+    ("times of day", pa.array([1], pa.time32("s"))),
+    ("lists", pa.array([[1]])),
+    ("bytes", pa.array([b"x"])),
+]
+
+
+@pytest.mark.parametrize(("sentence", "column"), UNCERTAIN, ids=[case[0] for case in UNCERTAIN])
+def test_parquet_types_without_a_certain_text_are_refused(tmp_path, sentence, column):
+    with pytest.raises(
+        InputError, match=r"f\.parquet, column `a`: the type .* has no unambiguous text. Store the column"
+    ):
+        read(stored(tmp_path, a=column), None, columns=["a"], name="f.parquet")
+
+
+def test_a_key_of_doubles_is_refused_and_another_column_of_doubles_is_not(tmp_path):
+    stored(tmp_path, a=pa.array([1.0]), b=pa.array([1.0]))
+    with pytest.raises(
+        InputError, match=r"f\.parquet, column `a`: a key must not be stored as floating point numbers"
+    ):
+        read(tmp_path, None, name="f.parquet", keys=["a"])
+    assert rows(read(tmp_path, None, name="f.parquet")) == [("1", "1")]
+
+
+def test_parquet_that_is_cut_or_lacks_a_column(tmp_path):
+    whole = stored(tmp_path, a=pa.array(["x"] * 1000)) / "f.parquet"
+    with pytest.raises(InputError, match=r"f\.parquet: the file has no column `b`"):
+        read(tmp_path, None, name="f.parquet")
+    content = whole.read_bytes()
+    for spoilt in (content[:-1], content[: len(content) // 2], b"", b"a,b\n1,x\n"):
+        with pytest.raises(
+            InputError, match=r"f\.parquet: the file is not a complete Parquet file. Write it again"
+        ):
+            read(tmp_path, spoilt, columns=["a"], name="f.parquet")
+
+
+def spoilt(*cells):
+    """Text whose bytes are not UTF-8, as programs write it that do not look."""
+    return pa.array(cells, pa.binary()).view(pa.string())
+
+
+NOT_UTF_8 = [
+    ("text", spoilt(b"x", None, b"\xe9", b"\xe9"), "row 3, column `a`"),
+    (
+        "long text",
+        pa.array([b"x", None, b"\xe9"], pa.large_binary()).view(pa.large_string()),
+        "row 3, column `a`",
+    ),
+    (
+        "categories",
+        pa.DictionaryArray.from_arrays(pa.array([0, None, 1]), spoilt(b"x", b"\xe9")),
+        "a column of categories",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "column", "where"), NOT_UTF_8, ids=[case[0] for case in NOT_UTF_8])
+@pytest.mark.parametrize("keys", [(), ("a",)], ids=["values", "keys"])
+def test_parquet_text_that_is_not_utf_8_is_refused_with_its_place(
+    tmp_path, monkeypatch, sentence, column, where, keys
+):
+    monkeypatch.setattr(parquet, "BATCH", 2)
+    stored(tmp_path, a=column)
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, None, columns=["a"], name="f.parquet", keys=keys)
+    assert str(caught.value) == (
+        f"f.parquet, {where}: the text is not UTF-8. Write the file again with the correct encoding."
+    )
+
+
+def test_the_format_may_be_declared_whatever_the_name(tmp_path):
+    stored(tmp_path, name="f.csv", a=pa.array(["x"]))
+    assert rows(read(tmp_path, None, columns=["a"], format="parquet")) == [("x",)]
+    assert rows(read(tmp_path, "a\nx\n", columns=["a"], name="g.parquet", format="csv")) == [("x",)]

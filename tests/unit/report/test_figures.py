@@ -1,0 +1,208 @@
+"""Figures of the report: legible, with alternative texts, the same in every run (METHODS §2, §5, §6)."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from xml.etree import ElementTree as ET
+
+import matplotlib as mpl
+import pytest
+from making.filerisk import POPULATION, write_filerisk
+from making.matching import SUBSETS, write_matching
+from making.microaggregation import write_masked
+from making.report import Shape, write_results
+from making.variants import ALPHA, add_variants
+from reident.report import figures
+from reident.report.figures import style
+from reident.report.results import Results
+from reident.report.wording import percent
+
+HOSTILE = ("$x$", "$", r"\input{e}", "</svg><script>", "-->", "漢字 😀", "\u202eevil", "a" * 300)
+EVERY = [getattr(figures, name) for name in figures.__all__ if name != "Figure"]
+NAMES = [name for name in figures.__all__ if name != "Figure"]
+ALL_METRICS = ("unicity", "taxicab", "euclidean", "adhoc")
+PAGE_HEIGHT = 9.2
+"""Inches of a page between its margins, with room for a caption."""
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Return a function that makes the results of a shape."""
+    return lambda **shape: Results(write_results(tmp_path / "results", Shape(**shape)))
+
+
+def with_variants(folder):
+    return Results(add_variants(folder, [ALPHA], [{"alpha": alpha} for alpha in ALPHA["values"]]))
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory):
+    return with_variants(write_results(tmp_path_factory.mktemp("usual") / "results"))
+
+
+@pytest.fixture(scope="module")
+def synthetic(tmp_path_factory):
+    return with_variants(write_matching(tmp_path_factory.mktemp("synthetic") / "results", SUBSETS))
+
+
+@pytest.fixture(scope="module")
+def of_one_file(tmp_path_factory):
+    return with_variants(write_filerisk(tmp_path_factory.mktemp("risk") / "results", POPULATION))
+
+
+@pytest.fixture(scope="module")
+def masked(tmp_path_factory):
+    return write_masked(tmp_path_factory.mktemp("masked"))
+
+
+@pytest.fixture(scope="module")
+def source_of(usual, synthetic, of_one_file, masked):
+    """Return a function that returns the results for a figure."""
+    others = {"matching": synthetic, "variants_matching": synthetic, "risk": of_one_file}
+    others |= {"variants_risk": of_one_file, "masked": masked}
+    return lambda name: next((own for start, own in others.items() if name.startswith(start)), usual)
+
+
+@pytest.fixture(scope="module")
+def drawn(source_of):
+    """Return every figure by its name."""
+    return {name: part(source_of(name)) for name, part in zip(NAMES, EVERY, strict=True)}
+
+
+def parse(svg: str) -> ET.Element:
+    return ET.fromstring(svg)  # noqa: S314 - of our own making
+
+
+def inches(svg: str) -> tuple[float, float]:
+    root = parse(svg)
+    return tuple(float(root.get(side).removesuffix("pt")) / 72 for side in ("width", "height"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_is_drawn_for_a_page_and_for_a_phone(drawn, name):
+    figure = drawn[name]
+    assert inches(figure.svg)[0] == pytest.approx(style.PAGE.width, abs=0.01)
+    assert inches(figure.narrow)[0] == pytest.approx(style.PHONE.width, abs=0.01)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_contains_no_date_program_link_or_script(drawn, name):
+    for svg in drawn[name][:2]:
+        assert not re.search(r"date|creator|metadata|<script|\son\w+=|<!--|<text", svg, re.IGNORECASE)
+        addresses = set(re.findall(r'(?:href|src)="([^"]*)"', svg))
+        assert all(address.startswith("#") for address in addresses)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_has_an_alternative_text_with_numbers(drawn, name):
+    figure = drawn[name]
+    assert len(re.findall(r"\d", figure.alt)) > 3
+    assert figure.caption.endswith(".")
+    assert parse(figure.svg).get("aria-label") == figure.alt
+    assert parse(figure.svg).get("role") == "img"
+
+
+def test_the_alternative_text_of_the_rates_has_their_numbers(usual, drawn):
+    alt = drawn["rates_by_metric"].alt
+    for rate in usual.whole["conditional_rate"]:
+        assert percent(rate).replace("\u00a0", " ") in alt
+    assert "The limit is 5 %" in alt
+
+
+def test_figures_neither_depend_on_settings_of_matplotlib_nor_change_them(source_of, drawn):
+    with mpl.rc_context(
+        {"font.size": 20, "svg.hashsalt": "other", "axes.grid": True, "text.parse_math": True}
+    ):
+        settings = dict(mpl.rcParams)
+        again = [part(source_of(name)) for name, part in zip(NAMES, EVERY, strict=True)]
+        assert again == list(drawn.values())
+        assert dict(mpl.rcParams) == settings
+
+
+@pytest.mark.parametrize("part", [figures.strata, figures.rates_by_stratum, figures.links, figures.agreement])
+def test_labels_do_not_change_a_drawing(results, part):
+    figure = part(results(strata=HOSTILE, variables=tuple((label, "numeric", "x") for label in HOSTILE)))
+    for svg in figure[:2]:
+        assert not parse(svg).findall(".//{http://www.w3.org/2000/svg}script")
+    assert "\u202e" not in figure.alt
+
+
+def test_a_formula_in_a_label_is_not_typeset(results):
+    """A dollar sign that started a formula would be missing from the label of the row."""
+    plain, dollars = (
+        figures.links(results(variables=((name, "numeric", "x"), ("sex", "categorical", "s"))))
+        for name in ("xxx", "$x$")
+    )
+    assert plain.svg.count("<use") == dollars.svg.count("<use")
+
+
+@pytest.mark.parametrize("part", [figures.strata, figures.rates_by_stratum])
+@pytest.mark.parametrize("n", [1, 51, 300])
+def test_any_number_of_strata_fits_a_page(results, part, n):
+    figure = part(results(strata=tuple(f"State {at:03d}" for at in range(n)), records=20_000))
+    assert inches(figure.svg)[1] <= PAGE_HEIGHT + (1 if n == 300 else 0)
+
+
+@pytest.mark.parametrize("part", [figures.strata, figures.rates_by_stratum])
+def test_without_strata_there_is_no_figure(results, part):
+    assert part(results(strata=None)) is None
+
+
+@pytest.mark.parametrize(
+    "part", [figures.rates_by_metric, figures.rates_by_stratum, figures.ranks, figures.rank_limit]
+)
+def test_without_a_suspected_record_there_is_no_figure(results, part):
+    study = results(nothing_suspected=ALL_METRICS)
+    rates = study.table("rates.csv")
+    rates["n_ambiguous"] = 0.0
+    assert part(study) is None
+
+
+def test_a_metric_that_suspects_nothing_is_named_among_the_others(results):
+    study = results(nothing_suspected=("taxicab",))
+    assert "Taxicab: 0 % of the released records suspected" in figures.rates_by_metric(study).alt
+    assert "Taxicab: nothing suspected in any stratum" in figures.rates_by_stratum(study).alt
+
+
+@pytest.mark.parametrize("metrics", [("unicity",), ("taxicab",), ("unicity", "adhoc"), ALL_METRICS])
+def test_any_selection_of_metrics_can_be_drawn(results, metrics):
+    study = results(metrics=metrics)
+    assert figures.rates_by_metric(study) is not None
+    assert (figures.overlap(study) is None) == (len(metrics) == 1)
+    assert (figures.rank_limit(study) is None) == (metrics == ("unicity",))
+
+
+def test_the_overlap_counts_every_record_once(usual):
+    overlap = usual.table("description/overlap.csv")
+    shown = figures.pairs.intersections(usual)
+    for name in ("suspected", "confirmed"):
+        assert shown[name].sum() == overlap.loc[overlap["set"] == name, "n_pufids"].sum()
+    assert shown["suspected"].is_monotonic_decreasing
+
+
+def _lightness(colour: str) -> float:
+    """Return CIE L* of a colour, which is visible in grey and for every kind of colour vision."""
+    linear = [
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+        for value in mpl.colors.to_rgb(colour)
+    ]
+    luminance = sum(weight * value for weight, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return 116 * luminance ** (1 / 3) - 16
+
+
+@pytest.mark.parametrize(
+    "colours",
+    [
+        (style.CONFIRMED, style.SUSPECTED, style.AMBIGUOUS),
+        (style.CONFIRMED, style.LIMIT),
+        (style.INK, style.MUTED),
+    ],
+)
+def test_adjacent_colours_differ_in_lightness(colours):
+    lightness = sorted(map(_lightness, colours))
+    assert min(high - low for low, high in pairwise(lightness)) >= 12
+
+
+def test_metrics_that_share_an_axis_have_different_markers():
+    assert len({marker for _, marker in style.LINES.values()}) == len(style.LINES)

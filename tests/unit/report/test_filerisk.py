@@ -1,0 +1,241 @@
+"""The report on the risk of one file: numbers of the tables, definitions by name, and nothing without a table."""
+
+import re
+
+import pyarrow.parquet as pq
+import pytest
+from making.filerisk import FILE_RISK, POPULATION, drawn, write_filerisk
+from making.report import cells, write_results
+from reident.report import figures, tables
+from reident.report.results import Results
+from reident.report.tables.filerisk import NAMES
+
+
+@pytest.fixture
+def make_results(tmp_path):
+    """Return a function that makes the results of a section `file_risk`."""
+    return lambda section=FILE_RISK, **keys: Results(write_filerisk(tmp_path / "results", section, **keys))
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory):
+    return Results(write_filerisk(tmp_path_factory.mktemp("risk") / "results"))
+
+
+@pytest.fixture(scope="module")
+def against(tmp_path_factory):
+    return Results(write_filerisk(tmp_path_factory.mktemp("against") / "results", POPULATION))
+
+
+def value(results, name):
+    lines = results.table("filerisk/summary.csv").set_index("quantity")["value"]
+    return lines[name]
+
+
+def test_findings_have_three_sentences(usual):
+    text = tables.risk_findings(usual)
+    assert text.count("- **") == 3
+    assert f"{value(usual, 'U')} of 300 records in the file" in text
+    assert f"{100 * float(value(usual, 'dis')):.1f}\u00a0% of cases (DIS)" in text
+    assert NAMES["elliot-manning"] in text
+
+
+def test_findings_have_one_sentence_beside_an_attack(usual):
+    beside = Results(usual.folder)
+    beside.study = {**usual.study, "matching": {}, "metrics": {"taxicab": {}}}
+    text = tables.risk_findings(beside)
+    assert text.count("- **") == 1
+    assert f"{value(usual, 'U')} of 300 records" in text
+    assert f"{100 * float(value(usual, 'dis')):.1f}" in text
+
+
+def test_both_forms_of_dis_are_shown_with_their_agreement(usual):
+    text = tables.risk_dis(usual)
+    for name in ("U", "P", "dis_special_rounds", "dis_special_unique_matches"):
+        assert f"| {int(value(usual, name)):,} |" in text
+    assert f"{100 * float(value(usual, 'dis_special')):.1f}\u00a0%" in text
+    away = float(value(usual, "dis_special_difference_in_se"))
+    assert f"{abs(away):.1f} standard errors {'above' if away >= 0 else 'below'}" in text
+
+
+def test_a_missed_standard_error_is_reported(make_results, usual):
+    assert "not reached" not in tables.risk_dis(usual) + tables.risk_choices(usual)
+    results = make_results({**FILE_RISK, "special": {"standard_error": 1e-6}})
+    assert value(results, "dis_special_ended_by") == "rounds"
+    error = f"{100 * float(value(results, 'dis_special_se')):.2f}"
+    for text in (tables.risk_dis(results), tables.risk_choices(results)):
+        assert "not reached within the limit of 100,000 rounds" in text
+        assert f"the standard error is {error}\u00a0%" in text
+    assert "::: {.warning}" in tables.risk_dis(results)
+
+
+def test_an_exact_special_form_has_no_standard_error(make_results):
+    results = make_results({**FILE_RISK, "sampling_fraction": 1})
+    assert value(results, "dis_special_ended_by") == "exact"
+    assert "every unique match is correct" in tables.risk_dis(results)
+
+
+def test_each_definition_is_shown_with_the_quantities_it_depends_on(usual):
+    text = tables.risk_definitions(usual)
+    rows = [line for line in text.splitlines() if line.startswith("| **DIS-SUDA")]
+    assert [name for name in NAMES.values() if any(name in row for row in rows)] == list(NAMES.values())
+    assert "selected" in rows[0]
+    assert "selected" not in rows[1]
+    for row in rows:
+        assert f"| {value(usual, 'U')} | {value(usual, 'P')} | 10.0" in row
+    assert rows[0].split("|")[5].strip() == "–"
+    assert rows[1].split("|")[5].strip() == "1.15"
+
+
+def test_the_user_guide_definition_can_be_selected(make_results):
+    results = make_results({**FILE_RISK, "dis_suda": "user-guide"})
+    assert NAMES["user-guide"] in tables.risk_findings(results)
+    assert "`user-guide` gives the column `dis_suda`" in tables.risk_choices(results)
+
+
+def test_hazards_are_shown_only_if_they_occur(make_results, usual):
+    people = drawn(40).assign(x=range(40))
+    results = make_results({**FILE_RISK, "key_variables": ["x", "sex"]}, file=people)
+    text = tables.risk_hazards(results)
+    assert text.startswith("::: {.warning}")
+    assert "user guide" in text
+    assert "No record is in a pair" in text
+    assert "No record is in a pair" not in (tables.risk_hazards(usual) or "")
+
+
+def test_hazards_of_a_limited_search_are_shown_in_full(make_results):
+    results = make_results({**FILE_RISK, "max_order": 2})
+    text = tables.risk_hazards(results).replace("\\", "")
+    n, alone = value(results, "uniques_without_msu"), value(results, "U")
+    assert f"**DIS-SUDA, both definitions.** {n} of {alone} sample uniques have no MSU of up to 2" in text
+    assert (
+        f"**{NAMES['user-guide']}.** The formula is not defined for the score 0 of {n} sample uniques" in text
+    )
+    assert "…" not in text
+
+
+def test_violations_of_k_anonymity_are_counted(usual):
+    text = tables.risk_cells(usual)
+    for k in (2, 3, 5):
+        assert f"{value(usual, f'violations_{k}_anonymity')} for k = {k}" in text
+
+
+def test_variables_are_sorted_by_contribution(usual):
+    text = tables.risk_variables(usual)
+    shares = [float(share) for share in re.findall(r"\| ([\d.]+) \|$", text, re.MULTILINE)]
+    assert len(shares) == 5
+    assert shares == sorted(shares, reverse=True)
+    assert tables.risk_levels(usual).count("\n| ") >= 5
+
+
+def test_names_of_levels_are_escaped(make_results):
+    people = drawn(300).replace({"sex": {"1": "<script>|$x$"}})
+    results = make_results(FILE_RISK, file=people)
+    text = tables.risk_levels(results)
+    assert "<script>" not in text
+    assert "\\<script\\>" in text
+
+
+def test_the_population_is_reported_if_it_is_known(against, usual):
+    text = tables.risk_population(against)
+    assert "The population of 3,000 records" in text
+    assert f"{100 * float(value(against, 'true_match_probability')):.1f}\u00a0%" in text
+    assert tables.risk_population(usual) is None
+    for part in (tables.risk_samples, tables.risk_by_class, tables.risk_claims, figures.risk_calibration):
+        assert part(usual) is None
+        assert part(against)
+
+
+def test_claims_are_shown_beside_the_observed_results(against):
+    text = tables.risk_claims(against)
+    lines = against.table("filerisk/by_sample.csv")
+    assert f"{100 * lines['dis'].mean():.1f}\u00a0% on average" in text
+    assert f"The correlation is {lines['correlation elliot-manning'].mean():.3f}" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "keys"),
+    [
+        ({"key_variables": ["sex"]}, {}),
+        ({}, {"n": 1}),
+        ({"population": {**POPULATION["population"], "numerical_study": {"fraction": 1e-4}}}, {}),
+    ],
+    ids=["large cells", "a population of ten", "samples of no record"],
+)
+def test_samples_without_a_unique_record(make_results, change, keys):
+    results = make_results({**POPULATION, **change}, **keys)
+    assert not results.table("filerisk/by_sample.csv")["uniques"].any()
+    assert "No sample has a unique record" in tables.risk_samples(results)
+    records = results.table("filerisk/by_sample.csv")["n"].any()
+    assert bool(tables.risk_by_class(results)) == records
+    if value(results, "U") == "0":
+        assert "no sample unique of the file has a cell in it" in tables.risk_population(results)
+    shown = cells(results)["file-risk"]
+    assert shown
+    assert not any("nan" in str(one).replace("\u00a0", " ").split() for one in shown)
+    for part in (tables.risk_claims, figures.risk_samples, figures.risk_calibration):
+        assert part(results) is None
+
+
+def test_the_figure_leaves_out_a_sample_without_a_unique_record(make_results):
+    results = make_results(POPULATION)
+    lines = results.table("filerisk/by_sample.csv")
+    lines.loc[0, ["dis", "match_probability", "mean_reciprocal"]] = [0.0, float("nan"), float("nan")]
+    lines.to_csv(results.folder / "filerisk" / "by_sample.csv", index=False)
+    figure = figures.risk_samples(Results(results.folder))
+    assert "Scatter plot of 2 samples" in figure.alt
+    assert "DIS ranges from 0" not in figure.alt
+
+
+def test_a_file_without_a_unique_record(make_results):
+    people = drawn(60).assign(sex="1")
+    results = make_results({**FILE_RISK, "key_variables": ["sex"]}, file=people)
+    assert "No record in the file is unique" in tables.risk_findings(results)
+    assert "not defined" in tables.risk_dis(results)
+    assert "undefined" in tables.risk_hazards(results)
+    assert figures.risk_contributions(results) is None
+    assert figures.risk_classes(results) is None
+    assert tables.risk_levels(results) is None
+    assert tables.risk_suda(results)
+
+
+@pytest.mark.parametrize("missing", ["excluded", "category"])
+@pytest.mark.parametrize("section", [FILE_RISK, POPULATION])
+def test_variables_that_are_missing_in_every_record(make_results, section, missing):
+    people = drawn(60).assign(age="-9", job="-9")
+    results = make_results({**section, "missing": missing}, file=people)
+    if missing == "excluded":
+        assert "No record in the file is unique" in tables.risk_findings(results)
+        assert "age is missing in every record" in tables.risk_warnings(results).replace("\\", "")
+        assert "| **age** | 0 | 100" in tables.risk_variables(results)
+        assert tables.risk_bins(results) is None
+    assert cells(results)["file-risk"]
+
+
+def test_the_account_and_the_bins_are_shown(against):
+    text = tables.risk_account(against)
+    assert "misses a value of the key" in text
+    assert text.count("**rows used**") == 4
+    assert "up to" in tables.risk_bins(against)
+
+
+def test_the_notebook_of_a_study_of_file_risk_alone(against):
+    shown = cells(against)
+    for name in ("front", "file-risk", "choices", "account", "provenance", "sign-off"):
+        assert shown[name], name
+    for name in ("attack", "rates", "suspicions", "agreement", "matching"):
+        assert shown[name] == [], name
+
+
+def test_the_notebook_of_a_study_without_file_risk(tmp_path):
+    shown = cells(Results(write_results(tmp_path / "results")))
+    assert shown["file-risk"] == []
+
+
+def test_the_report_shows_no_key(make_results):
+    people = drawn(300)
+    results = make_results(FILE_RISK, file=people.assign(pid="qz" + people["pid"]))
+    records = pq.read_table(results.folder / "filerisk" / "records.parquet")
+    assert records["pid"].to_pylist()[0].startswith("qz")
+    texts = [getattr(piece, "svg", str(piece)) for pieces in cells(results).values() for piece in pieces]
+    assert not any("qz" in text for text in texts)

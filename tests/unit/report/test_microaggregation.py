@@ -1,0 +1,104 @@
+"""The report on micro-aggregation: what was masked, and the observed rates beside the claim (METHODS §9)."""
+
+from __future__ import annotations
+
+import pytest
+from making.microaggregation import write_masked
+from reident.report import figures, tables
+from reident.report.tables.microaggregation import rule_name
+
+
+def rows(table: str) -> list[str]:
+    return [line for line in table.splitlines() if line.startswith("|")][2:]
+
+
+def test_the_premise_describes_the_masking_and_the_intruder(tmp_path):
+    text = tables.masked_premise(write_masked(tmp_path))
+    for phrase in (
+        "into groups of 3",
+        "by the mean",
+        "3 variables of 1,000 records",
+        "100 masked records",
+        "the original file",
+    ):
+        assert phrase in text
+    deviations = {"deviating": 3, "by": 0.3, "others_from": 0.01, "others_to": 0.03}
+    text = tables.masked_premise(
+        write_masked(tmp_path / "other", corresponding=deviations, aggregate="median")
+    )
+    assert "up to three variables by up to 30" in text
+    assert "by the median" in text
+    assert "the original file" not in text
+
+
+def test_the_table_of_masked_variables(tmp_path):
+    lines = rows(tables.masked_variables(write_masked(tmp_path)))
+    assert len(lines) == 3
+    assert lines[0] == "| **x1** | 1.0 | 990 | 330 | 3 – 4 | 99.89 | – |"
+
+
+def test_the_claim_is_shown_beside_the_observed_rates(tmp_path):
+    text = tables.claim(write_masked(tmp_path))
+    phrases = (
+        "close to 100\u00a0%",
+        "**Observed here: 91.3\u00a0%** of 1,000 records",
+        "43.6\u00a0% if all three variables must agree",
+        "rule midpoint* has the highest rate (94.7",
+    )
+    for phrase in phrases:
+        assert phrase in text
+    alone = tables.claim(write_masked(tmp_path / "alone", variants=False, v=10))
+    assert "0\u00a0% if at least seven must agree" in alone
+    assert "Among all settings compared" not in alone
+
+
+def test_the_table_has_every_setting_and_the_other_metrics(tmp_path):
+    lines = rows(tables.claim_table(write_masked(tmp_path)))
+    assert len(lines) == 4
+    assert [cell.strip() for cell in lines[0].split("|")[2:-1]] == ["91.3", "84.3", "43.6", "12.9", "99.8"]
+    assert lines[0].startswith("| **k 3")
+    alone = rows(tables.claim_table(write_masked(tmp_path / "alone", variants=False)))
+    assert len(alone) == 1
+    assert "99.8" in alone[0]
+    wide = tables.claim_table(write_masked(tmp_path / "wide", v=10))
+    assert [f"At least {least} " in wide for least in (1, 5, 7, 10)] == [True] * 4
+
+
+@pytest.mark.parametrize(("variants", "panels"), [(True, 2), (False, 1)])
+def test_the_figure_has_a_panel_for_each_k(tmp_path, variants, panels):
+    figure = figures.masked_agreements(write_masked(tmp_path, variants=variants))
+    assert "91.3 % at 1, 84.3 % at 2, 43.6 % at 3" in figure.alt
+    assert figure.svg.count('id="axes_') == panels
+    assert figures.masked_agreements(write_masked(tmp_path / "again", variants=variants)) == figure
+
+
+def test_the_figure_names_the_table_of_the_lines_that_it_leaves_out(tmp_path):
+    rules = tuple(f"rule {at}" for at in range(9))
+    figure = figures.masked_agreements(write_masked(tmp_path / "nine", rules=rules))
+    assert "at most 8 of up to 9 lines; `comparison/agreements.csv` contains all of them." in figure.caption
+    figure = figures.masked_agreements(write_masked(tmp_path / "eight", rules=rules[:8]))
+    assert "at most 8" not in figure.caption
+
+
+def test_a_single_variable_has_no_figure(tmp_path):
+    assert figures.masked_agreements(write_masked(tmp_path, variants=False, v=1)) is None
+
+
+def test_rules_in_words():
+    assert [rule_name(rule) for rule in ("half_gap", "midpoint", {"nearest": 1360})] == [
+        "half gap", "midpoint", "nearest 1,360",
+    ]  # fmt: skip
+
+
+def test_without_tables_there_is_no_section(tmp_path):
+    results = write_masked(tmp_path)
+    for file in ("agreements.csv", "microaggregation/variables.csv", "microaggregation/account.csv"):
+        (tmp_path / file).unlink()
+    parts = (
+        tables.masked_premise,
+        tables.masked_variables,
+        tables.claim,
+        figures.masked_agreements,
+        tables.claim_table,
+    )
+    assert tables.section(results, "Micro-aggregation", *parts) == []

@@ -1,0 +1,466 @@
+"""Texts, numbers and tables of the report (METHODS §1–6)."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pandas as pd
+import pytest
+from making.report import REGIONS, Shape, write_entry, write_results
+from reident.errors import InputError
+from reident.report import tables, wording
+from reident.report.layout import Column, Text, block
+from reident.report.results import Results, open_results
+from reident.report.tables import front
+from reident.report.tables.attack import MAX_STRATA
+
+NB = wording.NO_BREAK
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Return a function that makes the results of a shape."""
+    return lambda **shape: Results(write_results(tmp_path / "results", Shape(**shape)))
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory):
+    return Results(write_results(tmp_path_factory.mktemp("usual") / "results"))
+
+
+def cells(markdown: str, row: int) -> list[str]:
+    """Return the cells of a line of the first table in a text; line 0 is the header."""
+    lines = [line for line in markdown.splitlines() if line.startswith("|")]
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", lines[row if row == 0 else row + 1])[1:-1]]
+
+
+@pytest.mark.parametrize(
+    ("label", "shown", "why"),
+    [
+        ("plain", "plain", "letters are kept"),
+        ("a|b", r"a\|b", "a bar would end a cell"),
+        ("$x$", r"\$x\$", "no formula"),
+        ("#import", r"\#import", "no heading, no Typst"),
+        ("*a* _b_", r"\*a\* \_b\_", "no emphasis"),
+        ("</script>", r"\<\/script\>", "no tag"),
+        ("\\input{x}", r"\\input\{x\}", "no TeX"),
+        ("=cmd()", r"\=cmd\(\)", "no formula of a spreadsheet, no heading of Typst"),
+        ("a\nb", "a⟨U\\+000A⟩b", "a line break would end a row"),
+        ("\u202eb", "⟨U\\+202E⟩b", "the direction of the text does not change"),
+        ("a  b ", f"a {NB}b{NB}", "spaces that distinguish labels are kept"),
+        ("", r"\(empty\)", "an empty label is visible"),
+        ("Ümläut – 漢", "Ümläut – 漢", "letters of all scripts are kept"),
+    ],
+)
+def test_a_label_is_shown_literally(label, shown, why):
+    assert wording.escape(label) == shown, why
+
+
+def test_a_label_is_cut_where_it_would_fill_a_page():
+    assert len(wording.plain("x" * 1000)) == wording.MAX_LABEL_LENGTH
+    assert wording.shorten("Region of the north, district 17", 20) == "Region of th…rict 17"
+
+
+@pytest.mark.parametrize(
+    ("fraction", "shown", "why"),
+    [
+        (0.0, f"0{NB}%", "exactly zero"),
+        (1.0, f"100{NB}%", "exactly all"),
+        (0.5, f"50.0{NB}%", "one digit"),
+        (0.0123, f"1.2{NB}%", "one digit from one per cent on"),
+        (0.00456, f"0.46{NB}%", "two below one per cent"),
+        (0.000456, f"0.046{NB}%", "three below a tenth"),
+        (0.000001, f"<{NB}0.001{NB}%", "a small share is not zero"),
+        (0.99999, f">{NB}99.9{NB}%", "nearly everything is not everything"),
+        (float("nan"), "–", "undefined"),
+        (None, "–", "undefined"),
+    ],
+)
+def test_percentages_have_readable_digits(fraction, shown, why):
+    assert wording.percent(fraction) == shown, why
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "shown"),
+    [
+        ("count", (1234567.0,), "1,234,567"),
+        ("count", (float("nan"),), "–"),
+        ("percents", ([0.5, None, 0.001],), [f"50.00{NB}%", "–", f"0.10{NB}%"]),
+        ("percents", ([0.5, 0.0],), [f"50.0{NB}%", f"0.0{NB}%"]),
+        ("rates", ([0.5, None, 0.001],), ["50.00", "–", "0.10"]),
+        ("without_unit", (f"<{NB}0.001{NB}%",), f"<{NB}0.001"),
+        ("declared", (0.05,), f"5{NB}%"),
+        ("declared", (0.0725,), f"7.25{NB}%"),
+        ("span", (0.01, 0.2), f"1.0 – 20.0{NB}%"),
+        ("span", (None, None), "–"),
+        ("times", (0.2, 0.1), f"2.0{NB}×"),
+        ("times", (0.2, 0.0), "–"),
+        ("number", (-12345.678,), "\u221212,345.7"),
+        ("number", (float("nan"),), "–"),
+        ("some", (1, "stratum", "strata"), "1 stratum"),
+        ("some", (0, "record"), "0 records"),
+        ("listed", ([],), ""),
+        ("listed", (["a"],), "a"),
+        ("listed", (["a", "b", "c"],), "a, b and c"),
+        ("word", (3,), "three"),
+        ("word", (51,), "51"),
+        ("sentence", ("between A and B",), "Between A and B"),
+    ],
+)
+def test_numbers_and_words(function, arguments, shown):
+    assert getattr(wording, function)(*arguments) == shown
+
+
+def test_a_rate_has_enough_digits_to_differ_from_its_limit():
+    assert wording.apart(0.05004, 0.05) == (f"5.004{NB}%", f"5.000{NB}%")
+    assert wording.apart(0.05, 0.05) == (f"5.0{NB}%", f"5.0{NB}%")
+
+
+@pytest.mark.parametrize(
+    ("line", "limit", "kind"),
+    [
+        ({"n_suspected": 10, "conditional_rate": 0.2, "conditional_high": 0.5}, 0.1, "above"),
+        ({"n_suspected": 10, "conditional_rate": 0.1, "conditional_high": 0.1}, 0.1, "within"),
+        ({"n_suspected": 10, "conditional_rate": 0.1, "conditional_high": 0.4}, 0.1, "unsure"),
+        (
+            {"n_suspected": 0, "conditional_rate": float("nan"), "conditional_high": float("nan")},
+            0.1,
+            "nothing",
+        ),
+        ({"n_suspected": 10, "conditional_rate": 0.9, "conditional_high": 1.0}, None, "open"),
+    ],
+)
+def test_the_verdict_of_a_metric(line, limit, kind):
+    assert front.verdict(pd.Series(line), limit).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("shape", "title", "expected"),
+    [
+        ({"limit": 0.05}, "Above the limit", "Three of four metrics are above the limit of 5\u00a0%"),
+        ({"limit": 0.01}, "Above the limit", "All four metrics are above"),
+        ({"limit": 0.9}, "Within the limit", "All four metrics are within"),
+        ({"limit": None}, "No verdict", "The study sets no limit"),
+        ({"metrics": ("taxicab",)}, "Above the limit", "The only metric is above"),
+        ({"metrics": ("taxicab", "euclidean"), "limit": 0.9}, "Within the limit", "Both metrics are within"),
+        (
+            {"nothing_suspected": ("unicity", "taxicab", "euclidean", "adhoc")},
+            "Within the limit",
+            "Unicity, Taxicab, Euclidean and Adhoc suspected no records",
+        ),
+    ],
+)
+def test_the_verdict_of_the_study(results, shape, title, expected):
+    shown = tables.overall(results(**shape))
+    assert f"**{title}**" in shown
+    assert expected in shown
+
+
+EVERY = ("unicity", "taxicab", "euclidean", "adhoc")
+UNLINKED = {"linked": 0.0, "nothing_confirmed": EVERY}
+
+
+@pytest.mark.parametrize(
+    ("shape", "why", "warning"),
+    [
+        (
+            UNLINKED,
+            "None of the 43 true links is inside a stratum",
+            "All true links lie outside the strata",
+        ),
+        ({**UNLINKED, "lost": False}, "There are no true links between the files", "No true link."),
+        (
+            {**UNLINKED, "nothing_suspected": EVERY},
+            "None of the 43 true links",
+            "All true links lie outside",
+        ),
+    ],
+)
+@pytest.mark.parametrize("limit", [0.9, None])
+def test_where_nothing_can_be_confirmed_there_is_no_verdict(results, shape, why, warning, limit):
+    study = results(limit=limit, **shape)
+    overall = tables.overall(study)
+    assert "**No verdict**" in overall
+    assert "{.verdict .unknown}" in overall
+    assert why in overall
+    text = "\n".join(
+        map(str, [tables.findings(study), tables.verdicts(study), tables.rates_by_metric(study)])
+    )
+    assert why in text
+    everywhere = overall + text + tables.strata_sentence(study)
+    for word in (
+        "✓",
+        "Within",
+        "within",
+        "is at most",
+        "could have been",
+        "above the limit",
+        "is re-identified",
+    ):
+        assert word not in everywhere, word
+    if limit is not None:
+        assert [cells(tables.verdicts(study), row)[1] for row in (1, 2, 3, 4)] == [
+            "[No verdict]{.unknown}"
+        ] * 4
+    assert warning in tables.warnings(study)
+
+
+@pytest.mark.parametrize(("linked", "most"), [(0.006, True), (0.009, False)])
+def test_a_verdict_based_on_fewer_than_half_of_the_links_names_their_number(results, linked, most):
+    study = results(limit=0.9, linked=linked)
+    links, inside = study.true_links
+    assert (2 * inside < links) == most
+    assert 0.4 < inside / links < 0.6
+    assert (f"This verdict is based on {inside} of {links} true links" in tables.overall(study)) == most
+    assert ("Most true links lie outside the strata" in tables.warnings(study)) == most
+    assert "**Within the limit**" in tables.overall(study)
+
+
+def test_the_findings_are_three_sentences(usual):
+    sentences = re.findall(r"^- \*\*(.+?)\*\* (.+)$", tables.findings(usual), re.MULTILINE)
+    assert len(sentences) == 3
+    overlap = usual.table("description/overlap.csv")
+    truly = int(overlap.loc[overlap["set"] == "confirmed", "n_pufids"].sum())
+    assert f"{truly} records in the file" in sentences[2][1]
+
+
+def test_findings_name_the_upper_bound_where_nothing_is_confirmed(results):
+    shown = tables.findings(results(nothing_confirmed=("unicity", "taxicab", "euclidean", "adhoc")))
+    assert "No claim is correct" in shown
+    assert re.search(r"at most 0\.\d+\u00a0% could have been", shown)
+    assert "No record in the file is re-identified" in shown
+
+
+def test_findings_where_nothing_is_suspected(results):
+    shown = tables.findings(results(nothing_suspected=("unicity", "taxicab", "euclidean", "adhoc")))
+    assert "would not claim to recognise any" in shown
+    assert "no claims to assess" in shown
+
+
+def test_an_undefined_rate_is_a_dash_and_never_zero(results):
+    study = results(nothing_suspected=("taxicab",), nothing_confirmed=("euclidean",))
+    head = cells(tables.verdicts(study), 0)
+    at = head.index("Conditional rate (%)")
+    rows = {
+        cells(tables.verdicts(study), row)[0]: cells(tables.verdicts(study), row)[at] for row in (1, 2, 3, 4)
+    }
+    assert rows["**Taxicab**"] == "–"
+    assert rows["**Euclidean**"].startswith("0.0")
+    shown = tables.rates_by_metric(study)
+    assert "Taxicab: no record is suspected" in shown
+    assert re.search(r"Euclidean: 0 of [\d,]+ suspected records are confirmed; .* is at most 0\.\d+", shown)
+
+
+def test_without_a_limit_there_is_no_column_of_verdicts(results):
+    assert "Verdict" not in tables.verdicts(results(limit=None))
+
+
+def test_numbers_are_right_aligned_and_names_left_aligned(usual):
+    lines = tables.rates_by_metric(usual).splitlines()
+    assert lines[1] == "| :-- |" + " --: |" * 8
+
+
+def test_every_number_of_the_rates_is_in_the_table(usual):
+    first = cells(tables.rates_by_metric(usual), 1)
+    line = usual.whole.iloc[0]
+    assert first[1] == wording.count(line["n_suspected"])
+    assert first[3] == wording.count(line["n_confirmed"])
+    assert first[5] == f"{100 * line['conditional_rate']:.1f}"
+
+
+@pytest.mark.parametrize("part", [tables.strata_table, tables.rates_by_stratum])
+def test_only_the_largest_of_many_strata_are_shown_with_a_note(results, part):
+    study = results(strata=tuple(f"County {at:03d}" for at in range(MAX_STRATA + 40)), records=20_000)
+    shown = part(study)
+    assert sum(line.startswith("| County") for line in shown.splitlines()) == MAX_STRATA
+    assert "60 largest of 100 strata" in shown
+
+
+def test_all_strata_are_shown_where_they_fit(results):
+    shown = tables.rates_by_stratum(results(strata=tuple(f"State {at:02d}" for at in range(51))))
+    assert sum(line.startswith("| State") for line in shown.splitlines()) == 51
+    assert ".compact" in shown
+
+
+def test_a_study_without_strata_has_no_rates_by_stratum(results):
+    study = results(strata=None)
+    assert "no strata" in tables.strata(study)
+    assert tables.strata_table(study) is None
+    assert tables.rates_by_stratum(study) is None
+
+
+def test_strata_in_one_file_only_and_lost_links_are_named(usual):
+    shown = tables.strata(usual)
+    assert "One further stratum is in one file only" in shown
+    assert "43 true links" in shown
+
+
+def test_labels_are_never_read_as_numbers_or_missing_values(results):
+    study = results(strata=("NA", "01", "", "null"))
+    assert list(study.strata["label"]) == ["NA", "01", "", "null"]
+    assert cells(tables.strata_table(study), 3)[0] == r"\(empty\)"
+
+
+def _winkler(agreement, min_agree):
+    return {"metrics": ("winkler",), "options": {"winkler": {"agreement": agreement, "min_agree": min_agree}}}
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ({"variables": tuple((f"v{at}", "numeric", f"v{at}") for at in range(16))}, True),
+        ({"variables": tuple((f"v{at}", "numeric", f"v{at}") for at in range(15))}, False),
+        (
+            {
+                "variables": tuple((f"v{at}", "numeric", f"v{at}") for at in range(20)),
+                "options": {"euclidean": {"alpha": "0.5", "norm": "rms"}},
+            },
+            False,
+        ),
+        ({"metrics": ("taxicab",)}, False),
+    ],
+)
+def test_a_threshold_that_excludes_nothing_is_a_warning(results, shape, expected):
+    shown = tables.warnings(results(**shape)) or ""
+    assert ("the threshold excludes nothing" in shown) is expected
+
+
+def test_default_scores_are_a_warning_that_names_the_variables(results):
+    exact = {"exact": True}
+    study = results(options={"adhoc": {"scores": {"age": exact, "income": exact}}})
+    shown = tables.warnings(study)
+    assert "default scores" in shown
+    assert "rent, hours, sex" in shown
+    assert "declares no scores for age" not in shown
+
+
+def test_warnings_of_the_preparation_are_shown(results):
+    assert r"check the recodes\." in tables.warnings(
+        results(warnings=("Fewer than half: check the recodes.",))
+    )
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ({}, "all sets of linking variables, since linking values are missing (`auto`)"),
+        ({"options": {"unicity": {"interactions": "full"}}}, "only the set of all linking variables"),
+        (
+            {"options": {"unicity": {"interactions": "all", "max_order": 3}}},
+            "all sets of linking variables of at most 3 variables",
+        ),
+        ({"options": {"taxicab": {"alpha": "1/3"}}}, r"$\alpha = 1/3$"),
+        ({"options": {"euclidean": {"alpha": "0.5", "norm": "rms"}}}, "(`rms`)"),
+        ({"files": False}, "at most 0 tolerated"),
+        ({"metrics": ("winkler",)}, "next masked values below and above (`half_gap`)"),
+        (_winkler({"nearest": 360}, 7), "among the 360 nearest EIF values (`nearest`)"),
+        (_winkler({"nearest": 1}, 7), "at least 7 of 10 linking variables agree"),
+        (_winkler("midpoint", 1), "the pairs with the most agreements"),
+    ],
+)
+def test_choices_name_the_option_in_force(results, shape, expected):
+    assert expected in tables.choices(results(**shape))
+
+
+def test_choices_of_metrics_that_did_not_run_are_left_out(results):
+    shown = tables.choices(results(metrics=("adhoc",)))
+    assert "Adhoc" in shown
+    for absent in ("Unicity", "Taxicab", "Euclidean", "Cut points"):
+        assert absent not in shown
+
+
+def test_cut_points_are_shown_line_by_line_or_as_ranges(results, usual):
+    shown = tables.cut_points(usual)
+    assert sum(line.startswith("|") for line in shown.splitlines()) == 2 + 4 * len(REGIONS)
+    assert "8 of 160 bins hold no PUF records" in shown
+    many = tables.cut_points(results(strata=tuple(map(str, range(51)))))
+    assert sum(line.startswith("|") for line in many.splitlines()) == 2 + 4
+
+
+def test_the_row_account_has_every_cause(usual):
+    shown = tables.account(usual)
+    assert "left out: link to an unknown record | 2 |" in shown
+    assert "the records are in different strata | 12 |" in shown
+
+
+def test_provenance_lists_only_files_of_the_chain(usual):
+    shown = tables.provenance(usual)
+    for name in (r"mock\.yaml", r"puf\.csv", r"rates\.csv", r"study\.json"):
+        assert name in shown
+    assert "disclosure" not in shown
+    assert "source" not in shown.split(": Files")[0].replace("source files", "")
+
+
+def test_sources_with_equal_names_are_listed_by_role_and_digest(results):
+    study = results()
+    entry = json.loads((study.folder / "ledger" / "prepare.json").read_text())
+    sides = {"puf": "PUF", "eif": "EIF", "iuf": "IUF"}
+    for side in sides:
+        entry["inputs"][side] = [{"path": "source:data.csv", "sha256": side[0] * 64, "size": 7}]
+    write_entry(study.folder, entry)
+    again = {**entry, "step": "again", "inputs": {**entry["inputs"], "study": entry["inputs"]["puf"]}}
+    again["inputs"]["puf"] = [
+        {"path": "source:data.csv", "sha256": "d" * 64, "size": 9}
+    ]  # as a variant has it
+    again["outputs"] = {"warnings": {"path": "prepared/warnings.csv", "sha256": "0" * 64, "size": 1}}
+    write_entry(study.folder, again)
+    shown = tables.provenance(study)
+    lines = [line for line in shown.splitlines() if r"data\.csv" in line]
+    expected = [("EIF", "e"), ("IUF", "i"), ("PUF", "d"), ("PUF", "p")]
+    assert [(line.split("]{.aside}")[0][-3:], line.split("]{.digest}")[0][-1]) for line in lines] == expected
+    assert shown.count("study file]") == 1
+
+
+def test_only_the_name_of_a_source_is_shown(results):
+    study = results()
+    entry = study.folder / "ledger" / "resolve.json"
+    entry_ = json.loads(entry.read_text())
+    entry_["inputs"]["study"][0]["path"] = "/home/somebody/mock.yaml"
+    write_entry(study.folder, entry_)
+    assert "somebody" not in tables.provenance(study)
+
+
+def test_results_are_found_from_a_folder_below(tmp_path, monkeypatch):
+    write_results(tmp_path / "results" / "mock")
+    (tmp_path / "workflow" / "notebooks").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "workflow" / "notebooks")
+    assert open_results("results/mock").study["id"] == "mock"
+
+
+def test_missing_results_are_an_error_with_advice(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"results/none: there are no results. Run the study first"):
+        open_results("results/none")
+
+
+def test_a_section_appears_only_with_its_tables(usual):
+    @tables.part("rates.csv")
+    def there(_):
+        return "text"
+
+    @tables.part("rates.csv", "filerisk/summary.csv")
+    def absent(_):
+        raise AssertionError("must not be made")
+
+    @tables.part("rates.csv")
+    def silent(_):
+        return None
+
+    assert tables.section(usual, "Risk of one file", absent, ("Inside", absent), silent) == []
+    shown = tables.section(usual, "Rates", ("Inside", there, absent), absent, kind="annex")
+    assert shown == ["# Rates {.annex}", "## Inside", "text"]
+
+
+def test_a_notebook_shows_plain_markdown():
+    text = Text(block("note", "A [word]{.above}.") + "\n\n" + tables.table("Caption", Column("a", ["1"])))
+    shown = text._repr_mimebundle_()
+    assert shown["text/markdown"].splitlines()[0] == "A word."
+    assert shown["text/markdown"].splitlines()[-1] == "*Caption*"
+    assert "{" not in shown["text/markdown"]
+    assert shown["application/vnd.reident.report+markdown"] == text
+
+
+def test_columns_of_a_table_must_have_equal_length():
+    with pytest.raises(ValueError, match="zip"):
+        tables.table("Caption", Column("a", ["1"]), Column("b", ["1", "2"]))

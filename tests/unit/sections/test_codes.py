@@ -1,0 +1,64 @@
+"""Codes and numbers of a file with a decimal comma; rows are counted as the viewer of a file shows them."""
+
+import pyarrow as pa
+import pytest
+from making.studies import plain, study
+from reident.errors import InputError
+from reident.intake import prepare as intake
+
+# A decimal comma
+
+COMMAS = [
+    ("numbers", ["1,5", " -2 ", "1e3", ",5"], {}, [1.5, -2.0, 1000.0, 0.5]),
+    (
+        "missing codes in either writing",
+        ["-9,5", "-8,0", "1"],
+        {"missing": ["-9.5", "-8,0"]},
+        [None, None, 1.0],
+    ),
+    (
+        "recodes in either writing",
+        ["9,5", "8,5"],
+        {"recode": {"puf": {"9.5": "1.5", "8,5": "2,5"}}},
+        [1.5, 2.5],
+    ),
+]
+
+
+def typed(cells, **fields):
+    files = {**plain()["files"], "puf": {"path": "puf.csv", "id": "p", "delimiter": ";", "decimal": ","}}
+    model = study(files=files, linking_variables=[{"name": "v", **fields}])
+    puf = pa.table({"p": [str(at) for at in range(len(cells))], "v": cells})
+    eif = pa.table({"e": ["1"], "v": ["1"]})
+    return intake.prepare(model, puf, eif, pa.table({"p": ["0"], "e": ["1"]})).puf["v"].to_pylist()
+
+
+@pytest.mark.parametrize(("sentence", "cells", "fields", "found"), COMMAS, ids=[case[0] for case in COMMAS])
+def test_a_decimal_comma_where_the_file_is_said_to_have_it(sentence, cells, fields, found):
+    assert typed(cells, type="numeric", **fields) == found
+
+
+@pytest.mark.parametrize("cell", ["1.5", "1.500,25", "1,2,3"])
+def test_a_point_beside_a_decimal_comma_is_no_number(cell):
+    with pytest.raises(InputError, match=r"^puf\.csv, row 3, column `v`: the value of `v` is not a number"):
+        typed(["1", cell], type="numeric")
+
+
+def test_coded_integers_with_a_decimal_comma():
+    assert typed(["1,0", "01", "2,5"], type="categorical", integer_coded=True) == ["1", "1", "2,5"]
+
+
+# Which row
+
+
+def test_messages_count_rows_as_the_file_s_own_viewer_does():
+    """A CSV file has its header in row 1; where names are kept apart, the first record is row 1."""
+    for path, row in (("puf.csv", 3), ("puf.dta", 2), ("puf.parquet", 2), ("puf.xpt", 2)):
+        files = {**plain()["files"], "puf": {"path": path, "id": "p"}}
+        model = study(files=files, linking_variables=[{"name": "v", "type": "numeric"}])
+        puf, eif = pa.table({"p": ["1", "1"], "v": ["1", "1"]}), pa.table({"e": ["1"], "v": ["1"]})
+        with pytest.raises(InputError, match=rf"^{path}, row {row}: the key \(p\) repeats"):
+            intake.prepare(model, puf, eif, pa.table({"p": ["1"], "e": ["1"]}))
+        puf = pa.table({"p": ["1", "2"], "v": ["1", "x"]})
+        with pytest.raises(InputError, match=rf"^{path}, row {row}, column `v`"):
+            intake.prepare(model, puf, eif, pa.table({"p": ["1"], "e": ["1"]}))

@@ -1,0 +1,365 @@
+"""The simulated study: the same bytes everywhere, true links, treatments and errors as declared."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pydantic import ValidationError
+from reident.errors import InputError
+from reident.intake import prepare as intake
+from reident.linkage import strata
+from reident.sections.simulation import HouseholdSurvey
+from reident.simulation import brokers, simulate, survey
+from reident.study import model as study
+
+EXAMPLE = Path(__file__).parents[3] / "config" / "studies" / "example.yaml"
+SMALL = {"households": 700, "puf_records": 300, "eif_records": 500}
+NO_TREATMENT = {
+    "swapping": 0, "noise": {}, "rounding": {}, "top_coding": {}, "largest_household": 9, "missing": {},
+}  # fmt: skip
+NO_ERROR = {"outdated": 0, "moved": 0, "errors": {}, "noise": {}, "rounding": {}, "missing": {}}
+LINK = ["pufid", "broker", "serial"]
+NUMBERS = {"AGE": "age_years", "HOURS": "weekly_hours", "INCOME": "income_est", "HOUSCOST": "home_cost"}
+
+
+def drawn(**keys):
+    return simulate(HouseholdSurvey.model_validate({**SMALL, **keys}))
+
+
+@cache
+def example():
+    return simulate(HouseholdSurvey())
+
+
+def digest(files):
+    text = "".join(f"{name}\n{file.to_csv(index=False)}" for name, file in sorted(files.items()))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def linked(files):
+    """One line per true link: the IUF, with the released record (`_puf`) and the brokers' (as named there)."""
+    links = files["iuf"].merge(files["puf"], on="pufid", suffixes=("", "_puf"), validate="m:1")
+    return links.merge(files["eif"], on=["broker", "serial"], validate="1:1")
+
+
+class TestSameBytes:
+    def test_twice_in_one_process(self):
+        first, again = drawn(), drawn()
+        for name in ("puf", "eif", "iuf"):
+            pd.testing.assert_frame_equal(first[name], again[name])
+
+    @pytest.mark.parametrize(
+        "surroundings",
+        [
+            {"PYTHONHASHSEED": "1", "LC_ALL": "C", "OMP_NUM_THREADS": "1"},
+            {"PYTHONHASHSEED": "2", "LC_ALL": "C.UTF-8", "TZ": "Asia/Tokyo", "OPENBLAS_NUM_THREADS": "2"},
+            {"PYTHONHASHSEED": "3", "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR"},
+        ],
+        ids=["one thread", "another time zone", "another processor"],
+    )
+    def test_in_other_surroundings(self, surroundings):
+        code = (
+            "import hashlib\n"
+            "from reident.sections.simulation import HouseholdSurvey\n"
+            "from reident.simulation import simulate\n"
+            f"files = simulate(HouseholdSurvey(**{SMALL!r}))\n"
+            r"text = ''.join(f'{name}\n{file.to_csv(index=False)}' for name, file in sorted(files.items()))"
+            "\nprint(hashlib.sha256(text.encode()).hexdigest())"
+        )
+        run = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", code],
+            env=os.environ | surroundings, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert run.stdout.strip() == digest(drawn())
+
+    def test_as_it_was_drawn_before(self):
+        """Changed on purpose? Then the example's numbers in the README change too."""
+        assert digest(drawn()) == "1add54cf1665208644807409ace4321a26567cdd6003a385df6f919e7b44eb70"
+
+    def test_the_order_of_keys_does_not_matter(self):
+        noise = {"income": 0.3, "age": 0.1, "hours": 0.2}
+        backwards = dict(reversed(noise.items()))
+        assert digest(drawn(treatment={"noise": noise})) == digest(drawn(treatment={"noise": backwards}))
+
+    def test_nobody_touches_the_global_generator(self):
+        before = np.random.get_state()[1].copy()  # noqa: NPY002 - that it is not used is what is tested
+        drawn()
+        assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
+
+    def test_another_seed_draws_other_files(self):
+        assert digest(drawn(seed=1)) != digest(drawn(seed=2))
+
+    @pytest.mark.parametrize(
+        ("keys", "changed", "sentence"),
+        [
+            ({"treatment": {"noise": {"income": 0.5}, "missing": {}}}, "puf", "the agency's treatment"),
+            ({"brokers": {"errors": {"age": 0.9}, "missing": {}}}, "eif", "the brokers' errors"),
+        ],
+    )
+    def test_a_stage_leaves_the_draws_of_others(self, keys, changed, sentence):
+        before, after = drawn(), drawn(**keys)
+        assert {name for name in before if not before[name].equals(after[name])} == {changed}, sentence
+
+    def test_a_column_s_treatment_leaves_other_columns(self):
+        before, after = (
+            drawn()["puf"],
+            drawn(treatment={"noise": {"income": 0.5, "housing_cost": 0.06}})["puf"],
+        )
+        assert [column for column in before if not before[column].equals(after[column])] == ["INCOME"]
+
+
+class TestFiles:
+    def test_sizes_are_exact_and_every_cell_is_text(self):
+        files = example()
+        assert (len(files["puf"]), len(files["eif"])) == (6000, 12000)
+        for file in files.values():
+            assert all(isinstance(cell, str) for cell in file.to_numpy().ravel())
+
+    def test_keys_do_not_repeat(self):
+        files = example()
+        assert files["puf"]["pufid"].is_unique
+        assert not files["eif"].duplicated(["broker", "serial"]).any()
+        assert not files["iuf"].duplicated(LINK).any()
+
+    def test_keys_need_their_zeros_and_all_their_parts(self):
+        """Numbers, one part alone, or joined parts would confuse records."""
+        puf, eif = example()["puf"], example()["eif"]
+        assert puf["pufid"].str.startswith("0").any()
+        assert set(eif["broker"]) == {"1", "01", "10"}
+        assert eif.assign(broker=eif["broker"].astype(int)).duplicated(["broker", "serial"]).any()
+        assert eif["serial"].duplicated().any()
+        assert (eif["broker"] + eif["serial"]).duplicated().any()
+
+    def test_keys_and_order_tell_nothing(self):
+        """Neither the pufid nor the place in a file goes with age or with being linked."""
+        files = example()
+        for key, file, column in (("pufid", files["puf"], "AGE"), ("serial", files["eif"], "age_years")):
+            known = file[file[column] != ""]
+            place = np.arange(len(known))
+            for series in (known[key].astype(int), pd.Series(place, index=known.index)):
+                assert abs(series.corr(known[column].astype(int), method="spearman")) < 0.05
+        links = files["puf"]["pufid"].isin(files["iuf"]["pufid"])
+        assert abs(np.corrcoef(links, np.arange(len(links)))[0, 1]) < 0.05
+
+    def test_the_example_study_takes_them_without_a_warning(self):
+        spec = study.load(EXAMPLE)
+        tables = {
+            name: pa.table({column: pa.array(file[column].to_list(), pa.string()) for column in file})
+            for name, file in simulate(spec.simulate).items()
+        }
+        prepared = intake.prepare(spec, tables["puf"], tables["eif"], tables["iuf"])
+        assert len(prepared.warnings) == 0
+        manifest = strata.stratify(spec, prepared.puf, prepared.eif, prepared.iuf, 10**9).manifest
+        assert len(spec.linking_variables) == 10
+        assert len(manifest) == 8
+        assert manifest["n_puf"].min() > 200
+        assert manifest.loc[manifest["n_eif"] == 0, "region"].tolist() == ["8"]
+
+    def test_some_records_have_no_stratum(self):
+        assert 30 <= (example()["puf"]["REGION"] == "-9").sum() <= 100
+        assert 120 <= (example()["eif"]["state"] == "").sum() <= 250
+
+    def test_brokers_cover_every_region_if_told_so(self):
+        assert brokers.STATES[7] not in set(example()["eif"]["state"])
+        assert brokers.STATES[7] in set(drawn(brokers={"uncovered_region": None})["eif"]["state"])
+
+
+class TestTruth:
+    def test_without_treatment_the_puf_is_the_truth(self):
+        links = linked(drawn(treatment=NO_TREATMENT))
+        for column in survey.RELEASED:
+            if column != "HEALTH":
+                assert (links[column] == links[f"{column}_puf"]).all(), column
+
+    def test_without_error_brokers_hold_the_truth(self):
+        links = linked(drawn(brokers=NO_ERROR))
+        for column, own in (
+            *NUMBERS.items(),
+            ("EDUC", "schooling"),
+            ("OCC", "job"),
+            ("HHSIZE", "hh_members"),
+        ):
+            assert (links[column].astype(float) == links[own].astype(float)).all(), column
+        for column, own, item in (
+            ("REGION", "state", "region"),
+            ("SEX", "gender", "sex"),
+            ("MARSTAT", "marital", "marital_status"),
+            ("TENURE", "home", "tenure"),
+        ):
+            assert (links[column].astype(int).map(brokers.WORDS[item]) == links[own]).all(), column
+
+    def test_who_is_not_linked_is_not_in_the_other_file(self):
+        """With nothing perturbed an unlinked record equals an EIF record by chance only."""
+        files = drawn(treatment=NO_TREATMENT, brokers=NO_ERROR)
+        eif = files["eif"].rename(columns={own: column for column, own in NUMBERS.items()})
+        eif["INCOME"] = eif["INCOME"].str.removesuffix(".00")
+        earning = files["puf"][files["puf"]["INCOME"] != "0"]
+        same = earning.merge(eif, on=list(NUMBERS))
+        assert set(files["iuf"]["pufid"]) & set(earning["pufid"]) == set(same["pufid"])
+
+    def test_overlap_is_the_declared_share_of_the_reachable(self):
+        files = drawn(overlap=0.5, treatment=NO_TREATMENT)
+        puf = files["puf"].astype({"AGE": int, "REGION": int})
+        reachable = set(puf[(puf["AGE"] >= 18) & (puf["REGION"] != 8)]["pufid"])
+        assert set(files["iuf"]["pufid"]) <= reachable
+        assert files["iuf"]["pufid"].nunique() == round(0.5 * len(reachable))
+
+    @pytest.mark.parametrize(("overlap", "share"), [(0, 0), (1, 1)])
+    def test_no_and_full_overlap(self, overlap, share):
+        files = drawn(overlap=overlap, brokers={"adults_from": 0, "uncovered_region": None})
+        assert files["iuf"]["pufid"].nunique() == share * len(files["puf"])
+
+    def test_a_person_held_twice_is_held_by_two_brokers(self):
+        links = drawn(overlap=1, brokers={"duplicates": 0.3})["iuf"]
+        twice = links.groupby("pufid")["broker"].agg(["size", "nunique"])
+        assert set(twice["size"]) == {1, 2}
+        assert (twice["size"] == twice["nunique"]).all()
+
+
+class TestTreatment:
+    def test_missing_items_are_near_the_declared_shares(self):
+        spec, files = HouseholdSurvey(), example()
+        released = {item: column for column, item in survey.RELEASED.items()}
+        held = {item: column for column, item in brokers.HELD.items()}
+        for columns, file, options in (
+            (released, files["puf"], spec.treatment),
+            (held, files["eif"], spec.brokers),
+        ):
+            for item, column in columns.items():
+                declared = options.missing.get(item, 0)
+                found = file[column].isin(["-9", "-8", "", "U"]).mean()
+                assert abs(found - declared) <= 4 * np.sqrt(declared * (1 - declared) / len(file)), column
+
+    def test_both_codes_for_an_income_not_known(self):
+        assert {"-9", "-8"} <= set(example()["puf"]["INCOME"])
+        assert not (example()["puf"].drop(columns="INCOME") == "-8").any(axis=None)
+
+    @pytest.mark.parametrize(
+        ("column", "low", "high"),
+        [
+            ("INCOME", 0.5, 0.95),
+            ("HOUSCOST", 0.4, 0.9),
+            ("HOURS", 0.05, 0.4),
+            ("AGE", 0.001, 0.05),
+            ("SEX", 0, 0),
+        ],
+    )
+    def test_treatment_changes_the_declared_values(self, column, low, high):
+        links = linked(example())
+        stated = links[~links[f"{column}_puf"].isin(["-9", "-8"])]
+        assert low <= (stated[column] != stated[f"{column}_puf"]).mean() <= high
+
+    def test_released_amounts_are_rounded_below_the_top_code(self):
+        for column, base in (("INCOME", 500), ("HOUSCOST", 50), ("HOURS", 5)):
+            values = example()["puf"][column].astype(int)
+            assert (values[values >= 0] % base == 0).all()
+
+    def test_the_top_code_holds_several_records(self):
+        for column in ("AGE", "INCOME", "HOUSCOST"):
+            values = example()["puf"][column].astype(int)
+            assert (values == values.max()).sum() > 50, column
+        assert set(example()["puf"]["HHSIZE"]) == {"1", "2", "3", "4", "5"}
+
+    def test_brokers_err_on_the_declared_variables_alone(self):
+        links = linked(drawn(overlap=1, brokers=NO_ERROR | {"errors": {"age": 0.5}}))
+        differ = {
+            column
+            for column, own in NUMBERS.items()
+            if (links[column].astype(float) != links[own].astype(float)).any()
+        }
+        assert differ == {"AGE"}
+        assert (links["AGE"] != links["age_years"]).mean() == pytest.approx(0.5, abs=0.15)
+
+    def test_outdated_records_have_the_age_of_then(self):
+        links = linked(drawn(overlap=1, brokers=NO_ERROR | {"outdated": 1}))
+        years = links["AGE"].astype(int) - links["age_years"].astype(int)
+        assert set(years) == {1, 2, 3, 4}
+
+    def test_movers_are_held_in_another_region(self):
+        links = linked(drawn(overlap=1, brokers=NO_ERROR | {"moved": 1}))
+        former = links["state"].map({word: str(code) for code, word in brokers.WORDS["region"].items()})
+        assert (former != links["REGION"]).mean() > 0.7
+        assert "8" not in set(former)
+
+
+class TestSizes:
+    @pytest.mark.parametrize("seed", range(5))
+    def test_one_record_in_each_file(self, seed):
+        files = simulate(HouseholdSurvey(seed=seed, households=50, puf_records=1, eif_records=1, overlap=1))
+        assert (len(files["puf"]), len(files["eif"])) == (1, 1)
+        assert len(files["iuf"]) <= 1
+        assert files["iuf"].columns.tolist()[:3] == LINK
+
+    @pytest.mark.parametrize(
+        ("keys", "remedy"),
+        [
+            ({"households": 10, "puf_records": 500}, "raise `households`"),
+            ({"households": 300, "eif_records": 5000}, "raise `households`"),
+            ({"eif_records": 20, "overlap": 1}, "lower `overlap`"),
+            ({"brokers": {"adults_from": 150}}, "raise `households`"),
+        ],
+    )
+    def test_a_population_too_small_is_refused(self, keys, remedy):
+        with pytest.raises(InputError, match=remedy):
+            drawn(**keys)
+
+    @pytest.mark.parametrize(
+        "keys",
+        [
+            {"puf_records": 0},
+            {"eif_records": 0},
+            {"households": 0},
+            {"overlap": 1.1},
+            {"kind": "census"},
+            {"sead": 1},
+            {"treatment": {"noise": {"sex": 0.1}}},
+            {"treatment": {"missing": {"income": 2}}},
+            {"treatment": {"rounding": {"income": 0}}},
+            {"brokers": {"duplicates": 0.6}},
+        ],
+    )
+    def test_a_section_that_makes_no_sense_is_refused(self, keys):
+        with pytest.raises(ValidationError):
+            HouseholdSurvey.model_validate(keys)
+
+    def test_more_records_than_short_pufids_stay_different(self):
+        ids = survey.pufids(200_000, np.random.default_rng(5))
+        assert len(set(ids)) == 200_000
+        assert {len(text) for text in ids} == {8}
+
+    def test_the_canonical_json_of_a_section_draws_the_same(self):
+        spec = HouseholdSurvey.model_validate(SMALL)
+        assert digest(simulate(HouseholdSurvey.model_validate_json(spec.model_dump_json()))) == digest(
+            simulate(spec)
+        )
+
+
+def test_a_micro_aggregated_income_is_shared_by_a_group():
+    files = drawn(treatment={**NO_TREATMENT, "microaggregation": {"income": 7}}, brokers=NO_ERROR)
+    plain = drawn(treatment=NO_TREATMENT, brokers=NO_ERROR)
+    assert plain["puf"]["INCOME"].value_counts().min() < 7 <= files["puf"]["INCOME"].value_counts().min()
+    ranks = [file["puf"]["INCOME"].astype(int).rank().to_numpy() for file in (files, plain)]
+    assert np.corrcoef(*ranks)[0, 1] > 0.99
+    pd.testing.assert_frame_equal(files["puf"].drop(columns="INCOME"), plain["puf"].drop(columns="INCOME"))
+
+
+def test_reading_a_study_does_not_wait_for_pandas():
+    code = "import sys, reident.sections.simulation, reident.simulation; assert 'pandas' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_every_option_is_described_and_has_a_default():
+    for section in (
+        HouseholdSurvey,
+        *(HouseholdSurvey.model_fields[name].annotation for name in ("treatment", "brokers")),
+    ):
+        for name, field in section.model_fields.items():
+            assert field.description, name
+            assert not field.is_required(), name

@@ -1,0 +1,108 @@
+"""The simulated release of synthetic data: determinism, correspondence of rows, what the synthesizer changes."""
+
+import numpy as np
+import pytest
+from pydantic import TypeAdapter, ValidationError
+from reident.errors import InputError
+from reident.sections.simulation import HouseholdSurvey, Simulation, SyntheticSurvey
+from reident.simulation import synthesize
+from reident.simulation.synthesis import COLUMNS, draw_donors
+
+FILES = ("confidential", "synthetic_1", "synthetic_2", "synthetic_3")
+SYNTHESIZED = ["OCC", "INCOME"]
+
+
+def spec(**keys):
+    return SyntheticSurvey.model_validate(
+        {"kind": "synthetic-survey", "households": 900, "records": 800, **keys}
+    )
+
+
+@pytest.fixture(scope="module")
+def files():
+    return {name: synthesize(spec(), name) for name in FILES}
+
+
+def test_the_same_files_again(files):
+    for name in FILES:
+        assert synthesize(spec(), name).equals(files[name])
+
+
+def test_files_differ_from_each_other_in_what_is_synthesized_alone(files):
+    kept = [column for column in COLUMNS if column not in SYNTHESIZED]
+    for name in FILES[1:]:
+        assert files[name][kept].equals(files["confidential"][kept])
+        for column in SYNTHESIZED:
+            assert 0.2 < (files[name][column] != files["confidential"][column]).mean() < 1, (name, column)
+    assert not files["synthetic_1"].equals(files["synthetic_2"])
+
+
+def test_every_cell_is_text_and_a_whole_number(files):
+    for file in files.values():
+        assert list(file.columns) == list(COLUMNS)
+        assert all(isinstance(cell, str) and cell.lstrip("-").isdigit() for cell in file.to_numpy().ravel())
+
+
+def test_incomes_not_stated_are_so_in_all_files(files):
+    absent = files["confidential"]["INCOME"] == "-9"
+    assert 5 < absent.sum() < 60
+    for file in files.values():
+        assert ((file["INCOME"] == "-9") == absent).all()
+
+
+def test_only_adults(files):
+    assert files["confidential"]["AGE"].astype(int).min() >= 18
+
+
+def test_synthetic_incomes_keep_the_distribution(files):
+    """A synthetic file that nobody could use would be no example."""
+    for quantile in (0.25, 0.5, 0.75):
+        own, copy = (files[name]["INCOME"].astype(int).quantile(quantile) for name in FILES[:2])
+        assert copy == pytest.approx(own, rel=0.35, abs=300)
+
+
+def test_another_seed_draws_other_records():
+    assert not synthesize(spec(seed=1), "confidential").equals(synthesize(spec(seed=2), "confidential"))
+
+
+def test_noise_leaves_the_confidential_file(files):
+    assert synthesize(spec(noise=0), "confidential").equals(files["confidential"])
+    assert not synthesize(spec(noise=0), "synthetic_1").equals(files["synthetic_1"])
+
+
+def test_one_record():
+    assert len(synthesize(spec(records=1), "synthetic_1")) == 1
+
+
+def test_a_population_too_small_is_refused():
+    with pytest.raises(InputError, match="raise `households`"):
+        synthesize(spec(households=5), "confidential")
+
+
+def test_donors_are_alike_or_nobody():
+    draw = np.random.default_rng(3)
+    held, asked = ([draw.integers(0, 4, 200), draw.integers(0, 5, 200)] for _ in range(2))
+    held[1][held[0] == 2] = 0
+    donor = draw_donors(held, asked, draw)
+    found = donor >= 0
+    assert all((own[donor[found]] == other[found]).all() for own, other in zip(held, asked, strict=True))
+    pairs = set(zip(*(own.tolist() for own in held), strict=True))
+    assert [
+        pair in pairs for pair in zip(*(other.tolist() for other in asked), strict=True)
+    ] == found.tolist()
+    assert len(set(donor[found].tolist())) > 80  # not always the same person
+
+
+def test_simulations_are_told_apart_by_their_kind():
+    read = TypeAdapter(Simulation).validate_python
+    assert isinstance(read({}), HouseholdSurvey)
+    assert isinstance(read({"kind": "household-survey", "seed": "3"}), HouseholdSurvey)
+    assert read({"kind": "synthetic-survey", "copies": "2"}).copies == 2
+    with pytest.raises(ValidationError, match="must have as `kind` one of"):
+        read({"kind": "census"})
+    with pytest.raises(ValidationError, match="puf_records"):
+        read({"kind": "synthetic-survey", "puf_records": 5})
+
+
+def test_every_option_is_described():
+    assert all(field.description for field in SyntheticSurvey.model_fields.values())

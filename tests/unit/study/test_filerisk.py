@@ -1,0 +1,210 @@
+"""The section on one file's risk: what a study must have for it, and which steps a change touches."""
+
+from pathlib import Path
+
+import pytest
+from making.filerisk import FILE_RISK, POPULATION
+from making.matching import MATCHING
+from making.studies import changed, saved
+from reident.errors import InputError
+from reident.study import model as study
+
+ROOT = Path(__file__).parents[3]
+LINKAGE = {
+    "files": {
+        "puf": {"path": "puf.csv", "id": "p"},
+        "eif": {"path": "eif.csv", "id": "e"},
+        "iuf": {"path": "iuf.csv", "puf_id": "p", "eif_id": "e"},
+    },
+    "linking_variables": [
+        {"name": "age", "type": "numeric", "puf": "AGE", "missing": {"puf": ["-9"], "eif": ["x"]}},
+        {"name": "sex", "type": "categorical", "recode": {"eif": {"M": "1"}}},
+    ],
+    "metrics": {"taxicab": {}},
+}
+OF_PUF = {"sampling_fraction": 0.1}
+AUTHORITIES = {"kind": "local-authorities"}
+SIMULATED = {**OF_PUF, "file": "survey", "key_variables": ["SEX"], "population": {}}
+STEPS = {"populate", "prepare_filerisk", "assess_file", "sample_population"}
+
+
+def load(folder, **keys):
+    return study.load(saved(folder, {"id": "s", **keys}))
+
+
+def model(**keys):
+    return study.Study.model_validate({"id": "s", **keys})
+
+
+def without(section, *names):
+    return {name: value for name, value in section.items() if name not in names}
+
+
+def test_the_key_of_the_public_use_file_is_the_linking_variables_as_they_are_in_it():
+    age, sex = model(**LINKAGE, file_risk=OF_PUF).risk_key
+    assert (age.column, age.type, age.missing) == ("AGE", "numeric", ("-9",))
+    assert (sex.column, sex.recode) == ("sex", {})
+    age, sex = model(**LINKAGE, file_risk={**OF_PUF, "file": "eif"}).risk_key
+    assert (age.column, age.missing, sex.recode) == ("age", ("x",), {"M": "1"})
+
+
+def test_a_key_may_name_linking_variables_and_others():
+    key = ["age", {"name": "sex", "column": "SEX2"}, "job"]
+    age, sex, job = model(**LINKAGE, file_risk={**OF_PUF, "key_variables": key}).risk_key
+    assert (age.column, age.type) == ("AGE", "numeric")
+    assert (sex.column, job.column) == ("SEX2", "job")
+
+
+@pytest.mark.parametrize(
+    ("keys", "sides", "names"),
+    [
+        ({"file_risk": FILE_RISK}, ["survey"], ("pid",)),
+        ({"file_risk": POPULATION}, ["survey", "population"], ("pid",)),
+        ({**LINKAGE, "file_risk": OF_PUF}, ["puf", "eif", "iuf"], ("p",)),
+        ({**LINKAGE, "file_risk": {**OF_PUF, "file": "eif"}}, ["puf", "eif", "iuf"], ("e",)),
+        (
+            {"matching": MATCHING, "file_risk": {**OF_PUF, "file": "synthetic_2", "key_variables": ["sex"]}},
+            ["confidential", "synthetic_1", "synthetic_2", "synthetic_3"],
+            (),
+        ),
+        (
+            {"simulate": AUTHORITIES, "file_risk": SIMULATED},
+            ["survey", "population"],
+            ("SERIAL",),
+        ),
+    ],
+)
+def test_what_a_study_reads(tmp_path, keys, sides, names):
+    found = load(tmp_path, **keys)
+    assert list(found.sources) == sides
+    assert found.risk_id == names
+    assert found.simulated == (set(sides) if "simulate" in keys else set())
+    assert study.parse(study.canonical_json(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        ({}, "`matching` or `file_risk`"),
+        ({"file_risk": OF_PUF}, "`file_risk.file` must be a file of the study, but the study has no `puf`"),
+        (
+            {"file_risk": {**FILE_RISK, "file": "survey"}},
+            "`file_risk.file` must be `survey` if `simulate` has the kind",
+        ),
+        ({"file_risk": {**FILE_RISK, "file": "release"}}, "`file_risk.file` must be one of `puf`"),
+        ({"file_risk": {**FILE_RISK, "file": {"id": "pid"}}}, "`file_risk.file.path` is missing"),
+        (
+            {"file_risk": without(FILE_RISK, "key_variables")},
+            "must have 1 to 57 key variables. List them as `key_variables`",
+        ),
+        (
+            {"file_risk": without(FILE_RISK, "sampling_fraction")},
+            "`file_risk` must have exactly one of `sampling_fraction` and `weight`",
+        ),
+        ({"file_risk": {**FILE_RISK, "weight": "w"}}, "Remove the other, or add one"),
+        ({"file_risk": {**FILE_RISK, "sampling_fraction": 0}}, "line 6: `file_risk.sampling_fraction`"),
+        (
+            {"file_risk": {**FILE_RISK, "key_variables": ["sex", "sex"]}},
+            "`sex` is given twice in `key_variables`",
+        ),
+        ({"file_risk": {**FILE_RISK, "key_variables": [f"x{j}" for j in range(58)]}}, "key_variables`"),
+        (
+            {"file_risk": {**FILE_RISK, "key_variables": ["pid"]}},
+            "`pid` must not identify a record of `file_risk`",
+        ),
+        (
+            {"file_risk": {**FILE_RISK, "file": {"path": "a.csv", "id": "suda"}}},
+            "`suda` must not identify a record",
+        ),
+        ({"file_risk": {**FILE_RISK, "max_order": 0}}, "`file_risk.max_order`"),
+        ({"file_risk": {**FILE_RISK, "weighting": "suda2"}}, "`file_risk.weighting`"),
+        ({"file_risk": {**FILE_RISK, "dis_suda": "sdcmicro"}}, "`file_risk.dis_suda`"),
+        (
+            {"file_risk": {**FILE_RISK, "population": {}}},
+            "`file_risk.population` must have exactly one source",
+        ),
+        (
+            {"file_risk": {**without(POPULATION, "sampling_fraction"), "weight": "w"}},
+            "`file_risk.population.numerical_study.fraction` is missing. Add it",
+        ),
+        (
+            {"simulate": AUTHORITIES, "matching": MATCHING},
+            "`simulate` must not have the kind `local-authorities` without `file_risk`",
+        ),
+        ({"simulate": {"kind": "census"}, "file_risk": FILE_RISK}, "must have as `kind` one of"),
+        (
+            {
+                "file_risk": {
+                    **FILE_RISK,
+                    "key_variables": [{"name": "a", "type": "numeric", "order": ["1", "2"]}],
+                }
+            },
+            "must not have `order` or `integer_coded` with `type: numeric`",
+        ),
+        (
+            {
+                "file_risk": {
+                    **FILE_RISK,
+                    "key_variables": [{"name": "a", "missing": "-9", "recode": {"x": "-9"}}],
+                }
+            },
+            "`file_risk.key_variables[1].recode` must not map a code to `-9`, which is a missing code: missing codes",
+        ),
+    ],
+)
+def test_what_is_refused(tmp_path, keys, sentence):
+    with pytest.raises(InputError) as error:
+        load(tmp_path, **keys)
+    assert sentence in str(error.value)
+    assert "study.yaml, line " in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("there", "place"),
+    [((), "file_risk.file.path"), (("survey.csv",), "file_risk.population.file.path")],
+)
+def test_a_file_that_is_not_there_is_named_with_its_place(tmp_path, there, place):
+    found = load(tmp_path, file_risk=POPULATION)
+    for name in there:
+        (tmp_path / name).write_text("a\n")
+    with pytest.raises(InputError, match=f"`{place}`: .* does not exist"):
+        study.check_files(found, tmp_path / "study.yaml")
+
+
+SEARCH = {"assess_file", "sample_population"}
+CHANGES = [
+    ({"title": "x"}, {}, set()),
+    ({}, {"max_order": 2}, SEARCH),
+    ({}, {"weighting": "normalised"}, SEARCH),
+    ({}, {"dis_suda": "user-guide"}, {"assess_file"}),
+    ({}, {"special": {"seed": 2}}, {"assess_file"}),
+    ({}, {"sampling_fraction": 0.2}, SEARCH),
+    ({}, {"missing": "category"}, {"prepare_filerisk"}),
+    ({}, {"key_variables": ["sex", "job"]}, {"prepare_filerisk", *SEARCH}),
+    ({"binning": {"bins": 4}}, {}, {"prepare_filerisk"}),
+    ({}, {"file": {"path": "other.csv", "id": "pid"}}, {"prepare_filerisk"}),
+    (
+        {},
+        {"population": {**POPULATION["population"], "numerical_study": {"samples": 4, "strata": "region"}}},
+        {"sample_population"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("keys", "section", "touched"), CHANGES)
+def test_a_change_touches_the_steps_that_take_it(keys, section, touched):
+    before, after = model(file_risk=POPULATION), model(file_risk={**POPULATION, **section}, **keys)
+    assert changed(before, after) - {"resolve", "report"} == touched
+
+
+def test_the_section_does_not_touch_the_steps_of_others():
+    alone, both = model(**LINKAGE, matching=MATCHING), model(**LINKAGE, matching=MATCHING, file_risk=OF_PUF)
+    assert changed(alone, both) == {"resolve"}
+
+
+def test_the_bundled_study_is_the_paper_s():
+    bundled = study.load(ROOT / "config" / "studies" / "dis-suda-2003.yaml")
+    assert len(bundled.risk_key) == 12
+    assert bundled.risk.study_fraction == 0.02
+    assert bundled.risk.population.numerical_study.samples == 50
+    assert len(bundled.simulate.households) == 2

@@ -1,0 +1,145 @@
+"""What a study must have to link records, to match synthetic data, or both; and which steps a change touches."""
+
+from pathlib import Path
+
+import pytest
+from making.matching import MATCHING
+from making.studies import changed, saved
+from reident.errors import InputError
+from reident.study import model as study
+
+ROOT = Path(__file__).parents[3]
+LINKAGE = {
+    "files": {
+        "puf": {"path": "puf.csv", "id": "p"},
+        "eif": {"path": "eif.csv", "id": "e"},
+        "iuf": {"path": "iuf.csv", "puf_id": "p", "eif_id": "e"},
+    },
+    "linking_variables": [{"name": "age", "type": "numeric"}],
+    "metrics": {"taxicab": {}},
+}
+SURVEY = {"kind": "synthetic-survey"}
+WITHOUT_FILES = {key: value for key, value in MATCHING.items() if key not in ("confidential", "synthetic")}
+
+
+def load(folder, **keys):
+    return study.load(saved(folder, {"id": "s", **keys}))
+
+
+@pytest.mark.parametrize(
+    ("keys", "sides"),
+    [
+        (LINKAGE, ["puf", "eif", "iuf"]),
+        ({"matching": MATCHING}, ["confidential", "synthetic_1", "synthetic_2", "synthetic_3"]),
+        (
+            {"matching": WITHOUT_FILES, "simulate": {**SURVEY, "copies": 2}},
+            ["confidential", "synthetic_1", "synthetic_2"],
+        ),
+        (
+            {**LINKAGE, "matching": MATCHING},
+            ["puf", "eif", "iuf", "confidential", "synthetic_1", "synthetic_2", "synthetic_3"],
+        ),
+    ],
+)
+def test_what_a_study_reads(tmp_path, keys, sides):
+    found = load(tmp_path, **keys)
+    assert list(found.sources) == sides
+    assert found.simulated == (set(sides) if "simulate" in keys else set())
+    assert study.parse(study.canonical_json(found)) == found
+
+
+@pytest.mark.parametrize(
+    ("keys", "sentence"),
+    [
+        ({}, "`metrics`, `matching` or `file_risk` is missing"),
+        ({**LINKAGE, "metrics": None}, "`files` must not be given without `metrics`"),
+        ({"matching": MATCHING, "strata": ["region"]}, "`strata` must not be given without `metrics`"),
+        (
+            {"matching": MATCHING, "linking_variables": LINKAGE["linking_variables"]},
+            "`linking_variables` must not be given without",
+        ),
+        ({**LINKAGE, "linking_variables": []}, "`linking_variables` is missing. List"),
+        ({**LINKAGE, "metrics": {}}, "`metrics` must have at least one metric"),
+        (
+            {**LINKAGE, "files": None},
+            "`metrics` must have exactly one source of records: `files`, `microaggregate`, or",
+        ),
+        ({**LINKAGE, "simulate": {"seed": 1}}, "`metrics` must have exactly one source of records: `files`"),
+        (
+            {**LINKAGE, "simulate": SURVEY},
+            "`simulate` must not have the kind `synthetic-survey` without `matching`",
+        ),
+        (
+            {"matching": MATCHING, "simulate": {"seed": 1}},
+            "`simulate` must not have the kind `household-survey` without `metrics`",
+        ),
+        ({"matching": MATCHING, "simulate": SURVEY}, "`matching` must have exactly one source of files"),
+        ({"matching": WITHOUT_FILES}, "`matching` must have exactly one source of files"),
+        ({"matching": MATCHING, "decision": {}}, "`decision` must have at least one limit"),
+        (
+            {"matching": MATCHING, "decision": {"conditional_rate_at_most": 0.1}},
+            "`decision.conditional_rate_at_most` must not be given without `metrics`",
+        ),
+        (
+            {**LINKAGE, "decision": {"true_match_rate_at_most": 0.1}},
+            "`decision.true_match_rate_at_most` must not be given without",
+        ),
+        (
+            {"matching": {**MATCHING, "known": ["job"]}},
+            "line 2: `matching`: `job` must not be both in `known` and in `synthesized`",
+        ),
+        ({"matching": MATCHING, "simulate": {"kind": "census"}}, "must have as `kind` one of"),
+    ],
+)
+def test_what_is_refused(tmp_path, keys, sentence):
+    with pytest.raises(InputError) as error:
+        load(tmp_path, **keys)
+    assert sentence in str(error.value)
+    assert "study.yaml, line " in str(error.value)
+
+
+def test_a_file_that_is_not_there_is_named_with_its_place(tmp_path):
+    found = load(tmp_path, matching=MATCHING)
+    for name in ("confidential.csv", "synthetic_1.csv"):
+        (tmp_path / name).write_text("a\n")
+    with pytest.raises(
+        InputError, match=r"`matching\.synthetic\[2\]\.path`: synthetic_2\.csv does not exist"
+    ):
+        study.check_files(found, tmp_path / "study.yaml")
+
+
+def test_simulated_files_need_not_be_there(tmp_path):
+    study.check_files(load(tmp_path, matching=WITHOUT_FILES, simulate=SURVEY), tmp_path / "study.yaml")
+
+
+CHANGES = [
+    ({"title": "x"}, {}, set()),
+    ({"decision": {"true_match_rate_at_most": 0.1}}, {}, set()),
+    ({}, {"scenarios": [{"name": "other", "known": ["age"]}]}, {"match"}),
+    ({}, {"interval": "open"}, {"match"}),
+    ({}, {"missing": "each_other"}, {"match"}),
+    ({}, {"radius": {"income": {"relative": "0.3"}, "age": {"absolute": "1"}}}, {"match"}),
+    ({}, {"radius": {"income": {"relative": "0.1"}}}, {"match", "prepare_matching"}),
+    ({}, {"targets": {"variable": "sex", "equals": "1"}}, {"prepare_matching"}),
+    ({}, {"synthesized": ["job", {"name": "income", "missing": ["-8"]}]}, {"prepare_matching"}),
+    ({}, {"confidential": {"path": "other.csv"}}, {"prepare_matching"}),
+]
+
+
+@pytest.mark.parametrize(("keys", "matching", "touched"), CHANGES)
+def test_a_change_touches_the_steps_that_take_it(keys, matching, touched):
+    before = study.Study.model_validate({"id": "s", **LINKAGE, "matching": MATCHING})
+    after = study.Study.model_validate({"id": "s", **LINKAGE, "matching": {**MATCHING, **matching}, **keys})
+    assert changed(before, after) - {"resolve", "report"} == touched
+
+
+def test_matching_does_not_touch_the_steps_of_linkage():
+    alone = study.Study.model_validate({"id": "s", **LINKAGE})
+    both = study.Study.model_validate({"id": "s", **LINKAGE, "matching": MATCHING})
+    assert changed(alone, both) == {"resolve"}
+
+
+def test_the_bundled_study_simulates_three_files_with_two_synthesized_variables():
+    bundled = study.load(ROOT / "config" / "studies" / "synthetic-survey.yaml")
+    assert list(bundled.sources) == ["confidential", "synthetic_1", "synthetic_2", "synthetic_3"]
+    assert len(bundled.matching.synthesized) == 2

@@ -1,0 +1,539 @@
+"""The study model: what a study file may say, what it means, what is refused, and what a digest covers."""
+
+from fractions import Fraction
+
+import pytest
+from making.studies import PLAIN, changed, files, parts, plain, saved, study
+from reident.errors import InputError
+from reident.study import model as studies
+
+
+def first(model):
+    return model.linking_variables[0]
+
+
+def with_variable(**fields):
+    return plain(linking_variables=[{"name": "x", "type": "categorical", **fields}])
+
+
+def many_unknown(links):
+    return files(iuf={**PLAIN["files"]["iuf"], "unknown_links_at_most": links})
+
+
+SPELLINGS = [
+    ("one key column needs no list", plain(), lambda s: s.record_files["puf"].id, ("p",)),
+    ("the column is the name", plain(), lambda s: (first(s).puf, first(s).eif), ("x", "x")),
+    (
+        "a file may name it differently",
+        with_variable(eif="E"),
+        lambda s: (first(s).puf, first(s).eif),
+        ("x", "E"),
+    ),
+    (
+        "missing codes for both files",
+        with_variable(missing=["-9", ""]),
+        lambda s: first(s).missing.eif,
+        ("-9", ""),
+    ),
+    (
+        "a recode to what is missing in the other file",
+        with_variable(missing={"eif": "-9"}, recode={"puf": {"a": "-9"}}),
+        lambda s: first(s).recode.puf,
+        {"a": "-9"},
+    ),
+    ("one missing code needs no list", with_variable(missing="-9"), lambda s: first(s).missing.puf, ("-9",)),
+    (
+        "missing codes of one file alone",
+        with_variable(missing={"eif": ["."]}),
+        lambda s: (first(s).missing.puf, first(s).missing.eif),
+        ((), (".",)),
+    ),
+    (
+        "one missing code of one file needs no list",
+        with_variable(missing={"puf": "-9"}),
+        lambda s: first(s).missing.puf,
+        ("-9",),
+    ),
+    (
+        "integer-coded with a hyphen",
+        with_variable(**{"integer-coded": "true"}),
+        lambda s: first(s).integer_coded,
+        True,
+    ),
+    (
+        "integer_coded with a line below",
+        with_variable(integer_coded="true"),
+        lambda s: first(s).integer_coded,
+        True,
+    ),
+    ("a strata variable by its name alone", plain(strata=["s"]), lambda s: s.strata[0].eif, "s"),
+    (
+        "a metric without options",
+        plain(metrics={"taxicab": None}),
+        lambda s: s.metrics.taxicab.alpha,
+        Fraction(1, 2),
+    ),
+    (
+        "α as a fraction",
+        plain(metrics={"taxicab": {"alpha": "1/3"}}),
+        lambda s: s.metrics.taxicab.alpha,
+        Fraction(1, 3),
+    ),
+    (
+        "α as a decimal is exact",
+        plain(metrics={"euclidean": {"alpha": "0.1"}}),
+        lambda s: s.metrics.euclidean.alpha,
+        Fraction(1, 10),
+    ),
+    (
+        "metrics come in the order of the registry",
+        plain(metrics={"adhoc": {}, "unicity": {}}),
+        lambda s: list(s.chosen),
+        ["unicity", "adhoc"],
+    ),
+    (
+        "a key column of one name in both files is told apart",
+        plain(
+            files={
+                "puf": {"path": "a", "id": ["id", "n"]},
+                "eif": {"path": "b", "id": ["id", "m"]},
+                "iuf": {"path": "c", "puf_id": ["u", "v"], "eif_id": ["w", "y"]},
+            }
+        ),
+        lambda s: s.keys,
+        {"puf": ("puf_id", "n"), "eif": ("eif_id", "m")},
+    ),
+    (
+        "as many pairs kept as suspected",
+        plain(rank_filter={"keep": "5"}),
+        lambda s: s.rank_filter.max_pairs,
+        5,
+    ),
+    (
+        "thousands apart",
+        plain(files=many_unknown("1_000")),
+        lambda s: s.link_file.unknown_links_at_most,
+        1000,
+    ),
+    ("a date", plain(date="2026-03-02"), lambda s: s.date.isoformat(), "2026-03-02"),
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "data", "look", "value"), SPELLINGS, ids=[case[0] for case in SPELLINGS]
+)
+def test_what_a_study_file_may_say(sentence, data, look, value):
+    assert look(studies.Study.model_validate(data)) == value
+
+
+ADHOC = "metrics.adhoc.scores"
+NULL = 'Write `"NULL"` in quotation marks for that word, or `""` for an empty cell.'
+REFUSED = [
+    (
+        "an id with capitals",
+        plain(id="Study"),
+        "`id` must consist of lower-case letters, digits and hyphens.",
+    ),
+    ("an id with a slash", plain(id="a/b"), "`id` must consist of lower-case letters, digits and hyphens."),
+    (
+        "an id with a line end",
+        plain(id="a\n"),
+        "`id` must consist of lower-case letters, digits and hyphens.",
+    ),
+    ("no id", {key: value for key, value in PLAIN.items() if key != "id"}, "`id` is missing. Add it"),
+    ("a key that nobody knows", plain(metric={}), "`metric` is not a known key. Did you mean `metrics`?"),
+    (
+        "a key that nobody knows, below",
+        plain(binning={"bin": "4"}),
+        "`binning.bin` is not a known key. Did you mean `bins`?",
+    ),
+    ("neither files nor simulate", plain(files=None), "`metrics` must have exactly one source of records"),
+    ("no linking variable", plain(linking_variables=[]), "`linking_variables`"),
+    ("no metric", plain(metrics={}), "`metrics` must have at least one metric. Add one"),
+    ("a metric that does not exist", plain(metrics={"taxycab": {}}), "Did you mean `taxicab`?"),
+    ("a type that does not exist", with_variable(type="ordinal"), "`linking_variables[1].type`"),
+    (
+        "a linking variable twice",
+        plain(linking_variables=[PLAIN["linking_variables"][0]] * 2),
+        "`x` is given twice in `linking_variables`",
+    ),
+    ("a strata variable twice", plain(strata=["s", "s"]), "`s` is given twice in `strata`"),
+    ("a variable for strata and linking", plain(strata=["c"]), "`c` must not be both"),
+    (
+        "the same column under two names",
+        plain(strata=[{"name": "s", "eif": "c"}]),
+        "must not be both a strata variable and a",
+    ),
+    (
+        "a linking variable named as a key",
+        with_variable(name="p"),
+        "`p` must not be the name of a key column and of another",
+    ),
+    (
+        "a strata variable named as a key",
+        plain(strata=["e"]),
+        "`e` must not be the name of a key column and of another",
+    ),
+    (
+        "a variable named as a result column",
+        with_variable(name="score"),
+        "`score` must not be a name in the study",
+    ),
+    (
+        "a key part twice",
+        plain(
+            files=files(
+                puf={"path": "f", "id": ["p", "p"]}, iuf={"path": "f", "puf_id": ["p", "q"], "eif_id": "e"}
+            )
+        ),
+        "`p` must not be the name of a key column and of another",
+    ),
+    (
+        "links with fewer key parts than the file",
+        plain(files=files(eif={"path": "f", "id": ["a", "b"]})),
+        "`files.iuf.eif_id` must have as many columns as `eif.id`, but has 1 instead of 2.",
+    ),
+    ("an empty key", plain(files=files(eif={"path": "f", "id": []})), "`files.eif.id`"),
+    (
+        "an encoding that does not exist",
+        plain(files=files(puf={"path": "f", "id": "p", "encoding": "utf-9"})),
+        "utf-8",
+    ),
+    (
+        "two delimiters",
+        plain(files=files(puf={"path": "f", "id": "p", "delimiter": "||"})),
+        "`files.puf.delimiter`",
+    ),
+    (
+        "a quote as delimiter",
+        plain(files=files(puf={"path": "f", "id": "p", "delimiter": '"'})),
+        "`files.puf",
+    ),
+    (
+        "a line end as delimiter",
+        plain(files=files(puf={"path": "f", "id": "p", "delimiter": "\n"})),
+        "`files.puf",
+    ),
+    (
+        "an order for a number",
+        with_variable(type="numeric", order=["1", "2"]),
+        "must not have `order` or `integer_coded` with `type: numeric`",
+    ),
+    (
+        "coded integers for a number",
+        with_variable(type="numeric", integer_coded="yes"),
+        "must not have `order` or `integer_coded` with `type: numeric`",
+    ),
+    ("an order of one category", with_variable(order=["1"]), "`linking_variables[1].order`"),
+    (
+        "a category twice in the order",
+        with_variable(order=["1", "2", "1"]),
+        "`linking_variables[1].order` must not contain a category twice",
+    ),
+    ("a null among missing codes", with_variable(missing=["-9", None]), NULL),
+    ("a null among those of one file", with_variable(missing={"puf": [None]}), NULL),
+    ("a null in place of missing codes", with_variable(missing={"eif": None}), NULL),
+    (
+        "a recode to a missing code",
+        with_variable(missing=["-9"], recode={"puf": {"a": "-9 "}}),
+        "`linking_variables[1].recode.puf` must not map a code to `-9 `, which is a missing code: missing codes are",
+    ),
+    (
+        "a recode to a missing code of coded integers",
+        with_variable(missing={"eif": "9"}, integer_coded="true", recode={"eif": {"7": "09"}}),
+        "Add `7` to `missing.eif` instead.",
+    ),
+    (
+        "a section of one file's codes",
+        with_variable(missing={"puf": {"a": "b"}}),
+        "must be a list. Write its items",
+    ),
+    (
+        "a word for a section",
+        plain(binning="5"),
+        "`binning` must be a section. Write its keys below it, or as `{key:",
+    ),
+    (
+        "a word for a table",
+        with_variable(recode={"puf": "a"}),
+        "`linking_variables[1].recode.puf` must be a section",
+    ),
+    (
+        "a word for a list",
+        plain(strata="s"),
+        "`strata` must be a list. Write its items in brackets, as in `[a, b]`",
+    ),
+    (
+        "an empty list",
+        plain(files=files(eif={"path": "f", "id": []})),
+        "must have at least 1 item, but has 0. Add what",
+    ),
+    (
+        "a list for a word",
+        plain(title=["a"]),
+        "`title` must be a single value, not a list or a section. Write one value.",
+    ),
+    (
+        "a recode to null",
+        with_variable(recode={"puf": {"a": None}}),
+        "`linking_variables[1].recode.puf.a` must not be absent or null. Write a value, in quotation marks if",
+    ),
+    (
+        "a word for a number of bins",
+        plain(binning={"bins": "five"}),
+        "`binning.bins` must be an integer",
+    ),
+    (
+        "a number of bins with an underscore",
+        plain(binning={"bins": "5_0"}),
+        "`binning.bins` must not have underscores",
+    ),
+    (
+        "α with an underscore",
+        plain(metrics={"taxicab": {"alpha": "0.2_5"}}),
+        "`metrics.taxicab.alpha` must not have underscores",
+    ),
+    (
+        "a level with an underscore",
+        plain(rates={"level": "0.9_5"}),
+        "`rates.level` must not have underscores except between thousands",
+    ),
+    (
+        "a word for a level",
+        plain(rates={"level": "high"}),
+        "`rates.level` must be a number. Write decimals with a point",
+    ),
+    ("a word for a truth value", with_variable(integer_coded="perhaps"), "must be `true` or `false`"),
+    (
+        "a date of seconds",
+        plain(date="0"),
+        "`date` is not a date (YYYY-MM-DD). Write for example 2026-03-31.",
+    ),
+    ("a date of a year", plain(date="2026"), "`date` is not a date (YYYY-MM-DD)"),
+    ("a date with a time", plain(date="2026-03-02T00:00:00"), "`date` is not a date (YYYY-MM-DD)"),
+    (
+        "a date that no calendar has",
+        plain(date="2026-02-30"),
+        "`date` is not a valid date (YYYY-MM-DD)",
+    ),
+    ("one bin", plain(binning={"bins": "1"}), "`binning.bins`"),
+    ("bins of a file that does not exist", plain(binning={"cutpoints": "iuf"}), "`binning.cutpoints`"),
+    (
+        "keep below max_pairs",
+        plain(rank_filter={"max_pairs": "6", "keep": "5"}),
+        "`rank_filter.keep` must be at least `max_pairs` (6), but is 5.",
+    ),
+    ("no pairs at all", plain(rank_filter={"max_pairs": "0"}), "`rank_filter.max_pairs`"),
+    ("α of 0", plain(metrics={"taxicab": {"alpha": "0"}}), "`metrics.taxicab.alpha`"),
+    ("α above 1", plain(metrics={"euclidean": {"alpha": "1.0001"}}), "`metrics.euclidean.alpha`"),
+    (
+        "α that is no number",
+        plain(metrics={"taxicab": {"alpha": "half"}}),
+        "must be a number. Write a decimal such as 0.5",
+    ),
+    (
+        "α of too many decimals to tell two scores apart",
+        plain(metrics={"taxicab": {"alpha": "0.3333333333333333"}}),
+        "`metrics.taxicab.alpha` must have at most 12 decimal places. Round it, or write a fraction such as 1/3.",
+    ),
+    (
+        "α with ten million digits",
+        plain(metrics={"taxicab": {"alpha": "1e9999999"}}),
+        "`metrics.taxicab.alpha` must have an exponent from -308 to 308. Write the number without it.",
+    ),
+    (
+        "α with ten million decimals",
+        plain(metrics={"euclidean": {"alpha": "1E-9999999"}}),
+        "`metrics.euclidean.alpha` must have an exponent from -308 to 308",
+    ),
+    (
+        "α over nothing",
+        plain(metrics={"taxicab": {"alpha": "1/0"}}),
+        "must be a number. Write a decimal such as 0.5",
+    ),
+    ("α that is no finite number", plain(metrics={"taxicab": {"alpha": "nan"}}), "`metrics.taxicab.alpha`"),
+    (
+        "an order of interactions that is full",
+        plain(metrics={"unicity": {"interactions": "full", "max_order": "2"}}),
+        "`metrics.unicity.max_order` must not be given with `interactions: full`",
+    ),
+    ("a level of 1", plain(rates={"level": "1"}), "`rates.level`"),
+    (
+        "a limit as a percentage",
+        plain(decision={"conditional_rate_at_most": "5"}),
+        "`decision.conditional_rate_at_most`",
+    ),
+    (
+        "scores of no variable",
+        plain(metrics={"adhoc": {"scores": {"z": "exact"}}}),
+        f"`{ADHOC}.z` is not the score of a linking variable",
+    ),
+    ("no rule", plain(metrics={"adhoc": {"scores": {"x": {}}}}), "exactly one of"),
+    (
+        "two rules",
+        plain(
+            metrics={"adhoc": {"scores": {"x": {"exact": "true", "bands": [{"within": "1", "score": "1"}]}}}}
+        ),
+        "exactly one of",
+    ),
+    (
+        "a score above 5",
+        plain(metrics={"adhoc": {"scores": {"x": {"bands": [{"within": "1", "score": "5.1"}]}}}}),
+        f"`{ADHOC}.x.bands[1].score`",
+    ),
+    (
+        "a score below 0",
+        plain(metrics={"adhoc": {"scores": {"c": {"table": [{"puf": "a", "eif": "a", "score": "-1"}]}}}}),
+        f"`{ADHOC}.c.table[1].score`",
+    ),
+    (
+        "a score that is no number",
+        plain(metrics={"adhoc": {"scores": {"x": {"bands": [{"within": "1", "score": "nan"}]}}}}),
+        f"`{ADHOC}.x.bands[1].score`",
+    ),
+    (
+        "bands of categories",
+        plain(metrics={"adhoc": {"scores": {"c": {"bands": [{"within": "1", "score": "1"}]}}}}),
+        "must not have `bands`, because the variable is categorical",
+    ),
+    (
+        "a table of numbers",
+        plain(metrics={"adhoc": {"scores": {"x": {"table": [{"puf": "1", "eif": "1", "score": "1"}]}}}}),
+        "must not have a `table`, because the variable is numeric",
+    ),
+    (
+        "a band twice",
+        plain(
+            metrics={
+                "adhoc": {
+                    "scores": {
+                        "x": {"bands": [{"within": "1", "score": "1"}, {"within": "1.0", "score": "2"}]}
+                    }
+                }
+            }
+        ),
+        "`metrics.adhoc.scores.x.bands` must not have the same `within` twice",
+    ),
+    (
+        "a function without its hash",
+        plain(metrics={"adhoc": {"scores": {"x": {"function": "m:f"}}}}),
+        "`metrics.adhoc.scores.x.sha256` is missing",
+    ),
+    (
+        "a function by a path",
+        plain(metrics={"adhoc": {"scores": {"x": {"function": "../m:f"}}}}),
+        f"`{ADHOC}.x.function`",
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "data", "says"), REFUSED, ids=[case[0] for case in REFUSED])
+def test_what_is_refused_with_line_and_key(tmp_path, sentence, data, says):
+    path = saved(tmp_path, data)
+    with pytest.raises(InputError) as caught:
+        studies.load(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}, line ")
+    assert says in message
+    assert "\n" not in message
+
+
+def test_the_first_mistake_is_told_with_its_line_and_how_many_follow(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text(
+        "id: Bad Id\nfiles:\n  puf: {path: p.csv}\n  eif: {path: e.csv, id: e}\nmetrics: {}\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(
+        InputError, match=r"study\.yaml, line 1: `id` must .*\(2 more lines have mistakes\.\)"
+    ):
+        studies.load(path)
+
+
+MANY = [
+    ("all", "23", None),
+    ("auto", "24", "max_order"),
+    ("full", "40", None),
+    ("jointly_observed", "64", None),
+]
+
+
+@pytest.mark.parametrize(("interactions", "v", "says"), MANY)
+def test_all_sets_are_tried_up_to_23_variables(tmp_path, interactions, v, says):
+    variables = [{"name": f"x{at}", "type": "numeric"} for at in range(int(v))]
+    path = saved(
+        tmp_path, plain(linking_variables=variables, metrics={"unicity": {"interactions": interactions}})
+    )
+    if says is None:
+        assert len(studies.load(path).linking_variables) == int(v)
+    else:
+        with pytest.raises(InputError, match=says):
+            studies.load(path)
+
+
+# Canonical form and digests
+
+SAME = [
+    ("keys in another order", dict(reversed(PLAIN.items()))),
+    ("a default written out", plain(binning={"bins": "5", "scope": "stratum"}, strata=[])),
+    ("α in another spelling", plain(metrics={"taxicab": {"alpha": "1/2"}})),
+    ("α with another zero", plain(metrics={"taxicab": {"alpha": "0.50"}})),
+    ("a list of one", plain(files=files(puf={"path": "puf.csv", "id": ["p"]}))),
+]
+
+
+@pytest.mark.parametrize(("sentence", "data"), SAME, ids=[case[0] for case in SAME])
+def test_the_same_study_has_one_canonical_form(sentence, data):
+    assert studies.canonical_json(studies.Study.model_validate(data)) == studies.canonical_json(study())
+
+
+def test_the_canonical_form_reads_back_as_the_study():
+    whole = study(
+        strata=["s"],
+        date="2026-03-02",
+        decision={"conditional_rate_at_most": "0.05"},
+        metrics={
+            "unicity": {"max_order": "3"},
+            "taxicab": {"alpha": "1/3"},
+            "adhoc": {
+                "scores": {"x": {"bands": [{"within": "0.1", "relative": "true", "score": "4.999999999999"}]}}
+            },
+        },
+        linking_variables=[
+            {"name": "x", "type": "numeric"},
+            {"name": "é", "type": "categorical", "order": ["NO", "012"]},
+        ],
+    )
+    text = studies.canonical_json(whole)
+    assert studies.parse(text) == whole
+    assert studies.canonical_json(studies.parse(text)) == text
+
+
+TOUCHES = [
+    ("the title", {"title": "T"}, {"report"}),
+    ("the limit of the verdict", {"decision": {"conditional_rate_at_most": "0.1"}}, set()),
+    ("the interval", {"rates": {"interval": "wilson"}}, {"rate"}),
+    ("the rank limit", {"rank_filter": {"max_pairs": "4"}}, {"rank", "rate"}),
+    ("what scoring keeps", {"rank_filter": {"keep": "30"}}, {"score", "confirm"}),
+    ("α", {"metrics": {"taxicab": {"alpha": "0.4"}}}, {"score"}),
+    ("a metric more", {"metrics": {"taxicab": {}, "unicity": {}}}, {"describe", "rate"}),
+    ("the number of bins", {"binning": {"bins": "4"}}, {"bin"}),
+    ("the scope of standard deviations", {"binning": {"scope": "study"}}, {"bin", "score"}),
+    ("a strata variable", {"strata": ["s"]}, {"prepare", "stratify", "bin", "score", "describe", "rate"}),
+    (
+        "a tolerance for unknown links",
+        {"files": files(iuf={**PLAIN["files"]["iuf"], "unknown_links_at_most": 1})},
+        {"prepare"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("sentence", "sections", "touched"), TOUCHES, ids=[case[0] for case in TOUCHES])
+def test_a_change_touches_the_steps_that_take_it(sentence, sections, touched):
+    assert changed(study(), study(**sections)) == {"resolve", *touched}
+
+
+def test_the_options_of_a_metric_touch_its_own_scores_alone():
+    before, after = (study(metrics={"taxicab": {"alpha": alpha}, "unicity": {}}) for alpha in ("0.5", "0.4"))
+    assert parts(before, "score", metric="unicity") == parts(after, "score", metric="unicity")
+    assert parts(before, "score", metric="taxicab") != parts(after, "score", metric="taxicab")

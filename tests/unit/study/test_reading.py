@@ -1,0 +1,123 @@
+"""Reading study files: every scalar is the text that the analyst wrote, and every message knows its line."""
+
+import pytest
+from reident.errors import InputError
+from reident.study import reading as studyfile
+
+SCALARS = [
+    ("Norway is no truth value", "NO", "NO"),
+    ("yes and on stay words", "yes", "yes"),
+    ("a leading zero stays", "012", "012"),
+    ("a time is no number of seconds", "22:30", "22:30"),
+    ("a date is no date yet", "2026-03-02", "2026-03-02"),
+    ("an exponent stays", "1e3", "1e3"),
+    ("a hexadecimal number stays", "0x1F", "0x1F"),
+    ("infinity is a word", ".inf", ".inf"),
+    ("underscores in a number stay", "1_000", "1_000"),
+    ("a number keeps its zeros", "0.50", "0.50"),
+    ("quotes are not part of the text", '"07"', "07"),
+    ("a quoted empty text is a text", '""', ""),
+    ("a quoted tilde is a text", '"~"', "~"),
+    ("a quoted null is a text", "'null'", "null"),
+    ("an empty value is none", "", None),
+    ("a tilde is none", "~", None),
+    ("null is none", "null", None),
+    ("a tag is not obeyed", "!!int 012", "012"),
+    ("a tag cannot make objects", '!!python/object/apply:os.system ["true"]', ["true"]),
+    ("an alias is what it stands for", "&a [x, {y: z}]", ["x", {"y": "z"}]),
+]
+
+
+@pytest.mark.parametrize(("sentence", "written", "value"), SCALARS, ids=[case[0] for case in SCALARS])
+def test_scalars_stay_what_the_analyst_wrote(tmp_path, sentence, written, value):
+    assert studyfile.read(saved(tmp_path, f"key: {written}\n"))[0] == {"key": value}
+
+
+def saved(folder, content):
+    path = folder / "s.yaml"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def test_a_byte_order_mark_is_skipped(tmp_path):
+    assert studyfile.read(saved(tmp_path, b"\xef\xbb\xbfkey: 1\n"))[0] == {"key": "1"}
+
+
+WRONG = [
+    ("a key that repeats", "a: 1\nb: 2\na: 3\n", ", line 3: `a` is given twice. Remove one of the two."),
+    ("a key that repeats below", "a:\n  b: 1\n  c: 1\n  b: 2\n", ", line 4: `b` is given twice"),
+    ("a key that repeats in one line", "a: {b: 1, b: 2}\n", ", line 1: `b` is given twice"),
+    ("a key that repeats in quotes", 'a: 1\n"a": 2\n', ", line 2: `a` is given twice"),
+    ("an open bracket", "a: [1\nb: 2\n", "not valid YAML"),
+    ("a tab as indentation", "a:\n\tb: 1\n", ", line 2: the file is not valid YAML"),
+    ("two documents", "a: 1\n---\nb: 2\n", ", line 2: the file is not valid YAML"),
+    ("a control character", "a: \x07\n", "not valid YAML"),
+    ("a list at the top", "- a\n- b\n", "the file must consist of keys"),
+    ("a word alone", "hello\n", "the file must consist of keys"),
+    ("an empty file", "", "the file must consist of keys"),
+    ("a key that is a list", "? [a, b]\n: 1\n", ", line 1: a key must be plain text"),
+    ("an alias that holds itself", "a: &x\n  - b\n  - *x\n", ", line 1: an alias must not contain itself"),
+    ("an alias of nothing", "a: *x\n", ", line 1: the file is not valid YAML"),
+    (
+        "brackets in brackets",
+        "a: " + "[" * 5000 + "]" * 5000,
+        ": lists or sections are nested too deeply",
+    ),
+    ("brackets that stay open", "a: " + "{b: " * 5000, ": lists or sections are nested too deeply"),
+    (
+        "lists in lists",
+        "a: 1\nb: " + "[" * 60 + "]" * 60,
+        ", line 2: lists or sections are nested too deeply",
+    ),
+    (
+        "a line of 50 MB",
+        "title: " + "x" * 50_000_000,
+        ": the file must have at most 20,000,000 bytes. Shorten it.",
+    ),
+    (
+        "a long line",
+        "a: 1\ntitle: " + "x" * 1_000_000,
+        ", line 2: the line must have at most 1,000,000 characters. Shorten it.",
+    ),
+    (
+        "a long text of many lines",
+        "a: 1\ntitle: |\n" + "  words\n" * 20_000,
+        ", line 2: a value must have at most 100,000 characters. Shorten it.",
+    ),
+    ("another encoding", "a: é\n".encode("latin-1"), "not UTF-8 text. Save it as UTF-8"),
+    ("a Parquet file", b"PAR1\x00\xff\xfe", "not UTF-8 text"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "content", "says"), WRONG, ids=[case[0] for case in WRONG])
+def test_what_cannot_be_read_is_one_sentence_with_the_file(tmp_path, sentence, content, says):
+    path = saved(tmp_path, content)
+    with pytest.raises(InputError) as caught:
+        studyfile.read(path)
+    assert str(caught.value).startswith(str(path))
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["absent.yaml", "."])
+def test_a_file_that_cannot_be_opened_is_named(tmp_path, name):
+    with pytest.raises(InputError, match="the study file cannot be read"):
+        studyfile.read(tmp_path / name)
+
+
+LINES = [
+    ("a key of the top", ("b",), 2),
+    ("a key below", ("b", "c"), 3),
+    ("an element of a list", ("b", "c", 1), 5),
+    ("a key of an element", ("b", "c", 1, "y"), 6),
+    ("a key that is missing: the line of what should hold it", ("b", "z"), 2),
+    ("an element that is missing", ("b", "c", 7), 3),
+    ("a part that pydantic adds for a union", ("b", "function-wrap", "c"), 3),
+    ("nothing", (), 1),
+]
+
+
+@pytest.mark.parametrize(("sentence", "location", "line"), LINES, ids=[case[0] for case in LINES])
+def test_the_line_of_a_place(tmp_path, sentence, location, line):
+    text = "a: 1\nb:\n  c:\n    - x: 1\n    - x: 2\n      y: 3\n"
+    assert studyfile.line_of(studyfile.read(saved(tmp_path, text))[1], location) == line

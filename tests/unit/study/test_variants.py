@@ -1,0 +1,44 @@
+"""Variants are named by what they set."""
+
+import pytest
+from reident.study import variants
+
+IDS = [
+    ("a number", ["0.5"], ["v-0.5"]),
+    ("a negative number", ["-1", "1"], ["v-minus-1", "v-1"]),
+    ("a fraction", ["1/3"], ["v-1-3"]),
+    ("a word with an underscore", ["half_gap"], ["v-half-gap"]),
+    ("capitals", ["PUF"], ["v-puf"]),
+    ("dots and slashes lead nowhere", ["../../x"], ["v-x"]),
+    ("an empty text", [""], ["v-empty"]),
+    ("an absent value", [None], ["v-none"]),
+]
+
+
+@pytest.mark.parametrize(("sentence", "values", "ids"), IDS, ids=[case[0] for case in IDS])
+def test_a_variant_is_called_by_what_it_sets(sentence, values, ids):
+    varied = variants.Varied.model_validate({"set": "rates.v", "values": values})
+    assert [variant.id for variant in variants.expand([varied])] == ids
+
+
+def test_a_label_without_a_letter_is_called_by_its_digest():
+    assert variants.slug("漢字") == variants.slug("漢字") != variants.slug("字")
+    assert variants.slug("漢字").isalnum()
+
+
+def test_a_long_name_is_cut_and_stays_apart_from_others():
+    varied = [
+        variants.Varied.model_validate({"set": f"rates.{'n' * 30}{at}", "values": ["a" * 50, "b" * 50]})
+        for at in range(3)
+    ]
+    ids = [variant.id for variant in variants.expand(varied)]
+    assert max(map(len, ids)) == variants.MAX_ID_LENGTH
+    assert len(set(ids)) == 8
+
+
+def test_what_varies_is_named_by_its_last_word_and_by_more_where_two_agree():
+    def named(*keys):
+        return variants.names([variants.Varied.model_validate({"set": key, "values": ["1"]}) for key in keys])
+
+    assert named("metrics.taxicab.alpha") == ["alpha"]
+    assert named("metrics.taxicab.alpha", "metrics.euclidean.alpha") == ["taxicab_alpha", "euclidean_alpha"]

@@ -1,0 +1,231 @@
+"""Every file that a study makes is declared, with exactly its columns and types."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from reident.ledger import stored
+from reident.pipeline.steps import STEPS, table_of
+from reident.pipeline.tables import Column, Table
+from workflow.commands import made, snakemake
+
+pytestmark = pytest.mark.slow
+
+PARQUET_TYPES = {
+    "text": pa.types.is_string,
+    "integer": pa.types.is_integer,
+    "number": pa.types.is_floating,
+    "boolean": pa.types.is_boolean,
+}
+CSV_TYPES = {
+    "text": pd.api.types.is_object_dtype,
+    "integer": pd.api.types.is_integer_dtype,
+    "number": pd.api.types.is_float_dtype,
+    "boolean": pd.api.types.is_bool_dtype,
+}
+NOT_TABLES = {"ledger", "logs", "benchmarks"}
+"""Folders that every step writes to."""
+
+
+class Case(NamedTuple):
+    """A study of a few records.
+
+    Attributes
+    ----------
+    study : dict
+        The content of the study file.
+    targets : tuple of str
+        What is made of it.
+    names : dict
+        What stands in the place of each name in braces.
+    conditions : set of str
+        When there are further columns.
+    """
+
+    study: dict[str, Any]
+    targets: tuple[str, ...]
+    names: dict[str, list[str]]
+    conditions: frozenset[str] = frozenset()
+
+
+HOUSEHOLDS = Case(
+    {
+        "id": "households",
+        "simulate": {"kind": "household-survey", "households": 60, "puf_records": 30, "eif_records": 40},
+        "linking_variables": [{"name": "sex", "type": "categorical", "puf": "SEX", "eif": "gender"}],
+        "metrics": {"taxicab": {}},
+    },
+    ("simulated/puf.csv",),
+    {},
+)
+AMOUNTS = Case(
+    {
+        "id": "amounts",
+        "simulate": {"kind": "skewed-amounts", "records": 30, "variables": 3},
+        "microaggregate": {"variables": ["x1", "x2", "x3"]},
+        "linking_variables": [{"name": name, "type": "numeric"} for name in ("x1", "x2", "x3")],
+        "metrics": {"winkler": {}},
+        "variants": [{"set": "metrics.winkler.min_agree", "values": [1, 2]}],
+    },
+    ("comparison/rates.csv", "comparison/agreements.csv", "description/variables.csv"),
+    {
+        "{1 … v}": ["1", "2", "3"],
+        "{key of the original file}": ["person"],
+        "{columns of the original file}": ["x1", "x2", "x3"],
+        "{key of the PUF}": ["pufid"],
+        "{key of the EIF}": ["person"],
+        "{strata variables}": [],
+        "{linking variables}": ["x1", "x2", "x3"],
+        "{what varies}": ["min_agree"],
+    },
+)
+SYNTHETIC = Case(
+    {
+        "id": "synthetic",
+        "simulate": {"kind": "synthetic-survey", "households": 60, "records": 40, "copies": 2},
+        "matching": {
+            "known": ["SEX", "AGE"],
+            "synthesized": [{"name": "INCOME", "missing": ["-9"]}],
+            "radius": {"INCOME": {"relative": 0.5}},
+        },
+    },
+    ("matching/summary.csv",),
+    {
+        "{key of the file}": [],
+        "{matched variables}": ["SEX", "AGE", "INCOME"],
+        "{file}": ["1", "2", "confidential"],
+    },
+    frozenset({"files without a key"}),
+)
+AUTHORITIES = Case(
+    {
+        "id": "authorities",
+        "simulate": {"kind": "local-authorities", "households": [60, 40], "fraction": 0.2},
+        "file_risk": {
+            "file": "survey",
+            "sampling_fraction": 0.2,
+            "key_variables": [
+                "SEX",
+                {"name": "age", "column": "AGE", "type": "numeric"},
+                "MARSTAT",
+                "TENURE",
+            ],
+            "population": {"numerical_study": {"samples": 2, "strata": "AREA"}},
+        },
+        "variants": [{"set": "file_risk.dis_suda", "values": ["elliot-manning", "user-guide"]}],
+    },
+    ("comparison/filerisk.csv", "filerisk/by_sample.csv"),
+    {
+        "{key of the file}": ["SERIAL"],
+        "{key variables}": ["SEX", "age", "MARSTAT", "TENURE"],
+        "{what varies}": ["dis_suda"],
+    },
+    frozenset({"studies with a population"}),
+)
+SMALL_NAMES = {
+    "{key of the PUF}": ["house", "person"],
+    "{key of the EIF}": ["broker", "serial"],
+    "{strata variables}": ["region"],
+    "{linking variables}": ["age", "income", "rooms", "sex", "education", "tenure"],
+}
+CASES = (HOUSEHOLDS, AMOUNTS, SYNTHETIC, AUTHORITIES)
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory) -> Path:
+    """The results of studies that simulate their files, which together run every step but the report."""
+    folder = tmp_path_factory.mktemp("simulated")
+    for case in CASES:
+        text = yaml.safe_dump(case.study, allow_unicode=True, sort_keys=False)
+        (folder / f"{case.study['id']}.yaml").write_text(text, encoding="utf-8")
+    targets = [target for case in CASES for target in made(case.study["id"], *case.targets)]
+    files = [folder / f"{case.study['id']}.yaml" for case in CASES]
+    ended = snakemake(*targets, studies=files, folder=folder / "run")
+    assert ended.code == 0, ended.shown
+    return folder / "run" / "results"
+
+
+def files_of(results: Path) -> list[Path]:
+    """The results of a study, and of its variants."""
+    paths = (path for path in sorted(results.rglob("*")) if path.is_file() and not path.name.startswith("."))
+    return [path for path in paths if path.parent.name not in NOT_TABLES and path.suffix != ".lock"]
+
+
+def expected(
+    table: Table, path: Path, names: dict[str, list[str]], conditions: frozenset[str]
+) -> list[Column]:
+    """The columns of a file as it is declared, with the names of a study."""
+    unicity = "unicity" in path.as_posix()
+    conditions |= {"unicity" if unicity else "metrics other than unicity"}
+    columns, alternating = [], []
+    for column in (*(one for one in table.columns if not one.only or one.only in conditions), None):
+        place = re.search(r"{.*}", column.name) if column else None
+        if alternating and (place is None or place[0] not in alternating[0].name):
+            name = re.search(r"{.*}", alternating[0].name)[0]
+            for value in names[name]:
+                columns += [one._replace(name=one.name.replace(name, value)) for one in alternating]
+            alternating = []
+        if place:
+            alternating.append(column)
+        elif column:
+            columns.append(column)
+    return columns
+
+
+def check(path: Path, names: dict[str, list[str]], conditions: frozenset[str] = frozenset()) -> str:
+    """Hold a file to its declaration; return the path that it is declared by."""
+    table = table_of(path)
+    columns = expected(table, path, names, conditions)
+    if path.suffix == ".parquet":
+        schema, types = pq.read_schema(path), PARQUET_TYPES
+        found = dict(zip(schema.names, schema.types, strict=True))
+    elif path.suffix == ".csv":
+        source = stored.is_source(path)
+        frame, types = stored.read_text(path) if source else stored.read(path), CSV_TYPES
+        found = {name: frame[name] for name in frame.columns}
+    else:
+        assert not columns, path
+        return table.path
+    assert list(found) == [column.name for column in columns], path
+    for column in columns:
+        fits = [types[kind](found[column.name]) for kind in column.type.split(" or ")]
+        assert any(fits), (path, column.name, found[column.name])
+    return table.path
+
+
+def test_every_file_of_the_small_study_has_the_declared_columns(finished):
+    declared = {check(path, SMALL_NAMES) for path in files_of(finished.results)}
+    linkage = (
+        "resolve",
+        "prepare",
+        "stratify",
+        "bin",
+        "score",
+        "rank",
+        "confirm",
+        "rate",
+        "describe",
+        "report",
+    )
+    assert declared == {table.path for rule in linkage for table in STEPS[rule].tables}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.study["id"])
+def test_every_file_of_a_simulated_study_has_the_declared_columns(simulated, case):
+    files = files_of(simulated / case.study["id"])
+    assert files
+    for path in files:
+        check(path, case.names, case.conditions)
+
+
+def test_every_declared_table_is_made_by_one_of_these_studies(simulated, finished):
+    paths = [path for case in CASES for path in files_of(simulated / case.study["id"])]
+    declared = {table_of(path).path for path in (*paths, *files_of(finished.results))}
+    assert declared == {table.path for step in STEPS.values() for table in step.tables}

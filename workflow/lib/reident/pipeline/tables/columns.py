@@ -1,0 +1,133 @@
+"""How a table is declared: where it is, what it holds, its columns with their types and units."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypedDict, Unpack
+
+Type = Literal["text", "integer", "number", "boolean", "text or integer", "text or number"]
+"""Types of columns; the last two are those of Parquet columns whose type the study decides."""
+
+Holds = Literal["records", "labels", "aggregates"]
+"""What of the sources a file holds: keys, links or values of records; labels and cut points; neither."""
+
+
+class Column(NamedTuple):
+    """One column.
+
+    Attributes
+    ----------
+    name : str
+        With braces where the study names it: ``{key of the PUF}``, ``c_{file}``. Such a column stands for as many
+        columns as the study has of the kind. Several in a row may alternate in the file.
+    type : str
+        A :data:`Type`. Integers and numbers may be empty where they are undefined.
+    meaning : str
+        In a phrase.
+    unit : str
+        ``records``, ``pairs``, ``fraction`` …; empty where there is none.
+    section : str
+        The section of METHODS that defines the column, where it is not that of the table.
+    only : str
+        When the file has the column, if it does not always have it.
+    """
+
+    name: str
+    type: Type
+    meaning: str
+    unit: str = ""
+    section: str = ""
+    only: str = ""
+
+
+class Lines(NamedTuple):
+    """The lines of a table that are about the whole study: those with a value in a column.
+
+    ``name`` is that of the comparison: ``comparison/{name}.csv``.
+    """
+
+    name: str
+    column: str
+    value: str | bool
+
+
+class Table(NamedTuple):
+    """One file that a step makes.
+
+    Attributes
+    ----------
+    output : str
+        The name of the file among the outputs of the step's rule.
+    path : str
+        From the study's results folder, with the wildcards of the rule.
+    meaning : str
+        What one line is about, and in which order the lines are.
+    columns : tuple of Column
+        In their order; empty for a file that is not a table, or whose columns are those of a source.
+    holds : {'aggregates', 'records', 'labels'}
+        What of the sources it holds.
+    reported : bool
+        Whether the report reads it.
+    compared : Lines or None
+        The lines by which variants are compared, where they are compared by this table.
+    section : str
+        The section of METHODS that defines its columns, such as ``6`` or ``4.1``.
+    """
+
+    output: str
+    path: str
+    meaning: str
+    columns: tuple[Column, ...] = ()
+    holds: Holds = "aggregates"
+    reported: bool = False
+    compared: Lines | None = None
+    section: str = ""
+
+
+class _More(TypedDict, total=False):
+    section: str
+    only: str
+
+
+def text(name: str, meaning: str, **more: Unpack[_More]) -> Column:
+    """Declare a column of text."""
+    return Column(name, "text", meaning, **more)
+
+
+def integer(name: str, meaning: str, unit: str = "records", **more: Unpack[_More]) -> Column:
+    """Declare a column of integers: a count of records unless the unit is another."""
+    return Column(name, "integer", meaning, unit, **more)
+
+
+def number(name: str, meaning: str, unit: str = "fraction", **more: Unpack[_More]) -> Column:
+    """Declare a column of numbers: a fraction in [0, 1] unless the unit is another."""
+    return Column(name, "number", meaning, unit, **more)
+
+
+def boolean(name: str, meaning: str, **more: Unpack[_More]) -> Column:
+    """Declare a column of truth values."""
+    return Column(name, "boolean", meaning, **more)
+
+
+WHOLE = "ALL"
+"""The stratum of lines about the whole study."""
+
+
+def account(folder: str) -> Table:
+    """Declare the row account of a step."""
+    columns = (
+        text("step", "the step"),
+        text("file", "the file, or the part of it, that the line is about"),
+        text("cause", "`in`, `used`, or why rows were left out"),
+        integer("rows", "number of rows", "rows"),
+    )
+    meaning = (
+        "The row account of the step. For each file, the rows in are the rows used and the rows left out."
+    )
+    return Table("account", f"{folder}/account.csv", meaning, columns, reported=True, section="1")
+
+
+def warnings(folder: str) -> Table:
+    """Declare the warnings of a step."""
+    columns = (text("warning", "one sentence; it does not contain a key or a value"),)
+    meaning = "What was accepted but may not be what the analyst meant, one warning per line."
+    return Table("warnings", f"{folder}/warnings.csv", meaning, columns, reported=True, section="1")

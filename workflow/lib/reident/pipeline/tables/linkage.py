@@ -1,0 +1,381 @@
+"""The tables of the attack: from typed files to rates (METHODS §1–§6)."""
+
+from __future__ import annotations
+
+from reident.pipeline.tables.columns import (
+    WHOLE,
+    Column,
+    Holds,
+    Lines,
+    Table,
+    account,
+    boolean,
+    integer,
+    number,
+    text,
+    warnings,
+)
+
+PUF_KEY = text("{key of the PUF}", "the key of the PUF record")
+EIF_KEY = text("{key of the EIF}", "the key of the EIF record")
+STRATA = text("{strata variables}", "the value as text; null where missing", section="2")
+PUF_ROW = integer("puf", "row number of the PUF record in `prepared/puf.parquet`, from 0", "row")
+EIF_ROW = integer("eif", "row number of the EIF record in `prepared/eif.parquet`, from 0", "row")
+SCORED_ROW = EIF_ROW._replace(meaning=f"{EIF_ROW.meaning}; null for a PUF record of which no pair is kept")
+RANKED, UNICITY = "metrics other than unicity", "unicity"
+STRATUM = text("stratum", f"the stratum, `s0001` …; `{WHOLE}` for the whole study")
+
+
+def _sides(folder: str, meaning: str, columns: dict[str, tuple[Column, ...]], section: str) -> list[Table]:
+    """Declare a Parquet file with data of records for each of several files."""
+    holds: Holds = "records"
+    return [
+        Table(
+            side, f"{folder}/{side}.parquet", meaning.format(side=side.upper()), own, holds, section=section
+        )
+        for side, own in columns.items()
+    ]
+
+
+VALUES = Column(
+    "{linking variables}",
+    "text or number",
+    "the typed value: a number for numeric variables, otherwise text; null where missing",
+)
+PREPARE = (
+    *_sides(
+        "prepared",
+        "The typed {side}, one row per record, by key.",
+        {"puf": (PUF_KEY, STRATA, VALUES), "eif": (EIF_KEY, STRATA, VALUES)},
+        "1",
+    ),
+    Table(
+        "iuf",
+        "prepared/iuf.parquet",
+        "The true links, one row per distinct link, by row number of the PUF record and then of the EIF record.",
+        (PUF_ROW, EIF_ROW),
+        "records",
+        section="1",
+    ),
+    account("prepared"),
+    warnings("prepared"),
+)
+
+MANIFEST = (
+    text("stratum", "the stratum, `s0001` … by sorted values of the strata variables"),
+    text("{strata variables}", "the value that the records of the stratum share"),
+    integer("n_puf", "PUF records in the stratum"),
+    integer("n_eif", "EIF records in the stratum"),
+    integer("n_links", "true links whose two records are in the stratum", "links"),
+    integer("pairs", "pairs of records to compare: n_puf · n_eif", "pairs"),
+    text("shard", "the shard that compares them; several, joined by `;`, where the stratum is split"),
+)
+SHARDS = (
+    text("shard", "the shard, `0001` …"),
+    text("stratum", "the stratum"),
+    integer("start", "first PUF record of the block, counted from 0 within the stratum", "position"),
+    integer("stop", "end of the block: the position after its last PUF record", "position"),
+    integer("n_puf", "PUF records in the block"),
+    integer("n_eif", "EIF records in the stratum"),
+    integer("pairs", "pairs of records to compare", "pairs"),
+)
+STRATIFY = (
+    *_sides(
+        "strata",
+        "The stratum of each {side} record, in the order of the prepared file.",
+        {
+            side: (
+                integer(
+                    "stratum", "line of the stratum in `strata/manifest.csv`, from 0; null for none", "line"
+                ),
+            )
+            for side in ("puf", "eif")
+        },
+        "2",
+    ),
+    Table(
+        "manifest",
+        "strata/manifest.csv",
+        "The strata, one line per stratum that at least one of the two files has.",
+        MANIFEST,
+        "labels",
+        reported=True,
+        section="2",
+    ),
+    Table(
+        "shards",
+        "strata/shards.csv",
+        "The units of work: strata packed into shards, one line per block of PUF records.",
+        SHARDS,
+        section="2",
+    ),
+    account("strata"),
+)
+
+BINS = Column(
+    "{linking variables}",
+    "text or integer",
+    "the bin of a numeric value, from 1, or the category; null where missing; bin 0 where nothing is compared",
+)
+BIN = (
+    *_sides(
+        "binned",
+        "The {side} with numeric linking variables cut into bins, in the order of the prepared file.",
+        {"puf": (BINS,), "eif": (BINS,)},
+        "3",
+    ),
+    Table(
+        "cutpoints",
+        "binned/cutpoints.csv",
+        "The bins of numeric linking variables, one line per scope, variable, cutting file and bin. A variable "
+        "without a value to cut at has one line, without a bin.",
+        (
+            text("scope", f"the stratum whose records are cut; `{WHOLE}` for the whole study"),
+            text("variable", "the linking variable"),
+            text("file", "the file whose quantiles are the cut points: `puf`, `eif` or `pooled`"),
+            integer("bin", "the bin, from 1 for the lowest values", "bin"),
+            number("above", "the bin holds values above this cut point; empty for the first bin", "value"),
+            number("up_to", "the bin holds values up to this cut point; empty for the last bin", "value"),
+            integer("n_puf", "PUF records in the bin; empty where these cut points are of the EIF alone"),
+            integer("n_eif", "EIF records in the bin; empty where these cut points are of the PUF alone"),
+        ),
+        "labels",
+        reported=True,
+        section="3",
+    ),
+)
+
+SCORED = number("score", "the pair score", "", only=RANKED)
+ORDER = integer(
+    "order",
+    "size of the smallest set of variables on which both records are unique",
+    "variables",
+    only=UNICITY,
+)
+SCORE = (
+    Table(
+        "pairs",
+        "scores/{metric}/{shard}.parquet",
+        "The pairs that the rank filter may need, by row number of the PUF record, best first.",
+        (
+            PUF_ROW,
+            SCORED_ROW,
+            SCORED,
+            ORDER,
+            integer(
+                "variables", "the first such set: bit j stands for linking variable j", "bits", only=UNICITY
+            ),
+        ),
+        "records",
+        section="4",
+    ),
+)
+
+RANK_NUMBER = integer(
+    "rank", "1 for the record's best distinct score, 2 for the next …", "rank", section="5", only=RANKED
+)
+RANK = (
+    Table(
+        "suspected",
+        "suspected/{metric}.parquet",
+        "The pairs that scoring kept, with their ranks, by row number of the PUF record, best first.",
+        (
+            PUF_ROW,
+            SCORED_ROW,
+            SCORED,
+            ORDER,
+            RANK_NUMBER,
+            integer(
+                "max_pairs", "smallest rank limit with which the pair is suspected", "pairs", only=RANKED
+            ),
+        ),
+        "records",
+        section="5",
+    ),
+    Table(
+        "distribution",
+        "suspected/{metric}.distribution.csv",
+        "Records and pairs by rank among the pairs that scoring kept; for unicity, by order.",
+        (
+            STRATUM,
+            integer("rank", "the rank of the score, 1 for the best", "rank", only=RANKED),
+            integer("order", "the size of the set of variables", "variables", section="4.1", only=UNICITY),
+            integer("n_pufids", "PUF records that have such a pair"),
+            integer("n_pairs", "pairs of the rank or order", "pairs"),
+        ),
+        reported=True,
+        section="5",
+    ),
+)
+
+CONFIRM = (
+    Table(
+        "confirmed",
+        "confirmed/{metric}.parquet",
+        "The suspected pairs, each checked against the true links, by key of the PUF, rank and key of the EIF.",
+        (
+            PUF_KEY,
+            EIF_KEY,
+            text("stratum", "the stratum, `s0001` …", section="2"),
+            SCORED._replace(section="4"),
+            ORDER._replace(section="4.1"),
+            RANK_NUMBER,
+            boolean("confirmed", "whether the pair is a link of the IUF"),
+        ),
+        "records",
+        section="6",
+    ),
+    Table(
+        "positions",
+        "confirmed/{metric}.pairs.parquet",
+        "The suspected pairs by row number, by row number of the PUF record, best first.",
+        (
+            PUF_ROW,
+            EIF_ROW,
+            SCORED._replace(section="4"),
+            ORDER._replace(section="4.1"),
+            boolean("confirmed", "whether the pair is a link of the IUF"),
+        ),
+        "records",
+        section="6",
+    ),
+    Table(
+        "limits",
+        "confirmed/{metric}.limits.csv",
+        "What every rank limit from 1 to `keep` would find. Unicity, which has no rank filter, has no line.",
+        (
+            STRATUM,
+            integer("max_pairs", "the rank limit", "pairs"),
+            integer("n_suspected", "suspected PUF records"),
+            integer("n_confirmed", "PUF records with a confirmed pair"),
+            integer("n_ambiguous", "PUF records whose top rank has more pairs than the limit"),
+            integer("n_pairs", "suspected pairs", "pairs"),
+            integer("n_confirmed_pairs", "confirmed pairs", "pairs"),
+        ),
+        reported=True,
+        section="5",
+    ),
+)
+
+RATES = (
+    text("metric", "the metric"),
+    STRATUM,
+    integer("n_puf", "PUF records"),
+    integer("n_eif", "EIF records"),
+    integer("n_links", "true links; in a stratum, those whose two records are in it", "links"),
+    integer("n_pairs", "suspected pairs", "pairs"),
+    integer("n_suspected", "suspected PUF records"),
+    integer("n_confirmed", "PUF records with a confirmed pair"),
+    integer("n_ambiguous", "PUF records whose top rank has more pairs than the rank limit", section="5"),
+    integer("n_confirmed_pairs", "confirmed pairs", "pairs"),
+    number("suspected_rate", "n_suspected / n_puf"),
+    number("confirmed_rate", "n_confirmed / n_puf"),
+    number("conditional_rate", "n_confirmed / n_suspected; empty where nothing is suspected"),
+    number("conditional_low", "lower end of the interval of the conditional rate"),
+    number("conditional_high", "upper end of the interval of the conditional rate"),
+    number("pair_precision", "n_confirmed_pairs / n_pairs"),
+    number("reach", "n_confirmed / PUF records with at least one link"),
+    number("baseline_rate", "the conditional rate of an intruder who draws at random inside the stratum"),
+)
+RATE = (
+    Table(
+        "rates",
+        "rates.csv",
+        f"The rates, one line per metric for the whole study (`{WHOLE}`) and for each stratum.",
+        RATES,
+        reported=True,
+        compared=Lines("rates", "stratum", WHOLE),
+        section="6",
+    ),
+)
+
+DESCRIBE = (
+    Table(
+        "variables",
+        "description/variables.csv",
+        "The linking variables in both files, one line per variable in the order of the study.",
+        (
+            text("variable", "the linking variable"),
+            text("type", "`numeric` or `categorical`"),
+            text("puf_column", "its column in the PUF"),
+            text("eif_column", "its column in the EIF"),
+            integer("puf_missing", "PUF records in which it is missing"),
+            integer("eif_missing", "EIF records in which it is missing"),
+            integer("puf_distinct", "distinct values in the PUF", "values"),
+            integer("eif_distinct", "distinct values in the EIF", "values"),
+            integer("common_codes", "codes that both files have; empty for numeric variables", "codes"),
+            integer("links", "true links inside a stratum", "links"),
+            integer("links_agree", "of these, links whose categories or bins are equal", "links"),
+            integer("links_differ", "of these, links whose categories or bins differ", "links"),
+            integer("links_missing", "of these, links with a missing value", "links"),
+        ),
+        reported=True,
+        section="1",
+    ),
+    Table(
+        "agreement",
+        "description/agreement.csv",
+        "How far pairs agree, one line per metric, kind of pair and linking variable.",
+        (
+            text("metric", "the metric; empty for the true links"),
+            text(
+                "pairs", "`true` for true links inside a stratum, `confirmed`, or `false` for suspected only"
+            ),
+            text("variable", "the linking variable"),
+            integer("n", "pairs of the kind", "pairs"),
+            integer("agree", "pairs whose categories or bins are equal", "pairs"),
+            integer("differ", "pairs whose categories or bins differ", "pairs"),
+            integer("missing", "pairs with a missing value", "pairs"),
+        ),
+        reported=True,
+        section="6",
+    ),
+    Table(
+        "overlap",
+        "description/overlap.csv",
+        "PUF records by the metrics that suspect or confirm them, one line per set of metrics that occurs.",
+        (
+            text("set", "`suspected` or `confirmed`"),
+            text("metrics", "exactly the metrics that do, joined by `+`"),
+            integer("n_pufids", "PUF records"),
+        ),
+        reported=True,
+        section="6",
+    ),
+)
+
+AGREEMENTS = (
+    Table(
+        "agreements",
+        "agreements.csv",
+        "What the metric `winkler` finds with a larger `min_agree`, one line for each value from that of the study "
+        "to the number of linking variables.",
+        (
+            text("stratum", f"`{WHOLE}`, the whole study"),
+            integer(
+                "min_agree",
+                "number of linking variables that must agree at least",
+                "variables",
+                section="4.5",
+            ),
+            *(
+                column
+                for name in (
+                    "n_puf",
+                    "n_pairs",
+                    "n_suspected",
+                    "n_confirmed",
+                    "n_confirmed_pairs",
+                    "suspected_rate",
+                    "confirmed_rate",
+                    "conditional_rate",
+                )
+                for column in RATES
+                if column.name == name
+            ),
+        ),
+        reported=True,
+        compared=Lines("agreements", "stratum", WHOLE),
+        section="6",
+    ),
+)

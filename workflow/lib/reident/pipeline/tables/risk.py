@@ -1,0 +1,420 @@
+"""The tables of matching-based risk, of the risk of one file, of the comparison and of the report (METHODS §7, §8)."""
+
+from __future__ import annotations
+
+from reident.pipeline.tables.columns import (
+    Column,
+    Lines,
+    Table,
+    account,
+    boolean,
+    integer,
+    number,
+    text,
+    warnings,
+)
+
+FILE_KEY = text("{key of the file}", "the key of the record")
+FILE_ROW = integer("row", "row of the file; the header is row 1", "row", only="files without a key")
+MATCHED = Column(
+    "{matched variables}",
+    "text or number",
+    "the typed value: a number where the variable has a radius, otherwise text; null where missing",
+)
+PREPARE_MATCHING = (
+    Table(
+        "confidential",
+        "matching/prepared/confidential.parquet",
+        "The typed confidential file, one row per record, in the order of the file.",
+        (
+            integer(".row", "row of the file; the header is row 1", "row"),
+            boolean(".target", "whether the record is a target"),
+            FILE_KEY,
+            MATCHED,
+        ),
+        "records",
+        section="8",
+    ),
+    Table(
+        "synthetic",
+        "matching/prepared/synthetic.parquet",
+        "The typed synthetic files, one after the other, each in the order of the confidential file.",
+        (integer(".file", "the synthetic file, from 1", "file"), MATCHED),
+        "records",
+        section="8",
+    ),
+    account("matching"),
+    warnings("matching"),
+)
+
+FILE = text("file", "`1` … `m` for a synthetic file, `mean` for their mean, or `confidential`")
+MATCH_RISK = (
+    number("expected_match_risk", "expected match risk: Σ T/c over targets with c > 0", "records"),
+    number("true_match_rate", "true match rate: Σ K / N"),
+    number("false_match_rate", "false match rate: Σ F / s; empty where s = 0"),
+    number("unique_matches", "s, targets with c = 1; a mean for `mean`", "records"),
+    integer("targets", "N, the number of targets"),
+)
+SCENARIO = text("scenario", "the name of the set of known variables")
+ONE_FILE = text("file", "`1` … `m` for a synthetic file, or `confidential`")
+MATCH = (
+    Table(
+        "records",
+        "matching/records.parquet",
+        "The match of each target, one row per scenario that is listed, or is the most dangerous subset, and target. "
+        "The four columns of a file come together.",
+        (
+            SCENARIO,
+            FILE_KEY,
+            FILE_ROW,
+            integer("c_{file}", "c, the number of records of the file that match"),
+            boolean("T_{file}", "T, whether the record's own synthetic record is among them"),
+            boolean("K_{file}", "K, whether it is the only one"),
+            boolean("F_{file}", "F, whether the only one is another record"),
+            number("risk", "T/c, the mean over the synthetic files"),
+        ),
+        "records",
+        section="8",
+    ),
+    Table(
+        "summary",
+        "matching/summary.csv",
+        "The risk for the first set of known variables, one line per file.",
+        (FILE, *MATCH_RISK),
+        reported=True,
+        compared=Lines("matching", "file", "mean"),
+        section="8",
+    ),
+    Table(
+        "scenarios",
+        "matching/scenarios.csv",
+        "The risk for every set of known variables, one line per set and file.",
+        (
+            SCENARIO,
+            boolean("listed", "whether the study names the set; otherwise it is one of all subsets"),
+            integer("size", "number of known variables", "variables"),
+            text("known", "the known variables, joined by ` + `"),
+            integer("danger", "1 for the most dangerous set", "rank"),
+            FILE,
+            *MATCH_RISK,
+        ),
+        reported=True,
+        section="8",
+    ),
+    Table(
+        "distribution",
+        "matching/distribution.csv",
+        "Targets by the number of records that match them, one line per scenario, file and class.",
+        (
+            SCENARIO,
+            ONE_FILE,
+            integer("matches_from", "smallest c of the class"),
+            integer("matches_to", "largest c of the class; empty for the last class"),
+            integer("n_records", "targets in the class"),
+            integer("n_own", "of these, targets with T = 1"),
+            number("risk", "Σ T/c of the class", "records"),
+        ),
+        reported=True,
+        section="8",
+    ),
+    Table(
+        "variables",
+        "matching/variables.csv",
+        "The matched variables, one line per variable and file; all records, targets or not.",
+        (
+            text("variable", "the variable"),
+            text("role", "`known` or `synthesized`"),
+            text("type", "`numeric` if it has a radius, otherwise `categorical`"),
+            text("radius", "`relative` or `absolute` and its size; empty without a radius"),
+            ONE_FILE,
+            integer("n_records", "records of the file"),
+            integer("n_missing", "records in which the variable is missing"),
+            integer("n_distinct", "distinct values", "values"),
+            integer(
+                "n_agree", "records whose value is equal to their confidential one, or within the radius"
+            ),
+        ),
+        reported=True,
+        section="8",
+    ),
+)
+
+KEY_CODES = integer(
+    "{key variables}", "code of the value as in `filerisk/categories.csv`; null where missing", "code"
+)
+PREPARE_FILERISK = (
+    Table(
+        "file",
+        "filerisk/prepared/file.parquet",
+        "The coded file, one row per record, by key or else by row.",
+        (
+            FILE_KEY,
+            FILE_ROW,
+            number(".weight", "sampling weight", "records", only="studies that take f from the weights"),
+            KEY_CODES,
+        ),
+        "records",
+        section="7",
+    ),
+    Table(
+        "population",
+        "filerisk/prepared/population.parquet",
+        "The coded population, one row per person, by stratum and codes; no row without a population.",
+        (integer(".stratum", "stratum of the numerical study, from 0", "stratum"), KEY_CODES),
+        "records",
+        section="7",
+    ),
+    Table(
+        "categories",
+        "filerisk/categories.csv",
+        "The categories of the key variables, one line per variable and code.",
+        (
+            text("variable", "the key variable"),
+            integer("code", "the code in the prepared files, from 0", "code"),
+            text("label", "the category, or the bin of a numeric variable in words"),
+            integer("n_file", "records of the file"),
+            integer("n_population", "records of the population; 0 without one"),
+        ),
+        "labels",
+        reported=True,
+        section="7",
+    ),
+    account("filerisk"),
+    warnings("filerisk"),
+)
+
+DEFINITION = text("definition", "the definition of DIS-SUDA: `elliot-manning` or `user-guide`")
+ABOVE = number("above", "lower end of the class, not in it; the first class is exactly 0")
+UP_TO = number("up_to", "upper end of the class; the last class is exactly 1")
+TRUTH = (
+    number("mean_dis_suda", "mean DIS-SUDA; empty without a record"),
+    number("mean_reciprocal", "mean reciprocal of the population cell; empty without a population or record"),
+    number(
+        "match_probability",
+        "records / persons in their population cells; empty without a population or record",
+    ),
+)
+N_MSU = integer("n_msu", "minimal sample uniques", "MSUs")
+DIS = "DIS, general form; empty where U = P = 0"
+ASSESS_FILE = (
+    Table(
+        "records",
+        "filerisk/records.parquet",
+        "The risk of each record, one row per record, in the order of the prepared file.",
+        (
+            FILE_KEY,
+            FILE_ROW,
+            integer("cell_size", "size of the record's cell; 0 where it misses a value of the key"),
+            boolean("unique", "whether it is a sample unique"),
+            boolean(
+                "special_unique", "whether it is a special unique: unique on a proper subset of the key too"
+            ),
+            N_MSU._replace(meaning="minimal sample uniques of the record"),
+            integer("min_msu", "size of the smallest; null without one", "variables"),
+            text("smallest_msu", "the first smallest, variables joined by ` × `; empty without one"),
+            number("suda", "SUDA score", ""),
+            number("dis_suda", "DIS-SUDA by the definition that the study chooses"),
+            number("dis_suda_elliot_manning", "DIS-SUDA by the definition `elliot-manning`"),
+            number("dis_suda_user_guide", "DIS-SUDA by the definition `user-guide`"),
+            number(
+                "population_reciprocal",
+                "reciprocal of the record's population cell; null where the population has no such cell",
+                only="studies with a population",
+            ),
+        ),
+        "records",
+        section="7",
+    ),
+    Table(
+        "summary",
+        "filerisk/summary.csv",
+        "The measures of the file, one line per quantity.",
+        (
+            text("quantity", "the name of the quantity: `records`, `U`, `P`, `dis` …"),
+            text("value", "an integer, a number with 12 decimals, or a word; empty where undefined"),
+        ),
+        reported=True,
+        section="7",
+    ),
+    Table(
+        "definitions",
+        "filerisk/definitions.csv",
+        "DIS-SUDA by both definitions, one line per definition.",
+        (
+            DEFINITION,
+            boolean("chosen", "whether the study chooses the definition"),
+            integer("U", "sample uniques"),
+            integer("P", "records in cells of size two"),
+            number("f", "sampling fraction"),
+            number("Q", "exponent of the user guide; empty for `elliot-manning`", ""),
+            number("dis", DIS),
+            number("sum", "sum of DIS-SUDA over all records", "records"),
+            number("mean", "mean of DIS-SUDA over the sample uniques"),
+            number("largest", "largest DIS-SUDA of a record"),
+            integer("n_one", "records whose DIS-SUDA is 1"),
+            number(
+                "correlation", "correlation with the population reciprocal; empty without a population", ""
+            ),
+        ),
+        reported=True,
+        compared=Lines("filerisk", "chosen", True),
+        section="7",
+    ),
+    Table(
+        "hazards",
+        "filerisk/hazards.csv",
+        "What makes a definition doubtful for this file, one line per definition and hazard.",
+        (DEFINITION, text("hazard", "one sentence")),
+        reported=True,
+        section="7",
+    ),
+    Table(
+        "cells",
+        "filerisk/cells.csv",
+        "Cells of the whole key by size, one line per size that occurs.",
+        (
+            integer("cell_size", "size of the cell"),
+            integer("n_cells", "cells of the size", "cells"),
+            integer("n_records", "records in these cells"),
+        ),
+        reported=True,
+        section="7",
+    ),
+    Table(
+        "sizes",
+        "filerisk/sizes.csv",
+        "Minimal sample uniques (MSUs) by size, one line per size that was searched.",
+        (
+            integer("size", "number of variables", "variables"),
+            N_MSU,
+            integer("n_records", "records with at least one of the size"),
+            number("weight", "what an MSU of the size adds to the SUDA score", ""),
+        ),
+        reported=True,
+        section="7",
+    ),
+    Table(
+        "variables",
+        "filerisk/variables.csv",
+        "The key variables, one line per variable.",
+        (
+            text("variable", "the key variable"),
+            integer("n_levels", "categories that occur in the file", "categories"),
+            integer("n_missing", "records in which it is missing"),
+            integer("n_alone", "records that are unique on this variable alone"),
+            N_MSU._replace(meaning="minimal sample uniques that contain it"),
+            number(
+                "contribution", "share of the total SUDA score in MSUs that contain it; empty if that is 0"
+            ),
+        ),
+        reported=True,
+        section="7",
+    ),
+    Table(
+        "levels",
+        "filerisk/levels.csv",
+        "The categories of the key variables that occur in the file, one line per variable and category.",
+        (
+            text("variable", "the key variable"),
+            text("level", "the category, or the bin of a numeric variable in words"),
+            integer("n_records", "records with it"),
+            N_MSU._replace(meaning="minimal sample uniques that contain it"),
+            number(
+                "contribution", "share of the total SUDA score in MSUs that contain it; empty if that is 0"
+            ),
+        ),
+        "labels",
+        reported=True,
+        section="7",
+    ),
+    Table(
+        "scores",
+        "filerisk/scores.csv",
+        "Records by the order of magnitude of their SUDA scores; the first line is a score of exactly 0.",
+        (
+            number("above", "lower end of the class, not in it", ""),
+            number("up_to", "upper end of the class", ""),
+            integer("n_records", "records in the class"),
+        ),
+        reported=True,
+        section="7",
+    ),
+    Table(
+        "classes",
+        "filerisk/classes.csv",
+        "Records by class of DIS-SUDA, one line per definition and class.",
+        (DEFINITION, ABOVE, UP_TO, integer("n", "records in the class"), *TRUTH),
+        reported=True,
+        section="7",
+    ),
+)
+SAMPLE_POPULATION = (
+    Table(
+        "by_sample",
+        "filerisk/by_sample.csv",
+        "Samples of the population, one line per sample.",
+        (
+            integer("sample", "the sample, from 1", "sample"),
+            integer("n", "records of the sample"),
+            integer("uniques", "U, sample uniques"),
+            integer("in_pairs", "P, records in cells of size two"),
+            number("dis", DIS),
+            number(
+                "match_probability", "what DIS estimates: U / persons in the population cells of the uniques"
+            ),
+            number("mean_reciprocal", "mean reciprocal of the population cells of the uniques"),
+            *(
+                number(f"correlation {name}", f"correlation of DIS-SUDA by `{name}` with the reciprocal", "")
+                for name in ("elliot-manning", "user-guide")
+            ),
+        ),
+        reported=True,
+        section="7",
+    ),
+    Table(
+        "by_class",
+        "filerisk/by_class.csv",
+        "Records of all samples by class of DIS-SUDA, one line per definition and class.",
+        (DEFINITION, ABOVE, UP_TO, integer("n", "records in the class"), *TRUTH),
+        reported=True,
+        section="7",
+    ),
+    Table(
+        "by_tenth",
+        "filerisk/by_tenth.csv",
+        "Sample uniques of all samples in tenths by DIS-SUDA, one line per definition and tenth. "
+        "Equal values are in the same tenth.",
+        (
+            DEFINITION,
+            integer("tenth", "the tenth, from 1 for the lowest values", "tenth"),
+            integer("n", "sample uniques in the tenth"),
+            *TRUTH,
+        ),
+        reported=True,
+        section="7",
+    ),
+)
+
+COMPARED_COLUMNS = "{columns of the compared table}"
+COMPARE = (
+    Table(
+        "comparison",
+        "comparison/{table}.csv",
+        "The lines of one table about the whole study, for the study and each of its variants.",
+        (
+            text("variant", "the variant's id; `study` for a study that is not one of its variants"),
+            text("reference", "`yes` for the study as its file says, otherwise `no`"),
+            text("set_{what varies}", "the value or label of what varies"),
+            text(COMPARED_COLUMNS, "as there, without the column that selects the lines"),
+        ),
+        reported=True,
+    ),
+)
+REPORT = (
+    Table(
+        "notebook",
+        "disclosure-review.ipynb",
+        "The executed notebook from which the report is rendered.",
+        holds="labels",
+    ),
+)
