@@ -153,7 +153,7 @@ FILES_OF_RECORDS = [
         "links without a record",
         {"iuf.csv": "pufid,eifid\n"},
         account={"iuf in": 0, "iuf used": 0},
-        warnings=("iuf.csv has no link",),
+        warnings=("iuf.csv: no link joins records",),
     ),
     Fixture(
         "no header",
