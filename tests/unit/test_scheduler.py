@@ -36,7 +36,7 @@ class Graph:
     def __init__(self, *jobs):
         self.jobs, self.workflow, self.forcefiles, self.seen = jobs, SimpleNamespace(), set(), None
 
-    async def update_needrun(self, create_inventory=False):  # noqa: RUF029 - as Snakemake's
+    async def update_needrun(self, **_):
         self.seen = set(self.forcefiles)
 
 
