@@ -1,4 +1,4 @@
-"""The first half of the table of fixtures: files that are not even, not whole, not text or not there."""
+"""Bad files: incomplete, irregular or missing files, and the messages that they must give."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import pyarrow as pa
 from making.fixture_files import COMPLETE, EIF, PUF, Fixture, eif, parquet, puf, source, unreadable
 
 FILES_OF_RECORDS = [
-    # What is not even, not whole or not text
-    Fixture("nothing spoilt", {}, account=COMPLETE),
+    # Incomplete and irregular files, and files that are not text
+    Fixture("unchanged files", {}, account=COMPLETE),
     Fixture(
-        "field shift: one field more in every row",
+        "one field more in every row",
         {"puf.csv": PUF.replace("\nKEY", "\n1,KEY")},
         ("puf.csv, row 2: the row must have as many fields as the header (4), but has 5", "Quote fields"),
     ),
     Fixture(
-        "field shift in one row",
+        "one field more in one row",
         eif("7050.125,", "7050,125,"),
         ("eif.csv, row 3: the row must have as many fields as the header (4), but has 5", "Quote fields"),
     ),
@@ -34,7 +34,7 @@ FILES_OF_RECORDS = [
         ("eif.csv, row 4: the row must have as many fields as the header (4), but has 3",),
     ),
     Fixture(
-        "a file cut in the middle of a row",
+        "a file truncated in the middle of a row",
         {"puf.csv": PUF[:-9]},
         ("puf.csv, row 5: the row must have as many fields as the header (4), but has 3",),
     ),
@@ -56,7 +56,7 @@ FILES_OF_RECORDS = [
     ),
     Fixture("line ends of Windows", {"puf.csv": PUF.replace("\n", "\r\n")}, account=COMPLETE),
     Fixture(
-        "line ends of Windows, twice converted",
+        "line ends of Windows, converted twice",
         {"puf.csv": PUF.replace("\n", "\r\r\n")},
         ("puf.csv, row 2: the row must have as many fields as the header (4), but has 0",),
     ),
@@ -66,7 +66,7 @@ FILES_OF_RECORDS = [
         ("puf.csv, line 3: a quote is never closed", "Close it"),
     ),
     Fixture(
-        "two open quotes that meet",
+        "two open quotes",
         {"puf.csv": PUF.replace("TRADE-a", '"TRADE-a')},
         ("puf.csv, line 2: a quote", "Quote"),
     ),
@@ -109,19 +109,19 @@ FILES_OF_RECORDS = [
     ),
     Fixture("a byte order mark", {"puf.csv": PUF.encode("utf-8-sig")}, account=COMPLETE),
     Fixture(
-        "a byte order mark against the declared encoding",
+        "a byte order mark that contradicts the declared encoding",
         {"puf.csv": PUF.encode("utf-8-sig")},
         ("puf.csv: the file has the byte order mark of UTF-8", "Correct the `encoding`"),
         study=source("puf", encoding="cp1252"),
     ),
-    Fixture("gzip under the name of CSV", {"puf.csv": gzip.compress(PUF.encode())}, account=COMPLETE),
+    Fixture("gzip with the name of a CSV file", {"puf.csv": gzip.compress(PUF.encode())}, account=COMPLETE),
     Fixture(
-        "gzip that was cut",
+        "a truncated gzip file",
         {"puf.csv": gzip.compress(PUF.encode())[:-12]},
         ("puf.csv: the gzip file is truncated or damaged", "Copy the file again"),
     ),
     Fixture(
-        "a workbook under the name of CSV",
+        "a workbook with the name of a CSV file",
         {"puf.csv": b"PK\x03\x04" + bytes(300)},
         ("puf.csv: the file is not a `csv` file; it is a spreadsheet", "Save the sheet as CSV"),
     ),
@@ -131,13 +131,13 @@ FILES_OF_RECORDS = [
         ("puf.csv: the file is not a `csv` file; it is an old Excel workbook", "Save the sheet as CSV"),
     ),
     Fixture(
-        "a workbook, named as one",
+        "a workbook with its own name",
         {"puf.xlsx": b"PK\x03\x04"},
         ("`files.puf.path`", "must not be a spreadsheet", "Save the sheet as CSV"),
         study=source("puf", path="puf.xlsx"),
     ),
     Fixture(
-        "Parquet under the name of CSV",
+        "Parquet with the name of a CSV file",
         {"puf.csv": parquet(pufid=pa.array(["KEY-P1"]))},
         ("puf.csv: the file is not a `csv` file; it is a Parquet file", "Declare `format: parquet`"),
     ),
@@ -153,7 +153,7 @@ FILES_OF_RECORDS = [
         "links without a record",
         {"iuf.csv": "pufid,eifid\n"},
         account={"iuf in": 0, "iuf used": 0},
-        warnings=("iuf.csv has no link",),
+        warnings=("iuf.csv: no link joins records",),
     ),
     Fixture(
         "no header",
@@ -161,12 +161,12 @@ FILES_OF_RECORDS = [
         ("puf.csv, row 1: the file has no column `pufid`", "Correct the name"),
     ),
     Fixture(
-        "a column name twice",
+        "a column name given twice",
         puf("age,trade", "age,age"),
         ("puf.csv, row 1, column 4: the column name is given twice", "Rename one"),
     ),
     Fixture(
-        "a column that is not there",
+        "a missing column",
         eif("age,trade", "years,trade"),
         ("eif.csv, row 1: the file has no column `age`", "Correct the name in the study file"),
     ),
@@ -193,9 +193,9 @@ FILES_OF_RECORDS = [
         ("eif.csv, row 2, column `age`: the value of `age` is not a number",),
         study=source("eif", delimiter=";"),
     ),
-    # Places
+    # Paths
     Fixture(
-        "a file that is not there",
+        "a missing file",
         {"puf.csv": lambda _: None},
         ("`files.puf.path`: puf.csv does not exist", "relative to the study file"),
     ),
@@ -215,7 +215,7 @@ FILES_OF_RECORDS = [
         ("`files.puf.path`: puf.csv is a pipe or a device", "Write its content to a file"),
     ),
     Fixture(
-        "a file that may not be read",
+        "a file without read permission",
         {"puf.csv": unreadable},
         ("`files.puf.path`: puf.csv cannot be read", "Change its permissions"),
     ),

@@ -36,7 +36,7 @@ KEYS_AND_VALUES = [
     Fixture(
         "an empty key",
         puf("KEY-P2", ""),
-        ("puf.csv, row 3, column `pufid`: the key must not be empty", "give every record a key"),
+        ("puf.csv, row 3, column `pufid`: the key must not be empty", "Give every record a key"),
     ),
     Fixture(
         "zeros in front of keys are other keys",
@@ -54,7 +54,7 @@ KEYS_AND_VALUES = [
         puf("KEY-P1,", "KEY-P1 ,"),
         (
             "iuf.csv, row 2: the link names a record that is not in puf.csv (1 such links)",
-            "correct the links",
+            "Correct the links",
         ),
     ),
     Fixture(
@@ -161,8 +161,8 @@ KEYS_AND_VALUES = [
         "no stratum in common, though every code is",
         {"eif.csv": CROSSED},
         (
-            "puf.csv and eif.csv have no stratum in common (region, trade)",
-            "recode the strata variables or remove one",
+            "puf.csv and eif.csv must have at least one stratum in common (region, trade). ",
+            "Recode the strata variables or remove one",
         ),
         study={"strata": ["region", "trade"], "linking_variables": STUDY["linking_variables"][:1]},
     ),
@@ -189,7 +189,7 @@ KEYS_AND_VALUES = [
     Fixture(
         "NA in a numeric variable",
         puf("7052.875", "NA"),
-        ("puf.csv, row 3, column `age`: the value of `age` is not a number", "declare it as a missing code"),
+        ("puf.csv, row 3, column `age`: the value of `age` is not a number", "Declare it as a missing code"),
     ),
     Fixture(
         "codes 1, 1.0 and 01 are three",
@@ -280,7 +280,7 @@ KEYS_AND_VALUES = [
     Fixture(
         "an empty cell in a numeric variable",
         puf("7052.875", ""),
-        ("puf.csv, row 3, column `age`: the value of `age` is not a number", "declare it as a missing code"),
+        ("puf.csv, row 3, column `age`: the value of `age` is not a number", "Declare it as a missing code"),
     ),
     Fixture(
         "a category outside the declared order",
@@ -292,7 +292,7 @@ KEYS_AND_VALUES = [
         "a variable that is all missing",
         {"eif.csv": re.sub(r"70\d\d\.\d+", "-9", EIF)},
         account=COMPLETE,
-        warnings=("The linking variable age is missing in every record in one of the two files",),
+        warnings=("The linking variable age is missing in every record of one of the two files",),
         values={"eif age": [None] * 4, "binned eif age": [None] * 4},
     ),
     Fixture(
@@ -306,7 +306,7 @@ KEYS_AND_VALUES = [
         "a constant numeric variable",
         {"puf.csv": re.sub(r"70\d\d\.\d+|-9", "7050.125", PUF)},
         account=COMPLETE,
-        warnings=("The linking variable age has only one value",),
+        warnings=("The linking variable age has a single value in one of the two files",),
         values={"binned puf age": [1, 1, 1, 1], "binned eif age": [1, 1, 5, 5]},
     ),
     Fixture(

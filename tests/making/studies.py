@@ -87,8 +87,22 @@ def manifest(*lines: tuple, names: tuple[str, ...] = ()) -> pd.DataFrame:
     return frame.assign(pairs=frame["n_puf"] * frame["n_eif"])
 
 
-def gathered(function: Callable[..., Any], *arguments: Any) -> tuple[pa.Table, Any]:
-    """Return the batches that a step writes, as one table, and what the step returns."""
-    parts: list[pa.Table] = []
-    returned = function(*arguments, parts.append)
-    return pa.concat_tables(parts), returned
+def pairs(*rows: str) -> pa.Table:
+    """Return pairs ``puf eif`` by row number, from 0; a crowded record has the EIF record ``~``."""
+    cells = [row.split() for row in rows]
+    columns = [[None if row[at] == "~" else int(row[at]) for row in cells] for at in range(2)]
+    return pa.table(
+        {side: pa.array(column, pa.int32()) for side, column in zip(("puf", "eif"), columns, strict=True)}
+    )
+
+
+def in_strata(*lines: int | None) -> pa.Table:
+    """Return the stratum of each record, as `strata/puf.parquet` has it; None for no stratum."""
+    return pa.table({"stratum": pa.array(lines, pa.int32())})
+
+
+def gathered(function: Callable[..., Any], *arguments: Any, sinks: int = 1) -> tuple[Any, ...]:
+    """Return what a step hands on batch by batch, as one table for each sink, and what it returns."""
+    batches: list[list[pa.Table]] = [[] for _ in range(sinks)]
+    returned = function(*arguments, *(tables.append for tables in batches))
+    return *(pa.concat_tables(tables) for tables in batches), returned

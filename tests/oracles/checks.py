@@ -3,6 +3,8 @@
 from collections import Counter
 from itertools import pairwise
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from oracles.rating import ALL
 
@@ -35,6 +37,20 @@ def strata_of(tables):
     return {ALL: ALL} | {row[0]: tuple(row[1:]) for row in rows}
 
 
+def by_keys(tables, table):
+    """The pairs of a table of row numbers with their keys and their stratum; crowded records are left out."""
+    table = table.filter(pc.is_valid(table["eif"]))
+    columns = {}
+    for side, names in tables.study.keys.items():
+        records = tables.prepared[side].take(table[side])
+        columns |= {name: records[name] for name in names}
+    line = tables.strata["puf"]["stratum"].take(table["puf"])
+    columns["stratum"] = pa.array(tables.manifest["stratum"]).take(line)
+    return pa.table(
+        columns | {name: table[name] for name in table.column_names if name not in ("puf", "eif")}
+    )
+
+
 def keyed(tables, table, *columns):
     """{(pufid, eifid): the columns' values, a stratum as the values of its variables}; no pair stands twice."""
     sides = [
@@ -49,10 +65,15 @@ def keyed(tables, table, *columns):
     return dict(zip(pairs, zip(*values, strict=True), strict=True))
 
 
-def check_aside(expected, found, tables):
+def check_crowded(expected, found, tables):
     """The records of which nothing is kept are those that are ambiguous where `keep` is the limit."""
-    keys = (found.aside[name].to_pylist() for name in tables.study.keys["puf"])
-    assert set(zip(*keys, strict=True)) == expected.ambiguous
+    for table in (found.scores, found.suspected):
+        rows = table.filter(pc.is_null(table["eif"]))
+        records = tables.prepared["puf"].take(rows["puf"])
+        crowded = list(zip(*(records[name].to_pylist() for name in tables.study.keys["puf"]), strict=True))
+        assert len(crowded) == len(set(crowded))
+        assert set(crowded) == expected.ambiguous
+        assert all(rows[name].null_count == len(rows) for name in rows.column_names if name != "puf")
 
 
 def check_strata(oracle, tables):
@@ -63,20 +84,35 @@ def check_strata(oracle, tables):
 
 
 def check_pairs(metric, expected, found, tables):
-    names = [variable.name for variable in tables.study.linking_variables]
+    scores, suspected = by_keys(tables, found.scores), by_keys(tables, found.suspected)
+    for table in (found.scores, found.suspected):
+        assert table.column("puf").type == table.column("eif").type == pa.int32()
     if metric == "unicity":
         orders = {pair: (p.stratum, p.order) for pair, p in expected.suspected.items()}
-        sets = {pair: (" × ".join(names[j] for j in p.variables),) for pair, p in expected.suspected.items()}
-        assert keyed(tables, found.pairs, "stratum", "order") == orders
-        assert keyed(tables, found.suspected, "stratum", "order") == orders
-        assert keyed(tables, found.aside, "variables") == sets
+        sets = {pair: (sum(2**j for j in p.variables),) for pair, p in expected.suspected.items()}
+        assert keyed(tables, scores, "stratum", "order") == orders
+        assert keyed(tables, scores, "variables") == sets
+        assert keyed(tables, suspected, "stratum", "order") == orders
+        assert keyed(tables, found.confirmed, "stratum", "order") == orders
     else:
-        check_scores(metric, expected.scored, keyed(tables, found.pairs, "stratum", "score"))
+        check_scores(metric, expected.scored, keyed(tables, scores, "stratum", "score"))
+        check_scores(metric, expected.scored, keyed(tables, suspected, "stratum", "score"))
+        assert keyed(tables, suspected, "rank", "max_pairs") == limits_of(expected.scored), metric
         ranked = {pair: (p.stratum, p.rank) for pair, p in expected.suspected.items()}
-        assert keyed(tables, found.suspected, "stratum", "rank") == ranked, metric
-        check_scores(metric, expected.suspected, keyed(tables, found.suspected, "stratum", "score"))
+        assert keyed(tables, found.confirmed, "stratum", "rank") == ranked, metric
+        check_scores(metric, expected.suspected, keyed(tables, found.confirmed, "stratum", "score"))
     confirmed = {pair: (p.stratum, pair in expected.confirmed) for pair, p in expected.suspected.items()}
     assert keyed(tables, found.confirmed, "stratum", "confirmed") == confirmed, metric
+    assert by_keys(tables, found.positions)["confirmed"].equals(found.confirmed["confirmed"])
+    assert keyed(tables, by_keys(tables, found.positions), "stratum", "confirmed") == confirmed, metric
+
+
+def limits_of(pairs):
+    """{(pufid, eifid): rank, and the number of pairs of the pufid that have this rank or a better one}."""
+    ranks = {}
+    for pair in pairs.values():
+        ranks.setdefault(pair.pufid, []).append(pair.rank)
+    return {key: (p.rank, sum(rank <= p.rank for rank in ranks[p.pufid])) for key, p in pairs.items()}
 
 
 def check_scores(metric, expected, found):
@@ -98,7 +134,7 @@ def rounding_splits_a_tie(oracle, tables):
     Then equal scores may have been rounded apart on one side alone, and ranks differ though nothing is wrong.
     """
     expected = oracle.metrics["euclidean"].scored
-    found = keyed(tables, tables.metrics["euclidean"].pairs, "score")
+    found = keyed(tables, by_keys(tables, tables.metrics["euclidean"].scores), "score")
     sides = {pair: (p.score,) for pair, p in expected.items()}, found
     return any(
         a[0] == b[0] and 0 < b[1] - a[1] < 2.5e-12

@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.strategies import studies
 from reident.linkage.agreements import METRIC, agreements
+from reident.pipeline import parts
 from workflow.library_run import run
 
 
@@ -17,7 +18,7 @@ def test_the_range_is_that_of_studies_of_their_own(drawn, agreement):
         return run(own, *rows)
 
     whole = made(1)
-    found = agreements(whole.study, whole.metrics[METRIC].confirmed, whole.rates)
+    found = agreements(parts.counting(whole.study), whole.metrics[METRIC].positions, whole.rates)
     assert found["min_agree"].tolist() == [*range(1, len(study["linking_variables"]) + 1)]
     for row in found.to_dict("records"):
         rates = made(row["min_agree"]).rates.set_index("stratum").loc["ALL"]

@@ -2,7 +2,7 @@
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracles.checks import check_aside, check_limit, check_study, rounding_splits_a_tie
+from oracles.checks import check_crowded, check_limit, check_study, rounding_splits_a_tie
 from oracles.strategies import studies
 from oracles.study import METRICS
 from oracles.study import run as judge
@@ -29,4 +29,4 @@ def test_a_study_is_what_the_oracle_says(drawn, budget, data):
     for metric in METRICS:
         if metric != "unicity":
             check_limit(limit, at_limit.metrics[metric], tables.metrics[metric], tables)
-            check_aside(at_keep.metrics[metric], tables.metrics[metric], tables)
+            check_crowded(at_keep.metrics[metric], tables.metrics[metric], tables)

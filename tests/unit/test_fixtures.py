@@ -15,12 +15,14 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 from making.bad_files import FILES_OF_RECORDS
+from making.bad_values import KEYS_AND_VALUES
+from making.fixture_files import FILES, SECRETS, STUDY, Fixture, unreadable
 from reident.errors import InputError
 from reident.intake import prepare as intake
 from reident.linkage import bins, strata
+from reident.pipeline import parts
 from reident.study import model as study
-from making.fixture_files import FILES, SECRETS, STUDY, Fixture, unreadable
-from making.bad_values import KEYS_AND_VALUES
+from reident.study import named_files
 
 TABLE = [*FILES_OF_RECORDS, *KEYS_AND_VALUES]
 
@@ -47,18 +49,23 @@ def write(folder: Path, fixture: Fixture) -> Path:
 def make(file: Path) -> Made:
     """Study file and sources through `prepare`, `stratify` and `bin`, as the adapters take them."""
     model = study.load(file)
-    study.check_files(model, file)
+    named_files.check_files(model, file)
     sources = {side: file.parent / own.path for side, own in model.sources.items()}
+    part = parts.preparing(model)
     prepared = intake.prepare(
-        model, **{side: intake.read_source(model, side, path) for side, path in sources.items()}
+        part, **{side: intake.read_source(part, side, path) for side, path in sources.items()}
     )
-    found = strata.stratify(model, prepared.puf, prepared.eif, prepared.iuf, 10**9)
-    binned = bins.bin_files(model, prepared.puf, prepared.eif, found.manifest)
+    found = strata.stratify(parts.stratifying(model), prepared.puf, prepared.eif, prepared.iuf, 10**9)
+    files, stratum = ({"puf": made.puf, "eif": made.eif} for made in (prepared, found))
+    binned = bins.bin_files(parts.cutting(model), files, stratum, found.manifest)
+    links = {
+        name: files[side][name].take(prepared.iuf[side]) for side, own in model.keys.items() for name in own
+    }
     account: dict[str, int] = {}
     for own in (prepared.account, found.account):
         for line in own.itertuples():
             account.setdefault(f"{line.file} {line.cause}", line.rows)
-    tables = {"puf": prepared.puf, "eif": prepared.eif, "iuf": prepared.iuf, "strata": found.manifest}
+    tables = {"puf": prepared.puf, "eif": prepared.eif, "iuf": links, "strata": found.manifest}
     tables |= {"binned puf": binned.puf, "binned eif": binned.eif}
     return Made(account, list(prepared.warnings["warning"]), tables)
 

@@ -13,7 +13,6 @@ import pytest
 from pydantic import ValidationError
 from reident.errors import InputError
 from reident.kernels import groups
-from reident.linkage import agreements
 from reident.microaggregation import masking as files
 from reident.pipeline import parts
 from reident.pipeline.steps import STEPS
@@ -363,20 +362,6 @@ def test_as_a_treatment_of_a_simulated_survey():
         2,
         35,
     ]
-
-
-def test_the_range_of_min_agree():
-    model = study()
-    pairs = [("1", 3.0, True), ("1", 1.0, False), ("2", 2.0, False), ("2", 2.0, True), ("3", 1.0, False)]
-    pufid, score, right = zip(*pairs, strict=True)
-    confirmed = pa.table({"pufid": list(pufid), "score": list(score), "confirmed": list(right)})
-    rates = pd.DataFrame({"metric": ["winkler"], "stratum": ["ALL"], "n_puf": [10]})
-    found = agreements.agreements(parts.counting(model), confirmed, rates)
-    assert found["min_agree"].tolist() == [1, 2, 3]
-    assert found["n_pairs"].tolist() == [5, 3, 1]
-    assert found["n_suspected"].tolist() == [3, 2, 1]
-    assert found["n_confirmed"].tolist() == [2, 2, 1]
-    assert found["confirmed_rate"].tolist() == [0.2, 0.2, 0.1]
 
 
 def test_every_bundled_study_is_valid():

@@ -1,6 +1,6 @@
-"""What a study makes, up to its rates: through the library in memory, or from a folder of results.
+"""The tables that a study makes, up to its rates: by the library in memory, or from a folder of results.
 
-In memory it goes step by step as workflow/scripts do; tables that the steps hand on as CSV are written as text
+In memory the steps follow one another as in workflow/scripts; tables that steps hand on as CSV are written as text
 and read again.
 """
 
@@ -15,24 +15,29 @@ from reident.intake import prepare as intake
 from reident.ledger import stored
 from reident.linkage import bins, confirmation, ranking, rates, scoring, strata
 from reident.linkage.metrics import REGISTRY
+from reident.pipeline import parts
 from reident.study.model import Study, load
+
+SIDES = ("puf", "eif")
 
 
 class MetricTables(NamedTuple):
-    """The tables of one metric; pairs and asides are those of its shards, one after the other."""
+    """The tables of one metric; scores are those of its shards, one after the other."""
 
-    pairs: pa.Table
-    aside: pa.Table
+    scores: pa.Table
     suspected: pa.Table
     distribution: pd.DataFrame
     confirmed: pa.Table
+    positions: pa.Table
     limits: pd.DataFrame
 
 
 class Tables(NamedTuple):
-    """Of a whole study."""
+    """The tables of a study; the prepared files and the strata of their records by ``puf`` and ``eif``."""
 
     study: Study
+    prepared: dict[str, pa.Table]
+    strata: dict[str, pa.Table]
     manifest: pd.DataFrame
     shards: pd.DataFrame
     metrics: dict[str, MetricTables]
@@ -54,48 +59,40 @@ def run(
         The budget of a shard.
     """
     model = Study.model_validate(study)
+    part = parts.preparing(model)
     sources = {"puf": puf, "eif": eif, "iuf": iuf}
-    prepared = intake.prepare(
-        model, **{side: text_table(model, side, rows) for side, rows in sources.items()}
-    )
-    files = prepared.puf, prepared.eif, prepared.iuf
-    found = strata.stratify(model, *files, pairs_per_shard)
-    manifest, shards = (
-        through_csv(found.manifest, "strata/manifest.csv"),
-        through_csv(found.shards, "strata/shards.csv"),
-    )
-    binned = bins.bin_files(model, prepared.puf, prepared.eif, manifest)
+    typed = intake.prepare(part, **{side: text_table(model, side, rows) for side, rows in sources.items()})
+    stratified = strata.stratify(parts.stratifying(model), typed.puf, typed.eif, typed.iuf, pairs_per_shard)
+    manifest = through_csv(stratified.manifest, "strata/manifest.csv")
+    shards = through_csv(stratified.shards, "strata/shards.csv")
+    prepared, stratum = ({side: getattr(made, side) for side in SIDES} for made in (typed, stratified))
+    cut = bins.bin_files(parts.cutting(model), prepared, stratum, manifest)
+    binned = {side: getattr(cut, side) for side in SIDES}
     metrics = {}
     for name in model.chosen:
-        metric = REGISTRY[name]
-        compared = (binned if metric.reads == "binned" else prepared)[:2]
+        metric, part = REGISTRY[name], parts.scoring(model, name)
+        compared = binned if metric.reads == "binned" else prepared
+        files = compared, stratum, manifest, shards
         scores = [
-            _scored(model, metric, *compared, manifest, shards, scoring.Work(shard))
+            gathered(scoring.score_shard, part, metric, *files, scoring.Work(shard))[0]
             for shard in sorted(set(shards["shard"]))
         ]
-        pairs, aside = [one[0] for one in scores], [one[1] for one in scores]
-        suspected, distribution = gathered(ranking.rank, model, metric, pairs)
-        truth = prepared.iuf, list(manifest["stratum"])
-        checked, limits = gathered(confirmation.confirm, model, metric, suspected, pairs, aside, *truth)
-        metrics[name] = MetricTables(
-            pa.concat_tables(pairs),
-            pa.concat_tables(aside),
-            suspected,
-            through_csv(distribution),
-            checked,
-            through_csv(limits),
+        suspected, distribution = gathered(ranking.rank, metric, scores, stratum["puf"], manifest)
+        truth = prepared, typed.iuf, stratum["puf"], manifest
+        confirmed, positions, limits = gathered(
+            confirmation.confirm, parts.confirming(model), metric, suspected, *truth, sinks=2
         )
-    confirmed = {name: tables.confirmed for name, tables in metrics.items()}
+        csv = (
+            through_csv(distribution, f"suspected/{name}.distribution.csv"),
+            through_csv(limits, f"confirmed/{name}.limits.csv"),
+        )
+        metrics[name] = MetricTables(
+            pa.concat_tables(scores), suspected, csv[0], confirmed, positions, csv[1]
+        )
+    pairs = {name: tables.positions for name, tables in metrics.items()}
     limits = {name: tables.limits for name, tables in metrics.items()}
-    rows = rates.rate(model, *files, manifest, confirmed, limits)
-    return Tables(model, manifest, shards, metrics, through_csv(rows, "rates.csv"))
-
-
-def _scored(*arguments: Any) -> tuple[pa.Table, pa.Table]:
-    """The pairs of a shard and what stands aside."""
-    pairs: list[pa.Table] = []
-    aside, _ = gathered(scoring.score_shard, *arguments, pairs.append)
-    return pa.concat_tables(pairs), aside
+    rows = rates.rate(parts.rating(model), typed.iuf, stratum, manifest, pairs, limits)
+    return Tables(model, prepared, stratum, manifest, shards, metrics, through_csv(rows, "rates.csv"))
 
 
 def read(study: Path, folder: Path) -> Tables:
@@ -103,23 +100,27 @@ def read(study: Path, folder: Path) -> Tables:
     model = load(study)
     metrics = {}
     for name in model.chosen:
-        shards = sorted((folder / "scores" / name).glob("*.parquet"))
-        asides = [file for file in shards if file.name.endswith(".aside.parquet")]
         metrics[name] = MetricTables(
-            pa.concat_tables(stored.read(file) for file in shards if file not in asides),
-            pa.concat_tables(stored.read(file) for file in asides),
+            pa.concat_tables(
+                stored.read(file) for file in sorted((folder / "scores" / name).glob("*.parquet"))
+            ),
             stored.read(folder / "suspected" / f"{name}.parquet"),
             stored.read(folder / "suspected" / f"{name}.distribution.csv"),
             stored.read(folder / "confirmed" / f"{name}.parquet"),
+            stored.read(folder / "confirmed" / f"{name}.pairs.parquet"),
             stored.read(folder / "confirmed" / f"{name}.limits.csv"),
         )
     manifest, shards = (stored.read(folder / "strata" / f"{name}.csv") for name in ("manifest", "shards"))
-    return Tables(model, manifest, shards, metrics, stored.read(folder / "rates.csv"))
+    prepared, stratum = (
+        {side: stored.read(folder / kind / f"{side}.parquet") for side in SIDES}
+        for kind in ("prepared", "strata")
+    )
+    return Tables(model, prepared, stratum, manifest, shards, metrics, stored.read(folder / "rates.csv"))
 
 
 def text_table(study: Study, side: str, rows: list[dict]) -> pa.Table:
     """The columns that the study needs, as intake reads them."""
-    names = list(dict.fromkeys(intake.columns_of(study, side)))
+    names = list(dict.fromkeys(parts.preparing(study).columns_of(side)))
     return pa.table({name: pa.array([row[name] for row in rows], pa.string()) for name in names})
 
 

@@ -43,7 +43,7 @@ FILES = {
     "own.py": FUNCTION,
 }
 SECRETS = re.compile(rb"KEY-|ZONE-|TRADE-|70[4-7]\d\.\d")
-"""Keys and values of the data; none of them may be shown."""
+"""Keys and values of the data; they must not be shown."""
 
 
 class Case(NamedTuple):
@@ -68,7 +68,7 @@ SCORE = {"step": "score.adhoc.0001", "target": "suspected/adhoc.parquet"}
 CASES = [
     Case(
         "field-too-many",
-        "a row with a field more than the header",
+        "a row with one field more than the header",
         change("puf.csv", "7052.875,", "7052.875,1,"),
         (
             "puf.csv, row 3: the row must have as many fields as the header (4), but has 5",
@@ -77,7 +77,7 @@ CASES = [
     ),
     Case(
         "field-too-few",
-        "a row with a field less than the header",
+        "a row with one field less than the header",
         change("eif.csv", "7063.375,", ""),
         ("eif.csv, row 4: the row must have as many fields as the header (4), but has 3",),
     ),
@@ -98,7 +98,7 @@ CASES = [
     ),
     Case(
         "repeated-column",
-        "a column name that stands twice in the header",
+        "a column name that is given twice in the header",
         change("puf.csv", "age,trade", "age,age"),
         ("puf.csv, row 1, column 4", "given twice", "Rename"),
     ),
@@ -262,7 +262,7 @@ def files_below(folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_bad_input_is_one_sentence_with_place_and_remedy(runs, case):
+def test_bad_input_is_reported_with_place_and_remedy(runs, case):
     said = runs.left[f"results/{case.name}/logs/{case.step}.log"].decode()
     assert said.startswith("Error: ")
     assert said.count("\n") == 1
@@ -273,7 +273,7 @@ def test_bad_input_is_one_sentence_with_place_and_remedy(runs, case):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_bad_input_leaves_no_result_and_is_mended_by_mending_it(runs, case):
+def test_bad_input_leaves_no_result_and_a_corrected_file_does(runs, case):
     results = f"results/{case.name}/"
     target = results + case.target
     later = [target, results + f"ledger/{case.step}.json"]
@@ -313,7 +313,7 @@ def test_one_bad_study_alone_fails(tmp_path):
 GOOD = STUDY.format(id="good", sha256=hashlib.sha256(FUNCTION.encode()).hexdigest())
 STUDY_FILES = [
     (
-        "a file that is not there",
+        "a missing file",
         "path: eif.csv",
         "path: eiff.csv",
         ("line 4: `files.eif.path`: eiff.csv does not exist",),
@@ -351,26 +351,26 @@ STUDY_FILES = [
         ("line 12: `metrics.adhoc.scores.trade.table[1].score`", "must be at least 0"),
     ),
     (
-        "a key that stands twice",
+        "a key that is given twice",
         "strata:",
         "id: again\nstrata:",
         ("line 6: `id` is given twice. Remove one",),
     ),
     (
-        "a key that nobody knows",
+        "an unknown key",
         "strata:",
         "stratum:",
         ("line 6: `stratum` is not a known key. Did you mean `strata`?",),
     ),
     ("an id with a space", "id: good", "id: Good Study", ("line 1: `id`",)),
     (
-        "no YAML at all",
+        "invalid YAML",
         "strata: [region]",
         "strata: [region",
         ("line", "not valid YAML", "Check the indentation and the quotation marks"),
     ),
     (
-        "a column that is no variable's type",
+        "an unknown type",
         "type: numeric",
         "type: number",
         ("line 8: `linking_variables[1].type`", "`numeric`"),
@@ -381,7 +381,7 @@ STUDY_FILES = [
 @pytest.mark.parametrize(
     ("sentence", "old", "new", "says"), STUDY_FILES, ids=[case[0] for case in STUDY_FILES]
 )
-def test_a_mistake_in_the_study_file_is_one_sentence_and_starts_nothing(tmp_path, sentence, old, new, says):
+def test_a_mistake_in_the_study_file_is_reported_and_starts_nothing(tmp_path, sentence, old, new, says):
     file = write(tmp_path / "in", Case("good", "", {}, ()), {})
     assert GOOD.count(old) >= 1
     text = GOOD.replace(old, new, 1)
@@ -399,12 +399,12 @@ def test_a_mistake_in_the_study_file_is_one_sentence_and_starts_nothing(tmp_path
     assert not (tmp_path / "run" / "results").exists()
 
 
-def test_a_study_file_that_is_not_there_and_two_of_one_id(tmp_path):
+def test_a_missing_study_file_and_two_studies_with_one_id(tmp_path):
     file = write(tmp_path / "in", Case("good", "", {}, ()), {})
     other = write(tmp_path / "other", Case("good", "", {}, ()), {})
     for studies, part in (
         ([tmp_path / "no.yaml"], "no.yaml: the study file cannot be read"),
-        ([file, other], "same id"),
+        ([file, other], "must not be that of another study"),
     ):
         ended = snakemake(studies=studies, folder=tmp_path / "run")
         assert ended.code != 0
@@ -415,18 +415,18 @@ def test_a_study_file_that_is_not_there_and_two_of_one_id(tmp_path):
 
 RUNS = [
     (
-        "a shard of no number",
+        "a shard that is not a number",
         "in",
         "pairs_per_shard=abc",
         "config: `pairs_per_shard` must be a positive integer",
     ),
     (
-        "a shard of nothing",
+        "a negative shard",
         "in",
         "pairs_per_shard=-5",
         "config: `pairs_per_shard` must be a positive integer",
     ),
-    ("a key that nobody knows", "in", "stduy=x", "config: `stduy` is not a known key. Did you mean `study`?"),
+    ("an unknown key", "in", "stduy=x", "config: `stduy` is not a known key. Did you mean `study`?"),
     (
         "a folder with a brace",
         "in{a}",
@@ -437,9 +437,7 @@ RUNS = [
 
 
 @pytest.mark.parametrize(("sentence", "folder", "config", "says"), RUNS, ids=[case[0] for case in RUNS])
-def test_a_mistake_in_the_command_is_one_sentence_and_starts_nothing(
-    tmp_path, sentence, folder, config, says
-):
+def test_a_mistake_in_the_command_is_reported_and_starts_nothing(tmp_path, sentence, folder, config, says):
     file = write(tmp_path / folder, Case("good", "", {}, ()), {})
     ended = snakemake(config, *made("good", "prepared/account.csv"), studies=[file], folder=tmp_path / "run")
     assert ended.code != 0

@@ -44,9 +44,9 @@ class Case(NamedTuple):
     targets : tuple of str
         What is made of it.
     names : dict
-        What stands in the place of each name in braces.
+        What replaces each name in braces.
     conditions : set of str
-        When there are further columns.
+        The conditions of further columns that hold.
     """
 
     study: dict[str, Any]
@@ -185,18 +185,18 @@ def check(path: Path, names: dict[str, list[str]], conditions: frozenset[str] = 
     columns = expected(table, path, names, conditions)
     if path.suffix == ".parquet":
         schema, types = pq.read_schema(path), PARQUET_TYPES
-        found = dict(zip(schema.names, schema.types, strict=True))
+        values = dict(zip(schema.names, schema.types, strict=True))
     elif path.suffix == ".csv":
         source = stored.is_source(path)
         frame, types = stored.read_text(path) if source else stored.read(path), CSV_TYPES
-        found = {name: frame[name] for name in frame.columns}
+        values = {name: frame[name] for name in frame.columns}
     else:
         assert not columns, path
         return table.path
-    assert list(found) == [column.name for column in columns], path
+    assert list(values) == [column.name for column in columns], path
     for column in columns:
-        fits = [types[kind](found[column.name]) for kind in column.type.split(" or ")]
-        assert any(fits), (path, column.name, found[column.name])
+        fits = [types[kind](values[column.name]) for kind in column.type.split(" or ")]
+        assert any(fits), (path, column.name, values[column.name])
     return table.path
 
 

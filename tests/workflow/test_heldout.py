@@ -20,6 +20,7 @@ pytestmark = pytest.mark.slow
 
 METRICS = ("unicity", "taxicab", "euclidean", "adhoc")
 KEYS = ["house", "person", "broker", "serial"]
+ROWS = ["puf", "eif"]
 RANKED = [*KEYS, "stratum", "score"]
 RATES = [
     "metric", "stratum", "n_puf", "n_eif", "n_links", "n_pairs", "n_suspected", "n_confirmed", "n_ambiguous",
@@ -44,14 +45,18 @@ CSV_FILES = {
 PARQUET_FILES = {
     "prepared/puf.parquet": ["house", "person", "region", *VARIABLES],
     "prepared/eif.parquet": ["broker", "serial", "region", *VARIABLES],
-    "prepared/iuf.parquet": KEYS,
-    "binned/puf.parquet": ["house", "person", "stratum", *VARIABLES],
-    "binned/eif.parquet": ["broker", "serial", "stratum", *VARIABLES],
-    **{f"scores/{m}/0001.parquet": RANKED for m in METRICS[1:]},
-    **{f"suspected/{m}.parquet": [*RANKED, "rank"] for m in METRICS[1:]},
+    "prepared/iuf.parquet": ROWS,
+    "strata/puf.parquet": ["stratum"],
+    "strata/eif.parquet": ["stratum"],
+    "binned/puf.parquet": VARIABLES,
+    "binned/eif.parquet": VARIABLES,
+    **{f"scores/{m}/0001.parquet": [*ROWS, "score"] for m in METRICS[1:]},
+    **{f"suspected/{m}.parquet": [*ROWS, "score", "rank", "max_pairs"] for m in METRICS[1:]},
+    **{f"confirmed/{m}.pairs.parquet": [*ROWS, "score", "confirmed"] for m in METRICS[1:]},
     **{f"confirmed/{m}.parquet": [*RANKED, "rank", "confirmed"] for m in METRICS[1:]},
-    "scores/unicity/0001.parquet": [*KEYS, "stratum", "order"],
-    "suspected/unicity.parquet": [*KEYS, "stratum", "order"],
+    "scores/unicity/0001.parquet": [*ROWS, "order", "variables"],
+    "suspected/unicity.parquet": [*ROWS, "order"],
+    "confirmed/unicity.pairs.parquet": [*ROWS, "order", "confirmed"],
     "confirmed/unicity.parquet": [*KEYS, "stratum", "order", "confirmed"],
 }
 
@@ -71,16 +76,28 @@ def test_a_parquet_file_has_exactly_the_columns_of_its_contract_and_text_keys(fi
     found = table(finished.results, name)
     assert found.column_names == PARQUET_FILES[name]
     kinds = {field.name: field.type for field in found.schema}
-    for column, kind in {"stratum": pa.string(), "score": pa.float64(), "confirmed": pa.bool_()}.items():
+    stratum = pa.int32() if name.startswith("strata/") else pa.string()
+    for column, kind in {"stratum": stratum, "score": pa.float64(), "confirmed": pa.bool_()}.items():
         assert kinds.get(column, kind) == kind
-    assert {kinds[key] for key in KEYS if key in kinds} == {pa.string()}
+    assert {kinds[key] for key in KEYS if key in kinds} <= {pa.string()}
+    assert {kinds[row] for row in ROWS if row in kinds} <= {pa.int32()}
     assert not found.schema.metadata, "nothing of another program's making"
+
+
+def pairs_by_key(results, stage, metric):
+    """The pairs of a table as rows with keys; a crowded record, which has no pair, is left out."""
+    pairs = table(results, stage.format(metric))
+    if "house" in pairs.column_names:
+        return pairs.to_pylist()
+    files = {side: table(results, f"prepared/{side}.parquet").to_pylist() for side in ROWS}
+    rows = [row for row in pairs.to_pylist() if row["eif"] is not None]
+    return [files["puf"][row["puf"]] | files["eif"][row["eif"]] | row for row in rows]
 
 
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("stage", ["scores/{}/0001.parquet", "suspected/{}.parquet", "confirmed/{}.parquet"])
 def test_pairs_are_sorted_by_pufid_then_best_first_then_eifid(finished, metric, stage):
-    found = table(finished.results, stage.format(metric)).to_pylist()
+    found = pairs_by_key(finished.results, stage, metric)
     sign = -1 if metric == "adhoc" else 1
 
     def place(pair):
@@ -94,11 +111,15 @@ def test_pairs_are_sorted_by_pufid_then_best_first_then_eifid(finished, metric, 
 
 def test_keys_are_the_texts_of_the_sources_with_their_zeros(finished):
     rows = small.rows()
-    for side, width in (("puf", 2), ("eif", 2), ("iuf", 4)):
-        keys = sorted(tuple(row[:width]) for row in rows[side][1:])
-        names = table(finished.results, f"prepared/{side}.parquet").column_names[:width]
-        found = table(finished.results, f"prepared/{side}.parquet").select(names).to_pylist()
-        assert [tuple(line.values()) for line in found] == keys
+    keys = {}
+    for side in ROWS:
+        names = table(finished.results, f"prepared/{side}.parquet").column_names[:2]
+        lines = table(finished.results, f"prepared/{side}.parquet").select(names).to_pylist()
+        keys[side] = [tuple(line.values()) for line in lines]
+        assert keys[side] == sorted(tuple(row[:2]) for row in rows[side][1:])
+    links = table(finished.results, "prepared/iuf.parquet").to_pylist()
+    by_key = [keys["puf"][link["puf"]] + keys["eif"][link["eif"]] for link in links]
+    assert by_key == sorted(tuple(row[:4]) for row in rows["iuf"][1:])
     assert {"0", "00", "1", "01"} < {row[0] for row in rows["puf"]}
 
 

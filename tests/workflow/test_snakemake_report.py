@@ -64,5 +64,5 @@ def test_results_that_no_longer_hold_are_not_gathered(gathered, tmp_path):
     assert ended.code != 0
     (said,) = ended.errors
     assert "small: the chain is broken: " in said
-    assert "was made from another version of iuf.csv" in said
+    assert "was made from a different version of iuf.csv" in said
     assert not (tmp_path / "again" / "run" / "stale.zip").exists()

@@ -1,4 +1,4 @@
-"""The walk along the ledger by itself, from what every study found back to its sources.
+"""The walk along the ledger by itself, from the results of every study back to its sources.
 
 Reads  results/{study}/ledger/ and every file that it names, the study files and their sources
 Makes  nothing but results/check.log: one line for each study, which the terminal shows too
@@ -14,6 +14,6 @@ rule check:
     conda:
         "../../environment.yml"
     params:
-        studies=[str(own.path) for own in FAMILIES.values()],
+        studies=[str(members.path) for members in FAMILIES.values()],
     script:
         "../scripts/check.py"

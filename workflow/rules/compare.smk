@@ -8,8 +8,8 @@ Makes  comparison/{table}.csv: what each variant found for the whole study, besi
 rule compare:
     """Put what the variants of a study found beside each other, on chains of steps that close."""
     input:
-        study=study_file,
-        tables=compared_tables,
+        study=ancient(PLAN.study_file),
+        tables=PLAN.compared_tables,
     output:
         comparison=report(
             "results/{study}/comparison/{table}.csv",
@@ -30,7 +30,7 @@ rule compare:
     resources:
         mem_mb=lambda wildcards, attempt: 1000 * attempt,
     params:
-        study=study_digest("compare"),
-        library=library_digest("compare"),
+        study=PLAN.part_digest("compare"),
+        library=PLAN.library_digest("compare"),
     script:
         "../scripts/compare.py"

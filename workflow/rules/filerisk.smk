@@ -12,7 +12,7 @@ Makes  results/{study}/simulated/{survey,population}.csv where the study simulat
 rule populate:
     """Draw the census of two local authorities and a survey of it."""
     input:
-        study=study_file,
+        study=ancient(PLAN.study_file),
     output:
         survey="results/{study}/simulated/survey.csv",
         population="results/{study}/simulated/population.csv",
@@ -27,8 +27,8 @@ rule populate:
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
     params:
-        study=study_digest("populate"),
-        library=library_digest("populate"),
+        study=PLAN.part_digest("populate"),
+        library=PLAN.library_digest("populate"),
     script:
         "../scripts/populate.py"
 
@@ -36,8 +36,8 @@ rule populate:
 rule prepare_filerisk:
     """Read and type the file and its population, and give every value of the key a code."""
     input:
-        unpack(risk_sources()),
-        study=study_file,
+        unpack(PLAN.risk_sources()),
+        study=ancient(PLAN.study_file),
     output:
         file="results/{study}/filerisk/prepared/file.parquet",
         population="results/{study}/filerisk/prepared/population.parquet",
@@ -55,9 +55,9 @@ rule prepare_filerisk:
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 12 * input.size_mb) * attempt,
     params:
-        study=study_digest("prepare_filerisk"),
-        library=library_digest("prepare_filerisk"),
-        sources=source_digests,
+        study=PLAN.part_digest("prepare_filerisk"),
+        library=PLAN.library_digest("prepare_filerisk"),
+        sources=PLAN.source_digests,
     script:
         "../scripts/prepare_filerisk.py"
 
@@ -65,8 +65,8 @@ rule prepare_filerisk:
 rule assess_file:
     """Find the minimal sample uniques of every record and what they come to, on a chain of steps that closes."""
     input:
-        unpack(risk_sources("source_")),
-        study=study_file,
+        unpack(PLAN.risk_sources("source_")),
+        study=ancient(PLAN.study_file),
         file="results/{study}/filerisk/prepared/file.parquet",
         population="results/{study}/filerisk/prepared/population.parquet",
         categories="results/{study}/filerisk/categories.csv",
@@ -98,8 +98,8 @@ rule assess_file:
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1500 + 100 * input.size_mb) * attempt,
     params:
-        study=study_digest("assess_file"),
-        library=library_digest("assess_file"),
+        study=PLAN.part_digest("assess_file"),
+        library=PLAN.library_digest("assess_file"),
     script:
         "../scripts/assess_file.py"
 
@@ -107,8 +107,8 @@ rule assess_file:
 rule sample_population:
     """Draw samples of the population and set their DIS and DIS-SUDA beside it."""
     input:
-        unpack(risk_sources("source_")),
-        study=study_file,
+        unpack(PLAN.risk_sources("source_")),
+        study=ancient(PLAN.study_file),
         population="results/{study}/filerisk/prepared/population.parquet",
     output:
         by_sample="results/{study}/filerisk/by_sample.csv",
@@ -125,7 +125,7 @@ rule sample_population:
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1500 + 100 * input.size_mb) * attempt,
     params:
-        study=study_digest("sample_population"),
-        library=library_digest("sample_population"),
+        study=PLAN.part_digest("sample_population"),
+        library=PLAN.library_digest("sample_population"),
     script:
         "../scripts/sample_population.py"

@@ -11,10 +11,10 @@ Makes  results/{study}/prepared/{puf,eif}.parquet: keys as text, linking variabl
 rule prepare:
     """Read and type the source files, compare their codes, check keys and links."""
     input:
-        study=study_file,
-        puf=source("puf"),
-        eif=source("eif"),
-        iuf=source("iuf"),
+        study=ancient(PLAN.study_file),
+        puf=PLAN.source("puf"),
+        eif=PLAN.source("eif"),
+        iuf=PLAN.source("iuf"),
     output:
         puf="results/{study}/prepared/puf.parquet",
         eif="results/{study}/prepared/eif.parquet",
@@ -32,8 +32,8 @@ rule prepare:
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 12 * input.size_mb) * attempt,
     params:
-        study=study_digest("prepare"),
-        library=library_digest("prepare"),
-        sources=source_digests,
+        study=PLAN.part_digest("prepare"),
+        library=PLAN.library_digest("prepare"),
+        sources=PLAN.source_digests,
     script:
         "../scripts/prepare.py"

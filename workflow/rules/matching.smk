@@ -11,7 +11,7 @@ Makes  results/{study}/simulated/{confidential,synthetic_1,…}.csv where the st
 rule synthesize:
     """Draw one file of a simulated release: the confidential survey, or a synthetic file of it."""
     input:
-        study=study_file,
+        study=ancient(PLAN.study_file),
     output:
         file="results/{study}/simulated/{side}.csv",
         ledger="results/{study}/ledger/synthesize.{side}.json",
@@ -27,8 +27,8 @@ rule synthesize:
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
     params:
-        study=study_digest("synthesize"),
-        library=library_digest("synthesize"),
+        study=PLAN.part_digest("synthesize"),
+        library=PLAN.library_digest("synthesize"),
     script:
         "../scripts/synthesize.py"
 
@@ -36,8 +36,8 @@ rule synthesize:
 rule prepare_matching:
     """Read and type the confidential file and the synthetic files, and put their rows beside each other."""
     input:
-        unpack(matched_sources()),
-        study=study_file,
+        unpack(PLAN.matched_sources()),
+        study=ancient(PLAN.study_file),
     output:
         confidential="results/{study}/matching/prepared/confidential.parquet",
         synthetic="results/{study}/matching/prepared/synthetic.parquet",
@@ -54,9 +54,9 @@ rule prepare_matching:
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 12 * input.size_mb) * attempt,
     params:
-        study=study_digest("prepare_matching"),
-        library=library_digest("prepare_matching"),
-        sources=source_digests,
+        study=PLAN.part_digest("prepare_matching"),
+        library=PLAN.library_digest("prepare_matching"),
+        sources=PLAN.source_digests,
     script:
         "../scripts/prepare_matching.py"
 
@@ -64,10 +64,10 @@ rule prepare_matching:
 rule match:
     """Count the synthetic records that match each confidential one, on a chain of steps that closes."""
     input:
-        unpack(matched_sources("source_")),
-        study=study_file,
-        confidential=made("prepare_matching", "matching/prepared/confidential.parquet"),
-        synthetic=made("prepare_matching", "matching/prepared/synthetic.parquet"),
+        unpack(PLAN.matched_sources("source_")),
+        study=ancient(PLAN.study_file),
+        confidential=PLAN.result("prepare_matching", "matching/prepared/confidential.parquet"),
+        synthetic=PLAN.result("prepare_matching", "matching/prepared/synthetic.parquet"),
     output:
         records="results/{study}/matching/records.parquet",
         summary=report(
@@ -90,7 +90,7 @@ rule match:
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 40 * input.size_mb) * attempt,
     params:
-        study=study_digest("match"),
-        library=library_digest("match"),
+        study=PLAN.part_digest("match"),
+        library=PLAN.library_digest("match"),
     script:
         "../scripts/match.py"

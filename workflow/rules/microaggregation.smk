@@ -11,7 +11,7 @@ Makes  results/{study}/simulated/original.csv where the study simulates it;
 rule simulate_amounts:
     """Draw a file of skewed positive amounts."""
     input:
-        study=study_file,
+        study=ancient(PLAN.study_file),
     output:
         original="results/{study}/simulated/original.csv",
         ledger="results/{study}/ledger/simulate_amounts.json",
@@ -25,8 +25,8 @@ rule simulate_amounts:
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
     params:
-        study=study_digest("simulate_amounts"),
-        library=library_digest("simulate_amounts"),
+        study=PLAN.part_digest("simulate_amounts"),
+        library=PLAN.library_digest("simulate_amounts"),
     script:
         "../scripts/simulate_amounts.py"
 
@@ -34,8 +34,8 @@ rule simulate_amounts:
 rule microaggregate:
     """Mask a file by micro-aggregation, sample it, and keep what the intruder holds and the truth."""
     input:
-        study=study_file,
-        original=source("original"),
+        study=ancient(PLAN.study_file),
+        original=PLAN.source("original"),
     output:
         puf="results/{study}/microaggregation/puf.csv",
         eif="results/{study}/microaggregation/eif.csv",
@@ -53,9 +53,9 @@ rule microaggregate:
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 40 * input.size_mb) * attempt,
     params:
-        study=study_digest("microaggregate"),
-        library=library_digest("microaggregate"),
-        sources=source_digests,
+        study=PLAN.part_digest("microaggregate"),
+        library=PLAN.library_digest("microaggregate"),
+        sources=PLAN.source_digests,
     script:
         "../scripts/microaggregate.py"
 
@@ -63,8 +63,8 @@ rule microaggregate:
 rule agreements:
     """Compute the rates for every smallest number of variables that must agree."""
     input:
-        study=study_file,
-        pairs=made("confirm", "confirmed/winkler.pairs.parquet", "winkler"),
+        study=ancient(PLAN.study_file),
+        pairs=PLAN.result("confirm", "confirmed/winkler.pairs.parquet", "winkler"),
         rates="results/{study}/rates.csv",
     output:
         agreements="results/{study}/agreements.csv",
@@ -79,7 +79,7 @@ rule agreements:
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
     params:
-        study=study_digest("agreements"),
-        library=library_digest("agreements"),
+        study=PLAN.part_digest("agreements"),
+        library=PLAN.library_digest("agreements"),
     script:
         "../scripts/agreements.py"

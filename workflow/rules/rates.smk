@@ -9,15 +9,15 @@ Makes  rates.csv: one line per metric and stratum, and for the whole study;
 rule rate:
     """Compute the rates, on a chain of steps that closes."""
     input:
-        unpack(linked_sources),
-        study=study_file,
-        iuf=made("prepare", "prepared/iuf.parquet"),
-        strata_puf=made("stratify", "strata/puf.parquet"),
-        strata_eif=made("stratify", "strata/eif.parquet"),
-        manifest=made("stratify", "strata/manifest.csv"),
-        accounts=accounts,
-        pairs=confirmed_of("pairs.parquet"),
-        limits=confirmed_of("limits.csv"),
+        unpack(PLAN.linked_sources),
+        study=ancient(PLAN.study_file),
+        iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
+        strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
+        strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
+        manifest=PLAN.result("stratify", "strata/manifest.csv"),
+        accounts=PLAN.accounts,
+        pairs=PLAN.confirmed("pairs.parquet"),
+        limits=PLAN.confirmed("limits.csv"),
     output:
         rates=report(
             "results/{study}/rates.csv",
@@ -36,8 +36,8 @@ rule rate:
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 12 * input.size_mb) * attempt,
     params:
-        study=study_digest("rate"),
-        library=library_digest("rate"),
+        study=PLAN.part_digest("rate"),
+        library=PLAN.library_digest("rate"),
     script:
         "../scripts/rate.py"
 
@@ -45,15 +45,15 @@ rule rate:
 rule describe:
     """Count what the report shows of linking variables, agreement and overlap."""
     input:
-        study=study_file,
-        puf=made("prepare", "prepared/puf.parquet"),
-        eif=made("prepare", "prepared/eif.parquet"),
-        iuf=made("prepare", "prepared/iuf.parquet"),
-        binned_puf=made("bin", "binned/puf.parquet"),
-        binned_eif=made("bin", "binned/eif.parquet"),
-        strata_puf=made("stratify", "strata/puf.parquet"),
-        strata_eif=made("stratify", "strata/eif.parquet"),
-        pairs=confirmed_of("pairs.parquet"),
+        study=ancient(PLAN.study_file),
+        puf=PLAN.result("prepare", "prepared/puf.parquet"),
+        eif=PLAN.result("prepare", "prepared/eif.parquet"),
+        iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
+        binned_puf=PLAN.result("bin", "binned/puf.parquet"),
+        binned_eif=PLAN.result("bin", "binned/eif.parquet"),
+        strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
+        strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
+        pairs=PLAN.confirmed("pairs.parquet"),
     output:
         variables="results/{study}/description/variables.csv",
         agreement="results/{study}/description/agreement.csv",
@@ -69,7 +69,7 @@ rule describe:
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
     params:
-        study=study_digest("describe"),
-        library=library_digest("describe"),
+        study=PLAN.part_digest("describe"),
+        library=PLAN.library_digest("describe"),
     script:
         "../scripts/describe.py"

@@ -9,8 +9,8 @@ Makes  results/{study}/disclosure-review.ipynb: the executed notebook;
 rule report:
     """Execute the review's notebook on a chain of steps that closes, and render it."""
     input:
-        unpack(reviewed),
-        study=study_file,
+        unpack(PLAN.reported),
+        study=ancient(PLAN.study_file),
         resolved="results/{study}/study.json",
         notebook=str(NOTEBOOK),
     output:
@@ -38,8 +38,8 @@ rule report:
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
     params:
-        study=study_digest("report"),
-        library=library_digest("report"),
+        study=PLAN.part_digest("report"),
+        library=PLAN.library_digest("report"),
         notebook=lambda wildcards: sha256(NOTEBOOK),
     script:
         "../scripts/report.py"

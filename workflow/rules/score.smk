@@ -14,14 +14,14 @@ Before confirmation a record is its row number in prepared/, which is in the ord
 rule score:
     """Compare all pairs of a shard and keep those that the rank filter may need."""
     input:
-        study=study_file,
-        puf=compared("puf"),
-        eif=compared("eif"),
-        strata_puf=made("stratify", "strata/puf.parquet"),
-        strata_eif=made("stratify", "strata/eif.parquet"),
-        manifest=made("stratify", "strata/manifest.csv"),
-        shards=made("stratify", "strata/shards.csv"),
-        functions=own_functions,
+        study=ancient(PLAN.study_file),
+        puf=PLAN.compared("puf"),
+        eif=PLAN.compared("eif"),
+        strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
+        strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
+        manifest=PLAN.result("stratify", "strata/manifest.csv"),
+        shards=PLAN.result("stratify", "strata/shards.csv"),
+        functions=PLAN.functions,
     output:
         pairs="results/{study}/scores/{metric}/{shard}.parquet",
         ledger="results/{study}/ledger/score.{metric}.{shard}.json",
@@ -32,13 +32,13 @@ rule score:
     conda:
         "../../environment.yml"
     # A small shard is done before a second thread has started.
-    threads: lambda wildcards: many_threads() if shard_pairs(wildcards) > LARGE_SHARD else 1
+    threads: lambda wildcards: many_threads() if PLAN.shard_pairs(wildcards) > LARGE_SHARD else 1
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
-        runtime=lambda wildcards, attempt: 10 + 60 * attempt * (shard_pairs(wildcards) // 10**11),
+        runtime=lambda wildcards, attempt: 10 + 60 * attempt * (PLAN.shard_pairs(wildcards) // 10**11),
     params:
-        study=study_digest("score"),
-        library=library_digest("score"),
+        study=PLAN.part_digest("score"),
+        library=PLAN.library_digest("score"),
     script:
         "../scripts/score.py"
 
@@ -46,10 +46,10 @@ rule score:
 rule rank:
     """Rank the pairs of each record."""
     input:
-        study=study_file,
-        pairs=all_shards,
-        strata_puf=made("stratify", "strata/puf.parquet"),
-        manifest=made("stratify", "strata/manifest.csv"),
+        study=ancient(PLAN.study_file),
+        pairs=PLAN.all_shards,
+        strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
+        manifest=PLAN.result("stratify", "strata/manifest.csv"),
     output:
         suspected="results/{study}/suspected/{metric}.parquet",
         distribution="results/{study}/suspected/{metric}.distribution.csv",
@@ -64,8 +64,8 @@ rule rank:
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
     params:
-        study=study_digest("rank"),
-        library=library_digest("rank"),
+        study=PLAN.part_digest("rank"),
+        library=PLAN.library_digest("rank"),
     script:
         "../scripts/rank.py"
 
@@ -73,13 +73,13 @@ rule rank:
 rule confirm:
     """Check the suspected pairs against the true links."""
     input:
-        study=study_file,
-        suspected=made("rank", "suspected/{metric}.parquet"),
-        puf=made("prepare", "prepared/puf.parquet"),
-        eif=made("prepare", "prepared/eif.parquet"),
-        iuf=made("prepare", "prepared/iuf.parquet"),
-        strata_puf=made("stratify", "strata/puf.parquet"),
-        manifest=made("stratify", "strata/manifest.csv"),
+        study=ancient(PLAN.study_file),
+        suspected=PLAN.result("rank", "suspected/{metric}.parquet"),
+        puf=PLAN.result("prepare", "prepared/puf.parquet"),
+        eif=PLAN.result("prepare", "prepared/eif.parquet"),
+        iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
+        strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
+        manifest=PLAN.result("stratify", "strata/manifest.csv"),
     output:
         confirmed="results/{study}/confirmed/{metric}.parquet",
         positions="results/{study}/confirmed/{metric}.pairs.parquet",
@@ -95,7 +95,7 @@ rule confirm:
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
     params:
-        study=study_digest("confirm"),
-        library=library_digest("confirm"),
+        study=PLAN.part_digest("confirm"),
+        library=PLAN.library_digest("confirm"),
     script:
         "../scripts/confirm.py"

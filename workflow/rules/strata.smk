@@ -11,10 +11,10 @@ Makes  strata/manifest.csv: the strata with their counts and shards; strata/shar
 checkpoint stratify:
     """List the strata and pack them into shards of at most `pairs_per_shard` pairs."""
     input:
-        study=study_file,
-        puf=made("prepare", "prepared/puf.parquet"),
-        eif=made("prepare", "prepared/eif.parquet"),
-        iuf=made("prepare", "prepared/iuf.parquet"),
+        study=ancient(PLAN.study_file),
+        puf=PLAN.result("prepare", "prepared/puf.parquet"),
+        eif=PLAN.result("prepare", "prepared/eif.parquet"),
+        iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
     output:
         manifest=report(
             "results/{study}/strata/manifest.csv",
@@ -37,8 +37,8 @@ checkpoint stratify:
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
     params:
-        study=study_digest("stratify"),
-        library=library_digest("stratify"),
+        study=PLAN.part_digest("stratify"),
+        library=PLAN.library_digest("stratify"),
         pairs_per_shard=lambda wildcards: int(config["pairs_per_shard"]),
     script:
         "../scripts/stratify.py"
@@ -47,12 +47,12 @@ checkpoint stratify:
 rule bin:
     """Cut numeric linking variables at quantiles."""
     input:
-        study=study_file,
-        puf=made("prepare", "prepared/puf.parquet"),
-        eif=made("prepare", "prepared/eif.parquet"),
-        strata_puf=made("stratify", "strata/puf.parquet"),
-        strata_eif=made("stratify", "strata/eif.parquet"),
-        manifest=made("stratify", "strata/manifest.csv"),
+        study=ancient(PLAN.study_file),
+        puf=PLAN.result("prepare", "prepared/puf.parquet"),
+        eif=PLAN.result("prepare", "prepared/eif.parquet"),
+        strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
+        strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
+        manifest=PLAN.result("stratify", "strata/manifest.csv"),
     output:
         puf="results/{study}/binned/puf.parquet",
         eif="results/{study}/binned/eif.parquet",
@@ -73,7 +73,7 @@ rule bin:
     resources:
         mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
     params:
-        study=study_digest("bin"),
-        library=library_digest("bin"),
+        study=PLAN.part_digest("bin"),
+        library=PLAN.library_digest("bin"),
     script:
         "../scripts/bin.py"

@@ -9,7 +9,7 @@ Makes  results/{study}/study.json, the study with every default filled in;
 rule resolve:
     """Fill in every default of a study and write it in its one canonical form."""
     input:
-        study=study_file,
+        study=ancient(PLAN.study_file),
     output:
         study="results/{study}/study.json",
         ledger="results/{study}/ledger/resolve.json",
@@ -23,8 +23,8 @@ rule resolve:
     resources:
         mem_mb=lambda wildcards, attempt: 500 * attempt,
     params:
-        study=study_digest("resolve"),
-        library=library_digest("resolve"),
+        study=PLAN.part_digest("resolve"),
+        library=PLAN.library_digest("resolve"),
     script:
         "../scripts/resolve.py"
 
@@ -32,7 +32,7 @@ rule resolve:
 rule simulate:
     """Draw a population, its public use file, an intruder's file and the true links."""
     input:
-        study=study_file,
+        study=ancient(PLAN.study_file),
     output:
         puf="results/{study}/simulated/puf.csv",
         eif="results/{study}/simulated/eif.csv",
@@ -48,7 +48,7 @@ rule simulate:
     resources:
         mem_mb=lambda wildcards, attempt: 2000 * attempt,
     params:
-        study=study_digest("simulate"),
-        library=library_digest("simulate"),
+        study=PLAN.part_digest("simulate"),
+        library=PLAN.library_digest("simulate"),
     script:
         "../scripts/simulate.py"

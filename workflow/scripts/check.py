@@ -7,8 +7,8 @@ from reident.ledger.check import check
 from reident.pipeline.family import Family
 
 notebook = Path(snakemake.input.notebook)
-found = [check(Family(Path(file)), Path("results"), notebook) for file in snakemake.params.studies]
-lines = [own.line if own.closes else f"Error: {own.line}" for own in found]
+answers = [check(Family(Path(file)), Path("results"), notebook) for file in snakemake.params.studies]
+lines = [answer.line if answer.closes else f"Error: {answer.line}" for answer in answers]
 Path(snakemake.log[0]).write_text("\n".join(lines) + "\n", encoding="utf-8")
 print(*lines, sep="\n", flush=True)  # noqa: T201 - the answer to a question
-sys.exit(not all(own.closes for own in found))
+sys.exit(not all(answer.closes for answer in answers))

@@ -13,13 +13,13 @@ TAKEN = [
     ("as it is", {}),
     ("numbers from the command line", {"pairs_per_shard": "20_000", "threads_on_a_cluster": "1"}),
     ("numbers from a file", {"pairs_per_shard": 10**12}),
-    ("truth values", {"shared_results": "True"}),
+    ("booleans", {"shared_results": "True"}),
     ("a study", {"study": "one.yaml,two.yaml"}),
 ]
 
 
 @pytest.mark.parametrize(("sentence", "more"), TAKEN, ids=[case[0] for case in TAKEN])
-def test_what_a_run_may_be_told(sentence, more):
+def test_accepted_settings(sentence, more):
     configuration.check({**BUNDLED, **more})
 
 
@@ -29,16 +29,20 @@ REFUSED = [
         {"pairs_per_shard": "abc"},
         "`pairs_per_shard` must be a positive integer. Correct",
     ),
-    ("nothing in a shard", {"pairs_per_shard": 0}, "`pairs_per_shard`"),
-    ("nothing, as text", {"pairs_per_shard": "00"}, "`pairs_per_shard`"),
-    ("less than nothing", {"pairs_per_shard": "-5"}, "`pairs_per_shard`"),
-    ("half a pair", {"pairs_per_shard": 2.5}, "`pairs_per_shard`"),
-    ("no number", {"pairs_per_shard": None}, "`pairs_per_shard`"),
-    ("no processor", {"threads_on_a_cluster": 0}, "`threads_on_a_cluster`"),
-    ("neither true nor false", {"shared_results": "yes"}, "`shared_results` must be `true` or `false`"),
-    ("a key that nobody knows", {"stduy": "x"}, "config: `stduy` is not a known key. Did you mean `study`?"),
+    ("zero pairs in a shard", {"pairs_per_shard": 0}, "`pairs_per_shard`"),
+    ("zero as text", {"pairs_per_shard": "00"}, "`pairs_per_shard`"),
+    ("a negative number", {"pairs_per_shard": "-5"}, "`pairs_per_shard`"),
+    ("a fraction of a pair", {"pairs_per_shard": 2.5}, "`pairs_per_shard`"),
+    ("an absent number", {"pairs_per_shard": None}, "`pairs_per_shard`"),
+    ("zero processors", {"threads_on_a_cluster": 0}, "`threads_on_a_cluster`"),
     (
-        "a key that resembles none",
+        "a value that is not a boolean",
+        {"shared_results": "yes"},
+        "`shared_results` must be `true` or `false`",
+    ),
+    ("an unknown key", {"stduy": "x"}, "config: `stduy` is not a known key. Did you mean `study`?"),
+    (
+        "a key unlike any other",
         {"zzz": "x"},
         "config: `zzz` is not a known key. Use one of study, studies, pairs_per",
     ),
@@ -46,7 +50,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("sentence", "more", "says"), REFUSED, ids=[case[0] for case in REFUSED])
-def test_what_a_run_may_not_be_told(sentence, more, says):
+def test_refused_settings(sentence, more, says):
     with pytest.raises(InputError) as caught:
         configuration.check({**BUNDLED, **more})
     assert says in str(caught.value)
@@ -69,7 +73,7 @@ NO_STUDIES = [
 
 
 @pytest.mark.parametrize(("sentence", "config", "says"), NO_STUDIES, ids=[case[0] for case in NO_STUDIES])
-def test_studies_that_cannot_be_named(tmp_path, sentence, config, says):
+def test_refused_lists_of_studies(tmp_path, sentence, config, says):
     with pytest.raises(InputError) as caught:
         configuration.study_files(config, tmp_path)
     assert says in str(caught.value)

@@ -40,12 +40,12 @@ def places(members):
 # Which studies come of it
 
 
-def test_without_variants_there_is_the_study_alone(tmp_path):
+def test_without_variants_the_study_is_the_only_member(tmp_path):
     members = loaded(tmp_path)
     assert places(members) == [("study", "")]
 
 
-def test_one_thing_gives_a_variant_for_each_value_and_the_studys_own_value_is_the_study(tmp_path):
+def test_each_value_is_a_variant_and_the_value_of_the_study_is_the_study(tmp_path):
     members = loaded(tmp_path, ALPHA)
     assert places(members) == [
         ("alpha-0.25", "variants/alpha-0.25"),
@@ -56,18 +56,18 @@ def test_one_thing_gives_a_variant_for_each_value_and_the_studys_own_value_is_th
     assert [member.labels for member in members] == [{"alpha": "0.25"}, {"alpha": "0.5"}, {"alpha": "0.75"}]
 
 
-def test_a_study_that_is_none_of_its_variants_comes_first_with_its_own_values(tmp_path):
+def test_a_study_that_differs_from_its_variants_comes_first(tmp_path):
     members = loaded(tmp_path, {**ALPHA, "values": ["0.25"]}, {**BINS, "values": [3]})
     assert members[0][:3] == ("study", {"alpha": "0.5", "bins": "5"}, "")
     assert places(members[1:]) == [("alpha-0.25_bins-3", "variants/alpha-0.25_bins-3")]
 
 
-def test_several_things_combine_and_the_last_one_changes_fastest(tmp_path):
+def test_items_combine_and_the_last_item_changes_fastest(tmp_path):
     names = [member.variant for member in loaded(tmp_path, {**ALPHA, "values": [1, 0.5]}, BINS)]
     assert names == ["alpha-1_bins-3", "alpha-1_bins-5", "alpha-0.5_bins-3", "alpha-0.5_bins-5"]
 
 
-def test_combinations_set_several_keys_and_leave_others_as_the_study_says(tmp_path):
+def test_combinations_set_several_keys_and_keep_the_others(tmp_path):
     weak, own = loaded(tmp_path, PROTECTION)
     assert (weak.variant, weak.study.binning.bins, str(weak.study.chosen["taxicab"].alpha)) == (
         "protection-weak", 9, "1/10",
@@ -112,7 +112,7 @@ def test_a_variant_is_the_study_with_the_value_written_in(tmp_path, sentence, ke
     assert plain(member.study) == plain(Study.model_validate(written))
 
 
-def test_a_value_more_renames_none_of_the_others(tmp_path):
+def test_an_additional_value_does_not_rename_other_variants(tmp_path):
     few = {member.variant for member in loaded(tmp_path, {**ALPHA, "values": [0.25, 0.75]}, BINS)}
     more = {member.variant for member in loaded(tmp_path, {**ALPHA, "values": [0.1, 0.25, 0.75]}, BINS)}
     assert few < more
@@ -221,7 +221,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("sentence", "varied", "says"), REFUSED, ids=[case[0] for case in REFUSED])
-def test_what_is_refused_names_key_place_and_remedy(tmp_path, sentence, varied, says):
+def test_invalid_variants_are_refused_with_line_key_and_remedy(tmp_path, sentence, varied, says):
     file = saved(tmp_path, *varied, base=TWO_STRATA)
     with pytest.raises(InputError) as caught:
         family.load(file)
@@ -230,7 +230,7 @@ def test_what_is_refused_names_key_place_and_remedy(tmp_path, sentence, varied, 
     assert "\n" not in str(caught.value)
 
 
-def test_a_mistake_is_at_the_line_of_the_value_that_makes_it(tmp_path):
+def test_a_mistake_has_the_line_of_the_value_that_causes_it(tmp_path):
     file = saved(tmp_path, BINS, {**ALPHA, "values": [0.25, 2]})
     with pytest.raises(InputError) as caught:
         family.load(file)
@@ -238,7 +238,7 @@ def test_a_mistake_is_at_the_line_of_the_value_that_makes_it(tmp_path):
     assert file.read_text(encoding="utf-8").splitlines()[line - 1].strip() == "- 2"
 
 
-def test_a_file_that_only_a_variant_names_must_be_there_too(tmp_path):
+def test_a_file_that_only_a_variant_names_must_exist(tmp_path):
     for side in ("puf", "eif", "iuf"):
         (tmp_path / f"{side}.csv").write_text("", encoding="utf-8")
     file = saved(tmp_path, {"set": "files.puf.path", "values": {"released": "puf.csv", "other": "lost.csv"}})
@@ -246,7 +246,7 @@ def test_a_file_that_only_a_variant_names_must_be_there_too(tmp_path):
         family.check_files(family.load(file), file)
 
 
-def test_a_place_that_is_no_variants_is_refused(tmp_path):
+def test_an_unknown_place_is_refused(tmp_path):
     with pytest.raises(
         InputError, match=r"the study has no variant `alpha-9`. Correct the name, or add the variant"
     ):
@@ -274,25 +274,25 @@ HOMES = [
 
 
 @pytest.mark.parametrize(("sentence", "step", "metric", "home"), HOMES, ids=[case[0] for case in HOMES])
-def test_a_steps_results_lie_with_the_study_that_sets_only_what_they_depend_on(
+def test_results_are_stored_with_the_study_that_sets_only_what_they_depend_on(
     tmp_path, sentence, step, metric, home
 ):
     found = Family(saved(tmp_path, ALPHA, BINS, base=BOTH))
     assert found.home("variants/alpha-0.25_bins-3", step, metric) == home
 
 
-def test_the_study_itself_shares_with_nobody(tmp_path):
+def test_results_of_the_study_itself_are_stored_with_it(tmp_path):
     found = Family(saved(tmp_path, ALPHA, BINS))
     assert {found.home("", step, "taxicab") for step in SHARED} == {""}
 
 
-def test_a_value_that_is_the_studys_own_is_shared(tmp_path):
+def test_results_for_the_value_of_the_study_are_shared(tmp_path):
     found = Family(saved(tmp_path, ALPHA, BINS))
     assert found.home("variants/alpha-0.25_bins-5", "score", "taxicab") == "variants/alpha-0.25"
 
 
 @pytest.mark.parametrize("step", [step for step in SHARED if STEPS[step].wanted(Study.model_validate(BOTH))])
-def test_what_a_step_shares_takes_the_same_of_both_studies_and_so_does_all_before_it(tmp_path, step):
+def test_shared_results_take_the_same_from_both_studies_in_every_step(tmp_path, step):
     found = Family(saved(tmp_path, ALPHA, BINS, base=BOTH))
     for member in found.members:
         for metric in ("unicity", "taxicab", "euclidean"):
@@ -301,7 +301,7 @@ def test_what_a_step_shares_takes_the_same_of_both_studies_and_so_does_all_befor
                 assert found.part(home, name, metric) == found.part(member.place, name, metric)
 
 
-def test_a_shared_step_names_every_step_whose_results_its_rule_reads():
+def test_a_shared_step_declares_every_step_whose_results_its_rule_reads():
     """Or variants would share results that do not belong to them; the ledger would refuse these, but late."""
     missing = {}
     for file in sorted(RULES.glob("*.smk")):

@@ -49,7 +49,7 @@ RULES = rules()
 
 def test_every_step_is_a_rule_with_an_adapter_of_its_name():
     assert set(RULES) == set(STEPS)
-    assert {name: own.script for name, own in RULES.items()} == {name: name for name in STEPS}
+    assert {name: RULES[name].script for name in STEPS} == {name: name for name in STEPS}
 
 
 @pytest.mark.parametrize("name", STEPS)

@@ -30,7 +30,7 @@ AS_IT_STANDS = [
     ("blanks and zeros stay", "a,b\n 01 ,1e3\n", {}, [(" 01 ", "1e3")]),
     ("numbers beyond 2^64 stay", "a,b\n18446744073709551617,1\n", {}, [("18446744073709551617", "1")]),
     ("quoted delimiters and quotes", 'a,b\n"1,5","say ""x"""\n', {}, [("1,5", 'say "x"')]),
-    ("a quote in the middle of a field stands for itself", "a,b\n5'10\",x\n", {}, [("5'10\"", "x")]),
+    ("a quote in the middle of a field is part of it", "a,b\n5'10\",x\n", {}, [("5'10\"", "x")]),
     ("a line end inside quotes", 'a,b\n"1\n2",x\n3,y\n', {}, [("1\n2", "x"), ("3", "y")]),
     ("a byte order mark", b"\xef\xbb\xbfa,b\n1,x\n", {}, [("1", "x")]),
     ("semicolons, declared", "a;b\n1,5;x\n", {"delimiter": ";"}, [("1,5", "x")]),
@@ -83,13 +83,13 @@ AS_IT_STANDS = [
 @pytest.mark.parametrize(
     ("sentence", "content", "source", "found"), AS_IT_STANDS, ids=[case[0] for case in AS_IT_STANDS]
 )
-def test_every_field_is_text_as_it_stands(tmp_path, sentence, content, source, found):
+def test_fields_are_read_as_written(tmp_path, sentence, content, source, found):
     table = read(tmp_path, content, **source)
     assert rows(table) == found
     assert [field.type for field in table.schema] == [pa.string()] * 2
 
 
-def test_one_column_may_be_asked_for_twice(tmp_path):
+def test_a_column_may_be_requested_twice(tmp_path):
     assert read(tmp_path, "a,b\n1,x\n", columns=["b", "a", "b"]).column_names == ["b", "a"]
 
 
@@ -145,13 +145,13 @@ REFUSED = [
         "f.csv, row 2: the row must have as many fields as the header (2), but has 1",
     ),
     (
-        "a column name twice",
+        "a column name given twice",
         "a,b,a\n1,x,2\n",
         {},
         "f.csv, row 1, column 3: the column name is given twice. Rename one",
     ),
     (
-        "a column name twice that the study does not use",
+        "a column name given twice that the study does not use",
         "a,b,z,z\n1,x,2,3\n",
         {},
         "column 4: the column name is given twice",
@@ -163,7 +163,7 @@ REFUSED = [
         "f.csv, row 1, column 4: the column name is given twice",
     ),
     (
-        "a column that is not there",
+        "a missing column",
         "a,c\n1,x\n",
         {},
         "f.csv, row 1: the file has no column `b`. Correct the name",
@@ -283,7 +283,7 @@ REFUSED = [
         "f.csv, line 4: the line contains a NUL byte. Export the file again as plain text",
     ),
     (
-        "a quote that swallows the rest",
+        "a quote that is never closed",
         'a,b\n1,x\n2,"y\n3,z\n4,z\n',
         {},
         "f.csv, line 3: a quote is never closed",
@@ -301,10 +301,15 @@ REFUSED = [
         "f.csv, line 2: a quote is in the middle of a field",
     ),
     ("a field longer than any", "a,b\n1," + "x" * 1_000_001 + "\n", {}, "f.csv, line 2: "),
-    ("a cut archive", TRUNCATED, {}, "f.csv: the gzip file is truncated or damaged. Copy the file again"),
-    ("an archive of nothing but its mark", b"\x1f\x8b", {}, "f.csv: the gzip file is truncated or damaged"),
+    (
+        "a truncated archive",
+        TRUNCATED,
+        {},
+        "f.csv: the gzip file is truncated or damaged. Copy the file again",
+    ),
+    ("an archive of only its first bytes", b"\x1f\x8b", {}, "f.csv: the gzip file is truncated or damaged"),
     ("a damaged archive", gzip.compress(b"a,b\n1,x\n")[:-6] + b"\0\0\0\0\0\0", {}, "truncated or damaged"),
-    ("what follows an archive", gzip.compress(b"a,b\n1,x\n") + b"rest", {}, "truncated or damaged"),
+    ("bytes after an archive", gzip.compress(b"a,b\n1,x\n") + b"rest", {}, "truncated or damaged"),
     (
         "a spreadsheet",
         b"PK\x03\x04\x14\x00\x06\x00\x08\x00\x00\x00!\x00\xe9",
@@ -317,7 +322,7 @@ REFUSED = [
 @pytest.mark.parametrize(
     ("sentence", "content", "source", "says"), REFUSED, ids=[case[0] for case in REFUSED]
 )
-def test_what_is_not_whole_or_not_even_is_one_sentence_with_its_place(
+def test_incomplete_or_irregular_files_are_refused_with_their_place(
     tmp_path, sentence, content, source, says
 ):
     with pytest.raises(InputError) as caught:
@@ -338,14 +343,14 @@ def test_a_quote_that_is_never_closed_is_found_in_a_long_file(tmp_path):
 
 
 PLACES = [
-    ("a file that is not there", None, "f.csv: the file cannot be read (No such file or directory)"),
+    ("a missing file", None, "f.csv: the file cannot be read (No such file or directory)"),
     ("a folder", "folder", "f.csv is a folder. Name a file in it"),
     ("a link to itself", "loop", "f.csv: the file cannot be read"),
 ]
 
 
 @pytest.mark.parametrize(("sentence", "kind", "says"), PLACES, ids=[case[0] for case in PLACES])
-def test_what_cannot_be_opened(tmp_path, sentence, kind, says):
+def test_a_path_that_cannot_be_opened_is_refused(tmp_path, sentence, kind, says):
     if kind == "folder":
         (tmp_path / "f.csv").mkdir()
     elif kind == "loop":

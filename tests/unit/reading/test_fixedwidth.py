@@ -56,14 +56,14 @@ UNEVEN = [
 
 
 @pytest.mark.parametrize(("sentence", "content", "says"), UNEVEN, ids=[case[0] for case in UNEVEN])
-def test_fixed_width_that_is_not_even_is_refused(tmp_path, sentence, content, says):
+def test_lines_of_different_lengths_are_refused(tmp_path, sentence, content, says):
     (tmp_path / "f.txt").write_bytes(content.encode())
     with pytest.raises(InputError) as caught:
         read(tmp_path / "f.txt", ["p"], layout=LAYOUT)
     assert says in str(caught.value)
 
 
-def test_a_column_that_the_layout_does_not_have(tmp_path):
+def test_a_column_without_a_layout_is_refused(tmp_path):
     (tmp_path / "f.txt").write_text(WIDE, encoding="utf-8")
     with pytest.raises(InputError, match=r"^f\.txt: `layout` has no column `age`. Add its positions\.$"):
         read(tmp_path / "f.txt", ["age"], layout=LAYOUT)

@@ -18,6 +18,7 @@ from making.studies import study as plain_study
 from reident import reading, simulation
 from reident.errors import InputError
 from reident.intake import prepare as intake
+from reident.pipeline.parts import preparing
 from reident.reading import statistical, xport
 from reident.reading.displayed import shown
 from reident.sections.files import SourceFile
@@ -56,8 +57,13 @@ def prepared_bytes(example, kind, folder):
     for side in ("puf", "eif"):
         files[side]["id"] = list(model.record_files[side].id)
     stored = study.Study.model_validate({**described, "files": files})
-    sources = {side: intake.read_source(stored, side, folder / stored.sources[side].path) for side in files}
-    return {name: _bytes(table) for name, table in intake.prepare(stored, **sources)._asdict().items()}
+    sources = {
+        side: intake.read_source(preparing(stored), side, folder / stored.sources[side].path)
+        for side in files
+    }
+    return {
+        name: _bytes(table) for name, table in intake.prepare(preparing(stored), **sources)._asdict().items()
+    }
 
 
 def _bytes(table):
@@ -96,7 +102,7 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize("kind", STATISTICAL)
-def test_numbers_are_whole_or_the_shortest_decimal_that_reads_back(tmp_path, kind):
+def test_numbers_are_integers_or_the_shortest_decimal_that_reads_back(tmp_path, kind):
     path = tmp_path / f"f.{ENDINGS[kind]}"
     frame = pd.DataFrame({"a": list(NUMBERS), "t": [" 01"] * len(NUMBERS)})
     {"xport": pyreadstat.write_xport, "stata": pyreadstat.write_dta, "spss": pyreadstat.write_sav}[kind](
@@ -113,7 +119,7 @@ def test_numbers_of_single_precision_have_the_decimals_of_single_precision(tmp_p
     assert read(path, ["a"])["a"].to_pylist() == ["0.1", "3", "1.6777216e+07"]
 
 
-def test_codes_are_read_and_not_their_labels_nor_what_spss_calls_missing(tmp_path):
+def test_codes_are_read_instead_of_labels_and_missing_values_of_spss(tmp_path):
     path = tmp_path / "f.sav"
     pyreadstat.write_sav(
         pd.DataFrame({"a": [1.0, 2.0, -9.0], "t": ["x", "U", "y"]}),
@@ -130,7 +136,7 @@ WRONG_KEYS = [("half", 0.5), ("beyond 2^53", 2.0**53), ("beyond 2^64", 2.0**65)]
 
 @pytest.mark.parametrize("kind", STATISTICAL)
 @pytest.mark.parametrize(("sentence", "number"), WRONG_KEYS, ids=[case[0] for case in WRONG_KEYS])
-def test_a_key_that_is_a_number_is_whole_and_exact(tmp_path, kind, sentence, number):
+def test_a_numeric_key_must_be_an_exact_integer(tmp_path, kind, sentence, number):
     path = tmp_path / f"f.{ENDINGS[kind]}"
     frame = pd.DataFrame({"a": [1.0, 2.0**53 - 1, number]})
     {"xport": pyreadstat.write_xport, "stata": pyreadstat.write_dta, "spss": pyreadstat.write_sav}[kind](
@@ -143,7 +149,7 @@ def test_a_key_that_is_a_number_is_whole_and_exact(tmp_path, kind, sentence, num
         read(path, ["a"], keys=["a"])
 
 
-def test_a_key_of_single_precision_is_exact_up_to_2_24(tmp_path):
+def test_a_key_in_single_precision_must_be_below_2_24(tmp_path):
     path = tmp_path / "f.dta"
     pd.DataFrame({"a": np.array([2**24 - 1, 2**24], np.float32)}).to_stata(path, write_index=False)
     with pytest.raises(InputError, match=r"^f\.dta, row 2, column `a`: a numeric key"):
@@ -195,7 +201,7 @@ def test_a_study_declares_special_missing_values_like_other_codes(tmp_path):
     model = plain_study(linking_variables=[{"name": "v", "type": "numeric", "missing": [".A", ".B"]}])
     puf = pa.table({"p": ["1", "2", "3"], "v": cells})
     eif = pa.table({"e": ["1"], "v": ["1"]})
-    found = intake.prepare(model, puf, eif, pa.table({"p": ["1"], "e": ["1"]}))
+    found = intake.prepare(preparing(model), puf, eif, pa.table({"p": ["1"], "e": ["1"]}))
     assert found.puf["v"].to_pylist() == [None, None, 1.0]
 
 
@@ -229,7 +235,7 @@ def test_sas_data_sets_have_numbers_text_days_and_special_missing_values(tmp_pat
 
 
 @pytest.mark.parametrize("kind", STATISTICAL)
-def test_a_day_is_the_same_text_in_every_format_and_a_point_in_time_is_refused(tmp_path, kind):
+def test_dates_are_the_same_text_in_every_format_and_times_are_refused(tmp_path, kind):
     path = tmp_path / f"f.{ENDINGS[kind]}"
     days = [date(1960, 1, 1), date(1900, 2, 28), date(2026, 3, 31)]
     frame = pd.DataFrame({"a": days, "b": pd.to_datetime(days), "c": [1.0, 2.0, 3.0]})
@@ -257,11 +263,11 @@ SHOWN = [
 
 
 @pytest.mark.parametrize(("kind", "display", "found"), SHOWN)
-def test_what_a_display_format_says(kind, display, found):
+def test_display_formats(kind, display, found):
     assert shown(kind, display) == found
 
 
-def test_a_date_that_is_no_whole_day_is_refused_with_its_row(tmp_path):
+def test_an_invalid_date_is_refused_with_its_row(tmp_path):
     path = tmp_path / "f.dta"
     frame = pd.DataFrame({"a": [0.0, np.nan, 0.5]})
     pyreadstat.write_dta(frame, path, variable_format={"a": "%td"})
@@ -280,7 +286,7 @@ def stored(folder, kind):
 
 @pytest.mark.parametrize("kind", DESCRIBED)
 @pytest.mark.parametrize("keep", [0.0, 0.01, 0.5, 0.97])
-def test_a_file_that_is_cut_or_no_such_file_is_one_sentence(tmp_path, kind, keep):
+def test_truncated_files_and_files_of_other_formats_are_refused(tmp_path, kind, keep):
     path = stored(tmp_path, kind)
     content = path.read_bytes()
     path.write_bytes(content[: int(len(content) * keep)])
@@ -299,7 +305,7 @@ def test_a_file_that_is_cut_or_no_such_file_is_one_sentence(tmp_path, kind, keep
 
 
 @pytest.mark.parametrize("kind", DESCRIBED)
-def test_a_column_that_is_not_there(tmp_path, kind):
+def test_a_missing_column_is_refused(tmp_path, kind):
     with pytest.raises(
         InputError, match=r"^f\.\w+: the file has no column `c`. Correct the name in the study file\.$"
     ):
@@ -307,7 +313,7 @@ def test_a_column_that_is_not_there(tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", [*DESCRIBED, "parquet"])
-def test_a_file_under_the_name_of_another_format_is_recognised(tmp_path, kind):
+def test_a_file_with_the_name_of_another_format_is_recognised(tmp_path, kind):
     path = stored(tmp_path, kind)
     named = path.rename(tmp_path / "f.csv")
     with pytest.raises(
@@ -319,7 +325,7 @@ def test_a_file_under_the_name_of_another_format_is_recognised(tmp_path, kind):
 
 
 @pytest.mark.parametrize("kind", [*DESCRIBED, "parquet"])
-def test_a_packed_file_is_refused_by_what_it_is(tmp_path, kind):
+def test_a_compressed_file_is_recognised(tmp_path, kind):
     path = stored(tmp_path, kind)
     path.write_bytes(gzip.compress(path.read_bytes()))
     with pytest.raises(InputError, match=rf"^f\.\w+: a `{kind}` file must not be compressed with gzip"):
@@ -332,7 +338,7 @@ def test_a_packed_file_is_refused_by_what_it_is(tmp_path, kind):
         read(named, ["a"])
 
 
-def test_a_portable_file_of_spss_is_refused_by_what_it_is(tmp_path):
+def test_an_spss_portable_file_is_recognised(tmp_path):
     path = tmp_path / "f.txt"
     pyreadstat.write_por(pd.DataFrame({"A": [1.0]}), path)
     with pytest.raises(
@@ -343,7 +349,7 @@ def test_a_portable_file_of_spss_is_refused_by_what_it_is(tmp_path):
 
 
 @pytest.mark.parametrize("kind", [*DESCRIBED, "parquet"])
-def test_a_file_without_a_record_has_no_rows(tmp_path, kind):
+def test_a_file_without_records_has_no_rows(tmp_path, kind):
     path = tmp_path / f"f.{ENDINGS[kind]}"
     write(pd.DataFrame({"a": ["x"], "b": ["1"]}).iloc[:0], kind, path)
     assert read(path, ["a", "b"]).num_rows == 0
@@ -360,7 +366,7 @@ def test_many_records_come_in_batches_and_in_order(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("version", [5, 8])
-def test_transport_files_of_both_versions_are_read_as_a_general_library_reads_them(tmp_path, version):
+def test_transport_files_of_both_versions_agree_with_a_general_library(tmp_path, version):
     path = tmp_path / "f.xpt"
     numbers = np.concatenate(
         [np.random.default_rng(1).normal(scale=10.0**power, size=50) for power in range(-60, 61, 6)]
@@ -397,7 +403,7 @@ def _old_stata(texts):
 
 
 @pytest.mark.parametrize("name", LETTERS)
-def test_half_a_letter_at_the_end_of_a_text_is_not_dropped(tmp_path, name):
+def test_an_incomplete_letter_at_the_end_of_a_text_is_refused(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(LETTERS[name]())
     assert read(path, ["a"], encoding="cp1252")["a"].to_pylist() == ["Zoé", "xyz"]

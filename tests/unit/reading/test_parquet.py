@@ -41,7 +41,7 @@ TYPES = [
         pa.array([0.1, 2.0, 2.0**24], pa.float32()),
         ["0.1", "2", "1.6777216e+07"],
     ),
-    ("truth values", pa.array([True, False, None]), ["true", "false", ""]),
+    ("booleans", pa.array([True, False, None]), ["true", "false", ""]),
     (
         "decimals, digit by digit",
         pa.array([Decimal(1), Decimal("-12.50"), None], pa.decimal128(30, 2)),
@@ -71,14 +71,14 @@ UNCERTAIN = [
 
 
 @pytest.mark.parametrize(("sentence", "column"), UNCERTAIN, ids=[case[0] for case in UNCERTAIN])
-def test_parquet_types_without_a_certain_text_are_refused(tmp_path, sentence, column):
+def test_parquet_types_without_an_unambiguous_text_are_refused(tmp_path, sentence, column):
     with pytest.raises(
         InputError, match=r"f\.parquet, column `a`: the type .* has no unambiguous text. Store the column"
     ):
         read(stored(tmp_path, a=column), None, columns=["a"], name="f.parquet")
 
 
-def test_a_key_of_doubles_is_refused_and_another_column_of_doubles_is_not(tmp_path):
+def test_a_key_must_not_be_stored_as_doubles(tmp_path):
     stored(tmp_path, a=pa.array([1.0]), b=pa.array([1.0]))
     with pytest.raises(
         InputError, match=r"f\.parquet, column `a`: a key must not be stored as floating point numbers"
@@ -87,7 +87,7 @@ def test_a_key_of_doubles_is_refused_and_another_column_of_doubles_is_not(tmp_pa
     assert rows(read(tmp_path, None, name="f.parquet")) == [("1", "1")]
 
 
-def test_parquet_that_is_cut_or_lacks_a_column(tmp_path):
+def test_a_truncated_file_and_a_missing_column_are_refused(tmp_path):
     whole = stored(tmp_path, a=pa.array(["x"] * 1000)) / "f.parquet"
     with pytest.raises(InputError, match=r"f\.parquet: the file has no column `b`"):
         read(tmp_path, None, name="f.parquet")
@@ -121,7 +121,7 @@ NOT_UTF_8 = [
 
 @pytest.mark.parametrize(("sentence", "column", "where"), NOT_UTF_8, ids=[case[0] for case in NOT_UTF_8])
 @pytest.mark.parametrize("keys", [(), ("a",)], ids=["values", "keys"])
-def test_parquet_text_that_is_not_utf_8_is_refused_with_its_place(
+def test_text_that_is_not_utf_8_is_refused_with_its_place(
     tmp_path, monkeypatch, sentence, column, where, keys
 ):
     monkeypatch.setattr(parquet, "BATCH", 2)
@@ -133,7 +133,7 @@ def test_parquet_text_that_is_not_utf_8_is_refused_with_its_place(
     )
 
 
-def test_the_format_may_be_declared_whatever_the_name(tmp_path):
+def test_a_declared_format_has_precedence_over_the_file_name(tmp_path):
     stored(tmp_path, name="f.csv", a=pa.array(["x"]))
     assert rows(read(tmp_path, None, columns=["a"], format="parquet")) == [("x",)]
     assert rows(read(tmp_path, "a\nx\n", columns=["a"], name="g.parquet", format="csv")) == [("x",)]

@@ -5,6 +5,7 @@ import pytest
 from making.studies import plain, study
 from reident.errors import InputError
 from reident.intake import prepare as intake
+from reident.pipeline.parts import preparing
 
 # A decimal comma
 
@@ -30,16 +31,16 @@ def typed(cells, **fields):
     model = study(files=files, linking_variables=[{"name": "v", **fields}])
     puf = pa.table({"p": [str(at) for at in range(len(cells))], "v": cells})
     eif = pa.table({"e": ["1"], "v": ["1"]})
-    return intake.prepare(model, puf, eif, pa.table({"p": ["0"], "e": ["1"]})).puf["v"].to_pylist()
+    return intake.prepare(preparing(model), puf, eif, pa.table({"p": ["0"], "e": ["1"]})).puf["v"].to_pylist()
 
 
 @pytest.mark.parametrize(("sentence", "cells", "fields", "found"), COMMAS, ids=[case[0] for case in COMMAS])
-def test_a_decimal_comma_where_the_file_is_said_to_have_it(sentence, cells, fields, found):
+def test_a_declared_decimal_comma(sentence, cells, fields, found):
     assert typed(cells, type="numeric", **fields) == found
 
 
 @pytest.mark.parametrize("cell", ["1.5", "1.500,25", "1,2,3"])
-def test_a_point_beside_a_decimal_comma_is_no_number(cell):
+def test_a_decimal_point_is_refused_in_a_file_with_decimal_commas(cell):
     with pytest.raises(InputError, match=r"^puf\.csv, row 3, column `v`: the value of `v` is not a number"):
         typed(["1", cell], type="numeric")
 
@@ -51,14 +52,14 @@ def test_coded_integers_with_a_decimal_comma():
 # Which row
 
 
-def test_messages_count_rows_as_the_file_s_own_viewer_does():
+def test_messages_count_rows_as_viewers_of_the_file_do():
     """A CSV file has its header in row 1; where names are kept apart, the first record is row 1."""
     for path, row in (("puf.csv", 3), ("puf.dta", 2), ("puf.parquet", 2), ("puf.xpt", 2)):
         files = {**plain()["files"], "puf": {"path": path, "id": "p"}}
         model = study(files=files, linking_variables=[{"name": "v", "type": "numeric"}])
         puf, eif = pa.table({"p": ["1", "1"], "v": ["1", "1"]}), pa.table({"e": ["1"], "v": ["1"]})
-        with pytest.raises(InputError, match=rf"^{path}, row {row}: the key \(p\) repeats"):
-            intake.prepare(model, puf, eif, pa.table({"p": ["1"], "e": ["1"]}))
+        with pytest.raises(InputError, match=rf"^{path}, row {row}: the key \(p\) is not unique"):
+            intake.prepare(preparing(model), puf, eif, pa.table({"p": ["1"], "e": ["1"]}))
         puf = pa.table({"p": ["1", "2"], "v": ["1", "x"]})
         with pytest.raises(InputError, match=rf"^{path}, row {row}, column `v`"):
-            intake.prepare(model, puf, eif, pa.table({"p": ["1"], "e": ["1"]}))
+            intake.prepare(preparing(model), puf, eif, pa.table({"p": ["1"], "e": ["1"]}))

@@ -74,7 +74,7 @@ SAID = [
 
 
 @pytest.mark.parametrize(("sentence", "source", "says"), SAID, ids=[case[0] for case in SAID])
-def test_what_a_study_may_not_say_of_a_file(sentence, source, says):
+def test_invalid_descriptions_of_a_file_are_refused(sentence, source, says):
     with pytest.raises(ValueError, match=says):
         SourceFile(**source)
 
@@ -84,5 +84,5 @@ def test_what_a_study_may_not_say_of_a_file(sentence, source, says):
     [("a.csv", "csv"), ("a.csv.gz", "csv"), ("a", "csv"), ("a.PARQUET", "parquet"), ("b/a.sas7bdat", "sas7bdat"),
      ("a.xpt", "xport"), ("a.dta", "stata"), ("a.sav", "spss"), ("a.zsav", "spss"), ("a.txt", "csv")],
 )  # fmt: skip
-def test_the_ending_of_the_name_says_the_format(path, kind):
+def test_the_format_follows_from_the_file_name(path, kind):
     assert SourceFile(path=path).kind == kind

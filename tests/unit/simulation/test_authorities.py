@@ -12,7 +12,7 @@ def drawn(**keys):
     return populate(LocalAuthorities(kind="local-authorities", **{"households": (600, 300), **keys}))
 
 
-def test_a_pure_function_of_its_seed():
+def test_the_files_depend_only_on_the_seed():
     first, again, other = drawn(), drawn(), drawn(seed=5)
     for side in ("population", "survey"):
         assert first[side].equals(again[side])
@@ -53,6 +53,6 @@ def test_one_area_does_not_depend_on_the_other():
     assert np.array_equal(alone[alone["AREA"] == "1"], larger[larger["AREA"] == "1"])
 
 
-def test_a_fraction_of_nobody_is_an_error():
-    with pytest.raises(InputError, match="the `fraction` of an area is nobody"):
+def test_a_fraction_that_selects_no_one_is_an_error():
+    with pytest.raises(InputError, match=r"`simulate\.fraction` selects no one in at least one area"):
         drawn(households=(5, 5), fraction=0.001)

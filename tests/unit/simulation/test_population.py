@@ -51,7 +51,7 @@ def test_amounts_are_skewed():
         assert some.mean() > some.median(), name
 
 
-def test_income_goes_with_education_occupation_hours_age_and_sex():
+def test_income_depends_on_education_occupation_hours_age_and_sex():
     workers = persons()[persons()["hours"] > 0]
     assert workers.groupby("education")["income"].median()[[2, 3, 4, 5]].is_monotonic_increasing
     pay = workers[workers["hours"] == 40].groupby("occupation")["income"].median()
@@ -70,12 +70,12 @@ def test_children_have_no_work_no_income_and_no_partner():
     assert (persons()[persons()["adult"]]["education"] > 0).all()
 
 
-def test_no_work_means_no_hours_and_the_reverse():
+def test_persons_work_if_and_only_if_they_have_hours():
     assert ((persons()["occupation"] == 0) == (persons()["hours"] == 0)).all()
     assert (persons()[persons()["hours"] > 0]["income"] > 0).all()
 
 
-def test_households_share_what_households_share():
+def test_persons_of_a_household_share_its_variables():
     homes = persons().groupby("household")
     shared = homes[["region", "tenure", "housing_cost", "household_size"]]
     assert shared.min().equals(shared.max())
@@ -85,7 +85,7 @@ def test_households_share_what_households_share():
     assert ((persons()["housing_cost"] == 0) == free).all()
 
 
-def test_couples_are_of_similar_age_and_education_and_married_together():
+def test_couples_are_similar_in_age_and_education_and_have_one_marital_status():
     head = persons()[persons()["role"] == population.HEAD].set_index("household")
     partner = persons()[persons()["role"] == population.PARTNER].set_index("household")
     head = head.loc[partner.index]

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from reident.errors import InputError
 from reident.intake import prepare as intake
 from reident.linkage import strata
+from reident.pipeline.parts import preparing, stratifying
 from reident.sections.simulation import HouseholdSurvey
 from reident.simulation import brokers, simulate, survey
 from reident.study import model as study
@@ -50,7 +51,7 @@ def linked(files):
 
 
 class TestSameBytes:
-    def test_twice_in_one_process(self):
+    def test_equal_in_one_process(self):
         first, again = drawn(), drawn()
         for name in ("puf", "eif", "iuf"):
             pd.testing.assert_frame_equal(first[name], again[name])
@@ -64,7 +65,7 @@ class TestSameBytes:
         ],
         ids=["one thread", "another time zone", "another processor"],
     )
-    def test_in_other_surroundings(self, surroundings):
+    def test_equal_in_other_environments(self, surroundings):
         code = (
             "import hashlib\n"
             "from reident.sections.simulation import HouseholdSurvey\n"
@@ -79,7 +80,7 @@ class TestSameBytes:
         )  # fmt: skip
         assert run.stdout.strip() == digest(drawn())
 
-    def test_as_it_was_drawn_before(self):
+    def test_equal_to_a_stored_digest(self):
         """Changed on purpose? Then the example's numbers in the README change too."""
         assert digest(drawn()) == "1add54cf1665208644807409ace4321a26567cdd6003a385df6f919e7b44eb70"
 
@@ -88,7 +89,7 @@ class TestSameBytes:
         backwards = dict(reversed(noise.items()))
         assert digest(drawn(treatment={"noise": noise})) == digest(drawn(treatment={"noise": backwards}))
 
-    def test_nobody_touches_the_global_generator(self):
+    def test_the_global_generator_is_not_used(self):
         before = np.random.get_state()[1].copy()  # noqa: NPY002 - that it is not used is what is tested
         drawn()
         assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
@@ -103,11 +104,11 @@ class TestSameBytes:
             ({"brokers": {"errors": {"age": 0.9}, "missing": {}}}, "eif", "the brokers' errors"),
         ],
     )
-    def test_a_stage_leaves_the_draws_of_others(self, keys, changed, sentence):
+    def test_a_stage_does_not_change_the_draws_of_others(self, keys, changed, sentence):
         before, after = drawn(), drawn(**keys)
         assert {name for name in before if not before[name].equals(after[name])} == {changed}, sentence
 
-    def test_a_column_s_treatment_leaves_other_columns(self):
+    def test_the_treatment_of_a_column_does_not_change_others(self):
         before, after = (
             drawn()["puf"],
             drawn(treatment={"noise": {"income": 0.5, "housing_cost": 0.06}})["puf"],
@@ -122,13 +123,13 @@ class TestFiles:
         for file in files.values():
             assert all(isinstance(cell, str) for cell in file.to_numpy().ravel())
 
-    def test_keys_do_not_repeat(self):
+    def test_keys_are_unique(self):
         files = example()
         assert files["puf"]["pufid"].is_unique
         assert not files["eif"].duplicated(["broker", "serial"]).any()
         assert not files["iuf"].duplicated(LINK).any()
 
-    def test_keys_need_their_zeros_and_all_their_parts(self):
+    def test_keys_are_unique_only_with_zeros_and_all_columns(self):
         """Numbers, one part alone, or joined parts would confuse records."""
         puf, eif = example()["puf"], example()["eif"]
         assert puf["pufid"].str.startswith("0").any()
@@ -137,7 +138,7 @@ class TestFiles:
         assert eif["serial"].duplicated().any()
         assert (eif["broker"] + eif["serial"]).duplicated().any()
 
-    def test_keys_and_order_tell_nothing(self):
+    def test_keys_and_order_are_uninformative(self):
         """Neither the pufid nor the place in a file goes with age or with being linked."""
         files = example()
         for key, file, column in (("pufid", files["puf"], "AGE"), ("serial", files["eif"], "age_years")):
@@ -148,15 +149,17 @@ class TestFiles:
         links = files["puf"]["pufid"].isin(files["iuf"]["pufid"])
         assert abs(np.corrcoef(links, np.arange(len(links)))[0, 1]) < 0.05
 
-    def test_the_example_study_takes_them_without_a_warning(self):
+    def test_the_example_study_reads_the_files_without_warnings(self):
         spec = study.load(EXAMPLE)
         tables = {
             name: pa.table({column: pa.array(file[column].to_list(), pa.string()) for column in file})
             for name, file in simulate(spec.simulate).items()
         }
-        prepared = intake.prepare(spec, tables["puf"], tables["eif"], tables["iuf"])
+        prepared = intake.prepare(preparing(spec), tables["puf"], tables["eif"], tables["iuf"])
         assert len(prepared.warnings) == 0
-        manifest = strata.stratify(spec, prepared.puf, prepared.eif, prepared.iuf, 10**9).manifest
+        manifest = strata.stratify(
+            stratifying(spec), prepared.puf, prepared.eif, prepared.iuf, 10**9
+        ).manifest
         assert len(spec.linking_variables) == 10
         assert len(manifest) == 8
         assert manifest["n_puf"].min() > 200
@@ -166,19 +169,19 @@ class TestFiles:
         assert 30 <= (example()["puf"]["REGION"] == "-9").sum() <= 100
         assert 120 <= (example()["eif"]["state"] == "").sum() <= 250
 
-    def test_brokers_cover_every_region_if_told_so(self):
+    def test_brokers_may_cover_every_region(self):
         assert brokers.STATES[7] not in set(example()["eif"]["state"])
         assert brokers.STATES[7] in set(drawn(brokers={"uncovered_region": None})["eif"]["state"])
 
 
 class TestTruth:
-    def test_without_treatment_the_puf_is_the_truth(self):
+    def test_without_treatment_the_puf_has_true_values(self):
         links = linked(drawn(treatment=NO_TREATMENT))
         for column in survey.RELEASED:
             if column != "HEALTH":
                 assert (links[column] == links[f"{column}_puf"]).all(), column
 
-    def test_without_error_brokers_hold_the_truth(self):
+    def test_without_errors_brokers_hold_true_values(self):
         links = linked(drawn(brokers=NO_ERROR))
         for column, own in (
             *NUMBERS.items(),
@@ -195,7 +198,7 @@ class TestTruth:
         ):
             assert (links[column].astype(int).map(brokers.WORDS[item]) == links[own]).all(), column
 
-    def test_who_is_not_linked_is_not_in_the_other_file(self):
+    def test_persons_without_a_link_are_not_in_the_other_file(self):
         """With nothing perturbed an unlinked record equals an EIF record by chance only."""
         files = drawn(treatment=NO_TREATMENT, brokers=NO_ERROR)
         eif = files["eif"].rename(columns={own: column for column, own in NUMBERS.items()})
@@ -216,7 +219,7 @@ class TestTruth:
         files = drawn(overlap=overlap, brokers={"adults_from": 0, "uncovered_region": None})
         assert files["iuf"]["pufid"].nunique() == share * len(files["puf"])
 
-    def test_a_person_held_twice_is_held_by_two_brokers(self):
+    def test_a_repeated_person_is_held_by_two_brokers(self):
         links = drawn(overlap=1, brokers={"duplicates": 0.3})["iuf"]
         twice = links.groupby("pufid")["broker"].agg(["size", "nunique"])
         assert set(twice["size"]) == {1, 2}
@@ -267,7 +270,7 @@ class TestTreatment:
             assert (values == values.max()).sum() > 50, column
         assert set(example()["puf"]["HHSIZE"]) == {"1", "2", "3", "4", "5"}
 
-    def test_brokers_err_on_the_declared_variables_alone(self):
+    def test_brokers_make_errors_only_in_the_declared_variables(self):
         links = linked(drawn(overlap=1, brokers=NO_ERROR | {"errors": {"age": 0.5}}))
         differ = {
             column
@@ -277,7 +280,7 @@ class TestTreatment:
         assert differ == {"AGE"}
         assert (links["AGE"] != links["age_years"]).mean() == pytest.approx(0.5, abs=0.15)
 
-    def test_outdated_records_have_the_age_of_then(self):
+    def test_outdated_records_have_a_former_age(self):
         links = linked(drawn(overlap=1, brokers=NO_ERROR | {"outdated": 1}))
         years = links["AGE"].astype(int) - links["age_years"].astype(int)
         assert set(years) == {1, 2, 3, 4}
@@ -300,10 +303,10 @@ class TestSizes:
     @pytest.mark.parametrize(
         ("keys", "remedy"),
         [
-            ({"households": 10, "puf_records": 500}, "raise `households`"),
-            ({"households": 300, "eif_records": 5000}, "raise `households`"),
-            ({"eif_records": 20, "overlap": 1}, "lower `overlap`"),
-            ({"brokers": {"adults_from": 150}}, "raise `households`"),
+            ({"households": 10, "puf_records": 500}, "Increase `households`"),
+            ({"households": 300, "eif_records": 5000}, "Increase `households`"),
+            ({"eif_records": 20, "overlap": 1}, "reduce `overlap`"),
+            ({"brokers": {"adults_from": 150}}, "Increase `households`"),
         ],
     )
     def test_a_population_too_small_is_refused(self, keys, remedy):
@@ -325,7 +328,7 @@ class TestSizes:
             {"brokers": {"duplicates": 0.6}},
         ],
     )
-    def test_a_section_that_makes_no_sense_is_refused(self, keys):
+    def test_an_invalid_section_is_refused(self, keys):
         with pytest.raises(ValidationError):
             HouseholdSurvey.model_validate(keys)
 

@@ -23,12 +23,12 @@ def files():
     return {name: synthesize(spec(), name) for name in FILES}
 
 
-def test_the_same_files_again(files):
+def test_the_same_seed_gives_the_same_files(files):
     for name in FILES:
         assert synthesize(spec(), name).equals(files[name])
 
 
-def test_files_differ_from_each_other_in_what_is_synthesized_alone(files):
+def test_files_differ_only_in_the_synthesized_variables(files):
     kept = [column for column in COLUMNS if column not in SYNTHESIZED]
     for name in FILES[1:]:
         assert files[name][kept].equals(files["confidential"][kept])
@@ -37,25 +37,25 @@ def test_files_differ_from_each_other_in_what_is_synthesized_alone(files):
     assert not files["synthetic_1"].equals(files["synthetic_2"])
 
 
-def test_every_cell_is_text_and_a_whole_number(files):
+def test_every_cell_is_the_text_of_an_integer(files):
     for file in files.values():
         assert list(file.columns) == list(COLUMNS)
         assert all(isinstance(cell, str) and cell.lstrip("-").isdigit() for cell in file.to_numpy().ravel())
 
 
-def test_incomes_not_stated_are_so_in_all_files(files):
+def test_the_same_incomes_are_not_stated_in_all_files(files):
     absent = files["confidential"]["INCOME"] == "-9"
     assert 5 < absent.sum() < 60
     for file in files.values():
         assert ((file["INCOME"] == "-9") == absent).all()
 
 
-def test_only_adults(files):
+def test_all_persons_are_adults(files):
     assert files["confidential"]["AGE"].astype(int).min() >= 18
 
 
 def test_synthetic_incomes_keep_the_distribution(files):
-    """A synthetic file that nobody could use would be no example."""
+    """A synthetic file without use would be a poor example."""
     for quantile in (0.25, 0.5, 0.75):
         own, copy = (files[name]["INCOME"].astype(int).quantile(quantile) for name in FILES[:2])
         assert copy == pytest.approx(own, rel=0.35, abs=300)
@@ -65,7 +65,7 @@ def test_another_seed_draws_other_records():
     assert not synthesize(spec(seed=1), "confidential").equals(synthesize(spec(seed=2), "confidential"))
 
 
-def test_noise_leaves_the_confidential_file(files):
+def test_noise_does_not_change_the_confidential_file(files):
     assert synthesize(spec(noise=0), "confidential").equals(files["confidential"])
     assert not synthesize(spec(noise=0), "synthetic_1").equals(files["synthetic_1"])
 
@@ -75,11 +75,11 @@ def test_one_record():
 
 
 def test_a_population_too_small_is_refused():
-    with pytest.raises(InputError, match="raise `households`"):
+    with pytest.raises(InputError, match="Increase `households`"):
         synthesize(spec(households=5), "confidential")
 
 
-def test_donors_are_alike_or_nobody():
+def test_donors_are_equal_on_all_variables_or_absent():
     draw = np.random.default_rng(3)
     held, asked = ([draw.integers(0, 4, 200), draw.integers(0, 5, 200)] for _ in range(2))
     held[1][held[0] == 2] = 0
@@ -93,7 +93,7 @@ def test_donors_are_alike_or_nobody():
     assert len(set(donor[found].tolist())) > 80  # not always the same person
 
 
-def test_simulations_are_told_apart_by_their_kind():
+def test_simulations_are_distinguished_by_their_kind():
     read = TypeAdapter(Simulation).validate_python
     assert isinstance(read({}), HouseholdSurvey)
     assert isinstance(read({"kind": "household-survey", "seed": "3"}), HouseholdSurvey)

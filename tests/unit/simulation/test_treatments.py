@@ -22,23 +22,23 @@ def test_swapping_all_exchanges_neighbours_of_one_class():
     assert out["age"] is SIX["age"]
 
 
-def test_of_an_odd_class_one_record_keeps_its_values():
+def test_one_record_of_an_odd_class_keeps_its_values():
     first_five = {name: values[:5] for name, values in SIX.items()}
     assert swapped(1, first_five)["income"].tolist() == [30, 40, 20, 0, 10]
 
 
 @pytest.mark.parametrize("n", [0, 1])
-def test_swapping_needs_two(n):
+def test_a_single_record_is_not_swapped(n):
     few = {name: values[:n] for name, values in SIX.items()}
     assert swapped(1, few)["income"].tolist() == few["income"].tolist()
 
 
-def test_swapping_none():
+def test_a_share_of_zero_swaps_no_records():
     assert swapped(0)["income"].tolist() == SIX["income"].tolist()
 
 
 @pytest.mark.parametrize("n", [0, 1, 1000])
-def test_noise_keeps_zero_and_whole_numbers(n):
+def test_noise_keeps_zeros_and_integers(n):
     rng = np.random.default_rng(1)
     assert (treatments.multiply_noise(np.zeros(n, np.int64), 0.5, rng) == 0).all()
     noisy = treatments.multiply_noise(np.full(n, 1000), 0.1, rng)
@@ -80,14 +80,14 @@ def test_top_coding(values, quantile, expected, sentence):
 
 
 @pytest.mark.parametrize(("share", "differ"), [(0, 0), (0.25, 0.25), (1, 1)])
-def test_replaced_values_are_others(share, differ):
+def test_values_are_replaced_by_those_of_other_records(share, differ):
     values = np.arange(4000)
     out = treatments.replace_by_others(values, share, np.random.default_rng(3))
     assert (out != values).mean() == pytest.approx(differ, abs=0.03)
     assert set(out.tolist()) <= set(values.tolist())
 
 
-def test_a_larger_share_meets_the_same_records_and_more():
+def test_a_larger_share_treats_the_same_records_and_more():
     few, many = (treatments.drawn(500, share, np.random.default_rng(4)) for share in (0.2, 0.6))
     assert (few <= many).all()
     assert few.sum() < many.sum()

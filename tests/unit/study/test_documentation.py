@@ -15,7 +15,7 @@ STUDIES = sorted((ROOT / "config" / "studies").glob("*.yaml"))
 
 
 class _Editor(yaml.SafeLoader):
-    """YAML as editors read it: its numbers, truth values and nulls, but no dates."""
+    """YAML as editors read it: its numbers, booleans and nulls, but no dates."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - the name and the form are yaml's
         first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith("timestamp")]
@@ -29,35 +29,35 @@ def accepted(text):
 
 
 @pytest.mark.parametrize(("path", "text"), documentation.files().items())
-def test_a_generated_file_is_what_the_model_says(path, text):
+def test_generated_files_agree_with_the_model(path, text):
     assert (ROOT / path).read_text(encoding="utf-8") == text, "run `make docs`"
 
 
-def test_writing_makes_the_files_that_are_compared(tmp_path):
+def test_write_creates_the_generated_files(tmp_path):
     documentation.write(tmp_path)
     assert {path: (tmp_path / path).read_text(encoding="utf-8") for path in documentation.files()} == (
         documentation.files()
     )
 
 
-def test_the_schema_is_a_schema():
+def test_the_schema_is_valid():
     jsonschema.Draft202012Validator.check_schema(documentation.schema())
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
-def test_the_schema_takes_every_bundled_study(path):
+def test_the_schema_accepts_every_bundled_study(path):
     assert accepted(path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
-def test_the_first_line_of_a_bundled_study_leads_editors_to_the_schema(path):
+def test_the_first_line_of_a_bundled_study_names_the_schema(path):
     first = path.read_text(encoding="utf-8").splitlines()[0]
     comment, _, target = first.partition("$schema=")
     assert comment == "# yaml-language-server: "
     assert (path.parent / target).resolve() == ROOT / "workflow" / "schemas" / "study.schema.json"
 
 
-def test_the_example_of_the_readme_is_a_study(tmp_path):
+def test_the_example_in_the_readme_is_a_valid_study(tmp_path):
     file = tmp_path / "study.yaml"
     file.write_text(documentation.EXAMPLE, encoding="utf-8")
     assert list(study.load(file).chosen) == ["unicity", "taxicab", "euclidean", "adhoc"]
@@ -124,12 +124,12 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("what", "old", "new"), TAKEN, ids=[case[0] for case in TAKEN])
-def test_editors_take(what, old, new):
+def test_the_schema_accepts(what, old, new):
     assert accepted(SMALL.replace(old, new, 1) if old else SMALL), what
 
 
 @pytest.mark.parametrize(("what", "old", "new"), REFUSED, ids=[case[0] for case in REFUSED])
-def test_editors_refuse(what, old, new):
+def test_the_schema_rejects(what, old, new):
     assert old in SMALL
     assert not accepted(SMALL.replace(old, new, 1)), what
 
@@ -154,7 +154,7 @@ def sections(annotation):
 FIELDS = list(models(study.Study))
 
 
-def test_every_key_of_the_model_has_its_line():
+def test_every_key_of_the_model_is_in_the_readme():
     lines = [line for line in documentation.readme().splitlines() if line.startswith("| `")]
     named = [line.split("`")[1].replace("[]", "").replace(".*", "") for line in lines]
     assert len(FIELDS) > 80
@@ -163,28 +163,28 @@ def test_every_key_of_the_model_has_its_line():
 
 
 @pytest.mark.parametrize(("key", "field"), FIELDS, ids=[key for key, _ in FIELDS])
-def test_a_description_is_made_of_sentences(key, field):
+def test_every_description_ends_with_a_period(key, field):
     assert field.description, key
     assert field.description.endswith("."), key
 
 
-def test_the_tables_have_four_columns_in_every_line():
+def test_every_row_of_the_tables_has_four_columns():
     rows = [line for line in documentation.readme().splitlines() if line.startswith("|")]
     assert {row.replace("\\|", "").count("|") for row in rows} == {5}
 
 
-def test_every_key_of_the_run_has_its_line():
+def test_every_key_of_config_yaml_is_in_the_readme():
     run = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
     assert [key for key in run if f"| `{key}` |" not in documentation.readme()] == []
 
 
-def test_links_of_the_readme_lead_to_files():
+def test_links_in_the_readme_point_to_files():
     targets = [part.split(")")[0] for part in documentation.readme().split("](")[1:]]
     assert targets
     assert [target for target in targets if not (ROOT / "config" / target).exists()] == []
 
 
-def test_the_schema_says_no_default_that_it_would_refuse():
+def test_the_schema_accepts_its_own_defaults():
     def defaults(part):
         if isinstance(part, dict):
             if "default" in part:

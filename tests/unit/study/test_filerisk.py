@@ -8,6 +8,7 @@ from making.matching import MATCHING
 from making.studies import changed, saved
 from reident.errors import InputError
 from reident.study import model as study
+from reident.study import named_files
 
 ROOT = Path(__file__).parents[3]
 LINKAGE = {
@@ -40,7 +41,7 @@ def without(section, *names):
     return {name: value for name, value in section.items() if name not in names}
 
 
-def test_the_key_of_the_public_use_file_is_the_linking_variables_as_they_are_in_it():
+def test_the_default_key_is_the_linking_variables_as_declared_for_the_file():
     age, sex = model(**LINKAGE, file_risk=OF_PUF).risk_key
     assert (age.column, age.type, age.missing) == ("AGE", "numeric", ("-9",))
     assert (sex.column, sex.recode) == ("sex", {})
@@ -48,7 +49,7 @@ def test_the_key_of_the_public_use_file_is_the_linking_variables_as_they_are_in_
     assert (age.column, age.missing, sex.recode) == ("age", ("x",), {"M": "1"})
 
 
-def test_a_key_may_name_linking_variables_and_others():
+def test_a_key_may_combine_linking_variables_and_others():
     key = ["age", {"name": "sex", "column": "SEX2"}, "job"]
     age, sex, job = model(**LINKAGE, file_risk={**OF_PUF, "key_variables": key}).risk_key
     assert (age.column, age.type) == ("AGE", "numeric")
@@ -74,7 +75,7 @@ def test_a_key_may_name_linking_variables_and_others():
         ),
     ],
 )
-def test_what_a_study_reads(tmp_path, keys, sides, names):
+def test_the_files_that_a_study_reads(tmp_path, keys, sides, names):
     found = load(tmp_path, **keys)
     assert list(found.sources) == sides
     assert found.risk_id == names
@@ -152,7 +153,7 @@ def test_what_a_study_reads(tmp_path, keys, sides, names):
         ),
     ],
 )
-def test_what_is_refused(tmp_path, keys, sentence):
+def test_invalid_sections_are_refused(tmp_path, keys, sentence):
     with pytest.raises(InputError) as error:
         load(tmp_path, **keys)
     assert sentence in str(error.value)
@@ -163,12 +164,12 @@ def test_what_is_refused(tmp_path, keys, sentence):
     ("there", "place"),
     [((), "file_risk.file.path"), (("survey.csv",), "file_risk.population.file.path")],
 )
-def test_a_file_that_is_not_there_is_named_with_its_place(tmp_path, there, place):
+def test_a_missing_file_is_reported_with_its_key(tmp_path, there, place):
     found = load(tmp_path, file_risk=POPULATION)
     for name in there:
         (tmp_path / name).write_text("a\n")
     with pytest.raises(InputError, match=f"`{place}`: .* does not exist"):
-        study.check_files(found, tmp_path / "study.yaml")
+        named_files.check_files(found, tmp_path / "study.yaml")
 
 
 SEARCH = {"assess_file", "sample_population"}
@@ -192,17 +193,17 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("keys", "section", "touched"), CHANGES)
-def test_a_change_touches_the_steps_that_take_it(keys, section, touched):
+def test_a_change_affects_the_steps_that_take_it(keys, section, touched):
     before, after = model(file_risk=POPULATION), model(file_risk={**POPULATION, **section}, **keys)
     assert changed(before, after) - {"resolve", "report"} == touched
 
 
-def test_the_section_does_not_touch_the_steps_of_others():
+def test_file_risk_does_not_affect_the_steps_of_other_sections():
     alone, both = model(**LINKAGE, matching=MATCHING), model(**LINKAGE, matching=MATCHING, file_risk=OF_PUF)
     assert changed(alone, both) == {"resolve"}
 
 
-def test_the_bundled_study_is_the_paper_s():
+def test_the_bundled_study_has_the_design_of_the_paper():
     bundled = study.load(ROOT / "config" / "studies" / "dis-suda-2003.yaml")
     assert len(bundled.risk_key) == 12
     assert bundled.risk.study_fraction == 0.02

@@ -7,6 +7,7 @@ from making.matching import MATCHING
 from making.studies import changed, saved
 from reident.errors import InputError
 from reident.study import model as study
+from reident.study import named_files
 
 ROOT = Path(__file__).parents[3]
 LINKAGE = {
@@ -41,7 +42,7 @@ def load(folder, **keys):
         ),
     ],
 )
-def test_what_a_study_reads(tmp_path, keys, sides):
+def test_the_files_that_a_study_reads(tmp_path, keys, sides):
     found = load(tmp_path, **keys)
     assert list(found.sources) == sides
     assert found.simulated == (set(sides) if "simulate" in keys else set())
@@ -91,25 +92,25 @@ def test_what_a_study_reads(tmp_path, keys, sides):
         ({"matching": MATCHING, "simulate": {"kind": "census"}}, "must have as `kind` one of"),
     ],
 )
-def test_what_is_refused(tmp_path, keys, sentence):
+def test_invalid_sections_are_refused(tmp_path, keys, sentence):
     with pytest.raises(InputError) as error:
         load(tmp_path, **keys)
     assert sentence in str(error.value)
     assert "study.yaml, line " in str(error.value)
 
 
-def test_a_file_that_is_not_there_is_named_with_its_place(tmp_path):
+def test_a_missing_file_is_reported_with_its_key(tmp_path):
     found = load(tmp_path, matching=MATCHING)
     for name in ("confidential.csv", "synthetic_1.csv"):
         (tmp_path / name).write_text("a\n")
     with pytest.raises(
         InputError, match=r"`matching\.synthetic\[2\]\.path`: synthetic_2\.csv does not exist"
     ):
-        study.check_files(found, tmp_path / "study.yaml")
+        named_files.check_files(found, tmp_path / "study.yaml")
 
 
-def test_simulated_files_need_not_be_there(tmp_path):
-    study.check_files(load(tmp_path, matching=WITHOUT_FILES, simulate=SURVEY), tmp_path / "study.yaml")
+def test_simulated_files_need_not_exist(tmp_path):
+    named_files.check_files(load(tmp_path, matching=WITHOUT_FILES, simulate=SURVEY), tmp_path / "study.yaml")
 
 
 CHANGES = [
@@ -127,13 +128,13 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("keys", "matching", "touched"), CHANGES)
-def test_a_change_touches_the_steps_that_take_it(keys, matching, touched):
+def test_a_change_affects_the_steps_that_take_it(keys, matching, touched):
     before = study.Study.model_validate({"id": "s", **LINKAGE, "matching": MATCHING})
     after = study.Study.model_validate({"id": "s", **LINKAGE, "matching": {**MATCHING, **matching}, **keys})
     assert changed(before, after) - {"resolve", "report"} == touched
 
 
-def test_matching_does_not_touch_the_steps_of_linkage():
+def test_matching_does_not_affect_the_steps_of_linkage():
     alone = study.Study.model_validate({"id": "s", **LINKAGE})
     both = study.Study.model_validate({"id": "s", **LINKAGE, "matching": MATCHING})
     assert changed(alone, both) == {"resolve"}

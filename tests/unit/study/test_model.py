@@ -122,7 +122,7 @@ SPELLINGS = [
 @pytest.mark.parametrize(
     ("sentence", "data", "look", "value"), SPELLINGS, ids=[case[0] for case in SPELLINGS]
 )
-def test_what_a_study_file_may_say(sentence, data, look, value):
+def test_accepted_spellings(sentence, data, look, value):
     assert look(studies.Study.model_validate(data)) == value
 
 
@@ -141,9 +141,9 @@ REFUSED = [
         "`id` must consist of lower-case letters, digits and hyphens.",
     ),
     ("no id", {key: value for key, value in PLAIN.items() if key != "id"}, "`id` is missing. Add it"),
-    ("a key that nobody knows", plain(metric={}), "`metric` is not a known key. Did you mean `metrics`?"),
+    ("an unknown key", plain(metric={}), "`metric` is not a known key. Did you mean `metrics`?"),
     (
-        "a key that nobody knows, below",
+        "an unknown key in a section",
         plain(binning={"bin": "4"}),
         "`binning.bin` is not a known key. Did you mean `bins`?",
     ),
@@ -153,11 +153,11 @@ REFUSED = [
     ("a metric that does not exist", plain(metrics={"taxycab": {}}), "Did you mean `taxicab`?"),
     ("a type that does not exist", with_variable(type="ordinal"), "`linking_variables[1].type`"),
     (
-        "a linking variable twice",
+        "a linking variable given twice",
         plain(linking_variables=[PLAIN["linking_variables"][0]] * 2),
         "`x` is given twice in `linking_variables`",
     ),
-    ("a strata variable twice", plain(strata=["s", "s"]), "`s` is given twice in `strata`"),
+    ("a strata variable given twice", plain(strata=["s", "s"]), "`s` is given twice in `strata`"),
     ("a variable for strata and linking", plain(strata=["c"]), "`c` must not be both"),
     (
         "the same column under two names",
@@ -303,7 +303,7 @@ REFUSED = [
         plain(rates={"level": "high"}),
         "`rates.level` must be a number. Write decimals with a point",
     ),
-    ("a word for a truth value", with_variable(integer_coded="perhaps"), "must be `true` or `false`"),
+    ("a word for a boolean", with_variable(integer_coded="perhaps"), "must be `true` or `false`"),
     (
         "a date of seconds",
         plain(date="0"),
@@ -312,7 +312,7 @@ REFUSED = [
     ("a date of a year", plain(date="2026"), "`date` is not a date (YYYY-MM-DD)"),
     ("a date with a time", plain(date="2026-03-02T00:00:00"), "`date` is not a date (YYYY-MM-DD)"),
     (
-        "a date that no calendar has",
+        "a date that does not exist",
         plain(date="2026-02-30"),
         "`date` is not a valid date (YYYY-MM-DD)",
     ),
@@ -327,7 +327,7 @@ REFUSED = [
     ("α of 0", plain(metrics={"taxicab": {"alpha": "0"}}), "`metrics.taxicab.alpha`"),
     ("α above 1", plain(metrics={"euclidean": {"alpha": "1.0001"}}), "`metrics.euclidean.alpha`"),
     (
-        "α that is no number",
+        "α that is not a number",
         plain(metrics={"taxicab": {"alpha": "half"}}),
         "must be a number. Write a decimal such as 0.5",
     ),
@@ -387,7 +387,7 @@ REFUSED = [
         f"`{ADHOC}.c.table[1].score`",
     ),
     (
-        "a score that is no number",
+        "a score that is not a number",
         plain(metrics={"adhoc": {"scores": {"x": {"bands": [{"within": "1", "score": "nan"}]}}}}),
         f"`{ADHOC}.x.bands[1].score`",
     ),
@@ -428,7 +428,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("sentence", "data", "says"), REFUSED, ids=[case[0] for case in REFUSED])
-def test_what_is_refused_with_line_and_key(tmp_path, sentence, data, says):
+def test_invalid_studies_are_refused_with_line_and_key(tmp_path, sentence, data, says):
     path = saved(tmp_path, data)
     with pytest.raises(InputError) as caught:
         studies.load(path)
@@ -438,7 +438,7 @@ def test_what_is_refused_with_line_and_key(tmp_path, sentence, data, says):
     assert "\n" not in message
 
 
-def test_the_first_mistake_is_told_with_its_line_and_how_many_follow(tmp_path):
+def test_the_first_mistake_is_reported_with_the_number_of_further_ones(tmp_path):
     path = tmp_path / "study.yaml"
     path.write_text(
         "id: Bad Id\nfiles:\n  puf: {path: p.csv}\n  eif: {path: e.csv, id: e}\nmetrics: {}\n",
@@ -459,7 +459,7 @@ MANY = [
 
 
 @pytest.mark.parametrize(("interactions", "v", "says"), MANY)
-def test_all_sets_are_tried_up_to_23_variables(tmp_path, interactions, v, says):
+def test_all_sets_are_searched_for_up_to_23_variables(tmp_path, interactions, v, says):
     variables = [{"name": f"x{at}", "type": "numeric"} for at in range(int(v))]
     path = saved(
         tmp_path, plain(linking_variables=variables, metrics={"unicity": {"interactions": interactions}})
@@ -483,7 +483,7 @@ SAME = [
 
 
 @pytest.mark.parametrize(("sentence", "data"), SAME, ids=[case[0] for case in SAME])
-def test_the_same_study_has_one_canonical_form(sentence, data):
+def test_equal_studies_have_equal_canonical_forms(sentence, data):
     assert studies.canonical_json(studies.Study.model_validate(data)) == studies.canonical_json(study())
 
 
@@ -529,11 +529,11 @@ TOUCHES = [
 
 
 @pytest.mark.parametrize(("sentence", "sections", "touched"), TOUCHES, ids=[case[0] for case in TOUCHES])
-def test_a_change_touches_the_steps_that_take_it(sentence, sections, touched):
+def test_a_change_affects_the_steps_that_take_it(sentence, sections, touched):
     assert changed(study(), study(**sections)) == {"resolve", *touched}
 
 
-def test_the_options_of_a_metric_touch_its_own_scores_alone():
+def test_the_options_of_a_metric_affect_only_its_own_scores():
     before, after = (study(metrics={"taxicab": {"alpha": alpha}, "unicity": {}}) for alpha in ("0.5", "0.4"))
     assert parts(before, "score", metric="unicity") == parts(after, "score", metric="unicity")
     assert parts(before, "score", metric="taxicab") != parts(after, "score", metric="taxicab")

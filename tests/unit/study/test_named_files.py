@@ -6,9 +6,10 @@ import pytest
 from making.studies import files, plain, saved
 from reident.errors import InputError
 from reident.study import model as studies
+from reident.study import named_files
 
 PLACES = [
-    ("nothing there", lambda _: None, "does not exist", "which is relative to the study file"),
+    ("no file", lambda _: None, "does not exist", "which is relative to the study file"),
     ("a folder", lambda folder: (folder / "eif.csv").mkdir(), "is a folder", "Name a file in it"),
     (
         "a link to itself",
@@ -26,13 +27,13 @@ PLACES = [
 
 
 @pytest.mark.parametrize(("sentence", "make", "problem", "remedy"), PLACES, ids=[case[0] for case in PLACES])
-def test_a_file_that_a_study_names_must_be_there(tmp_path, sentence, make, problem, remedy):
+def test_a_file_that_a_study_names_must_exist(tmp_path, sentence, make, problem, remedy):
     path = saved(tmp_path, plain())
     for name in ("puf.csv", "iuf.csv"):
         (tmp_path / name).touch()
     make(tmp_path)
     with pytest.raises(InputError) as caught:
-        studies.check_files(studies.load(path), path)
+        named_files.check_files(studies.load(path), path)
     assert str(caught.value).startswith(f"{path}, line 7: `files.eif.path`: eif.csv {problem}. ")
     assert remedy in str(caught.value)
 
@@ -53,21 +54,21 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("sentence", "name", "says"), NAMES, ids=[case[0] for case in NAMES])
-def test_a_path_that_cannot_be_one(tmp_path, sentence, name, says):
+def test_impossible_paths_are_refused(tmp_path, sentence, name, says):
     path = saved(tmp_path, plain(files=files(puf={"path": name, "id": "p"})))
     with pytest.raises(InputError) as caught:
-        studies.check_files(studies.load(path), path)
+        named_files.check_files(studies.load(path), path)
     assert str(caught.value).startswith(f"{path}, line 4: `files.puf.path`: ")
     assert says in str(caught.value)
     assert len(str(caught.value)) < 700
 
 
-def test_the_file_of_a_scoring_function_must_be_there(tmp_path):
+def test_the_file_of_a_scoring_function_must_exist(tmp_path):
     rule = {"function": "own:score", "sha256": "0" * 64}
     path = saved(tmp_path, plain(metrics={"adhoc": {"scores": {"x": rule}}}))
     for name in ("puf.csv", "eif.csv", "iuf.csv"):
         (tmp_path / name).touch()
     with pytest.raises(InputError, match=r"`metrics\.adhoc\.scores\.x\.function`: own\.py does not exist"):
-        studies.check_files(studies.load(path), path)
+        named_files.check_files(studies.load(path), path)
     (tmp_path / "own.py").touch()
-    studies.check_files(studies.load(path), path)
+    named_files.check_files(studies.load(path), path)

@@ -5,11 +5,11 @@ from reident.errors import InputError
 from reident.study import reading as studyfile
 
 SCALARS = [
-    ("Norway is no truth value", "NO", "NO"),
-    ("yes and on stay words", "yes", "yes"),
+    ("Norway is not a boolean", "NO", "NO"),
+    ("yes and on stay text", "yes", "yes"),
     ("a leading zero stays", "012", "012"),
-    ("a time is no number of seconds", "22:30", "22:30"),
-    ("a date is no date yet", "2026-03-02", "2026-03-02"),
+    ("a time is not a number of seconds", "22:30", "22:30"),
+    ("a date is still text", "2026-03-02", "2026-03-02"),
     ("an exponent stays", "1e3", "1e3"),
     ("a hexadecimal number stays", "0x1F", "0x1F"),
     ("infinity is a word", ".inf", ".inf"),
@@ -19,17 +19,17 @@ SCALARS = [
     ("a quoted empty text is a text", '""', ""),
     ("a quoted tilde is a text", '"~"', "~"),
     ("a quoted null is a text", "'null'", "null"),
-    ("an empty value is none", "", None),
-    ("a tilde is none", "~", None),
-    ("null is none", "null", None),
-    ("a tag is not obeyed", "!!int 012", "012"),
+    ("an empty value is absent", "", None),
+    ("a tilde means absent", "~", None),
+    ("null means absent", "null", None),
+    ("a tag has no effect", "!!int 012", "012"),
     ("a tag cannot make objects", '!!python/object/apply:os.system ["true"]', ["true"]),
-    ("an alias is what it stands for", "&a [x, {y: z}]", ["x", {"y": "z"}]),
+    ("an alias has the value of its anchor", "&a [x, {y: z}]", ["x", {"y": "z"}]),
 ]
 
 
 @pytest.mark.parametrize(("sentence", "written", "value"), SCALARS, ids=[case[0] for case in SCALARS])
-def test_scalars_stay_what_the_analyst_wrote(tmp_path, sentence, written, value):
+def test_scalars_are_read_as_written(tmp_path, sentence, written, value):
     assert studyfile.read(saved(tmp_path, f"key: {written}\n"))[0] == {"key": value}
 
 
@@ -90,7 +90,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("sentence", "content", "says"), WRONG, ids=[case[0] for case in WRONG])
-def test_what_cannot_be_read_is_one_sentence_with_the_file(tmp_path, sentence, content, says):
+def test_unreadable_files_are_refused_with_file_and_line(tmp_path, sentence, content, says):
     path = saved(tmp_path, content)
     with pytest.raises(InputError) as caught:
         studyfile.read(path)
@@ -100,7 +100,7 @@ def test_what_cannot_be_read_is_one_sentence_with_the_file(tmp_path, sentence, c
 
 
 @pytest.mark.parametrize("name", ["absent.yaml", "."])
-def test_a_file_that_cannot_be_opened_is_named(tmp_path, name):
+def test_a_file_that_cannot_be_opened_is_refused(tmp_path, name):
     with pytest.raises(InputError, match="the study file cannot be read"):
         studyfile.read(tmp_path / name)
 
@@ -118,6 +118,6 @@ LINES = [
 
 
 @pytest.mark.parametrize(("sentence", "location", "line"), LINES, ids=[case[0] for case in LINES])
-def test_the_line_of_a_place(tmp_path, sentence, location, line):
+def test_the_line_of_a_location(tmp_path, sentence, location, line):
     text = "a: 1\nb:\n  c:\n    - x: 1\n    - x: 2\n      y: 3\n"
     assert studyfile.line_of(studyfile.read(saved(tmp_path, text))[1], location) == line

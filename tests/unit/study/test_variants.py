@@ -16,17 +16,17 @@ IDS = [
 
 
 @pytest.mark.parametrize(("sentence", "values", "ids"), IDS, ids=[case[0] for case in IDS])
-def test_a_variant_is_called_by_what_it_sets(sentence, values, ids):
+def test_the_id_of_a_variant_consists_of_its_values(sentence, values, ids):
     varied = variants.Varied.model_validate({"set": "rates.v", "values": values})
     assert [variant.id for variant in variants.expand([varied])] == ids
 
 
-def test_a_label_without_a_letter_is_called_by_its_digest():
+def test_a_label_without_letters_is_named_by_its_digest():
     assert variants.slug("漢字") == variants.slug("漢字") != variants.slug("字")
     assert variants.slug("漢字").isalnum()
 
 
-def test_a_long_name_is_cut_and_stays_apart_from_others():
+def test_a_long_id_is_shortened_and_stays_unique():
     varied = [
         variants.Varied.model_validate({"set": f"rates.{'n' * 30}{at}", "values": ["a" * 50, "b" * 50]})
         for at in range(3)
@@ -36,7 +36,7 @@ def test_a_long_name_is_cut_and_stays_apart_from_others():
     assert len(set(ids)) == 8
 
 
-def test_what_varies_is_named_by_its_last_word_and_by_more_where_two_agree():
+def test_names_use_as_many_words_of_the_key_as_are_needed_to_differ():
     def named(*keys):
         return variants.names([variants.Varied.model_validate({"set": key, "values": ["1"]}) for key in keys])
 

@@ -12,22 +12,25 @@ from typing import Any, TypeAlias
 from reident.errors import InputError
 from reident.pipeline.digests import library_digest, sha256
 
-PartDigest: TypeAlias = Callable[[str, str | None], str]
-"""The digest of what a rule takes from a study, by rule and metric."""
+PartDigest: TypeAlias = Callable[[str, str | None], str | None]
+"""The digest of what a rule takes from a study, by rule and metric; None where the study has no such step."""
+
+AGAIN = "Run the same command again"
+"""What mends a broken chain: the ledger then forces the steps whose results do not hold."""
 
 
 def root_of(folder: Path) -> Path:
-    """The folder of a study, of its own results folder or that of one of its variants."""
+    """Return the results folder of a study, from that folder or the one of a variant."""
     return folder.parents[1] if folder.parent.name == "variants" else folder
 
 
 def place_of(folder: Path) -> str:
-    """Where a results folder lies in that of its study: empty, or ``variants/…``."""
+    """Return where a results folder is in that of its study: empty, or ``variants/…``."""
     return "" if root_of(folder) == folder else folder.relative_to(root_of(folder)).as_posix()
 
 
 def shown(path: Path, root: Path) -> str:
-    """A path as the ledger records it: relative to the study's results, sources by their name alone."""
+    """Return a path as the ledger records it: relative to the study's results, sources by their name alone."""
     try:
         return path.relative_to(root).as_posix()
     except ValueError:
@@ -36,7 +39,7 @@ def shown(path: Path, root: Path) -> str:
 
 
 def located(root: Path, place: str, name: str) -> Path:
-    """Where a result lies that an entry at a place names."""
+    """Return the path of a result that an entry at a place names."""
     if name.startswith("reports/"):
         return Path(*root.parts[:-2], "reports", root.name, place, name.removeprefix("reports/"))
     return root / name
@@ -64,15 +67,15 @@ class Chain:
         self._entries = cache(self._read_entries)
 
     def _read_entries(self, place: str) -> dict[str, tuple[dict[str, Any], str]]:
-        """The maker of every result at a place, and its digest, by path."""
-        found: dict[str, tuple[dict[str, Any], str]] = {}
+        """Return the entry and the digest of every result at a place, by path."""
+        makers: dict[str, tuple[dict[str, Any], str]] = {}
         for file in sorted((self.root / place / "ledger").glob("*.json")):
             entry = read_entry(file)
-            found |= {line["path"]: (entry, line["sha256"]) for line in entry["outputs"].values()}
-        return found
+            makers |= {line["path"]: (entry, line["sha256"]) for line in entry["outputs"].values()}
+        return makers
 
     def maker(self, path: str) -> tuple[dict[str, Any] | None, str | None]:
-        """The entry of the step that made a result, and the result's digest."""
+        """Return the entry of the step that made a result, and the result's digest."""
         place = "/".join(path.split("/")[:2]) if path.startswith("variants/") else ""
         return self._entries(place).get(path, (None, None))
 
@@ -82,8 +85,8 @@ class Chain:
         """Walk the ledger back from some results to the sources.
 
         Every file must be what its step wrote, every step must have read what the steps before it
-        wrote, and must have run with the study and the library as they are now. What was compared of
-        variants rests on studies of their own: the walk ends there.
+        wrote, and must have run with the study and the library as they are now. The walk ends at a
+        comparison: each variant that it compares is a study with a walk of its own.
 
         Parameters
         ----------
@@ -97,12 +100,12 @@ class Chain:
         Returns
         -------
         list of dict
-            The entries that the results rest on, by step.
+            The entries behind the results, by step.
 
         Raises
         ------
         InputError
-            Naming the first file that does not fit and what mends it.
+            Naming the first file that does not fit.
         """
         todo: list[str] = [shown(path, self.root) for path in ends]
         used: dict[str, dict[str, Any]] = {}
@@ -115,8 +118,7 @@ class Chain:
             entry, wrote = self.maker(path)
             if entry is None:
                 raise broken(self.root / path, "has no entry in the ledger")
-            if self.digest(located(self.root, "", path)) != wrote:
-                raise broken(located(self.root, "", path), "is not what its step wrote")
+            self.check_bytes({located(self.root, "", path): wrote or ""})
             name = next(iter(entry["outputs"].values()))["path"]
             if name not in used:
                 used[name] = entry
@@ -126,10 +128,10 @@ class Chain:
         return sorted(used.values(), key=lambda entry: entry["step"])
 
     def check_bytes(self, wrote: dict[Path, str]) -> None:
-        """See that files have the digests that their steps wrote down."""
+        """See that files have the digests that their steps recorded."""
         for path, written in wrote.items():
             if not path.is_file():
-                raise broken(path, "is gone")
+                raise broken(path, "is missing")
             if self.digest(path) != written:
                 raise broken(path, "is not what its step wrote")
 
@@ -137,11 +139,11 @@ class Chain:
         rule, metric, outputs = entry["rule"], entry["metric"], entry["outputs"].values()
         result = located(self.root, "", next(iter(outputs))["path"])
         if entry["study_digest"] != part_digest(rule, metric):
-            raise broken(result, "was made with another study")
+            raise broken(result, "was made with different study settings")
         if entry["library_digest"] != library_digest(rule, metric):
-            raise broken(result, "was made by another version of the library")
-        if changed := changed_source(entry, sources):
-            raise broken(result, f"was made from another version of {changed}")
+            raise broken(result, "was made by a different version of the library")
+        if changed := changed_source(entry, sources, self.digest):
+            raise broken(result, f"was made from a different version of {changed}")
         for line in inputs(entry):
             name = line["path"]
             wrote = None if name.startswith("source:") else self.maker(name)[1]
@@ -149,25 +151,24 @@ class Chain:
                 continue
             if wrote is None:
                 raise broken(self.root / name, "has no entry in the ledger")
-            if self.digest(self.root / name) != wrote:
-                raise broken(self.root / name, "is not what its step wrote")
-            raise broken(result, f"was made from another version of {name}")
+            self.check_bytes({self.root / name: wrote})
+            raise broken(result, f"was made from a different version of {name}")
 
 
 def entry_files(root: Path) -> list[Path]:
-    """The ledger of a study and of its variants, file by file."""
+    """Return the files of the ledger of a study and of its variants."""
     return sorted([*root.glob("ledger/*.json"), *root.glob("variants/*/ledger/*.json")])
 
 
 def sealed(entry: dict[str, Any]) -> dict[str, Any]:
-    """An entry with the digest of all else that it says."""
-    said = {name: own for name, own in entry.items() if name != "sha256"}
-    text = json.dumps(said, sort_keys=True, separators=(",", ":"))
-    return {**said, "sha256": hashlib.sha256(text.encode()).hexdigest()}
+    """Return an entry with the digest of all its other fields."""
+    fields = {name: value for name, value in entry.items() if name != "sha256"}
+    text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
+    return {**fields, "sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 
 def read_entry(path: Path) -> dict[str, Any]:
-    """A ledger entry, as its step wrote it.
+    """Return a ledger entry, as its step wrote it.
 
     Raises
     ------
@@ -180,18 +181,20 @@ def read_entry(path: Path) -> dict[str, Any]:
             raise broken(path, "is not what its step wrote")
         [line["sha256"] for line in (*entry["outputs"].values(), *inputs(entry))]
         [entry[name] for name in ("step", "rule", "metric", "study_digest", "library_digest")]
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise broken(path, "is not a whole ledger entry") from None
+    except (ValueError, KeyError, TypeError, AttributeError, FileNotFoundError, IsADirectoryError):
+        raise broken(path, "is not a complete ledger entry") from None
     return entry
 
 
 def inputs(entry: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a step read, file by file."""
+    """Return what a step read, file by file."""
     return [line for lines in entry["inputs"].values() for line in lines]
 
 
-def changed_source(entry: dict[str, Any], sources: dict[str, Path]) -> str | None:
-    """The name of a source file that is not the one that a step read; sources are told apart by side."""
+def changed_source(
+    entry: dict[str, Any], sources: dict[str, Path], digest: Callable[[Path], str]
+) -> str | None:
+    """Return the name of a source file that is not the one that a step read; sources are told apart by side."""
     for side, path in sources.items():
         for line in entry["inputs"].get(side, []):
             if line["path"].startswith("source:") and digest(path) != line["sha256"]:
@@ -200,10 +203,13 @@ def changed_source(entry: dict[str, Any], sources: dict[str, Path]) -> str | Non
 
 
 def digest(path: Path) -> str:
-    """The SHA-256 of a file; empty where there is none."""
-    return sha256(path) if path.is_file() else ""
+    """Return the SHA-256 of a file; empty if the file does not exist."""
+    try:
+        return sha256(path)
+    except (FileNotFoundError, IsADirectoryError):  # perhaps only now: another run may be at work
+        return ""
 
 
 def broken(path: Path, what: str) -> InputError:
-    """A link that does not hold, and what mends it."""
-    return InputError(f"{path} {what}; delete it and run the same command again.")
+    """Return the error for a link that does not hold."""
+    return InputError(f"{path} {what}. {AGAIN}.")

@@ -10,103 +10,103 @@ from typing import Any, NamedTuple
 
 from reident.errors import InputError
 from reident.ledger import runs
-from reident.ledger.chain import Chain, entry_files, located, place_of, read_entry
+from reident.ledger.chain import AGAIN, Chain, entry_files, located, place_of, read_entry
 from reident.ledger.stale import result_files
 from reident.pipeline import family, steps
 from reident.pipeline.digests import versions
 from reident.pipeline.family import Family, Member
 
-SHOWN = 5
-"""Names of files that one line tells."""
-
-_NOT_RESULTS = ("ledger", "logs", "benchmarks", "confidential")
+MAX_NAMES = 5
+"""Names of files in one line."""
 
 
 class Checked(NamedTuple):
-    """What a walk found.
+    """The answer of a walk.
 
     Attributes
     ----------
     line : str
         One sentence, or a few.
     closes : bool
-        Whether no link is broken.
+        Whether every link holds.
     """
 
     line: str
     closes: bool
 
 
-def check(own: Family, results: Path, notebook: Path) -> Checked:
-    """Walk from what a study and its variants found back to their sources.
+def check(members: Family, results: Path, notebook: Path) -> Checked:
+    """Walk from the results of a study and its variants back to their sources.
 
     Parameters
     ----------
-    own : Family
-        As the study file is now.
+    members : Family
+        The study and its variants, as the study file is now.
     results : pathlib.Path
         The folder ``results``, from the working directory.
     notebook : pathlib.Path
         What the report is made from.
+
+    Returns
+    -------
+    Checked
     """
-    root = results / own.study.id
+    name = members.study.id
+    root = results / name
     if not entry_files(root):
-        return Checked(f"{own.study.id}: nothing is made yet.", closes=True)
-    if runs.at_work(root):
-        return Checked(f"{own.study.id}: a run works on it; check again when it has ended.", closes=False)
+        return Checked(f"{name}: there are no results yet.", closes=True)
     try:
-        return Checked(f"{own.study.id}: {_walk(own, root, notebook)}", closes=True)
+        if runs.is_running(root):
+            return Checked(f"{name}: a run is in progress; check again when it has ended.", closes=False)
+        return Checked(f"{name}: {_walk(members, root, notebook)}", closes=True)
     except InputError as error:
-        again = f"run `snakemake --config study={shlex.quote(str(own.path))}`."
-        broken = str(error).replace("run the same command again.", again)
-        return Checked(f"{own.study.id}: the chain is broken: {broken}", closes=False)
+        command = f"Run `snakemake --config study={shlex.quote(str(members.path))}`"
+        return Checked(f"{name}: the chain is broken: {str(error).replace(AGAIN, command)}", closes=False)
 
 
-def _walk(own: Family, root: Path, notebook: Path) -> str:
-    """What a chain that closes consists of, what is not made yet, and which files are strangers."""
+def _walk(members: Family, root: Path, notebook: Path) -> str:
+    """Return what a closed chain consists of, what is missing, and which files no step made."""
     chain, used, others = Chain(root), set(), set()
-    for member in _members(own):
-        files = family.sources(member.study, own.path) | {"notebook": notebook}
-        for entry in chain.walk(partial(own.digest, member.place), _ends(member, root), files):
+    for member in _with_reference(members):
+        files = family.sources(member.study, members.path) | {"notebook": notebook}
+        for entry in chain.walk(partial(members.known_digest, member.place), _ends(member, root), files):
             used.add(_first(entry))
             others |= set(_other_versions(entry))
     entries = [(place_of(file.parents[1]), read_entry(file)) for file in entry_files(root)]
     numbers = {True: 0, False: 0}
     known: set[Path] = set()
     for place, entry in entries:
-        made = {located(root, place, line["path"]): line["sha256"] for line in entry["outputs"].values()}
-        chain.check_bytes(made)
-        numbers[_first(entry) in used] += len(made)
-        known |= made.keys()
-    said = [f"the chain closes: {numbers[True]} results of {len(used)} steps rest on the sources"]
+        outputs = {located(root, place, line["path"]): line["sha256"] for line in entry["outputs"].values()}
+        chain.check_bytes(outputs)
+        numbers[_first(entry) in used] += len(outputs)
+        known |= outputs.keys()
+    parts = [f"the chain closes: {numbers[True]} results of {len(used)} steps lead back to the sources"]
     if numbers[False]:
-        said.append(
-            f"{numbers[False]} results on which nothing asked for rests are as their steps wrote them"
-        )
+        parts.append(f"{numbers[False]} results that this study no longer uses are unchanged")
     if others:
-        said.append(f"made with other versions than those here: {', '.join(sorted(others))}")
-    if lacking := list(_lacking(own, entries)):
-        said.append(f"not made yet: {_few(lacking)}")
-    if strangers := _strangers(root, known):
-        said.append(f"no step made {_few(strangers)}")
-    return "; ".join(said) + "."
+        parts.append(f"made with other versions than those installed: {', '.join(sorted(others))}")
+    if missing := list(_missing(members, entries)):
+        parts.append(f"not made yet: {_few(missing)}")
+    if unknown := [str(path) for path in result_files(root) if path not in known]:
+        parts.append(f"not made by any step: {_few(unknown)}")
+    return "; ".join(parts) + "."
 
 
 def _other_versions(entry: dict[str, Any]) -> Iterator[str]:
-    """The packages with which a step ran in another version than the one that is here."""
-    here = versions()
+    """Yield the packages with which a step ran in another version than the installed one."""
+    installed = versions()
     for package, version in entry["versions"].items():
-        if here.get(package) != version:
-            yield f"{package} {version} ({here.get(package, 'none')})"
+        if installed.get(package) != version:
+            yield f"{package} {version} ({installed.get(package, 'not installed')})"
 
 
 def _first(entry: dict[str, Any]) -> str:
-    """What tells a step from others: the path of a result."""
+    """Return what tells a step from others: the path of its first result."""
     return str(next(iter(entry["outputs"].values()))["path"])
 
 
 def _ends(member: Member, root: Path) -> list[Path]:
-    """The results with which the walk for a study or a variant begins."""
+    """Return the results with which the walk for a study or a variant begins."""
     rules = set(steps.last_rules(member.study))
     if not member.place:
         compared = steps.compared_tables(member.study)
@@ -119,33 +119,24 @@ def _ends(member: Member, root: Path) -> list[Path]:
     return ends
 
 
-def _members(own: Family) -> list[Member]:
-    """The study itself, which has the report, and its variants."""
-    itself = Member(family.REFERENCE, {}, "", own.study)
-    return [itself, *(member for member in own.members if member.place)]
+def _with_reference(members: Family) -> list[Member]:
+    """Return the study itself, which has the report, and its variants."""
+    reference = Member(family.REFERENCE, {}, "", members.study)
+    return [reference, *(member for member in members.members if member.place)]
 
 
-def _lacking(own: Family, entries: list[tuple[str, dict[str, Any]]]) -> Iterator[str]:
-    """What the study asks for and no step has made, in words."""
-    made = {(place, entry["rule"]) for place, entry in entries}
-    if ("", "report") not in made:
+def _missing(members: Family, entries: list[tuple[str, dict[str, Any]]]) -> Iterator[str]:
+    """Yield in words what the study asks for and no step has made."""
+    rules = {(place, entry["rule"]) for place, entry in entries}
+    if ("", "report") not in rules:
         yield "the report"
-    for member in own.members:
+    for member in members.members:
         for rule in steps.last_rules(member.study):
-            if (member.place, rule) not in made:
+            if (member.place, rule) not in rules:
                 variant = f" of the variant {member.variant}" if member.place else ""
                 yield f"the results of `{rule}`{variant}"
 
 
-def _strangers(root: Path, known: set[Path]) -> list[str]:
-    """The files among results and reports that no entry of the ledger names."""
-    return [
-        str(path)
-        for path in result_files(root)
-        if path not in known and not any(folder.name in _NOT_RESULTS for folder in path.parents)
-    ]
-
-
 def _few(names: list[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(names[:MAX_NAMES]) + more

@@ -1,4 +1,4 @@
-"""A running step: what it reads, what it writes, and the entry that it leaves."""
+"""A running step: what it reads, what it writes, and its entry in the ledger."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import pandas as pd
 import pyarrow as pa
@@ -20,26 +20,27 @@ import pyarrow.parquet as pq
 
 from reident.errors import InputError
 from reident.ledger import runs
-from reident.ledger.chain import Chain, place_of, root_of, sealed, shown
-from reident.ledger.stored import (
-    Sink,
-    Written,
-    aside,
-    encoded,
-    is_source,
-    read,
-    sync_folder,
-    write,
-    write_aside,
-)
+from reident.ledger.chain import AGAIN, Chain, place_of, root_of, sealed, shown
+from reident.ledger.stored import Sink, Written, encoded, read, sync_folder, temporary, write, write_temporary
 from reident.pipeline import family
 from reident.pipeline.digests import library_digest, sha256, versions
 from reident.pipeline.parts import digest
 
-TELL_EVERY = 10
-"""Seconds between two words on the progress of a step."""
+PROGRESS_INTERVAL = 10
+"""Progress interval of a step, in seconds."""
 
-_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class _Read(NamedTuple):
+    """An input as it was before the step: its digest, and what tells that it is still the same file.
+
+    Users cannot set the time of the last change of a file's inode, unlike the time stamp that tools keep.
+    """
+
+    sha256: str
+    size: int
+    state: tuple[int, int, int]
 
 
 class Step:
@@ -50,7 +51,7 @@ class Step:
     job
         The job as the scheduler describes it: ``rule``, ``wildcards``, ``input``, ``output``,
         ``params``, ``log``, ``threads``. ``params.study`` and ``params.library`` are digests;
-        the first output named ``ledger`` is the step's entry.
+        the output named ``ledger`` is the step's entry.
     """
 
     def __init__(self, job: Any) -> None:
@@ -68,9 +69,9 @@ class Step:
         self.log = Path(job.log[0])
         self._written: dict[str, Written] = {}
         self._sinks: dict[str, Sink] = {}
-        self._before: dict[Path, str] = {}
-        self._joined: int | None = None
-        self._began = self._told = time.monotonic()
+        self._read: dict[Path, _Read] = {}
+        self._lock: int | None = None
+        self._began = self._reported = time.monotonic()
 
     @cached_property
     def _family(self) -> family.Family:
@@ -79,7 +80,7 @@ class Step:
 
     @cached_property
     def part(self) -> Any:
-        """What the step takes from the study, or from the variant that it belongs to: nothing else of it is at hand."""
+        """What the step takes from the study, or from the variant that it belongs to, and nothing else of it."""
         return self._family.part(self.place, self.rule, self.metric)
 
     @property
@@ -91,130 +92,140 @@ class Step:
     def start(self) -> None:
         """Hash every input; refuse a study that is not the one that the run began with."""
         runs.die_with_starter()
-        self._joined = runs.join(self.root)
-        self._before = {path: sha256(path) for paths in self.inputs.values() for path in paths}
+        self._lock = runs.join(self.root)
+        self._read = {path: _as_it_is(path) for paths in self.inputs.values() for path in paths}
         if digest(self.part) != self.params["study"]:
-            raise InputError(
-                f"{self.path('study')} changed since this run began; run the same command again."
-            )
+            raise InputError(f"{self.path('study')} changed since this run began. {AGAIN}.")
 
     @property
     def metric(self) -> str | None:
         """The metric of the step, where it has one."""
         return self.wildcards.get("metric")
 
+    @property
+    def details(self) -> Path:
+        """Where the details of an unexpected error go, which may hold data."""
+        return self.folder / "confidential" / f"{self.name}.txt"
+
     def path(self, name: str) -> Path:
-        """The one path of a named input."""
+        """Return the one path of a named input."""
         (path,) = self.inputs[name]
         return path
 
     def read(self, name: str) -> pa.Table | pd.DataFrame | str:
-        """A named input: a Parquet table, a CSV table (text, counts as integers), or text."""
+        """Return a named input: a Parquet table, a CSV table (text, counts as integers), or text."""
         return read(self.path(name))
 
     def read_all(self, name: str) -> list[Any]:
-        """All files of a named input, in the order of the rule."""
+        """Return all files of a named input, in the order of the rule."""
         return [read(path) for path in self.inputs[name]]
 
     def open(self, name: str) -> pq.ParquetFile:
-        """A named Parquet input that is read batch by batch."""
+        """Open a named Parquet input, to be read batch by batch."""
         return pq.ParquetFile(self.path(name))
 
     def open_all(self, name: str) -> list[pq.ParquetFile]:
-        """All files of a named Parquet input, in the order of the rule."""
+        """Open all files of a named Parquet input, in the order of the rule."""
         return [pq.ParquetFile(path) for path in self.inputs[name]]
 
     def sink(self, name: str) -> Callable[[pa.Table], None]:
-        """Takes the rows of a named Parquet output, batch by batch, at least one, which may be empty."""
+        """Return what takes the rows of a named Parquet output: one batch or more, which may be empty."""
         self._sinks[name] = Sink(self.outputs[name])
         return self._sinks[name]
 
     def write(self, name: str, content: pa.Table | pd.DataFrame | str | bytes) -> None:
-        """Write a named output under a temporary name; it takes its own name when the step has ended well."""
+        """Write a named output under a temporary name; it gets its own name when the step has ended well."""
         if isinstance(content, pa.Table):
             self.sink(name)(content)
             return
         rows = len(content) if isinstance(content, pd.DataFrame) else None
-        content = encoded(content, source=is_source(self.outputs[name]))
-        self._written[name] = write_aside(self.outputs[name], content)._replace(rows=rows)
+        path = self.outputs[name]
+        self._written[name] = write_temporary(path, encoded(content, path))._replace(rows=rows)
 
     def say(self, message: str) -> None:
-        """A line for the log file: never a key or a value of the data."""
+        """Add a line to the log file: never a key or a value of the data."""
         with contextlib.suppress(OSError), self.log.open("a", encoding="utf-8") as log:
             log.write(message + "\n")
 
     def progress(self, part: float) -> None:
-        """Tell the log and the terminal how far a long step is and when it will be done, now and then."""
+        """Tell the log and the terminal, at intervals, how far a long step is and when it will be done."""
         now = time.monotonic()
-        if part <= 0 or now - self._told < TELL_EVERY:
+        if part <= 0 or now - self._reported < PROGRESS_INTERVAL:
             return
-        self._told = now
+        self._reported = now
         left = (now - self._began) * (1 - part) / part
         message = f"{self.name}: {part:.0%} done, about {_duration(left)} left"
         self.say(message)
         print(message, file=sys.stderr, flush=True)  # noqa: T201 - the scheduler shows it
 
     def finish(self) -> None:
-        """Check that inputs kept still and outputs are complete; give them their names; write the entry."""
-        for path, before in self._before.items():
-            if sha256(path) != before:
-                raise InputError(
-                    f"{path.name} changed while step `{self.name}` read it; run the same command again."
-                )
+        """Check that inputs did not change and outputs are complete; give them their names; write the entry."""
+        for path, before in self._read.items():
+            if _state(path) != before.state and sha256(path) != before.sha256:
+                raise InputError(f"{path.name} changed while step `{self.name}` read it. {AGAIN}.")
         if library_digest.__wrapped__(self.rule, self.metric) != self.params.get("library"):
-            raise InputError(f"the library changed while step `{self.name}` ran; run the same command again.")
+            raise InputError(f"the library changed while step `{self.name}` ran. {AGAIN}.")
         for name, sink in self._sinks.items():
             self._written[name] = sink.close()
         if missing := sorted(set(self.outputs) - set(self._written)):
             raise RuntimeError(f"step {self.name} did not write {', '.join(missing)}")
         self._keep(self._record())
+        self.details.unlink(missing_ok=True)
 
     def _record(self) -> dict[str, Any]:
-        """The step's entry."""
-        return {
+        """Return the step's entry."""
+        record = {
             "step": self.name,
             "rule": self.rule,
             "metric": self.metric,
             "study_digest": self.params.get("study"),
             "library_digest": self.params.get("library"),
             "inputs": {
-                name: [self._line(p, self._before[p], p.stat().st_size) for p in paths]
+                name: [self._line(path, self._read[path].sha256, self._read[path].size) for path in paths]
                 for name, paths in self.inputs.items()
             },
             "outputs": {
-                name: self._line(self.outputs[name], _as_given(own), own.path.stat().st_size, own.rows)
-                for name, own in self._written.items()
+                name: self._line(self.outputs[name], written.sha256, written.size, written.rows)
+                for name, written in self._written.items()
             },
             "versions": versions(),
         }
+        kept = {shown(path, self.root): runs.set_aside(self.root, path) for path in self.outputs.values()}
+        if any(kept.values()):
+            record["set_aside"] = {name: files for name, files in kept.items() if files}
+        return record
 
     def _keep(self, record: dict[str, Any]) -> None:
         """Give the outputs their names and write the entry: a result is never there beside another's entry."""
-        entry = write_aside(
+        for name, files in record.get("set_aside", {}).items():
+            self.say(
+                f"{name}: this step did not write an earlier version, which is kept as {', '.join(files)}"
+            )
+        entry = write_temporary(
             self.entry, (json.dumps(sealed(record), indent=1, sort_keys=True) + "\n").encode()
         )
         self.entry.unlink(missing_ok=True)
-        for name, own in self._written.items():
-            own.path.replace(self.outputs[name])
+        for name, written in self._written.items():
+            written.path.replace(self.outputs[name])
         entry.path.replace(self.entry)
         for folder in sorted({path.parent for path in (*self.outputs.values(), self.entry)}):
             sync_folder(folder)
 
     def abandon(self) -> None:
-        """Remove what was written aside."""
+        """Remove what was written under temporary names."""
         for sink in self._sinks.values():
             sink.abandon()
         for path in (*self.outputs.values(), self.entry):
             with contextlib.suppress(OSError):
-                aside(path).unlink(missing_ok=True)
+                temporary(path).unlink(missing_ok=True)
 
     def end(self) -> None:
-        """Tell that this step works no longer."""
-        if self._joined is not None:
-            os.close(self._joined)
+        """Give back the lock of a working step."""
+        if self._lock is not None:
+            os.close(self._lock)
 
     def check_chain(self) -> list[dict[str, Any]]:
-        """The entries of all steps that this one rests on, after :func:`check_chain` of them and of each variant."""
+        """Return the entries of all steps before this one, after a walk from its inputs and from each variant."""
         sources = {
             name.removeprefix("source_"): self.path(name)
             for name in self.inputs
@@ -223,21 +234,21 @@ class Step:
         chain = Chain(self.root)
         if self.rule == "compare":
             compared = [[shown(path, self.root) for path in self.inputs["tables"]]]
-            found = []
+            entries = []
         else:
-            made = [path for paths in self.inputs.values() for path in paths if self.root in path.parents]
-            found = chain.walk(partial(self._family.digest, self.place), made, sources)
+            results = [path for paths in self.inputs.values() for path in paths if self.root in path.parents]
+            entries = chain.walk(partial(self._family.known_digest, self.place), results, sources)
             compared = [
                 [line["path"] for line in entry["inputs"]["tables"]]
-                for entry in found
+                for entry in entries
                 if entry["rule"] == "compare"
             ]
         for tables in compared:
             for member, table in zip(self._family.members, tables, strict=True):
                 declared = family.sources(member.study, self.path("study"))
-                digests = partial(self._family.digest, member.place)
-                found += chain.walk(digests, [self.root / table], declared)
-        return found
+                digests = partial(self._family.known_digest, member.place)
+                entries += chain.walk(digests, [self.root / table], declared)
+        return entries
 
     def _line(self, path: Path, digest: str, size: int, rows: int | None = None) -> dict[str, Any]:
         line = {"path": shown(path, self.root), "sha256": digest, "size": size}
@@ -250,7 +261,7 @@ def step(job: Any) -> Iterator[Step]:
 
     Bad input ends the process with its one sentence; an unexpected error with its type, the
     function and the step, while its details go to a file that only the owner may read. What the step
-    makes is its owner's alone, with whatever umask a scheduler started it.
+    makes is its owner's alone, whatever umask a scheduler gave it.
     """
     running = Step(job)
     before = os.umask(0o077)
@@ -272,7 +283,7 @@ def _end(running: Step, error: Exception) -> NoReturn:
     if isinstance(error, InputError):
         message = f"Error: {error}"
     else:
-        message = _of_the_disk(running, error) or _unexpected(running, error)
+        message = _about_disk(running, error) or _about_unexpected(running, error)
     # A full disk may be why the step failed. An error here would bring the first one to the terminal, with data.
     with contextlib.suppress(OSError):
         running.abandon()
@@ -281,43 +292,46 @@ def _end(running: Step, error: Exception) -> NoReturn:
     sys.exit(message)
 
 
-def _as_given(written: Written) -> str:
-    """The digest of a file, which is the one of what was to be written."""
-    if sha256(written.path) != written.sha256:
-        raise OSError(errno.EIO, "the disk does not hold what was written")
-    return written.sha256
+def _state(path: Path) -> tuple[int, int, int]:
+    """Return what a change of a file changes."""
+    status = path.stat()
+    return status.st_size, status.st_ctime_ns, status.st_ino
 
 
-def _of_the_disk(running: Step, error: Exception) -> str | None:
-    """What to say where the disk is the trouble; pyarrow and others wrap the error that they met."""
+def _as_it_is(path: Path) -> _Read:
+    state = _state(path)  # before its content: a later change shows
+    return _Read(sha256(path), state[0], state)
+
+
+def _about_disk(running: Step, error: Exception) -> str | None:
+    """Return what to say where the disk is the cause; pyarrow and others wrap the error that they met."""
     cause: BaseException | None = error
     while cause is not None:
         number = getattr(cause, "errno", None)
-        if number in _ROOM or any(os.strerror(code) in str(cause) for code in _ROOM):
+        if number in _FULL or any(os.strerror(code) in str(cause) for code in _FULL):
             return (
-                f"Error: step `{running.name}` found no room on the disk for its results in {running.folder}; "
-                "make room and run the same command again."
+                f"Error: step `{running.name}` found no room on the disk for its results in {running.folder}. "
+                f"Make room and run the same command again."
             )
         if number == errno.EIO:
             return (
-                f"Error: the disk failed while step `{running.name}` wrote its results in {running.folder}; "
-                "see to the disk and run the same command again."
+                f"Error: the disk failed while step `{running.name}` wrote its results in {running.folder}. "
+                f"Check the disk and run the same command again."
             )
         cause = cause.__cause__ or cause.__context__
     return None
 
 
-def _unexpected(running: Step, error: Exception) -> str:
-    place = traceback.extract_tb(error.__traceback__)[-1]
-    details = running.folder / "confidential" / f"{running.name}.txt"
+def _about_unexpected(running: Step, error: Exception) -> str:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
     try:
-        write(details, _traceback(error))
-        where = f"are in {details}"
+        write(running.details, _traceback(error))
+        where = f"are in {running.details}"
     except OSError as failed:
         where = f"could not be written ({failed.strerror})"
     return (
-        f"Error: step `{running.name}` failed unexpectedly ({type(error).__name__} in {place.name}, "
-        f"{Path(place.filename).name} line {place.lineno}); the details, which may hold data, {where}."
+        f"Error: step `{running.name}` failed unexpectedly ({type(error).__name__} in {frame.name}, "
+        f"{Path(frame.filename).name} line {frame.lineno}); the details, which may hold data, {where}."
     )
 
 
@@ -326,7 +340,7 @@ def _traceback(error: Exception) -> bytes:
 
 
 def _duration(seconds: float) -> str:
-    """A rounded duration in words: 40 s, 12 min, 3.5 h."""
+    """Return a rounded duration in words: 40 s, 12 min, 3.5 h."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

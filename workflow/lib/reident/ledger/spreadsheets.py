@@ -1,39 +1,55 @@
-"""CSV tables in spreadsheets: a label is shown, never run as a formula, and read back as it was.
+"""CSV tables that people open in a spreadsheet: a label is shown, never run as a formula, and read back as it was.
 
 A spreadsheet takes a cell that begins with one of a few characters for a formula, and may then run
-programs or fetch addresses. In the tables that people open, such a text is written behind an
-apostrophe, which a reader takes away again; so is a text that begins with an apostrophe. Numbers
-stay as they are.
+programs or fetch addresses. In the tables of :func:`is_for_people`, such a
+text gets an apostrophe in front, which reading takes away again; so does a text that begins with an
+apostrophe. Numbers stay as they are.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pandas as pd
 
+from reident.pipeline.steps import STEPS
+
 MARK = "'"
-_STEERS = re.compile(r"['=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+_FORMULA = re.compile(r"['=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+_FOR_STEPS = {
+    re.sub(r"{\w+}", "*", table.path)
+    for step in STEPS.values()
+    for table in step.tables
+    if table.path.endswith(".csv") and not table.reported
+}
+"""The CSV tables that only steps read, such as the records of simulated studies."""
+
+
+def is_for_people(path: Path) -> bool:
+    """Return whether people open a CSV table: all but those that are declared without being reported."""
+    return not any(path.match(pattern) for pattern in _FOR_STEPS)
 
 
 def guarded(table: pd.DataFrame) -> pd.DataFrame:
-    """A table whose texts, those of its header too, steer no spreadsheet."""
+    """Return a table in which a spreadsheet takes no text for a formula, in cells and header."""
     return _every_text(table, _guarded)
 
 
 def plain(table: pd.DataFrame) -> pd.DataFrame:
-    """The table that :func:`guarded` was given, from a table of text."""
+    """Return the table that :func:`guarded` was given, from a table of text."""
     return _every_text(table, lambda text: text.removeprefix(MARK))
 
 
 def _guarded(text: str) -> str:
-    return MARK + text if _STEERS.match(text) and not _NUMBER.fullmatch(text) else text
+    return MARK + text if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
 
 
 def _every_text(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:
-    """Every text of a table, in cells and header, changed; other values are left."""
+    """Return a table with every text changed, in cells and header; other values stay."""
     changed = table.rename(columns=lambda name: change(name) if isinstance(name, str) else name)
     for at, kind in enumerate(table.dtypes):
         if not pd.api.types.is_numeric_dtype(kind):

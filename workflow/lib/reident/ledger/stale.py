@@ -1,16 +1,21 @@
-"""What the scheduler is told at the start of a run: results that no longer hold look old, or are gone."""
+"""Which results of a study no longer hold, found without touching any of them.
+
+Snakemake compares time stamps and, where the user has not switched it off, its own records. Neither is enough: records
+get lost, time stamps can be kept, and with ``--rerun-triggers mtime`` a changed parameter is not seen. The ledger
+therefore names the results that must be made again, and the scheduler is made to run their steps.
+"""
 
 from __future__ import annotations
 
-import os
+import contextlib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from reident.errors import InputError
 from reident.ledger.chain import (
     PartDigest,
-    broken,
     changed_source,
     digest,
     entry_files,
@@ -21,9 +26,37 @@ from reident.ledger.chain import (
 )
 from reident.pipeline.digests import library_digest
 
+SET_ASIDE = "set-aside"
+"""The folder in a study's results that keeps results which their steps did not write."""
+
+NOT_RESULTS = {"ledger", "logs", "benchmarks", "confidential", SET_ASIDE}
+"""Folders in a study's results that hold no results."""
+
+Known: TypeAlias = dict[str, tuple[PartDigest, dict[str, Path]]]
+"""By the place of their results: the digests of what the steps take, and the files outside the results that they
+read, by the names of the inputs."""
+
+
+class Stale(NamedTuple):
+    """The results of a study that no longer hold.
+
+    Attributes
+    ----------
+    files : frozenset of pathlib.Path
+        Results that must be made again, and the entries of steps that must run again.
+    edited : dict of pathlib.Path
+        The digest of each result that is not what its step wrote; these are among `files`.
+    ledger : dict of pathlib.Path
+        The state of each entry from which this was found.
+    """
+
+    files: frozenset[Path]
+    edited: dict[Path, str]
+    ledger: dict[Path, tuple[int, int]]
+
 
 class _Entry(NamedTuple):
-    """An entry, the place of its results, and the digest of each, by path."""
+    """A complete entry of which all results are there, with the digest of each result, by path."""
 
     file: Path
     place: str
@@ -31,119 +64,93 @@ class _Entry(NamedTuple):
     wrote: dict[Path, str]
 
 
-def mark_stale(
-    root: Path,
-    studies: dict[str, tuple[PartDigest, dict[str, Path]]],
-    is_result: Callable[[Path], bool] = lambda _: False,
-) -> list[str]:
-    """Make results look old that would not be made so today, and remove those of no whole entry.
+def find_stale(root: Path, known: Known) -> Stale:
+    """Find the results that would not be made today as they are.
 
-    The scheduler then makes them again. It sees a change of the study, the library or a source by its own
-    records; where these are lost it has only time stamps, and would take every result for current. A result
-    without its entry is one whose step was killed before it had ended.
+    A result no longer holds if it has no complete entry (its step was killed, or the entry is lost), if it is not
+    what its step wrote, or if its step read other files, took other values from the study or ran another library
+    than today.
 
     Parameters
     ----------
     root : Path
         ``results/{study}``.
-    studies : dict
-        The digests of what the steps take from the study and its variants, each with the files outside the results
-        that its steps read, by the names
-        of the inputs, by the place of their results: empty for the study itself. Results at other places are
-        left alone.
-    is_result : callable
-        Whether a step writes to a path; other files without an entry are left alone.
+    known : dict
+        What the study and its variants are now; entries at other places are left alone.
 
     Returns
     -------
-    list of str
-        The results, by their path from `root`.
-
-    Raises
-    ------
-    InputError
-        For a result that is not what its step wrote, and would not be made again.
+    Stale
     """
-    entries = _whole_entries(root)
+    ledger = ledger_state(root)
+    entries, files = _complete_entries(root)
     wrote = {path: written for entry in entries for path, written in entry.wrote.items()}
-    gone = {
-        path
-        for entry in entries
-        for line in inputs(entry.content)
-        if not line["path"].startswith("source:") and (path := root / line["path"]) not in wrote
-    }
-    gone |= {path for path in result_files(root) if path not in wrote and is_result(path)}
-    old: set[Path] = set()
+    files |= {path for path in result_files(root) if path not in wrote}
+    edited: dict[Path, str] = {}
+    now = cache(digest)
     for entry in entries:
-        if entry.place in studies and not _holds(root, entry, wrote, *studies[entry.place]):
-            old |= entry.wrote.keys()
-    for path, written in sorted(wrote.items()):
-        if path not in old and digest(path) != written:
-            raise broken(path, "is not what its step wrote")
-    for place in studies:
-        gone |= _unseen(root, place, old, set(wrote))
-    found = sorted(path for path in gone | old if path.is_file())
-    for path in found:
-        if path in gone:
-            path.unlink()
-        else:
-            os.utime(path, (1, 1))
-    return [os.path.relpath(path, root) for path in found]
+        if entry.place not in known:
+            continue
+        other = {path: now(path) for path, written in entry.wrote.items() if now(path) != written}
+        edited |= other
+        if other or not _holds(root, entry, wrote, known[entry.place], now):
+            files |= {entry.file, *entry.wrote}
+    return Stale(frozenset(files), edited, ledger)
+
+
+def ledger_state(root: Path) -> dict[Path, tuple[int, int]]:
+    """Return what tells one state of a study's ledger from a later one: the time stamp and inode of each entry."""
+    state = {}
+    for file in entry_files(root):
+        with contextlib.suppress(FileNotFoundError):  # another run may be at work
+            status = file.stat()
+            state[file] = status.st_mtime_ns, status.st_ino
+    return state
 
 
 def result_files(root: Path) -> list[Path]:
-    """All files in a study's results and reports."""
-    reports = located(root, "", "reports/")
-    return [path for folder in (root, reports) for path in sorted(folder.rglob("*")) if path.is_file()]
+    """Return all files in a study's results and reports, without those that only tell how these were made."""
+    return [
+        path
+        for folder in (root, located(root, "", "reports/"))
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and NOT_RESULTS.isdisjoint(path.relative_to(folder).parts[:-1])
+    ]
 
 
-def _whole_entries(root: Path) -> list[_Entry]:
-    """The entries of steps all of whose results are there; others are removed."""
-    found = []
+def _complete_entries(root: Path) -> tuple[list[_Entry], set[Path]]:
+    """Return the entries all of whose results are there, and the files of all other entries."""
+    complete, others = [], set()
     for file in entry_files(root):
         place = place_of(file.parents[1])
         try:
             content = read_entry(file)
         except InputError:
-            file.unlink()
+            others.add(file)
             continue
         wrote = {located(root, place, line["path"]): line["sha256"] for line in content["outputs"].values()}
         if all(path.is_file() for path in wrote):
-            found.append(_Entry(file, place, content, wrote))
+            complete.append(_Entry(file, place, content, wrote))
         else:
-            file.unlink()
-    return found
+            others.add(file)
+    return complete, others
 
 
 def _holds(
-    root: Path, entry: _Entry, wrote: dict[Path, str], part_digest: PartDigest, sources: dict[str, Path]
+    root: Path,
+    entry: _Entry,
+    wrote: dict[Path, str],
+    known: tuple[PartDigest, dict[str, Path]],
+    now: Callable[[Path], str],
 ) -> bool:
-    """Whether a step read what is there now, and ran with the study, the library and the sources of now."""
+    """Return whether a step read what is there now, and ran with today's study, library and sources."""
     read = [line for line in inputs(entry.content) if not line["path"].startswith("source:")]
     if any(wrote.get(root / line["path"]) != line["sha256"] for line in read):
-        return False  # the scheduler does not make what is missing where all that rests on it is there
-    rule, metric = entry.content["rule"], entry.content["metric"]
-    try:
-        same_library = entry.content["library_digest"] == library_digest(rule, metric)
-    except (KeyError, FileNotFoundError):  # a step or a metric that is no more
         return False
-    same_study = entry.content["study_digest"] == part_digest(rule, metric)
-    return same_library and same_study and changed_source(entry.content, sources) is None
-
-
-def _unseen(root: Path, place: str, old: set[Path], every: set[Path]) -> set[Path]:
-    """The old results of a place that are made of nothing but the study file: only their lack is seen."""
-    folder = root / place
-    own = {path for path in every if place_of_result(path, root) == place}
-    if any(folder / "simulated" in path.parents for path in own & old):
-        return own
-    return own & old & {folder / "study.json"}
-
-
-def place_of_result(path: Path, root: Path) -> str:
-    """Where a result lies in that of its study: empty, or ``variants/…``."""
-    for base in (root, located(root, "", "reports/")):
-        if base in path.parents:
-            first, *rest = path.relative_to(base).parts
-            return f"{first}/{rest[0]}" if first == "variants" and len(rest) > 1 else ""
-    return ""
+    rule, metric = entry.content["rule"], entry.content["metric"]
+    part_digest, sources = known
+    if entry.content["study_digest"] != part_digest(rule, metric):
+        return False
+    if entry.content["library_digest"] != library_digest(rule, metric):
+        return False
+    return changed_source(entry.content, sources, now) is None

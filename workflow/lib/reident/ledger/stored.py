@@ -1,9 +1,10 @@
-"""Files as steps read and write them: whole or not at all, to be read by their owner alone."""
+"""Files as steps read and write them: complete or not at all, and readable by their owner alone."""
 
 from __future__ import annotations
 
 import contextlib
 import csv
+import errno
 import hashlib
 import io
 import os
@@ -47,7 +48,8 @@ def read_csv(path: Path) -> pd.DataFrame:
 
 def read_text(path: Path) -> pd.DataFrame:
     """Return the cells of a CSV table as text, without what keeps them from steering a spreadsheet."""
-    return spreadsheets.plain(pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8"))
+    table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+    return spreadsheets.plain(table) if spreadsheets.is_for_people(path) else table
 
 
 def typed(table: Table, text: pd.DataFrame) -> pd.DataFrame:
@@ -93,41 +95,54 @@ class Written(NamedTuple):
     ----------
     path : pathlib.Path
     sha256 : str
-        Of what was handed over to be written; the disk may hold less.
+        Of the bytes that were to be written.
+    size : int
+        How many these were.
     rows : int or None
         Of a table.
     """
 
     path: Path
     sha256: str
+    size: int
     rows: int | None
 
 
 class Stream(io.FileIO):
-    """A new file, readable by its owner alone, that knows the digest of what it was given."""
+    """A new file, readable by its owner alone, with the digest and the number of the bytes to be written."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w")
         self.path = path
         self._digest = hashlib.sha256()
+        self._size = 0
 
     def write(self, content: Any) -> int:
         """Write all of some bytes, however many the system takes at a time."""
         left = memoryview(content).cast("B")
         self._digest.update(left)
+        self._size += left.nbytes
         while left:
             left = left[_take(self, left) :]
         return memoryview(content).nbytes
 
-    def finish(self) -> str:
-        """Sync and close; the digest."""
+    def finish(self, rows: int | None = None) -> Written:
+        """Sync and close.
+
+        Raises
+        ------
+        OSError
+            If the file does not hold as many bytes as were to be written.
+        """
         os.fsync(self.fileno())
         self.close()
-        return self._digest.hexdigest()
+        if self.path.stat().st_size != self._size:
+            raise OSError(errno.EIO, "the disk does not hold what was written")
+        return Written(self.path, self._digest.hexdigest(), self._size, rows)
 
 
 def _take(stream: Stream, left: memoryview) -> int:
-    """How many bytes of some the system takes at once."""
+    """Write some of the bytes and return how many."""
     return os.write(stream.fileno(), left)
 
 
@@ -139,8 +154,7 @@ class Sink:
     """A Parquet file that is written batch by batch under a temporary name."""
 
     def __init__(self, path: Path) -> None:
-        self.aside = aside(path)
-        self._stream = Stream(self.aside)
+        self._stream = Stream(temporary(path))
         self._writer: Any = None  # once the columns are known
         self._waiting: list[pa.Table] = []
         self._rows = self._written = 0
@@ -171,12 +185,12 @@ class Sink:
     def close(self) -> Written:
         """Write the rest and sync."""
         if self._writer is None:
-            raise RuntimeError("no rows came, not even none of them")
+            raise RuntimeError("the table has no batch of rows; an empty table has one batch without rows")
         self._flush()
         if self._waiting[0].num_rows or not self._written:
             self._write(self._waiting[0])
         self._writer.close()
-        return Written(self.aside, self._stream.finish(), self._rows)
+        return self._stream.finish(self._rows)
 
     def abandon(self) -> None:
         """Remove what was written."""
@@ -185,18 +199,15 @@ class Sink:
                 self._writer.close()
         with contextlib.suppress(OSError):
             self._stream.close()
-        self.aside.unlink(missing_ok=True)
+        self._stream.path.unlink(missing_ok=True)
 
 
-def is_source(path: Path) -> bool:
-    """Whether a step writes records that a later one reads as it reads sources: exactly what is in the cells."""
-    return path.parent.name == "simulated" or path.name in ("puf.csv", "eif.csv", "iuf.csv")
-
-
-def encoded(content: pd.DataFrame | str | bytes, *, source: bool = False) -> bytes:
-    """The bytes of a table as CSV, safe in a spreadsheet unless it is a source, or of a text."""
+def encoded(content: pd.DataFrame | str | bytes, path: Path | None = None) -> bytes:
+    """Return the bytes of a text, or of a table as CSV: safe in a spreadsheet unless only steps read `path`."""
     if isinstance(content, pd.DataFrame):
-        content = content if source else spreadsheets.guarded(content)
+        content = (
+            spreadsheets.guarded(content) if path is None or spreadsheets.is_for_people(path) else content
+        )
         text = content.to_csv(index=False, lineterminator="\n")
         if "\r" in text:  # a category's label may hold one, and would end the line unless it is quoted
             text = content.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
@@ -204,12 +215,12 @@ def encoded(content: pd.DataFrame | str | bytes, *, source: bool = False) -> byt
     return content.encode() if isinstance(content, str) else content
 
 
-def write_aside(path: Path, content: bytes) -> Written:
+def write_temporary(path: Path, content: bytes) -> Written:
     """Write and sync a file, readable by its owner alone, under a temporary name beside `path`."""
-    stream = Stream(aside(path))
+    stream = Stream(temporary(path))
     try:
         stream.write(content)
-        return Written(stream.path, stream.finish(), None)
+        return stream.finish()
     except OSError:
         with contextlib.suppress(OSError):
             stream.close()
@@ -218,22 +229,22 @@ def write_aside(path: Path, content: bytes) -> Written:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file, whole or not at all."""
-    write_aside(path, content).path.replace(path)
+    """Write a file, complete or not at all."""
+    write_temporary(path, content).path.replace(path)
     sync_folder(path.parent)
 
 
-def aside(path: Path) -> Path:
-    """The temporary name of a file, which no other process takes."""
+def temporary(path: Path) -> Path:
+    """Return the temporary name of a file, which no other process uses."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return path.with_name(f".{path.name}.{os.getpid()}.part")
 
 
 def sync_folder(folder: Path) -> None:
-    """Let the disk know which files a folder holds, so that names last as contents do."""
+    """Sync the names of the files in a folder, which a power failure could undo while it keeps their contents."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        with contextlib.suppress(OSError):  # file systems on networks may not know how
+        with contextlib.suppress(OSError):  # some network file systems cannot
             os.fsync(descriptor)
     finally:
         os.close(descriptor)

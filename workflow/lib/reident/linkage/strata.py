@@ -84,8 +84,9 @@ def stratify(part: Stratifying, puf: pa.Table, eif: pa.Table, iuf: pa.Table, pai
     n_eif = np.bincount(code_eif[code_eif >= 0], minlength=n_strata)
     if not (n_puf * n_eif).any():
         raise InputError(
-            f"{' and '.join(part.files)} have no stratum in common "
-            f"({', '.join(part.strata) or 'no strata variables'}); recode the strata variables or remove one from `strata`."
+            f"{' and '.join(part.files)} must have at least one stratum in common "
+            f"({', '.join(part.strata) or 'no strata variables'}). Recode the strata variables or remove one from "
+            "`strata`."
         )
     inside = links_inside(iuf, code_puf, code_eif)
     width = max(4, len(str(n_strata)))

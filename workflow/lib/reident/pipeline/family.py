@@ -24,8 +24,8 @@ from reident.pipeline.parts import digest
 from reident.pipeline.steps import STEPS
 from reident.sections.variants import label_of
 from reident.study import model as studies
+from reident.study import named_files, variants
 from reident.study import reading as studyfile
-from reident.study import variants
 from reident.study.model import Study
 
 REFERENCE = "study"
@@ -70,7 +70,7 @@ class Family:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.study = studies.load(path)
-        self._whole = studies.plain(self.study)
+        self._complete = studies.plain(self.study)
         self._data, self._node = studyfile.read(path)
         self._made: dict[str, Study] = {"": self.study}
         self._homes: dict[tuple[str, str, str | None], str] = {}
@@ -95,7 +95,7 @@ class Family:
         """
         if not self.study.variants:
             return [Member(REFERENCE, {}, "", self.study)]
-        own, found = _content(self.study), []
+        reference, members = _content(self.study), list[Member]()
         seen: dict[str, str] = {}
         for variant in variants.expand(self.study.variants):
             place = f"variants/{variant.id}"
@@ -105,11 +105,11 @@ class Family:
                     variant, f" is the same study as the variant `{seen[content]}`. Remove one of the two."
                 )
             seen[content] = variant.id
-            where = "" if content == own else place
-            found.append(Member(variant.id, variant.labels, where, self.at(where)))
-        if all(member.place for member in found):
-            found.insert(0, Member(REFERENCE, _labels(self.study, self._whole), "", self.study))
-        return found
+            where = "" if content == reference else place
+            members.append(Member(variant.id, variant.labels, where, self.at(where)))
+        if all(member.place for member in members):
+            members.insert(0, Member(REFERENCE, _labels(self.study, self._complete), "", self.study))
+        return members
 
     def at(self, place: str) -> Study:
         """Return the study whose results are at a place: the study itself, or a variant.
@@ -156,6 +156,13 @@ class Family:
             self._digests[key] = digest(self.part(*key))
         return self._digests[key]
 
+    def known_digest(self, place: str, rule: str, metric: str | None = None) -> str | None:
+        """Return the digest as :meth:`digest`; None if the study has no such step or metric."""
+        step, study = STEPS.get(rule), self.at(place)
+        if step is None or not step.wanted(study) or (metric is not None and metric not in study.chosen):
+            return None
+        return self.digest(place, rule, metric)
+
     def _home(self, place: str, step: str, metric: str | None) -> str:
         chain = self._chain(place, step, metric)
         if not place or chain is None:
@@ -189,7 +196,7 @@ class Family:
 
     def _make(self, variant: variants.Variant) -> Study:
         try:
-            content = variants.with_settings(self._data, self._whole, variant.settings)
+            content = variants.with_settings(self._data, self._complete, variant.settings)
         except ValueError as error:
             raise self._error(variant, f": {error}") from None
         try:
@@ -243,7 +250,7 @@ def check_files(members: list[Member], path: Path) -> None:
     """
     for member in members:
         try:
-            studies.check_files(member.study, path)
+            named_files.check_files(member.study, path)
         except InputError as error:
             raise InputError(f"{error} (variant {member.variant})" if member.place else str(error)) from None
 
@@ -260,10 +267,10 @@ def _content(study: Study) -> str:
 
 def _labels(study: Study, whole: dict[str, Any]) -> dict[str, str]:
     """Return the value in the study itself of each thing that varies; empty if it is not a single word."""
-    found = {}
+    labels = {}
     for name, varied in zip(variants.names(study.variants), study.variants, strict=True):
         values = {str(variants.value_at(whole, key)) for key in varied.keys}
         value = variants.value_at(whole, varied.keys[0])
         single = varied.set is not None and len(values) == 1 and not isinstance(value, dict | list)
-        found[name] = label_of(value) if single else ""
-    return found
+        labels[name] = label_of(value) if single else ""
+    return labels

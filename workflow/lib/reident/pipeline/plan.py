@@ -6,7 +6,7 @@ Asking has no side effects. Every method that a rule calls gives a function of t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +98,23 @@ class Plan:
     def library_digest(self, rule: str) -> Asked:
         """Give the digest of the modules that a step runs."""
         return lambda wildcards: digests.library_digest(rule, wildcards.get("metric"))
+
+    def known(self, study: str) -> dict[str, tuple[Callable[[str, str | None], str | None], dict[str, Path]]]:
+        """Return what a study and those of its variants that have results are now, by the place of the results.
+
+        For each, the digest of what a step takes, by rule and metric, and the files outside the results that its
+        steps read, by the names of the inputs.
+        """
+        members, _ = self.family(study)
+        places = ["", *sorted(f"variants/{folder.name}" for folder in (RESULTS / study).glob("variants/*"))]
+        return {
+            place: (
+                partial(members.known_digest, place),
+                family.sources(members.at(place), members.path) | {"notebook": self.notebook},
+            )
+            for place in places
+            if members.has(place)
+        }
 
     # Results
 

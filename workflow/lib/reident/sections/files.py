@@ -152,10 +152,10 @@ class SourceFile(Section):
         name = self.encoding or "utf-8"
         try:
             "".encode(name)
-            known = codecs.lookup(name).name.replace("_", "-") not in _NOT_FOR_FILES
+            for_files = codecs.lookup(name).name.replace("_", "-") not in _NOT_FOR_FILES
         except (LookupError, ValueError):
-            known = False
-        if not known:
+            for_files = False
+        if not for_files:
             raise ValueError(
                 "`.encoding` is not an encoding of text files. Write for example utf-8 or cp1252."
             )

@@ -211,39 +211,39 @@ class Matching(Section):
     @property
     def variables(self) -> dict[str, MatchedVariable]:
         """All matched variables by name, as declared, in the order of their first mention."""
-        found: dict[str, MatchedVariable] = {}
+        variables: dict[str, MatchedVariable] = {}
         for variable in self._mentioned():
-            if variable.name not in found or found[variable.name].plain:
-                found[variable.name] = variable
-        return found
+            if variable.name not in variables or variables[variable.name].plain:
+                variables[variable.name] = variable
+        return variables
 
     @property
     def sets(self) -> list[NamedSet]:
         """The sets of known variables: those that the study names, then all subsets by size."""
         named = [Scenario(name=KNOWN, known=self.known)] if isinstance(self.known, tuple) else []
-        found = [
-            NamedSet(name=one.name, known=tuple(v.name for v in one.known), listed=True)
-            for one in (*named, *self.scenarios)
+        sets = [
+            NamedSet(scenario.name, tuple(variable.name for variable in scenario.known), listed=True)
+            for scenario in (*named, *self.scenarios)
         ]
         if self.known == ALL_SUBSETS:
             names = [variable.name for variable in self.candidates]
             for size in range(1, min(self.max_known, len(names)) + 1):
-                found += [
+                sets += [
                     NamedSet(name=" + ".join(known), known=known, listed=False)
                     for known in combinations(names, size)
                 ]
-        return found
+        return sets
 
-    def file(self, place: int | None = None) -> SourceFile:
+    def file(self, number: int | None = None) -> SourceFile:
         """Return the description of a synthetic file, counted from 0, or of the confidential file."""
         if self.confidential is None:
             raise ValueError("the files of this section are simulated")
-        return self.confidential if place is None else self.synthetic[place]
+        return self.confidential if number is None else self.synthetic[number]
 
-    def key(self, file: int | None = None) -> tuple[str, ...]:
+    def key(self, number: int | None = None) -> tuple[str, ...]:
         """Return the key columns of a synthetic or the confidential file; empty if rows correspond by their order."""
-        own = (self.confidential and self.confidential.id) or ()
-        return own if file is None else (self.synthetic[file].id or own)
+        shared = (self.confidential and self.confidential.id) or ()
+        return shared if number is None else (self.synthetic[number].id or shared)
 
     def _mentioned(self) -> Iterator[MatchedVariable]:
         """Yield every mention of a variable, known variables first."""
@@ -282,7 +282,7 @@ class Matching(Section):
         synthesized = {variable.name for variable in self.synthesized}
         groups = [("synthesized", self.synthesized), ("candidates", self.candidates)]
         groups += [("known", self.known)] if isinstance(self.known, tuple) else []
-        groups += [(f"scenarios.{one.name}", one.known) for one in self.scenarios]
+        groups += [(f"scenarios.{scenario.name}", scenario.known) for scenario in self.scenarios]
         for key, group in groups:
             names = [variable.name for variable in group]
             refuse_repeats(names, key)

@@ -117,7 +117,7 @@ class HouseholdSurvey(Section):
     eif_records: int = Field(12_000, ge=1, description="The number of records of the external intruder file.")
     overlap: Share = Field(
         0.3,
-        description="The share of eligible persons of the public use file whom the brokers hold; adults in the regions "
+        description="The share of eligible persons of the public use file that the brokers hold; adults in the regions "
         "that the brokers cover are eligible.",
     )
     treatment: Treatment = Field(

@@ -1,8 +1,8 @@
-"""The census of two local authorities, and a survey of them: what the numerical study of DIS-SUDA is made on.
+"""Draw the census of two local authorities and a survey of them, for the numerical study of DIS-SUDA (METHODS §7).
 
-Elliot and Manning (2003) took the 1991 census records of two British local authorities, which cannot be had.
-This population is invented in their place: twelve variables as a census codes them, persons in households, the
-two authorities unlike in size and in how people live.
+Elliot and Manning (2003) used the 1991 census records of two British local authorities, which are not public. This
+population replaces them: persons in households, with twelve variables as a census codes them, in two authorities that
+differ in size and in their population.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 KEY = (
     "AGE", "SEX", "MARSTAT", "RELAT", "HHSIZE", "TENURE", "ROOMS", "CARS", "EDUC", "ECON", "OCC", "ILLNESS",
 )  # fmt: skip
-"""The twelve variables."""
+"""The twelve variables of the census."""
 
-OLDEST_GROUP = 17
-LARGEST_HOUSEHOLD = 6
-MOST_ROOMS = 8
-MOST_CARS = 3
+MAX_AGE_GROUP = 17
+MAX_HOUSEHOLD = 6
+MAX_ROOMS = 8
+MAX_CARS = 3
 WORKING_AGE, PENSION_AGE, FULL_TIME = 16, 65, 30
 NOT_WORKING_AGE, FULL, PART, RETIRED, OTHER = range(5)
 
@@ -46,13 +46,13 @@ def populate(spec: LocalAuthorities) -> dict[str, pd.DataFrame]:
     Returns
     -------
     dict of pandas.DataFrame
-        ``population``: AREA (1, 2) and :data:`KEY`, all text, a row for each person. ``survey``: SERIAL and the
-        same columns, the rounded fraction of each area, in no order.
+        ``population``: AREA (1, 2) and :data:`KEY`, one row per person. ``survey``: SERIAL and the same columns for
+        the rounded fraction of each area, in random order. All cells are text.
 
     Raises
     ------
     InputError
-        If the fraction of an area is nobody.
+        If the fraction selects no one in an area.
     """
     import pandas as pd  # noqa: PLC0415 - reading a study, which has this section, must not wait for pandas
 
@@ -62,25 +62,27 @@ def populate(spec: LocalAuthorities) -> dict[str, pd.DataFrame]:
     ]
     names = ["AREA", *KEY]
     people = {name: np.concatenate([area[name] for area in areas]) for name in names}
-    taken = _sample(people["AREA"], spec.fraction, streams("survey"))
+    sampled = _sample(people["AREA"], spec.fraction, streams("survey"))
     text = {name: values.astype(str).astype(object) for name, values in people.items()}
-    survey = {"SERIAL": np.arange(1, len(taken) + 1).astype(str).astype(object)}
-    survey |= {name: values[taken] for name, values in text.items()}
+    survey = {"SERIAL": np.arange(1, len(sampled) + 1).astype(str).astype(object)}
+    survey |= {name: values[sampled] for name, values in text.items()}
     return {"population": pd.DataFrame(text, dtype=str), "survey": pd.DataFrame(survey, dtype=str)}
 
 
 def _sample(area: np.ndarray, fraction: float, rng: np.random.Generator) -> np.ndarray:
-    """The positions of the survey's persons."""
+    """Return the positions of the persons in the survey."""
     parts = [np.flatnonzero(area == one) for one in np.unique(area)]
     sizes = [round(fraction * len(part)) for part in parts]
     if not all(sizes):
-        raise InputError("`simulate`: the `fraction` of an area is nobody; raise it, or `households`.")
-    taken = [rng.choice(part, size, replace=False) for part, size in zip(parts, sizes, strict=True)]
-    return rng.permutation(np.concatenate(taken))
+        raise InputError(
+            "`simulate.fraction` selects no one in at least one area. Increase it, or increase `households`."
+        )
+    chosen = [rng.choice(part, size, replace=False) for part, size in zip(parts, sizes, strict=True)]
+    return rng.permutation(np.concatenate(chosen))
 
 
 def _area(households: int, streams: Streams, area: int) -> Table:
-    """The persons of one authority with the twelve variables."""
+    """Return the persons of one authority with the twelve variables."""
     persons = population.draw(households, streams)
     age, hours = persons["age"], persons["hours"]
     econ = np.select(
@@ -90,11 +92,11 @@ def _area(households: int, streams: Streams, area: int) -> Table:
     )
     return {
         "AREA": np.full(len(age), area),
-        "AGE": np.minimum(age // 5, OLDEST_GROUP),
+        "AGE": np.minimum(age // 5, MAX_AGE_GROUP),
         "SEX": persons["sex"],
         "MARSTAT": persons["marital_status"],
         "RELAT": persons["role"] + 1,
-        "HHSIZE": np.minimum(persons["household_size"], LARGEST_HOUSEHOLD),
+        "HHSIZE": np.minimum(persons["household_size"], MAX_HOUSEHOLD),
         "TENURE": persons["tenure"],
         "ROOMS": _rooms(persons, streams("rooms")),
         "CARS": _cars(persons, streams("cars")),
@@ -106,19 +108,19 @@ def _area(households: int, streams: Streams, area: int) -> Table:
 
 
 def _rooms(persons: Table, rng: np.random.Generator) -> np.ndarray:
-    """Rooms of the household's dwelling, 1 to 8: more for larger households and for owners."""
+    """Return the rooms of the household's dwelling, 1 to 8: more for larger households and for owners."""
     head = persons["role"] == population.HEAD
     owner = np.isin(persons["tenure"][head], (population.OWNED, population.MORTGAGED))
     level = 2.6 + 0.55 * persons["household_size"][head] + 1.1 * owner
     rooms = np.rint(level + 1.1 * rng.standard_normal(int(head.sum())))
-    return np.clip(rooms, 1, MOST_ROOMS).astype(np.int64)[persons["household"]]
+    return np.clip(rooms, 1, MAX_ROOMS).astype(np.int64)[persons["household"]]
 
 
 def _cars(persons: Table, rng: np.random.Generator) -> np.ndarray:
-    """Cars of the household, 0 to 3: more where there is income and where there are adults."""
+    """Return the cars of the household, 0 to 3: more with more income and more adults."""
     household = persons["household"]
     means = np.bincount(household, weights=persons["income"]) / 40_000
     adults = np.bincount(household, weights=persons["age"] >= 18)
     level = np.sqrt(means) * 0.9 + 0.35 * (adults - 1)
     cars = np.floor(level + rng.random(len(level)) - 0.1)
-    return np.clip(cars, 0, MOST_CARS).astype(np.int64)[household]
+    return np.clip(cars, 0, MAX_CARS).astype(np.int64)[household]

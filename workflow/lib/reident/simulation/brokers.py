@@ -1,4 +1,4 @@
-"""The external intruder file: what data brokers hold about persons, with their codes and their errors."""
+"""Draw the external intruder file: the records of data brokers, with their codes and errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HELD = {
     "home": "tenure",
     "home_cost": "housing_cost",
 }
-"""Columns of the external intruder file."""
+"""The columns of the external intruder file, with the variables of the population."""
 
 STATES = ("NORTHPORT", "LAKELAND", "MIDDLETON", "EASTMARCH", "WESTWOLD", "HIGHMOOR", "SOUTHDALE", "FAR ISLES")
 WORDS = {
@@ -33,32 +33,31 @@ WORDS = {
     "marital_status": {1: "S", 2: "M", 3: "W", 4: "D"},
     "tenure": {1: "OWN", 2: "MTG", 3: "RENT", 4: "FREE"},
 }
-"""The brokers' codes of what the agency numbers."""
+"""The brokers' codes for variables that the agency codes as numbers."""
 
 SPELLED = {"household_size": "{}.0", "occupation": "{:02d}", "income": "{}.00"}
-"""Numbers as the brokers' programs export them."""
+"""The formats in which the brokers' programs export numbers."""
 
 UNKNOWN = "U"
 EMPTY = frozenset({"region", "age", "hours", "income", "housing_cost"})
-"""What is an empty cell, not `U`, where the broker does not know it."""
+"""The variables whose unknown values are empty cells instead of `U`."""
 
 SOURCES = (("1", 6), ("01", 6), ("10", 5))
-"""Brokers and the digits of their serial numbers. `1` and `01` are two brokers who both count from
-1, so that neither a part of the key alone, nor the key read as numbers, nor its parts joined into
-one text tells the records apart."""
+"""Brokers, and the digits of their serial numbers. The brokers `1` and `01` both count from 1: neither a part of the
+key, nor the key read as numbers, nor its parts joined into one text identifies a record."""
 SOURCE_SHARES = (0.45, 0.35, 0.20)
 INFLATION = 0.03
 
 
 def draw(persons: Table, second: np.ndarray, options: Brokers, streams: Streams) -> Mapping[str, np.ndarray]:
-    """The brokers' records.
+    """Draw the brokers' records.
 
     Parameters
     ----------
     persons : dict of arrays
-        The person of each record, as the population has it.
+        The person of each record, as in the population.
     second : bool (n,)
-        Records of persons whom another broker holds too.
+        Whether the person is also in a record of another broker.
     options : Brokers
     streams : Streams
 
@@ -85,7 +84,7 @@ def draw(persons: Table, second: np.ndarray, options: Brokers, streams: Streams)
 
 
 def _as_of_then(persons: Table, options: Brokers, streams: Streams) -> Table:
-    """What was true when the record was last brought up to date."""
+    """Return the persons' values at the time when their records were last updated."""
     n = len(persons["age"])
     outdated = treatments.drawn(n, options.outdated, streams("outdated"))
     years = np.where(outdated, 1 + pick((0.4, 0.3, 0.2, 0.1), n, streams("years")), 0)
@@ -105,20 +104,20 @@ def _as_of_then(persons: Table, options: Brokers, streams: Streams) -> Table:
 def _keys(
     persons: Table, second: np.ndarray, choose: np.random.Generator, number: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Broker and serial number of each record; a person's second record is another broker's."""
+    """Return the broker and serial number of each record; a person's second record is from another broker."""
     n = len(second)
     first = pick(SOURCE_SHARES, int(persons["person"].max()) + 1, choose)[persons["person"]]
     source = (first + second) % len(SOURCES)
     serial = np.empty(n, object)
     for at, (_, digits) in enumerate(SOURCES):
-        own = np.flatnonzero(source == at)
-        width = max(digits, len(str(len(own))))
-        serial[own] = [str(count + 1).zfill(width) for count in number.permutation(len(own))]
+        records = np.flatnonzero(source == at)
+        width = max(digits, len(str(len(records))))
+        serial[records] = [str(count + 1).zfill(width) for count in number.permutation(len(records))]
     return np.array([name for name, _ in SOURCES])[source], serial.astype(str)
 
 
 def _spelled(name: str, values: np.ndarray) -> np.ndarray:
-    """The values in the brokers' codes."""
+    """Return the values in the brokers' codes."""
     distinct, place = np.unique(values, return_inverse=True)
     if name in WORDS:
         texts = [WORDS[name][value] for value in distinct.tolist()]

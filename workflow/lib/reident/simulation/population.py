@@ -1,11 +1,10 @@
-"""A population of private households: who lives together, and what a survey would ask each person.
+"""Draw a population of private households, with the variables that a survey asks each person.
 
-Invented, but with the structure that matters for re-identification: persons of a household share
-region, tenure and housing cost; partners resemble each other; education, occupation, hours and
-income depend on age, sex and one another; amounts are skewed and often zero.
+The population is invented, but has the structure that matters for re-identification: persons of a household share
+region, tenure and housing cost; partners resemble each other; education, occupation, hours and income depend on age,
+sex and one another; amounts are skewed and often zero.
 
-Every value is a whole number. Processors differ in the last bit of exp and log; whole numbers do not
-show it.
+Every value is an integer: processors differ in the last bit of exp and log, and rounding removes the difference.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 from reident.simulation.streams import Streams
 
 Table = dict[str, np.ndarray]
-"""Columns by name, equally long; every value is a whole number."""
+"""Columns of integers by name, all of the same length."""
 
 SINGLE, COUPLE, FAMILY, LONE_PARENT, SHARERS = range(5)
 HEAD, PARTNER, CHILD, SHARER = range(4)
@@ -33,15 +32,15 @@ HEAD_AGES = (
     ((34.0, 6.0), (44.0, 7.0)),
     ((24.0, 4.0), (29.0, 7.0)),
 )
-"""By kind of household: mean and standard deviation of the age of younger and of older heads."""
+"""The mean and standard deviation of the age of younger and of older heads, by kind of household."""
 YOUNGER_SHARES = (0.38, 0.30, 0.40, 0.40, 0.70)
 CHILDREN_SHARES = (0.43, 0.39, 0.12, 0.04, 0.02)
 SHARER_SHARES = (0.6, 0.3, 0.1)
-OLDEST = 101
+MAX_AGE = 101
 
 REGION_SHARES = (0.19, 0.16, 0.14, 0.13, 0.12, 0.11, 0.09, 0.06)
 REGION_PRICES = (0.22, 0.10, 0.05, 0.0, -0.03, -0.08, -0.12, -0.16)
-"""Logarithm of the level of pay and prices in regions 1 to 8."""
+"""The logarithm of the level of pay and prices in regions 1 to 8."""
 
 EDUCATION_CUTS = (-1.45, -0.65, 0.55, 1.25)
 SKILL_CUTS = (-1.4, -0.35, 0.55, 1.05)
@@ -61,9 +60,9 @@ OCCUPATIONS = {
         ((2, 1), (0.82, 0.18)),
     ),
 }
-"""By sex and rising skill: major groups of ISCO-08 and their shares."""
+"""The major groups of ISCO-08 and their shares, by sex and increasing skill."""
 PAY = (0.0, 0.38, 0.30, 0.12, -0.06, -0.18, -0.25, 0.0, -0.04, -0.32)
-"""Logarithm of relative pay by major group; group 0 is no work."""
+"""The logarithm of relative pay by major group; group 0 is no work."""
 
 
 def draw(households: int, streams: Streams) -> Table:
@@ -83,7 +82,7 @@ def draw(households: int, streams: Streams) -> Table:
         2 married, 3 widowed, 4 divorced), education (0 in compulsory school, 1 primary – 5 master's),
         occupation (major group of ISCO-08, 0 no work), hours (weekly), income (yearly), tenure
         (1 owned, 2 mortgaged, 3 rented, 4 rent-free), housing_cost (monthly), household_size, health
-        (1 very good – 5 very bad). Persons of a household stand together, its head first.
+        (1 very good – 5 very bad). Persons are ordered by household, each with its head first.
     """
     persons, kind = _members(households, streams("households"), streams("members"))
     persons["marital_status"] = _marital_status(persons, kind, streams("marital_status"))
@@ -104,17 +103,17 @@ def _logistic(x: np.ndarray) -> np.ndarray:
 
 
 def pick(shares: Sequence[float], n: int, rng: np.random.Generator) -> np.ndarray:
-    """n positions 0 … len(shares) − 1, drawn with the given shares."""
+    """Draw n positions from 0 to len(shares) − 1 with the given shares."""
     return np.searchsorted(np.cumsum(shares)[:-1], rng.random(n), side="right")
 
 
 def _adult(age: np.ndarray) -> np.ndarray:
-    """Whole years of at least 18; younger draws are mirrored there, so that 18 is no heap."""
-    return np.minimum(18 + np.abs(np.rint(age) - 18), OLDEST).astype(np.int64)
+    """Return whole years of at least 18; younger ages are mirrored at 18, which avoids a heap there."""
+    return np.minimum(18 + np.abs(np.rint(age) - 18), MAX_AGE).astype(np.int64)
 
 
 def _members(n: int, rng: np.random.Generator, each: np.random.Generator) -> tuple[Table, np.ndarray]:
-    """Who lives in which household; also the kind of each person's household."""
+    """Draw the persons of each household; return them with the kind of each person's household."""
     kind = pick(KIND_SHARES, n, rng)
     generation = (rng.random(n) >= np.take(YOUNGER_SHARES, kind)).astype(np.int64)
     mean, deviation = np.array(HEAD_AGES)[kind, generation].T
@@ -142,10 +141,10 @@ def _members(n: int, rng: np.random.Generator, each: np.random.Generator) -> tup
 
 
 def _of_role(persons: Table, role: int, values: np.ndarray, absent: int) -> np.ndarray:
-    """For every person the value of the household's one member in that role, or `absent`."""
+    """Return for every person the value of the household's only member in a role, or `absent`."""
     out = np.full(persons["household"][-1] + 1, absent)
-    there = persons["role"] == role
-    out[persons["household"][there]] = values[there]
+    member = persons["role"] == role
+    out[persons["household"][member]] = values[member]
     return out[persons["household"]]
 
 
@@ -164,7 +163,7 @@ def _ages(persons: Table, head_age: np.ndarray, rng: np.random.Generator) -> np.
     role, n = persons["role"], len(head_age)
     gap = np.where(persons["sex"] == FEMALE, -2.0, 2.0) + 3.0 * rng.standard_normal(n)
     partner = _adult(head_age + np.where(role == PARTNER, gap, 0.0))
-    youngest = np.minimum(head_age, _of_role(persons, PARTNER, partner, OLDEST))
+    youngest = np.minimum(head_age, _of_role(persons, PARTNER, partner, MAX_AGE))
     child = np.floor(rng.random(n) * (1 + np.minimum(24, youngest - 18)))
     sharer = _adult(head_age + 5.0 * rng.standard_normal(n))
     return np.select(
@@ -173,7 +172,7 @@ def _ages(persons: Table, head_age: np.ndarray, rng: np.random.Generator) -> np.
 
 
 def _marital_status(persons: Table, kind: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Couples are married together or not at all; others by age; children have never been."""
+    """Draw the marital status: the same for both partners, by age for others, never married for children."""
     age, n = persons["age"], len(kind)
     head_age = _of_role(persons, HEAD, age, 0)
     wed = rng.random(persons["household"][-1] + 1)[persons["household"]] < 0.93 * _logistic(
@@ -188,7 +187,7 @@ def _marital_status(persons: Table, kind: np.ndarray, rng: np.random.Generator) 
 
 
 def _education(persons: Table, taste: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """The level reached at the person's age, and the ability behind it; households share a background."""
+    """Draw the education that a person has at their age, and their ability; households share a background."""
     age = persons["age"]
     ability = 0.6 * taste + 0.8 * rng.standard_normal(len(age)) - 0.016 * (age - 45)
     reached = 1 + np.searchsorted(EDUCATION_CUTS, ability)
@@ -220,13 +219,15 @@ def _occupation(
     occupation = np.zeros(n, np.int64)
     for sex, tiers in OCCUPATIONS.items():
         for tier, (groups, shares) in enumerate(tiers):
-            own = working & (persons["sex"] == sex) & (skill == tier)
-            occupation[own] = np.array(groups)[np.searchsorted(np.cumsum(shares)[:-1], u[own], side="right")]
+            here = working & (persons["sex"] == sex) & (skill == tier)
+            occupation[here] = np.array(groups)[
+                np.searchsorted(np.cumsum(shares)[:-1], u[here], side="right")
+            ]
     return occupation
 
 
 def _hours(persons: Table, rng: np.random.Generator) -> np.ndarray:
-    """Weekly hours: a heap at 40 and smaller ones of part-time work; 0 without work."""
+    """Draw weekly hours, with a heap at 40 and smaller heaps of part-time work; 0 without work."""
     n, woman = len(persons["age"]), persons["sex"] == FEMALE
     mother = woman & np.isin(persons["role"], (HEAD, PARTNER)) & (persons["household_size"] >= 3)
     part = np.select([persons["age"] >= 65, persons["age"] < 20, mother, woman], [0.7, 0.6, 0.55, 0.33], 0.10)
@@ -239,7 +240,7 @@ def _hours(persons: Table, rng: np.random.Generator) -> np.ndarray:
 
 
 def _income(persons: Table, rng: np.random.Generator) -> np.ndarray:
-    """Yearly: earnings, otherwise a pension or benefits, otherwise 0."""
+    """Draw yearly incomes: earnings, otherwise a pension or benefits, otherwise 0."""
     age, education = persons["age"], persons["education"]
     n, price = len(age), np.take(REGION_PRICES, persons["region"] - 1)
     z, none = rng.standard_normal(n), rng.random(n)
@@ -255,7 +256,7 @@ def _income(persons: Table, rng: np.random.Generator) -> np.ndarray:
 
 
 def _housing(persons: Table, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Tenure and monthly cost, the same for all persons of a household."""
+    """Draw tenure and monthly housing cost, which are the same for all persons of a household."""
     household = persons["household"]
     n = household[-1] + 1
     head = persons["role"] == HEAD

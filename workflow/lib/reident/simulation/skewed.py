@@ -1,7 +1,7 @@
-"""A simulated file of skewed positive amounts, for studies of micro-aggregation (METHODS §9).
+"""Draw a file of skewed positive amounts, for studies of micro-aggregation (METHODS §9).
 
-The logarithms are normal with one factor in common. Every value is a whole number: processors differ
-in the last bit of exp and log, and whole numbers do not show it.
+The logarithms are normal with one common factor. Every value is an integer: processors differ in the last bit of exp
+and log, and rounding removes the difference.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MEDIAN = 1_000_000
-"""The median of every variable; large, so that few values are equal."""
+"""The median of every variable; it is large, which makes equal values rare."""
 
 PERSON = "person"
 
@@ -36,7 +36,7 @@ def draw_skewed(spec: SkewedAmounts) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        :data:`PERSON` and ``x1`` … ``xv``: lognormal, at least 1, rounded to whole numbers. All text.
+        :data:`PERSON` and ``x1`` … ``xv``: lognormal, at least 1, rounded to integers. All cells are text.
     """
     import pandas as pd  # noqa: PLC0415 - reading a study, which has this section, must not wait for pandas
 
@@ -44,7 +44,7 @@ def draw_skewed(spec: SkewedAmounts) -> pd.DataFrame:
     shared = math.sqrt(spec.correlation) * streams("factor").standard_normal(n)
     columns = {PERSON: np.array([str(number) for number in range(1, n + 1)], object)}
     for at in range(1, spec.variables + 1):
-        own = math.sqrt(1 - spec.correlation) * streams(f"x{at}").standard_normal(n)
-        amounts = np.rint(MEDIAN * np.exp(spec.sigma * (shared + own)))
+        specific = math.sqrt(1 - spec.correlation) * streams(f"x{at}").standard_normal(n)
+        amounts = np.rint(MEDIAN * np.exp(spec.sigma * (shared + specific)))
         columns[f"x{at}"] = np.maximum(amounts, 1).astype(np.int64).astype(str).astype(object)
     return pd.DataFrame(columns, dtype=str)

@@ -8,8 +8,8 @@ import numpy as np
 class Streams:
     """Generators by the name of a stage.
 
-    A stage's draws depend on the seed and on its name alone, so that changing one stage, or
-    adding one, leaves the draws of all others as they are.
+    The draws of a stage depend only on the seed and on its name: changing or adding a stage does not
+    change the draws of the others.
 
     Parameters
     ----------
@@ -22,10 +22,10 @@ class Streams:
         self.prefix = prefix
 
     def __call__(self, stage: str) -> np.random.Generator:
-        """A new generator at the beginning of the stage's stream."""
+        """Return a new generator at the beginning of a stage's stream."""
         key = tuple(f"{self.prefix}{stage}".encode())
         return np.random.Generator(np.random.PCG64(np.random.SeedSequence(self.seed, spawn_key=key)))
 
     def within(self, part: str) -> Streams:
-        """The streams of a part of the simulation, whose stages' names are its own."""
+        """Return the streams of a part of the simulation, whose stages have names of their own."""
         return Streams(self.seed, f"{self.prefix}{part}/")

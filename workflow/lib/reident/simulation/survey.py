@@ -1,8 +1,8 @@
-"""The files of a simulated study: PUF, EIF and IUF of a household survey, every cell as text.
+"""Draw the files of a simulated study: PUF, EIF and IUF of a household survey, every cell as text.
 
-The population is drawn first; the agency samples and treats the public use file, the brokers hold
-some of its persons and many others, with errors; the internal use file has the true links and the
-values before treatment. Each stage has its own stream of random numbers.
+The population is drawn first. The agency samples persons and treats their records for the public use file. Brokers
+hold some of these persons and many others, with errors. The internal use file has the true links and the values
+before treatment. Each stage has its own stream of random numbers.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ RELEASED = {
     "HOUSCOST": "housing_cost",
     "HEALTH": "health",
 }
-"""Columns of the public use file; the last one is what an intruder is after."""
+"""The columns of the public use file, with the variables of the population; the last is the sensitive one."""
 
 NOT_STATED, UNKNOWN_INCOME = "-9", "-8"
 PUFID_DIGITS = 7
 
 
 class Sampled(NamedTuple):
-    """Which persons stand in which file, as rows of the population.
+    """The persons in each file, as rows of the population.
 
     Attributes
     ----------
     puf : int64 (puf_records,)
         In the order of the public use file.
     eif : int64 (eif_records,)
-        The person of each of the brokers' records; who is held twice stands twice.
+        The person of each of the brokers' records; a person in two records is repeated.
     second : bool (eif_records,)
-        The records of persons whom another broker holds too and listed first.
+        Whether the record is the second record of its person.
     """
 
     puf: np.ndarray
@@ -74,12 +74,12 @@ def simulate(spec: HouseholdSurvey) -> dict[str, pd.DataFrame]:
     dict of pandas.DataFrame
         ``puf``: pufid and :data:`RELEASED`. ``eif``: broker, serial and :data:`brokers.HELD`.
         ``iuf``: pufid, broker, serial, and the linking variables before treatment, coded as in the
-        public use file. All columns are text; rows are in no order.
+        public use file. All cells are text; rows are in random order.
 
     Raises
     ------
     InputError
-        If the population is too small for the files, or a file for what it must hold.
+        If the population is too small for the files, or a file is too small for its records.
     """
     import pandas as pd  # noqa: PLC0415 - reading a study, which has this section, must not wait for pandas
 
@@ -112,8 +112,8 @@ def sample(spec: HouseholdSurvey, persons: Table, streams: Streams) -> Sampled:
     n = len(persons["age"])
     if spec.puf_records > n:
         raise InputError(
-            f"`simulate`: {spec.households:,} households have {n:,} persons, fewer than `puf_records` "
-            f"({spec.puf_records:,}); raise `households`."
+            f"`simulate.puf_records` must be at most the number of persons ({n:,}), but is {spec.puf_records:,}. "
+            "Increase `households`."
         )
     in_puf = streams("puf").permutation(n)[: spec.puf_records]
     reachable = (persons["age"] >= spec.brokers.adults_from) & (
@@ -122,20 +122,20 @@ def sample(spec: HouseholdSurvey, persons: Table, streams: Streams) -> Sampled:
     both = streams("overlap").permutation(in_puf[reachable[in_puf]])
     both = both[: round(spec.overlap * len(both))]
     second = round(spec.brokers.duplicates * spec.eif_records)
-    room = spec.eif_records - second - len(both)
-    if room < 0:
+    remaining = spec.eif_records - second - len(both)
+    if remaining < 0:
         raise InputError(
-            f"`simulate`: brokers hold {len(both):,} persons of the public use file, more than `eif_records` "
-            f"({spec.eif_records:,}) has room for; raise `eif_records` or lower `overlap`."
+            f"`simulate.eif_records` ({spec.eif_records:,}) must leave room for the {len(both):,} persons of the "
+            "public use file whom brokers hold. Increase `eif_records`, or reduce `overlap`."
         )
     others = reachable.copy()
     others[in_puf] = False
-    if others.sum() < room:
+    if others.sum() < remaining:
         raise InputError(
-            f"`simulate`: {spec.households:,} households have too few persons whom brokers could hold for "
-            f"`eif_records` ({spec.eif_records:,}); raise `households`."
+            f"`simulate.eif_records` ({spec.eif_records:,}) must be at most the number of persons that brokers could "
+            "hold. Increase `households`."
         )
-    held = np.concatenate([both, streams("eif").permutation(np.flatnonzero(others))[:room]])
+    held = np.concatenate([both, streams("eif").permutation(np.flatnonzero(others))[:remaining]])
     twice = streams("duplicates").permutation(held)[:second]
     order = streams("eif order").permutation(spec.eif_records)
     again = np.repeat([False, True], [len(held), second])
@@ -143,7 +143,7 @@ def sample(spec: HouseholdSurvey, persons: Table, streams: Streams) -> Sampled:
 
 
 def _puf(persons: Table, options: Treatment, streams: Streams) -> Mapping[str, np.ndarray]:
-    """The released records: opaque pufids, treated values, missing items."""
+    """Return the released records: opaque pufids, treated values, missing items."""
     n = len(persons["age"])
     treated = treatments.swap(
         persons,
@@ -173,7 +173,7 @@ def _puf(persons: Table, options: Treatment, streams: Streams) -> Mapping[str, n
 
 
 def pufids(n: int, rng: np.random.Generator) -> np.ndarray:
-    """n different texts of digits that tell nothing; leading zeros belong to them."""
+    """Draw n different opaque texts of digits; leading zeros are part of them."""
     digits = max(PUFID_DIGITS, len(str(100 * n)))
     return np.char.zfill(rng.choice(10**digits, n, replace=False, shuffle=True).astype(str), digits)
 
@@ -181,7 +181,7 @@ def pufids(n: int, rng: np.random.Generator) -> np.ndarray:
 def _iuf(
     persons: Table, sampled: Sampled, files: Mapping[str, Mapping[str, np.ndarray]], rng: np.random.Generator
 ) -> Mapping[str, np.ndarray]:
-    """The true links, one for each of the brokers' records whose person is in the public use file."""
+    """Return the true links, one for each of the brokers' records whose person is in the public use file."""
     place = np.full(len(persons["age"]), -1)
     place[sampled.puf] = np.arange(len(sampled.puf))
     at_eif = rng.permutation(np.flatnonzero(place[sampled.eif] >= 0))

@@ -1,9 +1,8 @@
-"""The files of a simulated release of synthetic data: a confidential survey, and its synthetic files.
+"""Draw the files of a simulated release of synthetic data: a confidential survey and its synthetic files.
 
-An agency that fears for occupation and income releases, in place of the true ones, values drawn from
-a model. The model is a hot deck: a person's occupation is that of a random person alike in sex,
-education and age group, the income that of a random person of the drawn occupation, times noise. All
-other variables are released as they are. Rows of all files correspond by their order.
+The agency replaces occupation and income by values from a model and releases all other variables unchanged. The model
+is a hot deck: the occupation is that of a random person of the same sex, education and age group, and the income that
+of a random person with the drawn occupation, multiplied by noise. The records of all files are in the same order.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ COLUMNS = {
     "INCOME": "income",
     "HEALTH": "health",
 }
-"""Columns of every file."""
+"""The columns of every file, with the variables of the population."""
 
 CONFIDENTIAL = "confidential"
 NOT_STATED = "-9"
@@ -57,7 +56,7 @@ def synthesize(spec: SyntheticSurvey, file: str) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        :data:`COLUMNS`, all text; row i of every file is about the same person.
+        :data:`COLUMNS`, all text; row i of every file describes the same person.
 
     Raises
     ------
@@ -73,17 +72,17 @@ def synthesize(spec: SyntheticSurvey, file: str) -> pd.DataFrame:
     cells = {column: persons[name].astype(str) for column, name in COLUMNS.items()}
     absent = treatments.drawn(spec.records, spec.missing, streams("missing"))
     cells["INCOME"] = np.where(absent, NOT_STATED, cells["INCOME"])
-    return pd.DataFrame({column: own.astype(object) for column, own in cells.items()}, dtype=str)
+    return pd.DataFrame({column: texts.astype(object) for column, texts in cells.items()}, dtype=str)
 
 
 def _sample(spec: SyntheticSurvey, streams: Streams) -> Table:
-    """Adults of the population, in no order, incomes rounded."""
+    """Return adults of the population in random order, with rounded incomes."""
     persons = population.draw(spec.households, streams.within("population"))
     adults = np.flatnonzero(persons["age"] >= ADULT)
     if len(adults) < spec.records:
         raise InputError(
-            f"`simulate`: {spec.households:,} households have {len(adults):,} adults, fewer than `records` "
-            f"({spec.records:,}); raise `households`."
+            f"`simulate.records` must be at most the number of adults ({len(adults):,}), but is {spec.records:,}. "
+            "Increase `households`."
         )
     chosen = streams("sample").permutation(adults)[: spec.records]
     survey = {name: values[chosen] for name, values in persons.items()}
@@ -91,38 +90,39 @@ def _sample(spec: SyntheticSurvey, streams: Streams) -> Table:
 
 
 def _synthetic(survey: Table, spec: SyntheticSurvey, streams: Streams) -> Table:
-    """New occupations and incomes."""
+    """Draw new occupations and incomes."""
     alike = [survey["sex"], survey["education"], survey["age"] // AGE_GROUP]
     occupation = survey["occupation"][draw_donors(alike, alike, streams("occupation"))]
     wide, narrow = [survey["occupation"]], [survey["occupation"], *alike[:2]]
     new_wide, new_narrow = [occupation], [occupation, *alike[:2]]
     donor = draw_donors(narrow, new_narrow, streams("income"))
-    # Nobody of this sex and education has the drawn occupation: somebody of the occupation then.
+    # If no person of this sex and education has the drawn occupation, any person with the occupation is a donor.
     donor = np.where(donor < 0, draw_donors(wide, new_wide, streams("income/any")), donor)
     income = treatments.multiply_noise(survey["income"][donor], spec.noise, streams("noise"))
     return {"occupation": occupation, "income": treatments.round_to(income, spec.rounding)}
 
 
 def draw_donors(
-    held: Sequence[np.ndarray], asked: Sequence[np.ndarray], rng: np.random.Generator
+    donors: Sequence[np.ndarray], recipients: Sequence[np.ndarray], rng: np.random.Generator
 ) -> np.ndarray:
-    """For each asker a random record with equal values of all variables.
+    """Draw for each recipient a random donor with equal values of all variables.
 
     Parameters
     ----------
-    held, asked : sequence of int arrays (n,)
-        The same variables of those who give and of those who ask, whole numbers from 0.
+    donors, recipients : sequence of int arrays (n,)
+        The same variables of the donors and of the recipients, as integers from 0.
+    rng : numpy.random.Generator
 
     Returns
     -------
     int64 (n,)
-        Positions; −1 where nobody is alike.
+        The positions of the donors; −1 if there is none.
     """
-    giver, taker = np.zeros(len(held[0]), np.int64), np.zeros(len(asked[0]), np.int64)
-    for own, other in zip(held, asked, strict=True):
-        size = int(max(own.max(initial=0), other.max(initial=0))) + 1
-        giver, taker = giver * size + own, taker * size + other
-    order = np.argsort(giver, kind="stable")
-    start, stop = (np.searchsorted(giver[order], taker, side) for side in ("left", "right"))
-    place = start + np.floor(rng.random(len(taker)) * (stop - start)).astype(np.int64)
+    donor, recipient = np.zeros(len(donors[0]), np.int64), np.zeros(len(recipients[0]), np.int64)
+    for given, wanted in zip(donors, recipients, strict=True):
+        size = int(max(given.max(initial=0), wanted.max(initial=0))) + 1
+        donor, recipient = donor * size + given, recipient * size + wanted
+    order = np.argsort(donor, kind="stable")
+    start, stop = (np.searchsorted(donor[order], recipient, side) for side in ("left", "right"))
+    place = start + np.floor(rng.random(len(recipient)) * (stop - start)).astype(np.int64)
     return np.where(stop > start, order[np.minimum(place, len(order) - 1)], -1)

@@ -1,6 +1,6 @@
-"""What an agency does to records before release: swapping, noise, rounding, top-coding, missing items.
+"""Treatments of records before release: swapping, noise, rounding, top-coding, missing items.
 
-Each treatment takes a column, or a table, and gives a new one; values are whole numbers.
+Each treatment takes a column or a table of integers and returns a new one.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ def swap(
     Parameters
     ----------
     share : float
-        The share of records that are drawn for it, in [0, 1]. Of an odd number of drawn records in a
-        class the last keeps its values.
+        The share of records that are drawn for swapping, in [0, 1]. In a class with an odd number of
+        drawn records, the last keeps its values.
     within : sequence of str
-        Both records of a pair are equal on these columns.
+        The columns on which both records of a pair are equal.
     near : str
-        Pairs are neighbours in the order of this column.
+        The column in whose order the records of a pair are neighbours.
     columns : sequence of str
-        What is exchanged, together.
+        The columns that are exchanged together.
 
     Returns
     -------
     dict of arrays
-        The table with new `columns`; the same values of them in all.
+        The table with new `columns`, which have the same values as before in another order.
     """
     n = len(table[near])
     drawn = rng.permutation(n)[: round(share * n)]
@@ -54,34 +54,34 @@ def swap(
 
 
 def multiply_noise(values: np.ndarray, deviation: float, rng: np.random.Generator) -> np.ndarray:
-    """Multiply by exp(`deviation` · z), z standard normal, in whole numbers; 0 stays 0."""
+    """Multiply by exp(`deviation` · z), z standard normal, and round to integers; 0 stays 0."""
     return np.rint(values * np.exp(deviation * rng.standard_normal(len(values)))).astype(np.int64)
 
 
 def microaggregate(values: np.ndarray, k: int) -> np.ndarray:
-    """The mean of each value's group of k in whole numbers; equal values are dealt out in the order of records."""
+    """Replace each value by the rounded mean of its group of k; equal values are grouped in the order of records."""
     return np.rint(groups.microaggregate(values.astype(np.float64), k)).astype(np.int64)
 
 
 def round_to(values: np.ndarray, base: int) -> np.ndarray:
-    """The nearest multiple of `base`; a value halfway goes up."""
+    """Round to the nearest multiple of `base`; a value halfway is rounded up."""
     return (values + base // 2) // base * base
 
 
 def top_code(values: np.ndarray, quantile: float) -> np.ndarray:
-    """Replace values above the empirical quantile by it; no values stay no values."""
+    """Replace values above the empirical quantile by the quantile; an empty column stays empty."""
     if not len(values):
         return values
     return np.minimum(values, np.quantile(values, quantile, method="inverted_cdf"))
 
 
 def replace_by_others(values: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
-    """Give each value, with probability `share`, that of a record drawn at random."""
+    """Replace each value, with probability `share`, by that of a record drawn at random."""
     n = len(values)
     hit, donor = rng.random(n) < share, np.floor(rng.random(n) * n).astype(np.int64)
     return np.where(hit, values[donor], values)
 
 
 def drawn(n: int, share: float, rng: np.random.Generator) -> np.ndarray:
-    """Which of n records a treatment meets, each with probability `share`; a larger share adds to them."""
+    """Draw which of n records are treated, each with probability `share`; a larger share only adds records."""
     return rng.random(n) < share

@@ -190,11 +190,10 @@ class Key(NamedTuple):
 
 def readme() -> str:
     """Return the text of config/README.md."""
-    whole = schema()
+    root = schema()
     parts = [INTRODUCTION, f"```yaml\n{EXAMPLE}```\n", KEYS, "### The study\n"]
     sections = {
-        name: list(_keys(whole, {name: field}, whole["required"]))
-        for name, field in whole["properties"].items()
+        name: list(_keys(root, {name: field}, root["required"])) for name, field in root["properties"].items()
     }
     parts.append(_table([keys[0] for keys in sections.values()]))
     for name, keys in sections.items():
@@ -209,21 +208,21 @@ def _table(keys: list[Key]) -> str:
 
 
 def _keys(
-    whole: dict[str, Any], fields: dict[str, Any], required: Sequence[str], prefix: str = ""
+    root: dict[str, Any], fields: dict[str, Any], required: Sequence[str], prefix: str = ""
 ) -> Iterator[Key]:
     """Yield the given fields, required ones first, each followed by the fields inside it."""
     for name, field in sorted(fields.items(), key=lambda item: item[0] not in required):
         if "-" in name:
             continue  # the other spelling of a key
         path = prefix + name
-        yield Key(path, _type(whole, field), _default(name in required, field), _meaning(whole, field))
+        yield Key(path, _type(root, field), _default(name in required, field), _meaning(root, field))
         seen: list[dict[str, Any]] = []
-        for suffix, section in _inside(whole, field):
+        for suffix, section in _inside(root, field):
             if section in seen:
                 continue  # a list that may also be written as its one item
             seen.append(section)
             inner = section.get("required", ())
-            yield from _keys(whole, section["properties"], inner, f"{path}{suffix}{_kind(section)}.")
+            yield from _keys(root, section["properties"], inner, f"{path}{suffix}{_kind(section)}.")
 
 
 def _kind(section: dict[str, Any]) -> str:
@@ -231,48 +230,48 @@ def _kind(section: dict[str, Any]) -> str:
     return f"[{section['properties']['kind']['const']}]" if "kind" in section.get("required", ()) else ""
 
 
-def _variants(whole: dict[str, Any], field: Any) -> list[dict[str, Any]]:
+def _variants(root: dict[str, Any], field: Any) -> list[dict[str, Any]]:
     """Return the alternatives of a field, with references resolved and without null, which means absent."""
     variants = []
     for variant in field.get("anyOf", field.get("oneOf", [field])):
         if "$ref" in variant:
-            variants.append(whole["$defs"][variant["$ref"].rsplit("/", 1)[-1]])
+            variants.append(root["$defs"][variant["$ref"].rsplit("/", 1)[-1]])
         elif "oneOf" in variant or "anyOf" in variant:
-            variants += _variants(whole, variant)
+            variants += _variants(root, variant)
         elif variant.get("type") != "null":
             variants.append(variant)
     return variants
 
 
-def _inside(whole: dict[str, Any], field: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _inside(root: dict[str, Any], field: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the sections inside a field: itself, the items of its list, or the values of its mapping."""
-    for variant in _variants(whole, field):
+    for variant in _variants(root, field):
         if "properties" in variant:
             yield "", variant
         elif "items" in variant:
-            yield from ((f"[]{suffix}", section) for suffix, section in _inside(whole, variant["items"]))
+            yield from ((f"[]{suffix}", section) for suffix, section in _inside(root, variant["items"]))
         elif isinstance(variant.get("additionalProperties"), dict):
             values = variant["additionalProperties"]
-            yield from ((f".*{suffix}", section) for suffix, section in _inside(whole, values))
+            yield from ((f".*{suffix}", section) for suffix, section in _inside(root, values))
 
 
-def _type(whole: dict[str, Any], field: dict[str, Any] | bool) -> str:
+def _type(root: dict[str, Any], field: dict[str, Any] | bool) -> str:
     if isinstance(field, bool) or not field:
         return "anything"
-    names = [_type_of(whole, variant) for variant in _variants(whole, field)]
+    names = [_type_of(root, variant) for variant in _variants(root, field)]
     return _either(list(dict.fromkeys(names)))
 
 
-def _type_of(whole: dict[str, Any], variant: dict[str, Any]) -> str:
+def _type_of(root: dict[str, Any], variant: dict[str, Any]) -> str:
     kind = variant.get("type")
     if "enum" in variant or "const" in variant:
         return _either([f"`{value}`" for value in variant.get("enum", [variant.get("const")])])
     if "properties" in variant:
         return "section"
     if kind == "array":
-        return f"list of {_type(whole, variant['items']).replace('section', 'sections')}"
+        return f"list of {_type(root, variant['items']).replace('section', 'sections')}"
     if kind == "object":
-        return f"mapping to {_type(whole, variant['additionalProperties'])}"
+        return f"mapping to {_type(root, variant['additionalProperties'])}"
     if kind == ["number", "string"]:
         return "number or fraction"
     if kind in ("integer", "number"):
@@ -313,9 +312,9 @@ def _flow(value: Any) -> str:
     return f'"{value}"' if value == "," else str(value)
 
 
-def _meaning(whole: dict[str, Any], field: dict[str, Any]) -> str:
+def _meaning(root: dict[str, Any], field: dict[str, Any]) -> str:
     """Return the description of a field, or else that of its section."""
-    described = field if "description" in field else _variants(whole, field)[0]
+    described = field if "description" in field else _variants(root, field)[0]
     return described["description"].replace("|", "\\|")
 
 

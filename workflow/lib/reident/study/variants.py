@@ -77,19 +77,19 @@ def id_of(labels: Mapping[str, str]) -> str:
     return f"{text[: MAX_ID_LENGTH - 9]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
-def value_at(whole: Any, key: str) -> Any:
+def value_at(content: Any, key: str) -> Any:
     """Return the value of a key in a study's plain content; None if the key is absent."""
     for part in split(key):
-        whole = _inside(whole, part)
-    return whole
+        content = _inside(content, part)
+    return content
 
 
-def _inside(whole: Any, part: str | int) -> Any:
-    if isinstance(whole, Mapping):
-        return whole.get(str(part), whole.get(str(part).replace("-", "_")))
-    if isinstance(whole, list):
-        place = _item(whole, part)
-        return whole[place] if place is not None else None
+def _inside(content: Any, part: str | int) -> Any:
+    if isinstance(content, Mapping):
+        return content.get(str(part), content.get(str(part).replace("-", "_")))
+    if isinstance(content, list):
+        place = _item(content, part)
+        return content[place] if place is not None else None
     return None
 
 
@@ -102,7 +102,7 @@ def _item(items: list[Any], part: str | int) -> int | None:
 
 
 def with_settings(
-    content: dict[str, Any], whole: Mapping[str, Any], settings: Mapping[str, Any]
+    content: dict[str, Any], complete: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the content of a study file with other values and without `variants`.
 
@@ -110,7 +110,7 @@ def with_settings(
     ----------
     content : dict
         As read from the file.
-    whole : mapping
+    complete : mapping
         The same study in plain values, with every default.
     settings : mapping
         The value of each key, as a file would have it.
@@ -123,7 +123,7 @@ def with_settings(
     result = copy.deepcopy({name: value for name, value in content.items() if name != "variants"})
     for key, value in settings.items():
         *way, last = split(key)
-        inside, known = result, whole
+        inside, known = result, complete
         for at, part in enumerate(way):
             known = _inside(known, part)
             if known is None:

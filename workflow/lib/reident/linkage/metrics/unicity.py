@@ -72,7 +72,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     Raises
     ------
     InputError
-        If a pair of so many records and variables does not go into 64 bits.
+        If the stratum has too many records for sets of this size.
     """
     from reident.kernels import unicity  # compiled code: loaded only where pairs are scored
 

@@ -86,7 +86,9 @@ STRATIFY = (
         {
             side: (
                 integer(
-                    "stratum", "line of the stratum in `strata/manifest.csv`, from 0; null for none", "line"
+                    "stratum",
+                    "line of the stratum in `strata/manifest.csv`, from 0; null if the record has no stratum",
+                    "line",
                 ),
             )
             for side in ("puf", "eif")

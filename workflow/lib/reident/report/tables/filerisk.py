@@ -138,10 +138,17 @@ def risk_cells(results: Results) -> str:
         TEXT("cells.anonymity", **violations),
         table(
             TEXT("cells.caption", file=CELLS),
-            Column(TEXT("cells.columns.size"), list(classes["label"]), "l", "1fr"),
-            Column(TEXT("cells.columns.cells"), [count(value) for value in classes["n_cells"]]),
-            Column(TEXT("cells.columns.records"), [count(value) for value in classes["n_records"]]),
-            Column(TEXT("cells.columns.share"), rates(classes["n_records"] / quantity(results, "records"))),
+            Column(TEXT("cells.columns.size"), list(classes["label"]), "l", "1.5fr"),
+            Column(TEXT("cells.columns.cells"), [count(value) for value in classes["n_cells"]], "r", "1fr"),
+            Column(
+                TEXT("cells.columns.records"), [count(value) for value in classes["n_records"]], "r", "1fr"
+            ),
+            Column(
+                TEXT("cells.columns.share"),
+                rates(classes["n_records"] / quantity(results, "records")),
+                "r",
+                "1fr",
+            ),
         ),
     )
 
@@ -210,7 +217,7 @@ def risk_suda(results: Results) -> str:
         if sizes.empty
         else table(
             TEXT("suda.caption", weighting=declaration(results).weighting),
-            Column(TEXT("suda.columns.size"), [count(value) for value in sizes["size"]]),
+            Column(TEXT("suda.columns.size"), [count(value) for value in sizes["size"]], "l"),
             Column(TEXT("suda.columns.msus"), [count(value) for value in sizes["n_msu"]]),
             Column(TEXT("suda.columns.records"), [count(value) for value in sizes["n_records"]]),
             Column(TEXT("suda.columns.weight"), [_score(value) for value in sizes["weight"]]),
@@ -242,19 +249,21 @@ def risk_definitions(results: Results) -> str:
         for name, chosen in zip(names, lines["chosen"], strict=True)
     ]
     columns = [
-        Column(HEADING("definition"), names, "l", "1fr"),
-        Column(HEADING("uniques"), [count(value) for value in lines["U"]]),
-        Column(HEADING("pairs"), [count(value) for value in lines["P"]]),
-        Column(TEXT("definitions.columns.fraction"), rates(lines["f"])),
-        Column("Q", [number(value) for value in lines["Q"]]),
-        Column(TEXT("definitions.columns.sum"), [number(round(value, 1)) for value in lines["sum"]]),
-        Column(TEXT("definitions.columns.mean"), rates(lines["mean"])),
-        Column(TEXT("definitions.columns.highest"), rates(lines["largest"])),
-        Column(TEXT("definitions.columns.at_one"), [count(value) for value in lines["n_one"]]),
+        Column(HEADING("definition"), names, "l", "2.2fr"),
+        Column(HEADING("uniques"), [count(value) for value in lines["U"]], "r", "0.9fr"),
+        Column(HEADING("pairs"), [count(value) for value in lines["P"]], "r", "0.9fr"),
+        Column(TEXT("definitions.columns.fraction"), rates(lines["f"]), "r", "0.7fr"),
+        Column("Q", [number(value) for value in lines["Q"]], "r", "0.7fr"),
+        Column(
+            TEXT("definitions.columns.sum"), [number(round(value, 1)) for value in lines["sum"]], "r", "1fr"
+        ),
+        Column(TEXT("definitions.columns.mean"), rates(lines["mean"]), "r", "1fr"),
+        Column(TEXT("definitions.columns.highest"), rates(lines["largest"]), "r", "1fr"),
+        Column(TEXT("definitions.columns.at_one"), [count(value) for value in lines["n_one"]], "r", "1fr"),
     ]
     if lines["correlation"].notna().any():
         correlation = [f"{value:.3f}" for value in lines["correlation"]]
-        columns.append(Column(TEXT("definitions.columns.correlation"), correlation))
+        columns.append(Column(TEXT("definitions.columns.correlation"), correlation, "r", "1.3fr"))
     return paragraphs(TEXT("definitions.text"), table(TEXT("definitions.caption"), *columns, kind="compact"))
 
 
@@ -357,6 +366,8 @@ def risk_classes(results: Results) -> str:
         Column(
             TEXT("classes.columns.records", definition=SHORT_NAMES[definition]),
             [count(value) for value in lines["n"]],
+            "r",
+            "1fr",
         )
         for definition, lines in classes.items()
     ]

@@ -124,18 +124,18 @@ def limit_value(name: str, limit: float) -> str:
 
 
 def _is_beyond(values: pd.Series | float, limit: float, name: str) -> pd.Series | bool:
-    """Whether a limit is not met; a value that is not defined meets every limit."""
+    """Return whether a limit is not met; a value that is not defined meets every limit."""
     return values > limit if name.endswith("_at_most") else values < limit
 
 
 def outcomes(results: Results) -> list[Outcome]:
     """Return every limit with the intruders for which it is not met on average over the synthetic files."""
-    lines, found = by_intruder(results, MEAN, listed_only=True), []
+    lines, every = by_intruder(results, MEAN, listed_only=True), []
     for name, limit in limits(results).items():
         beyond = lines.index[_is_beyond(lines[limited_summary(name)], limit, name)]
         words = TEXT(f"verdict.limit.{name}", limit=limit_value(name, limit))
-        found.append(Outcome(words, [intruder_name(results, str(intruder)) for intruder in beyond]))
-    return found
+        every.append(Outcome(words, [intruder_name(results, str(intruder)) for intruder in beyond]))
+    return every
 
 
 @part(SUMMARY)
@@ -150,17 +150,16 @@ def matching_overall(results: Results) -> str:
     met = [outcome.limit for outcome in every if not outcome.intruders]
     broken = [_with_intruders(outcome, n_intruders) for outcome in every if outcome.intruders]
     if not broken:
-        text = TEXT(
-            "verdict.met",
-            n=len(met),
-            intruders=TEXT("intruders", n=n_intruders, number=word(n_intruders)),
-            limits=listed(met),
-        )
+        text = TEXT("verdict.met", n=len(met), intruders=_all_intruders(n_intruders), limits=listed(met))
         return block("verdict within", TEXT("verdict.within"), text)
     text = TEXT("verdict.not_met", n=len(broken), limits="; ".join(broken))
     if met:
         text += " " + TEXT("verdict.others_met", n=len(met), limits=listed(met))
     return block("verdict above", TEXT("verdict.above"), text)
+
+
+def _all_intruders(n: int) -> str:
+    return TEXT("intruders", n=n, number=word(n))
 
 
 def _with_intruders(outcome: Outcome, n_intruders: int) -> str:
@@ -169,7 +168,7 @@ def _with_intruders(outcome: Outcome, n_intruders: int) -> str:
     if n_intruders == 1:
         return outcome.limit
     if len(names) == n_intruders:
-        intruders = TEXT("intruders", n=n_intruders, number=word(n_intruders))
+        intruders = _all_intruders(n_intruders)
     elif len(names) > MAX_INTRUDERS:
         shown = names[: MAX_INTRUDERS - 1]
         intruders = listed([*shown, TEXT("verdict.more_intruders", n=len(names) - len(shown))])
@@ -215,13 +214,13 @@ def matching_findings(results: Results) -> str:
         intruder=_intruder(results),
         file=file,
         expected=decimals(mean["expected_match_risk"]),
-        people=some(round(mean["targets"]), "person", "people"),
+        people=_people(mean["targets"]),
         share=percent(mean["expected_match_risk"] / mean["targets"]),
     )
     unique = TEXT("findings.no_unique", file=file)
     if mean["unique_matches"]:
-        matches, share = decimals(mean["unique_matches"]), percent(mean["false_match_rate"])
-        unique = TEXT("findings.unique", matches=matches, file=file, share=share)
+        share = percent(mean["false_match_rate"])
+        unique = TEXT("findings.unique", people=_people(mean["unique_matches"]), file=file, share=share)
     effect = _effect(mean["expected_match_risk"], confidential["expected_match_risk"])
     return block("findings", items([expected, unique, effect]))
 
@@ -239,10 +238,14 @@ def _intruder(results: Results) -> str:
     return TEXT(f"findings.{'named_' if has_name else ''}knows{'' if known else '_nothing'}", **fields)
 
 
+def _people(n: float) -> str:
+    return f"{decimals(n)} {'person' if n == 1 else 'people'}"
+
+
 def _effect(synthetic: float, confidential: float) -> str:
     if not confidential:
         return TEXT("findings.no_risk")
-    change, expected = 1 - synthetic / confidential, decimals(confidential)
+    change, expected = 1 - synthetic / confidential, _people(confidential)
     if not change:
         return TEXT("findings.same", expected=expected)
     return TEXT(
@@ -323,11 +326,11 @@ def matching_summaries(results: Results) -> str:
         caption = TEXT("summaries.caption_mean", targets=targets, table=SUMMARY, files=m)
         summary = summary[summary["file"].isin([MEAN, CONFIDENTIAL])]
     columns = summary_columns(summary)
-    columns.insert(3, Column(HEADING("unique_matches"), decimals_of(summary["unique_matches"])))
+    columns.insert(3, Column(HEADING("unique_matches"), decimals_of(summary["unique_matches"]), "r", "1fr"))
     return paragraphs(
         table(
             caption,
-            Column(HEADING("file"), [_file_label(file) for file in summary["file"]], "l", "1fr"),
+            Column(HEADING("file"), [_file_label(file) for file in summary["file"]], "l", "2fr"),
             *columns,
         ),
         None if summary["false_match_rate"].notna().all() else block("note", TEXT("summaries.undefined")),
@@ -343,7 +346,7 @@ def _file_label(file: str) -> str:
     )
 
 
-def summary_columns(lines: pd.DataFrame, widths: tuple[str, str, str, str] = ("auto",) * 4) -> list[Column]:
+def summary_columns(lines: pd.DataFrame, widths: tuple[str, str, str, str] = ("1fr",) * 4) -> list[Column]:
     """Return the columns of the expected match risk, in records and per target, and of the two rates."""
     cells = {
         HEADING("expected_match_risk"): decimals_of(lines["expected_match_risk"]),

@@ -110,7 +110,7 @@ def matching_subsets(results: Results) -> str | None:
                 TEXT("subsets.columns.known"),
                 [known_variables(known) for known in shown["known"]],
                 "l",
-                "1fr",
+                "2.4fr",
             ),
             Column(TEXT("subsets.columns.rank"), [count(rank) for rank in shown["rank"]]),
             *summary_columns(shown),
@@ -162,17 +162,20 @@ def matching_distribution(results: Results) -> str:
     classes = by_class(results)
     total = classes["risk"].sum()
     targets = classes["n_records"].where(classes["n_records"] > 0)
+    cells = {
+        TEXT("distribution.columns.targets"): decimals_of(classes["n_records"]),
+        TEXT("distribution.columns.own"): decimals_of(classes["n_own"]),
+        TEXT("distribution.columns.own_share"): rates(classes["n_own"] / targets),
+        HEADING("expected_match_risk"): decimals_of(classes["risk"]),
+        TEXT("distribution.columns.risk_share"): rates(classes["risk"] / (total or math.nan)),
+        TEXT("distribution.columns.confidential"): decimals_of(classes["confidential"]),
+    }
     return paragraphs(
         TEXT("distribution.text"),
         table(
             TEXT("distribution.caption", **about_first(results)),
-            Column(TEXT("distribution.columns.matches"), list(classes["label"]), "l", "1fr"),
-            Column(TEXT("distribution.columns.targets"), decimals_of(classes["n_records"])),
-            Column(TEXT("distribution.columns.own"), decimals_of(classes["n_own"])),
-            Column(TEXT("distribution.columns.own_share"), rates(classes["n_own"] / targets)),
-            Column(HEADING("expected_match_risk"), decimals_of(classes["risk"])),
-            Column(TEXT("distribution.columns.risk_share"), rates(classes["risk"] / (total or math.nan))),
-            Column(TEXT("distribution.columns.confidential"), decimals_of(classes["confidential"])),
+            Column(TEXT("distribution.columns.matches"), list(classes["label"]), "l", "1.2fr"),
+            *(Column(heading, values, "r", "1fr") for heading, values in cells.items()),
             kind="compact",
         ),
     )

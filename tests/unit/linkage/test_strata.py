@@ -1,19 +1,21 @@
 """Strata: equal values of all strata variables; what is in none; and how strata are packed into shards."""
 
+import numpy as np
 import pandas as pd
 import pytest
-from making.studies import keyed, manifest, study, table
+from making.studies import in_strata, manifest, pairs, study, table
 from reident.errors import InputError
 from reident.linkage import strata
+from reident.pipeline import parts
 
 LINKING = {"linking_variables": [{"name": "v", "type": "numeric"}]}
 
 
 def stratified(names, puf, eif, links=(), budget=10**9):
     """Stratify records ``key value value …`` with as many strata variables as there are names."""
-    model = study(strata=list(names), **LINKING)
+    part = parts.stratifying(study(strata=list(names), **LINKING))
     sides = [table(f"{key} {' '.join(names)}", *rows) for key, rows in (("p", puf), ("e", eif))]
-    return strata.stratify(model, *sides, table("p e", *links), budget)
+    return strata.stratify(part, *sides, pairs(*links), budget)
 
 
 def counts(found, *names):
@@ -25,7 +27,7 @@ def counts(found, *names):
 CASES = [
     (
         "one variable, both files",
-        "s", ["1 a", "2 b", "3 a"], ["1 b", "2 a"], ["1 2", "2 1"],
+        "s", ["1 a", "2 b", "3 a"], ["1 b", "2 a"], ["0 1", "1 0"],
         [("s0001", "a", 2, 1, 1), ("s0002", "b", 1, 1, 1)],
     ),
     (
@@ -60,7 +62,7 @@ CASES = [
     ),
     (
         "one record each",
-        "s", ["1 a"], ["1 a"], ["1 1"],
+        "s", ["1 a"], ["1 a"], ["0 0"],
         [("s0001", "a", 1, 1, 1)],
     ),
 ]  # fmt: skip
@@ -76,7 +78,7 @@ def test_the_manifest_lists_every_stratum(sentence, names, puf, eif, links, line
 
 
 def test_without_strata_variables_there_is_one_stratum():
-    found = stratified([], ["1", "2"], ["1", "2", "3"], ["1 1", "1 3"])
+    found = stratified([], ["1", "2"], ["1", "2", "3"], ["0 0", "0 2"])
     assert counts(found) == [("s0001", 2, 3, 2)]
     assert list(found.manifest["shard"]) == ["0001"]
 
@@ -91,14 +93,14 @@ NONE = [
 
 @pytest.mark.parametrize(("sentence", "names", "puf", "eif"), NONE, ids=[case[0] for case in NONE])
 def test_no_stratum_in_common_is_an_error_that_names_the_variables(sentence, names, puf, eif):
-    with pytest.raises(InputError, match=f"no stratum in common \\({', '.join(names.split())}\\); recode"):
+    with pytest.raises(InputError, match=f"stratum in common \\({', '.join(names.split())}\\)\\. Recode"):
         stratified(names.split(), puf, eif)
 
 
 def test_links_lost_to_stratification_are_counted_by_cause():
     puf = ["1 a", "2 a", "3 b", "4 ~"]
     eif = ["1 a", "2 b", "3 ~"]
-    links = ["1 1", "2 2", "3 1", "3 3", "4 3", "4 1"]
+    links = ["0 0", "1 1", "2 0", "2 2", "3 2", "3 0"]
     found = stratified(["s"], puf, eif, links)
     lines = found.account.set_index(["file", "cause"])["rows"]
     assert lines["puf"].to_dict() == {"in": 4, "no stratum: a strata value is missing": 1, "used": 3}
@@ -112,19 +114,22 @@ def test_links_lost_to_stratification_are_counted_by_cause():
     assert counts(found, "s") == [("s0001", "a", 2, 1, 1), ("s0002", "b", 1, 1, 0)]
 
 
-def test_members_are_found_by_values_and_by_stratum():
-    listed = manifest(("s0001", "1", "23", 1, 1, 0), ("s0002", "12", "3", 1, 1, 0), names=("s", "t"))
-    asked = table("s t", "12 3", "1 23", "1 3", "~ 3")
-    assert strata.members(asked, listed, ["s", "t"]).tolist() == [1, 0, -1, -1]
-    assert strata.members(table("stratum", "s0002", "~"), listed, ["stratum"]).tolist() == [1, -1]
-    assert strata.members(asked, listed, []).tolist() == [0, 0, 0, 0]
+def test_the_stratum_of_each_record_is_its_line_of_the_manifest():
+    strata_of = stratified(["s", "t"], ["1 b x", "2 a ~", "3 a y"], ["1 a y", "2 ~ ~", "3 b x", "4 c x"])
+    assert strata_of.puf.equals(in_strata(1, None, 0))
+    assert strata_of.eif.equals(in_strata(0, None, 1, 2))
+    assert strata.lines(strata_of.puf).tolist() == [1, -1, 0]
+    assert stratified([], ["1", "2"], ["1"]).puf.equals(in_strata(0, 0))
 
 
-def test_keys_of_several_parts_find_their_strata():
-    puf, eif = table("p1 p2 s", "1 23 a", "12 3 b"), table("e1 e2 s", "1 1 b")
-    links = table("p1 p2 e1 e2", "12 3 1 1", "1 23 1 1")
-    found = strata.stratify(keyed(2, strata=["s"], **LINKING), puf, eif, links, 10)
-    assert counts(found, "s") == [("s0001", "a", 1, 0, 0), ("s0002", "b", 1, 1, 1)]
+def test_a_link_is_inside_where_both_records_have_the_same_stratum():
+    links = pairs("0 0", "0 1", "1 0", "1 1")
+    assert strata.links_inside(links, np.array([0, -1]), np.array([0, -1])).tolist() == [
+        True,
+        False,
+        False,
+        False,
+    ]
 
 
 # Shards

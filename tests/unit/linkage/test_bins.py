@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from making.studies import manifest, study, table
+from making.studies import in_strata, manifest, study, table
 from reident.linkage import bins
 from reident.linkage.pairing import Comparison
+from reident.pipeline import parts
 
 NAN = np.nan
 CUTS = [
@@ -56,15 +57,17 @@ def test_a_bin_is_one_more_than_the_cut_points_strictly_below(sentence, values, 
 
 def binned(puf, eif, strata=("a",), **binning):
     """Bin ``stratum value`` records (``~`` missing) in two bins; a stratum is its value of s."""
-    model = study(
-        strata=["s"], linking_variables=[{"name": "v", "type": "numeric"}], binning={"bins": 2, **binning}
+    part = parts.cutting(
+        study(linking_variables=[{"name": "v", "type": "numeric"}], binning={"bins": 2, **binning})
     )
-    files = []
-    for key, rows in (("p", puf), ("e", eif)):
-        text = table(f"{key} s v", *(f"{at} {row}" for at, row in enumerate(rows)))
-        files.append(text.set_column(2, "v", text["v"].cast("float64")))
-    counts = [(f"s{at:04d}", value, 0, 0, 0) for at, value in enumerate(strata, start=1)]
-    return model, bins.bin_files(model, *files, manifest(*counts, names=("s",)))
+    line = {value: at for at, value in enumerate(strata)}
+    files, stratum = {}, {}
+    for side, rows in (("puf", puf), ("eif", eif)):
+        text = table("s v", *rows)
+        files[side] = text.select(["v"]).set_column(0, "v", text["v"].cast("float64"))
+        stratum[side] = in_strata(*(line.get(value) for value in text["s"].to_pylist()))
+    listed = manifest(*((f"s{at:04d}", 0, 0, 0) for at in range(1, len(strata) + 1)))
+    return bins.bin_files(part, files, stratum, listed)
 
 
 PUF, EIF = ["a 1", "a 2", "a 3", "a 4"], ["a 3", "a 5", "a 7", "a 9"]
@@ -78,7 +81,7 @@ CUTTERS = [
 
 @pytest.mark.parametrize(("cutpoints", "puf", "eif", "cuts"), CUTTERS, ids=[case[0] for case in CUTTERS])
 def test_whose_quantiles_cut(cutpoints, puf, eif, cuts):
-    _, found = binned(PUF, EIF, cutpoints=cutpoints)
+    found = binned(PUF, EIF, cutpoints=cutpoints)
     assert found.puf["v"].to_pylist() == puf
     assert found.eif["v"].to_pylist() == eif
     lines = found.cutpoints
@@ -87,7 +90,7 @@ def test_whose_quantiles_cut(cutpoints, puf, eif, cuts):
 
 
 def test_counts_of_bins_are_those_of_the_files_that_were_cut():
-    _, found = binned(PUF, [*EIF, "a ~"], cutpoints="puf")
+    found = binned(PUF, [*EIF, "a ~"], cutpoints="puf")
     lines = found.cutpoints
     assert lines[["bin", "n_puf", "n_eif"]].to_numpy().tolist() == [[1, 2, 0], [2, 2, 4]]
     assert found.eif["v"].to_pylist()[-1] is None
@@ -101,7 +104,7 @@ SCOPES = [
 
 @pytest.mark.parametrize(("sentence", "scope", "puf", "cuts"), SCOPES, ids=[case[0] for case in SCOPES])
 def test_where_quantiles_are_taken(sentence, scope, puf, cuts):
-    _, found = binned(["a 1", "a 2", "b 10", "b 20"], ["a 1", "b 1"], strata=("a", "b"), scope=scope)
+    found = binned(["a 1", "a 2", "b 10", "b 20"], ["a 1", "b 1"], strata=("a", "b"), scope=scope)
     assert found.puf["v"].to_pylist() == puf
     lines = found.cutpoints
     assert {line.scope: line.up_to for line in lines[lines["bin"] == 1].itertuples()} == cuts
@@ -109,15 +112,14 @@ def test_where_quantiles_are_taken(sentence, scope, puf, cuts):
 
 def test_records_in_no_stratum_are_cut_by_the_study_alone():
     rows = ["a 1", "a 2", "~ 100", "~ ~"]
-    _, within = binned(rows, ["a 1"])
+    within = binned(rows, ["a 1"])
     assert within.puf["v"].to_pylist() == [1, 2, bins.OUTSIDE, None]
-    assert within.puf["stratum"].to_pylist() == ["s0001", "s0001", None, None]
-    _, whole = binned(rows, ["a 1"], scope="study")
+    whole = binned(rows, ["a 1"], scope="study")
     assert whole.puf["v"].to_pylist() == [1, 1, 2, None]
 
 
 def test_a_scope_whose_cutting_file_has_no_value_has_no_bins():
-    _, found = binned(["a ~", "b 1"], ["a 5", "b 5"], strata=("a", "b"))
+    found = binned(["a ~", "b 1"], ["a 5", "b 5"], strata=("a", "b"))
     assert found.eif["v"].to_pylist() == [None, 2]
     lines = found.cutpoints.set_index("scope")
     assert bool(np.isnan(lines.at["s0001", "bin"]))
@@ -127,24 +129,29 @@ def test_a_scope_whose_cutting_file_has_no_value_has_no_bins():
 @pytest.mark.parametrize("scope", ["stratum", "study"])
 def test_a_stratum_of_one_file_alone_makes_no_value_missing(scope):
     of_none = bins.OUTSIDE if scope == "stratum" else 2
-    _, found = binned(["a 1"], ["a 1", "b 7", "b ~"], strata=("a", "b"), scope=scope)
+    found = binned(["a 1"], ["a 1", "b 7", "b ~"], strata=("a", "b"), scope=scope)
     assert found.eif["v"].to_pylist() == [1, of_none, None]
-    _, found = binned(["a 1", "c 3"], ["a 1"], strata=("a", "c"), cutpoints="eif", scope=scope)
+    found = binned(["a 1", "c 3"], ["a 1"], strata=("a", "c"), cutpoints="eif", scope=scope)
     assert found.puf["v"].to_pylist() == [1, of_none]
 
 
 def test_without_numeric_variables_there_are_no_cut_points_but_their_columns():
-    model = study(linking_variables=[{"name": "c", "type": "categorical"}])
-    found = bins.bin_files(model, table("p c", "1 x"), table("e c", "1 x"), manifest(("s0001", 1, 1, 0)))
+    part = parts.cutting(study(linking_variables=[{"name": "c", "type": "categorical"}]))
+    files, stratum = (
+        {side: table("k c", "1 x") for side in ("puf", "eif")},
+        dict.fromkeys(("puf", "eif"), in_strata(0)),
+    )
+    found = bins.bin_files(part, files, stratum, manifest(("s0001", 1, 1, 0)))
     assert found.cutpoints.empty
     assert list(found.cutpoints.columns) == bins.COLUMNS
-    assert found.puf["c"].to_pylist() == ["x"]
+    assert found.puf.to_pydict() == {"c": ["x"]}
 
 
 def test_binned_codes_are_compared_and_missing_ones_are_missing():
-    model, found = binned(PUF, [*EIF, "a ~"])
-    listed = manifest(("s0001", "a", 4, 5, 0), names=("s",))
-    pairing = Comparison(model, found.puf, found.eif, listed).pairing("s0001")
+    found = binned(PUF, [*EIF, "a ~"])
+    variables = parts.variables(study(linking_variables=[{"name": "v", "type": "numeric"}]))
+    stratum = {"puf": in_strata(*[0] * 4), "eif": in_strata(*[0] * 5)}
+    pairing = Comparison(variables, {"puf": found.puf, "eif": found.eif}, stratum, 1).pairing(0)
     assert pairing.puf.codes[:, 0].tolist() == [1, 1, 2, 2]
     assert pairing.eif.codes[:, 0].tolist() == [2, 2, 2, 2, -1]
 

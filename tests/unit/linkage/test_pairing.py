@@ -3,8 +3,9 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from making.studies import manifest, study, table
+from making.studies import in_strata, study, table
 from reident.linkage.pairing import Comparison, spread
+from reident.pipeline import parts
 
 NAN = np.nan
 
@@ -16,17 +17,19 @@ def comparison(puf, eif, strata=("a", "b"), **binning):
         linking_variables=[{"name": "n", "type": "numeric"}, {"name": "c", "type": "categorical"}],
         binning=binning,
     )
-    files = []
-    for key, rows in (("p", puf), ("e", eif)):
-        text = table(f"{key} s n c", *(f"{at} {row}" for at, row in enumerate(rows)))
-        files.append(text.set_column(2, "n", text["n"].cast(pa.float64())))
-    lines = [(f"s{at:04d}", value, 0, 0, 0) for at, value in enumerate(strata, start=1)]
-    return Comparison(model, *files, manifest(*lines, names=("s",)))
+    files, stratum = {}, {}
+    for side, rows in (("puf", puf), ("eif", eif)):
+        text = table("s n c", *rows)
+        files[side] = text.set_column(1, "n", text["n"].cast(pa.float64()))
+        line = {value: at for at, value in enumerate(strata)}
+        stratum[side] = in_strata(*(line.get(value) for value in text["s"].to_pylist()))
+    part = parts.cutting(model)
+    return Comparison(part.variables, files, stratum, len(strata), part.binning.scope)
 
 
 def test_a_category_has_one_code_in_both_files_and_every_stratum():
     found = comparison(["a 1 y", "b 2 x", "a 3 ~"], ["a 4 z", "b 5 x", "a ~ y"])
-    a, b = found.pairing("s0001"), found.pairing("s0002")
+    a, b = found.pairing(0), found.pairing(1)
     assert a.labels == (None, ["x", "y", "z"])
     assert a.puf.codes.tolist() == [[-1, 1], [-1, -1]]
     assert a.eif.codes.tolist() == [[-1, 2], [-1, 1]]
@@ -38,15 +41,15 @@ def test_a_category_has_one_code_in_both_files_and_every_stratum():
 
 def test_records_outside_every_stratum_are_in_no_pairing():
     found = comparison(["~ 1 x", "a 2 x", "c 3 x"], ["a 1 x", "~ 1 x"])
-    assert found.rows("puf", "s0001").tolist() == [1]
-    assert found.rows("eif", "s0001").tolist() == [0]
-    assert found.rows("puf", "s0002").tolist() == []
-    assert len(found.pairing("s0002").puf.codes) == len(found.pairing("s0002").eif.codes) == 0
+    assert found.rows("puf", 0).tolist() == [1]
+    assert found.rows("eif", 0).tolist() == [0]
+    assert found.rows("puf", 1).tolist() == []
+    assert len(found.pairing(1).puf.codes) == len(found.pairing(1).eif.codes) == 0
 
 
 def test_a_block_of_puf_records_has_all_eif_records_and_the_spread_of_the_whole_stratum():
     found = comparison(["a 1 x", "a 3 x", "a 8 x"], ["a 1 x", "a 2 x"])
-    whole, block = found.pairing("s0001"), found.pairing("s0001", 1, 2)
+    whole, block = found.pairing(0), found.pairing(0, slice(1, 2))
     assert block.puf.values[:, 0].tolist() == [3]
     assert len(block.eif.codes) == 2
     assert block.spread[0] == whole.spread[0] == pytest.approx(np.std([1, 3, 8], ddof=1), rel=1e-15)
@@ -95,5 +98,5 @@ SCOPED = [("stratum", [[1, 3], [10, 14]]), ("study", [[1, 3, 10, 14], [1, 3, 10,
 @pytest.mark.parametrize(("scope", "values"), SCOPED)
 def test_the_scope_of_the_spread(scope, values):
     found = comparison(["a 1 x", "a 3 x", "b 10 x", "b 14 x"], ["a 1 x", "b 1 x"], scope=scope)
-    spreads = [found.pairing(stratum).spread[0] for stratum in ("s0001", "s0002")]
+    spreads = [found.pairing(stratum).spread[0] for stratum in (0, 1)]
     assert spreads == pytest.approx([np.std(own, ddof=1) for own in values], rel=1e-15)

@@ -1,6 +1,7 @@
 """A study of steps that copy, for tests of the ledger."""
 
 import json
+from functools import partial
 from types import SimpleNamespace
 
 import yaml
@@ -8,7 +9,7 @@ from making.studies import plain
 from reident import ledger
 from reident.ledger import chain
 from reident.pipeline import digests
-from reident.study import model as studies
+from reident.pipeline.family import Family
 
 SIDES = ("puf", "eif", "iuf")
 
@@ -31,8 +32,14 @@ class Workshop:
         self.file.write_text(yaml.safe_dump(plain(**sections)), encoding="utf-8")
 
     @property
-    def study(self):
-        return studies.load(self.file)
+    def part_digest(self):
+        """The digest of what a rule takes from the study as it is now, by rule and metric."""
+        return partial(Family(self.file).known_digest, "")
+
+    @property
+    def known(self):
+        """What the study is now, as the search for stale results takes it."""
+        return {"": (self.part_digest, self.sources)}
 
     def job(self, rule, inputs, outputs, metric=None):
         """A job as the scheduler describes it to an adapter."""
@@ -44,7 +51,7 @@ class Workshop:
             input={"study": str(self.file), **{key: str(path) for key, path in inputs.items()}},
             output={**made, "ledger": str(self.root / "ledger" / f"{name}.json")},
             params={
-                "study": digests.study_digest(self.study, rule, metric),
+                "study": self.part_digest(rule, metric),
                 "library": digests.library_digest(rule, metric),
             },
             log=[str(self.root / "logs" / f"{name}.log")],
@@ -64,7 +71,7 @@ class Workshop:
 
     def check(self, *ends):
         ends = [self.root / end for end in ends or ["rates.txt"]]
-        return [entry["step"] for entry in chain.check_chain(self.root, self.study, ends, self.sources)]
+        return [entry["step"] for entry in chain.check_chain(self.root, self.part_digest, ends, self.sources)]
 
     def entry(self, name):
         return json.loads((self.root / "ledger" / f"{name}.json").read_text(encoding="utf-8"))

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from making.studies import manifest, study, table
+from making.studies import in_strata, study, table
 from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Setting
 from reident.linkage.pairing import Comparison
+from reident.pipeline import parts
 
 
 def scores(rule, puf, eif, functions=(), **variable):
@@ -22,12 +23,13 @@ def scores(rule, puf, eif, functions=(), **variable):
         linking_variables=[{"name": "v", "type": "categorical", **variable}],
         metrics={"adhoc": {"scores": {"v": rule}}},
     )
-    files = []
-    for key, values in (("p", puf), ("e", eif)):
-        text = table(f"{key} v", *(f"{at} {value}" for at, value in enumerate(values)))
+    files, stratum = {}, {}
+    for side, values in (("puf", puf), ("eif", eif)):
+        text = table("v", *values)
         numeric = variable.get("type") == "numeric"
-        files.append(text.set_column(1, "v", text["v"].cast(pa.float64())) if numeric else text)
-    pairing = Comparison(model, *files, manifest(("s0001", len(puf), len(eif), 0))).pairing("s0001")
+        files[side] = text.set_column(0, "v", text["v"].cast(pa.float64())) if numeric else text
+        stratum[side] = in_strata(*[0] * len(values))
+    pairing = Comparison(parts.variables(model), files, stratum, 1).pairing(0)
     found = REGISTRY["adhoc"].score(
         pairing, model.metrics.adhoc, Setting(keep=100, functions=tuple(functions))
     )
@@ -117,10 +119,10 @@ def test_an_own_function_shows_nothing_when_the_process_ends(tmp_path):
     file = tmp_path / "own.py"
     rule = own_rule(file, "import atexit; atexit.register(print, p, file=sys.__stderr__)")
     code = (
-        "import pathlib; from unit.test_adhoc_scores import scores\n"
+        "import pathlib; from unit.linkage.test_adhoc_scores import scores\n"
         f"print(len(scores({rule}, ['SECRET'], ['SECRET'], functions=[pathlib.Path({str(file)!r})])))"
     )
-    path = os.pathsep.join([*filter(None, sys.path), str(Path(__file__).parents[1])])
+    path = os.pathsep.join([*filter(None, sys.path), str(Path(__file__).parents[2])])
     command = [sys.executable, "-c", code]
     ended = subprocess.run(
         command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, check=True, text=True

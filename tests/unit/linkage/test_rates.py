@@ -5,8 +5,9 @@ import math
 import pandas as pd
 import pyarrow as pa
 import pytest
-from making.studies import manifest, study, table
+from making.studies import in_strata, manifest, pairs, study
 from reident.linkage import rates
+from reident.pipeline import parts
 
 # Newcombe, R. G. (1998), Statistics in Medicine 17, 857–872, table I: the exact (Clopper–Pearson) and the score
 # (Wilson) interval of four proportions.
@@ -76,14 +77,11 @@ def test_shares():
     assert rates.share(0, 0) is None
 
 
-# A study by hand. Stratum s1 (a): PUF 1, 2, 3 and EIF 1…4; s2 (b): PUF 4 and EIF 5; s3 (c): PUF 6 alone; PUF 5 is in
-# no stratum.
-# Links: 1–1 and 1–2 (both within s1), 2–5 (lost: other strata), 4–5, 5–3 (lost: no stratum).
-PUF = table("p s", "1 a", "2 a", "3 a", "4 b", "5 ~", "6 c")
-EIF = table("e s", "1 a", "2 a", "3 a", "4 a", "5 b")
-IUF = table("p e", "1 1", "1 2", "2 5", "4 5", "5 3")
-STRATA = manifest(("s1", "a", 3, 4, 2), ("s2", "b", 1, 1, 1), ("s3", "c", 1, 0, 0), names=("s",))
-ABOUT = {"strata": ["s"], "linking_variables": [{"name": "v", "type": "numeric"}]}
+# A study by hand. Stratum s1: PUF 0, 1, 2 and EIF 0…3; s2: PUF 3 and EIF 4; s3: PUF 5 alone; PUF 4 is in no stratum.
+# Links: 0–0 and 0–1 (both within s1), 1–4 (lost: other strata), 3–4, 4–2 (lost: no stratum).
+STRATA = {"puf": in_strata(0, 0, 0, 1, None, 2), "eif": in_strata(0, 0, 0, 0, 1)}
+IUF = pairs("0 0", "0 1", "1 4", "3 4", "4 2")
+MANIFEST = manifest(("s1", 3, 4, 2), ("s2", 1, 1, 1), ("s3", 1, 0, 0))
 
 
 def limits(**ambiguous):
@@ -97,19 +95,16 @@ def limits(**ambiguous):
     )
 
 
-def rated(*pairs, **ambiguous):
-    """The lines of rates for confirmed pairs ``(pufid, eifid, confirmed)``, by stratum."""
-    columns = list(zip(*pairs, strict=True)) or [(), (), ()]
-    confirmed = pa.table(
-        {
-            "p": pa.array(columns[0], pa.string()),
-            "e": pa.array(columns[1], pa.string()),
-            "confirmed": pa.array(columns[2], pa.bool_()),
-        }
-    )
-    found = rates.rate(
-        study(**ABOUT), PUF, EIF, IUF, STRATA, {"taxicab": confirmed}, {"taxicab": limits(**ambiguous)}
-    )
+def checked(*rows):
+    """Suspected pairs ``puf eif``; those that are confirmed end in ``!``."""
+    confirmed = pa.array([row.endswith("!") for row in rows], pa.bool_())
+    return pairs(*(row.rstrip("!") for row in rows)).append_column("confirmed", confirmed)
+
+
+def rated(*rows, **ambiguous):
+    """The lines of rates for suspected pairs ``puf eif``, with ``!`` if confirmed, by stratum."""
+    part, limit = parts.rating(study()), {"taxicab": limits(**ambiguous)}
+    found = rates.rate(part, IUF, STRATA, MANIFEST, {"taxicab": checked(*rows)}, limit)
     assert list(found.columns) == rates.COLUMNS
     assert list(found["stratum"]) == ["ALL", "s1", "s2", "s3"]
     return {
@@ -119,16 +114,8 @@ def rated(*pairs, **ambiguous):
 
 
 def test_rates_by_hand():
-    """Record 1 is suspected with three of four EIF records, two of them its links; 2 and 4 with one each."""
-    found = rated(
-        ("1", "1", True),
-        ("1", "2", True),
-        ("1", "3", False),
-        ("2", "4", False),
-        ("4", "5", True),
-        ALL=2,
-        s1=2,
-    )
+    """Record 0 is suspected with three of four EIF records, two of them its links; 1 and 3 with one each."""
+    found = rated("0 0!", "0 1!", "0 2", "1 3", "3 4!", ALL=2, s1=2)
     whole, s1, s2 = found["ALL"], found["s1"], found["s2"]
     assert [
         whole[name] for name in ("n_puf", "n_eif", "n_links", "n_pairs", "n_suspected", "n_confirmed")
@@ -146,7 +133,7 @@ def test_rates_by_hand():
     ]
     assert (whole["conditional_low"], whole["conditional_high"]) == rates.interval(2, 3)
     assert whole["pair_precision"] == 3 / 5
-    assert whole["reach"] == 2 / 4, "of the records 1, 2, 4 and 5, which have a link at all"
+    assert whole["reach"] == 2 / 4, "of the records 0, 1, 3 and 4, which have a link at all"
     assert [s1[name] for name in ("n_puf", "n_eif", "n_links", "n_suspected", "n_confirmed")] == [
         3,
         4,
@@ -154,7 +141,7 @@ def test_rates_by_hand():
         2,
         1,
     ]
-    assert s1["reach"] == 1 / 2, "of the records 1 and 2, though the link of 2 leads to another stratum"
+    assert s1["reach"] == 1 / 2, "of the records 0 and 1, though the link of 1 leads to another stratum"
     assert [s2[name] for name in ("suspected_rate", "confirmed_rate", "conditional_rate", "reach")] == [
         1,
         1,
@@ -164,13 +151,13 @@ def test_rates_by_hand():
 
 
 def test_the_baseline_by_hand():
-    """1 − C(2,3)/C(4,3) for record 1, 0 for record 2 (no link in its stratum), 1 for record 4."""
-    found = rated(("1", "1", True), ("1", "3", False), ("1", "4", False), ("2", "4", False), ("4", "5", True))
+    """1 − C(2,3)/C(4,3) for record 0, 0 for record 1 (no link in its stratum), 1 for record 3."""
+    found = rated("0 0!", "0 2", "0 3", "1 3", "3 4!")
     assert found["s1"]["baseline_rate"] == pytest.approx((1 + 0) / 2)
     assert found["ALL"]["baseline_rate"] == pytest.approx((1 + 0 + 1) / 3)
-    one = rated(("1", "3", False))
+    one = rated("0 2")
     assert one["ALL"]["baseline_rate"] == pytest.approx(2 / 4)
-    two = rated(("1", "3", False), ("1", "4", False))
+    two = rated("0 2", "0 3")
     assert two["ALL"]["baseline_rate"] == pytest.approx(1 - 1 / math.comb(4, 2))
 
 
@@ -187,25 +174,19 @@ def test_nothing_suspected_leaves_the_conditional_rate_undefined_and_never_0():
 
 
 def test_nothing_confirmed_has_an_upper_bound():
-    found = rated(("1", "3", False))["ALL"]
+    found = rated("0 2")["ALL"]
     assert [found["conditional_rate"], found["conditional_low"], found["conditional_high"]] == [0, 0, 0.975]
 
 
 def test_a_stratum_without_puf_records_has_no_rates():
-    listed = manifest(("s1", "a", 0, 4, 0), names=("s",))
-    puf = table("p s", "1 ~")
-    none = pa.table(
-        {name: pa.array([], kind) for name, kind in (("p", pa.string()), ("confirmed", pa.bool_()))}
-    )
-    found = rates.rate(
-        study(**ABOUT), puf, EIF, table("p e"), listed, {"unicity": none}, {"unicity": limits().iloc[:0]}
-    )
+    strata, listed = {"puf": in_strata(None), "eif": in_strata(0, 0, 0, 0)}, manifest(("s1", 0, 4, 0))
+    limit = {"unicity": limits().iloc[:0]}
+    found = rates.rate(parts.rating(study()), pairs(), strata, listed, {"unicity": checked()}, limit)
     assert found["suspected_rate"].isna().tolist() == [False, True]
     assert found["n_ambiguous"].tolist() == [0, 0]
 
 
 def test_the_interval_is_that_of_the_study():
-    none = {"taxicab": pa.table({"p": ["1"], "e": ["3"], "confirmed": [False]})}
-    model = study(**ABOUT, rates={"interval": "wilson", "level": "0.9"})
-    found = rates.rate(model, PUF, EIF, IUF, STRATA, none, {"taxicab": limits()})
+    part = parts.rating(study(rates={"interval": "wilson", "level": "0.9"}))
+    found = rates.rate(part, IUF, STRATA, MANIFEST, {"taxicab": checked("0 2")}, {"taxicab": limits()})
     assert found["conditional_high"].iloc[0] == rates.interval(0, 1, "wilson", 0.9).high

@@ -10,11 +10,11 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 import pytest
+from making.workshop import Workshop
 from reident import ledger
 from reident.errors import InputError
-from reident.ledger import stored
+from reident.ledger import running, stored
 from reident.pipeline import digests
-from unit.workshop import Workshop
 
 
 @pytest.fixture
@@ -53,9 +53,14 @@ def test_a_table_is_recorded_with_its_rows_and_read_again_as_it_was(shop):
     assert stored.read(shop.root / "t.parquet").equals(table)
 
 
-def test_the_same_content_is_the_same_bytes_without_a_trace_of_pandas(shop):
-    frame = pa.Table.from_pandas(pd.DataFrame({"a": [1, 2]}, index=[5, 6]))
-    assert stored.encoded(frame) == stored.encoded(frame.replace_schema_metadata(None))
+def test_the_same_content_is_the_same_bytes_without_a_trace_of_pandas(tmp_path):
+    table = pa.Table.from_pandas(pd.DataFrame({"a": [1, 2]}, index=[5, 6]))
+    digests_of_both = set()
+    for content in (table, table.replace_schema_metadata(None)):
+        sink = stored.Sink(tmp_path / "table.parquet")
+        sink(content)
+        digests_of_both.add(sink.close().sha256)
+    assert len(digests_of_both) == 1
 
 
 @pytest.mark.parametrize("umask", [0, 0o022, 0o077])
@@ -151,16 +156,54 @@ def test_an_input_that_changes_while_a_step_reads_it_is_refused(shop):
 
     assert (
         failing(shop, edit)[0]
-        == "Error: puf.txt changed while step `bin` read it; run the same command again."
+        == "Error: puf.txt changed while step `bin` read it. Run the same command again."
     )
     assert (shop.root / "binned/puf.txt").read_text(encoding="utf-8") == "puf\nprepare\nbin\n"
+
+
+def test_an_input_that_changes_but_keeps_its_size_and_time_stamp_is_refused(shop):
+    """The time at which its inode changed, which users cannot set, tells."""
+
+    def swap(step):
+        step.write("also", "x")
+        path = step.path("from")
+        before = path.stat()
+        path.write_text(path.read_text(encoding="utf-8").upper(), encoding="utf-8")
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert (path.stat().st_size, path.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+
+    assert "puf.txt changed while step `bin` read it" in failing(shop, swap)[0]
+
+
+def test_inputs_are_hashed_once_and_outputs_while_they_are_written(shop, monkeypatch):
+    hashed = []
+    monkeypatch.setattr(running, "sha256", lambda path: hashed.append(path.name) or digests.sha256(path))
+    shop.copy("bin", shop.root / "prepared/puf.txt", "binned/puf.txt")
+    assert sorted(hashed) == ["puf.txt", "study.yaml"]
+
+
+def test_an_input_that_is_touched_but_not_changed_is_accepted(shop):
+    job = shop.job("bin", {"from": shop.root / "prepared/puf.txt"}, {"to": "binned/puf.txt"})
+    with ledger.step(job) as step:
+        step.write("to", "x")
+        step.path("from").touch()
+    assert (shop.root / "binned/puf.txt").read_text(encoding="utf-8") == "x"
+
+
+def test_the_details_of_an_earlier_failure_go_when_the_step_succeeds(shop):
+    def crash(step):
+        raise KeyError("SECRET-7")
+
+    failing(shop, crash)
+    shop.copy("bin", shop.root / "prepared/puf.txt", "binned/puf.txt")
+    assert not (shop.root / "confidential" / "bin.txt").exists()
 
 
 def test_a_study_that_changes_after_the_run_began_is_refused(shop):
     job = shop.job("bin", {}, {"to": "binned/puf.txt"})
     shop.declare(binning={"bins": "3"})
     with pytest.raises(
-        SystemExit, match=r"study\.yaml changed since this run began; run the same command again"
+        SystemExit, match=r"study\.yaml changed since this run began. Run the same command again"
     ):
         run(job, lambda _: pytest.fail("the body ran"))
 
@@ -175,9 +218,7 @@ def imported(source: Path) -> set[str]:
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         if isinstance(node, ast.ImportFrom) and node.module:
-            parts = [f"{node.module}.{alias.name}" for alias in node.names]
-            modules = all(map(digests._exists, parts))
-            found.update([f"{node.module}.__init__", *parts] if modules else [node.module])
+            found.update([node.module, *(f"{node.module}.{alias.name}" for alias in node.names)])
         for child in ast.iter_child_nodes(node):
             visit(child)
 
@@ -189,5 +230,6 @@ def test_the_digest_of_the_library_knows_every_import():
     sources = sorted(digests.LIBRARY.rglob("*.py"))
     assert len(sources) > 100
     for source in sources:
-        module = ".".join(["reident", *source.relative_to(digests.LIBRARY).with_suffix("").parts])
+        parts = source.relative_to(digests.LIBRARY).with_suffix("").parts
+        module = ".".join(["reident", *parts]).removesuffix(".__init__")
         assert set(digests._imports(module)) == imported(source), module

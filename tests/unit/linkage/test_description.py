@@ -2,37 +2,38 @@
 
 import pyarrow as pa
 import pytest
-from making.studies import manifest, study, table
+from making.studies import in_strata, manifest, pairs, study, table
 from reident.linkage import bins, description
+from reident.pipeline import parts
 
-# Stratum s1 (a): PUF 1, 2 and EIF 1, 2; s2 (b): PUF 3, EIF 3; PUF 4 is in no stratum.
-PUF = ["1 a 1 x", "2 a 9 y", "3 b ~ x", "4 ~ 5 z"]
-EIF = ["1 a 1 x", "2 a 2 ~", "3 b 7 w"]
-LINKS = ["1 1", "2 2", "3 3", "3 1", "4 1"]
+# Stratum s1: PUF 1, 2 and EIF 1, 2; s2: PUF 3, EIF 3; PUF 4 is in no stratum. PUF and EIF 0 are in none either.
+FILES = {
+    "puf": table("n c", "5 z", "1 x", "9 y", "~ x", "5 z"),
+    "eif": table("n c", "2 x", "1 x", "2 ~", "7 w"),
+}
+STRATA = {"puf": in_strata(None, 0, 0, 1, None), "eif": in_strata(None, 0, 0, 1)}
+MANIFEST = manifest(("s1", 2, 2, 2), ("s2", 1, 1, 1))
+LINKS = ["0 1", "1 1", "2 2", "3 3", "3 1", "4 1"]
 MODEL = {
-    "strata": ["s"],
     "linking_variables": [{"name": "n", "type": "numeric", "eif": "N"}, {"name": "c", "type": "categorical"}],
     "binning": {"bins": 2},
     "metrics": {"unicity": {}, "taxicab": {}},
 }
-STRATA = manifest(("s1", "a", 2, 2, 2), ("s2", "b", 1, 1, 1), names=("s",))
 
 
-def described(links=LINKS, **confirmed):
-    """Describe the files, with confirmed pairs ``pufid eifid`` (after ``not``: only suspected) by metric."""
+def described(links=LINKS, **suspected):
+    """Describe the files, with suspected pairs ``puf eif`` (after ``not``: not confirmed) by metric."""
     model = study(**MODEL)
-    prepared = {"iuf": table("p e", *links)}
-    for side, key, rows in (("puf", "p", PUF), ("eif", "e", EIF)):
-        text = table(f"{key} s n c", *rows)
-        prepared[side] = text.set_column(2, "n", text["n"].cast(pa.float64()))
-    binned = bins.bin_files(model, prepared["puf"], prepared["eif"], STRATA)
-    pairs = {
-        metric: table("p e", *(row.removeprefix("not ") for row in rows)).append_column(
+    prepared = {side: text.set_column(0, "n", text["n"].cast(pa.float64())) for side, text in FILES.items()}
+    cut = bins.bin_files(parts.cutting(model), prepared, STRATA, MANIFEST)
+    tables = {
+        metric: pairs(*(row.removeprefix("not ") for row in rows)).append_column(
             "confirmed", pa.array([not row.startswith("not ") for row in rows], pa.bool_())
         )
-        for metric, rows in ({"unicity": [], "taxicab": []} | confirmed).items()
+        for metric, rows in ({"unicity": [], "taxicab": []} | suspected).items()
     }
-    return description.describe(model, prepared, {"puf": binned.puf, "eif": binned.eif}, STRATA, pairs)
+    binned = {"puf": cut.puf, "eif": cut.eif}
+    return description.describe(parts.describing(model), prepared, binned, pairs(*links), STRATA, tables)
 
 
 def test_variables_by_hand():

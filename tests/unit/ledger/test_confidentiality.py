@@ -63,3 +63,19 @@ def test_a_folder_is_closed_with_its_files_and_logs_and_a_link_leads_to_nothing_
     assert {mode(path) for path in folders} == {0o700}
     assert mode(other) == 0o666
     confidentiality.close(tmp_path / "absent")
+
+
+def test_folders_in_place_of_the_scheduler_s_records_are_an_error(tmp_path):
+    record = tmp_path / "metadata" / "@part of a long name" / "cmVzdWx0cw=="
+    record.parent.mkdir(parents=True)
+    record.touch()
+    confidentiality.check_records(tmp_path)
+    (tmp_path / "incomplete" / "cmVzdWx0cw==").mkdir(parents=True)
+    with pytest.raises(
+        InputError, match=r"cmVzdWx0cw== must be a file, not a folder: it is a record of Snakemake"
+    ):
+        confidentiality.check_records(tmp_path)
+
+
+def test_without_records_there_is_nothing_to_check(tmp_path):
+    confidentiality.check_records(tmp_path / "absent")

@@ -1,14 +1,15 @@
-"""A chain broken in each way that we know of, what the scheduler is told, and what an edit of the library changes."""
+"""The walk along the ledger: each way in which a chain can break, and what an edit of the library changes."""
 
 import json
 import os
 from pathlib import Path
 
 import pytest
+from making.workshop import Workshop
 from reident.errors import InputError
-from reident.ledger import chain, stale
+from reident.ledger import chain
 from reident.pipeline import digests
-from unit.workshop import Workshop
+from reident.pipeline.steps import STEPS
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ BROKEN = [
     (
         "an intermediate deleted",
         lambda s: (s.root / "binned/puf.txt").unlink(),
-        "binned/puf.txt is not what its step",
+        "binned/puf.txt is missing",
     ),
     (
         "an intermediate emptied",
@@ -97,17 +98,17 @@ BROKEN = [
     (
         "an entry cut",
         lambda s: os.truncate(s.root / "ledger/bin.json", 40),
-        "ledger/bin.json is not a whole ledger entry",
+        "ledger/bin.json is not a complete ledger entry",
     ),
     (
         "an entry emptied",
         lambda s: os.truncate(s.root / "ledger/bin.json", 0),
-        "ledger/bin.json is not a whole ledger",
+        "ledger/bin.json is not a complete ledger",
     ),
     (
         "an entry without its outputs",
         with_entry("bin", outputs=None),
-        "ledger/bin.json is not a whole ledger entry",
+        "ledger/bin.json is not a complete ledger entry",
     ),
     (
         "a number of an entry edited",
@@ -117,37 +118,37 @@ BROKEN = [
     (
         "another study",
         lambda s: s.declare(binning={"bins": "4"}),
-        "binned/puf.txt was made with another study",
+        "binned/puf.txt was made with different study settings",
     ),
     (
         "an option of the metric",
         lambda s: s.declare(metrics={"taxicab": {"alpha": "0.4"}}),
-        "scores/taxicab.txt was made with another study",
+        "scores/taxicab.txt was made with different study settings",
     ),
     (
         "another version of the library",
         with_entry("bin", library_digest="0" * 64),
-        "binned/puf.txt was made by another version of the library",
+        "binned/puf.txt was made by a different version of the library",
     ),
     (
         "the PUF changed, its time stamp kept",
         swapped("puf"),
-        "prepared/puf.txt was made from another version of data.csv",
+        "prepared/puf.txt was made from a different version of data.csv",
     ),
     (
         "the links changed, their time stamp kept",
         swapped("iuf"),
-        "prepared/puf.txt was made from another version of data",
+        "prepared/puf.txt was made from a different version of data",
     ),
     (
         "a source deleted",
         lambda s: s.sources["eif"].unlink(),
-        "prepared/puf.txt was made from another version of data",
+        "prepared/puf.txt was made from a different version of data",
     ),
     (
         "a step run again without those after it",
         rerun_without_what_follows,
-        "binned/puf.txt was made from another version of prepared/puf.txt",
+        "binned/puf.txt was made from a different version of prepared/puf.txt",
     ),
 ]
 
@@ -159,7 +160,7 @@ def test_a_broken_chain_names_the_file_and_what_mends_it(shop, sentence, change,
         shop.check()
     assert says in str(caught.value)
     assert str(caught.value).startswith(str(shop.root))
-    assert str(caught.value).endswith("; delete it and run the same command again.")
+    assert str(caught.value).endswith(". Run the same command again.")
 
 
 UNTOUCHED = [
@@ -182,76 +183,6 @@ def test_a_chain_holds_where_nothing_that_counts_has_changed(shop, sentence, cha
     assert shop.check() == ["bin", "prepare", "rate", "score.taxicab"]
 
 
-# What the scheduler is told where its own records may be lost
-
-OLD = [
-    ("nothing changed", lambda _: None, []),
-    ("a source", swapped("eif"), ["prepared/puf.txt"]),
-    ("an option", lambda s: s.declare(binning={"bins": "4"}), ["binned/puf.txt"]),
-    ("the library", with_entry("score.taxicab", library_digest="0" * 64), ["scores/taxicab.txt"]),
-    ("a step that is no more", with_entry("score.taxicab", metric="gower"), ["scores/taxicab.txt"]),
-]
-RESULTS = ("prepared/puf.txt", "binned/puf.txt", "scores/taxicab.txt", "rates.txt")
-
-
-def mark_stale(shop):
-    """As a run does that knows the four results of the workshop."""
-    return stale.mark_stale(
-        shop.root,
-        {"": (shop.study, shop.sources)},
-        lambda path: path in [shop.root / name for name in RESULTS],
-    )
-
-
-@pytest.mark.parametrize(("sentence", "change", "names"), OLD, ids=[case[0] for case in OLD])
-def test_results_that_no_longer_hold_are_made_to_look_old(shop, sentence, change, names):
-    change(shop)
-    assert mark_stale(shop) == names
-    assert [name for name in RESULTS if (shop.root / name).stat().st_mtime == 1] == names
-
-
-GONE = [
-    ("an entry lost", lambda s: (s.root / "ledger/bin.json").unlink(), "binned/puf.txt"),
-    ("an entry cut", lambda s: os.truncate(s.root / "ledger/bin.json", 40), "binned/puf.txt"),
-    ("the last entry lost", lambda s: (s.root / "ledger/rate.json").unlink(), "rates.txt"),
-    (
-        "a number of an entry edited",
-        lambda s: edited_entry(s, '"size": 12', '"size": 13'),
-        "binned/puf.txt",
-    ),
-]
-
-
-@pytest.mark.parametrize(("sentence", "change", "name"), GONE, ids=[case[0] for case in GONE])
-def test_a_result_without_a_whole_entry_is_removed_and_what_rests_on_it_looks_old(
-    shop, sentence, change, name
-):
-    change(shop)
-    mark_stale(shop)
-    assert [left for left in RESULTS if not (shop.root / left).exists()] == [name]
-    after = RESULTS[RESULTS.index(name) + 1 :][:1]
-    assert (
-        tuple(left for left in RESULTS if left != name and (shop.root / left).stat().st_mtime == 1) == after
-    )
-
-
-def test_a_file_that_no_step_writes_stays_as_it_is(shop):
-    mine = shop.root / "notes.txt"
-    mine.write_text("mine", encoding="utf-8")
-    before = mine.stat().st_mtime_ns
-    assert mark_stale(shop) == []
-    assert mine.stat().st_mtime_ns == before
-
-
-@pytest.mark.parametrize("change", [edited("rates.txt"), edited_and_used], ids=["the last", "one in between"])
-def test_an_edited_result_is_an_error_and_nothing_is_touched(shop, change):
-    change(shop)
-    before = {path: path.stat().st_mtime_ns for path in shop.root.rglob("*")}
-    with pytest.raises(InputError, match="txt is not what its step wrote; delete it and run the same"):
-        mark_stale(shop)
-    assert {path: path.stat().st_mtime_ns for path in shop.root.rglob("*")} == before
-
-
 @pytest.mark.parametrize(
     ("path", "recorded"),
     [
@@ -268,11 +199,6 @@ def test_what_the_ledger_calls_a_file(path, recorded):
     assert chain.shown(Path(path), Path("results/s")) == recorded
 
 
-def test_without_results_nothing_is_old(tmp_path):
-    shop = Workshop(tmp_path)
-    assert stale.mark_stale(shop.root, {"": (shop.study, shop.sources)}) == []
-
-
 # The library's digest
 
 
@@ -285,12 +211,11 @@ def rerun(monkeypatch, tmp_path, edit):
     copy = tmp_path / "reident"
     shutil.copytree(digests.LIBRARY, copy)
     monkeypatch.setattr(digests, "LIBRARY", copy)
-    parts = [(rule, None) for rule in digests.MODULES if rule != "score"] + [
-        ("score", metric) for metric in REGISTRY
-    ]
+    parts = [(rule, None) for rule in STEPS if rule != "score"] + [("score", metric) for metric in REGISTRY]
 
     def all_digests():
         digests.library_digest.cache_clear()
+        digests._imports.cache_clear()
         return {metric or rule: digests.library_digest(rule, metric) for rule, metric in parts}
 
     before = all_digests()
@@ -304,12 +229,12 @@ def rerun(monkeypatch, tmp_path, edit):
 METRICS = {"unicity", "taxicab", "euclidean", "adhoc", "winkler"}
 EDITS = [
     ("a kernel", "kernels/euclidean.py", {"euclidean"}),
-    ("a metric", "metrics/unicity.py", {"unicity", "resolve"}),
-    ("pairings", "pairing.py", {*METRICS, "describe"}),
+    ("a metric", "linkage/metrics/unicity.py", {"unicity", "resolve"}),
+    ("pairings", "linkage/pairing.py", {*METRICS, "describe"}),
     ("the reader of sources", "reading/delimited.py", {"prepare"}),
-    ("the typing of values", "values.py", {"prepare", "adhoc", "resolve"}),
-    ("the study model", "study.py", {"resolve"}),
-    ("confirmation", "confirmation.py", {"confirm"}),
+    ("the typing of values", "intake/values.py", {"prepare"}),
+    ("the study model", "study/model.py", {"resolve"}),
+    ("confirmation", "linkage/confirmation.py", {"confirm"}),
 ]
 
 

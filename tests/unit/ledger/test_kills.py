@@ -1,19 +1,19 @@
-"""A step killed before each single thing that it does to a file, a disk that takes less than it is given, and
-the locks of runs and steps."""
+"""A step killed before each operation on a file, a disk that loses bytes, the start of a run, and the locks."""
 
 import multiprocessing
 import os
 import resource
 import signal
+import stat
 import sys
 import time
 from functools import partial
 
 import pytest
+from making.workshop import Workshop
 from reident import ledger
 from reident.errors import InputError
 from reident.ledger import chain, runs, stale, stored
-from unit.workshop import Workshop
 
 RESULTS = ("prepared/puf.txt", "binned/puf.txt", "scores/taxicab.txt", "rates.txt")
 EVENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.truncate")
@@ -40,17 +40,21 @@ def give_up():
         os.close(runs._held.pop())
 
 
+def begin(shop, **arguments):
+    """Start a run that makes all results of the workshop; the warnings."""
+    found = stale.find_stale(shop.root, shop.known)
+    return runs.start(shop.root, found, [shop.root / name for name in RESULTS], **arguments)
+
+
 def again(shop):
-    """The start of a run, and the step `bin` where it has no result."""
-    runs.begin(shop.root)
-    known = [shop.root / name for name in RESULTS]
-    stale.mark_stale(shop.root, {"": (shop.study, shop.sources)}, lambda path: path in known)
+    """The start of a run, and the step `bin` where it has no result that holds."""
+    found = stale.find_stale(shop.root, shop.known)
+    begin(shop)
     assert not list(shop.root.rglob("*.part"))
-    for entry in chain.entry_files(shop.root):
-        made = chain.read_entry(entry)["outputs"]["to"]
-        assert chain.digest(shop.root / made["path"]) == made["sha256"]
-    if not (shop.root / "binned/puf.txt").is_file():
+    if shop.root / "binned/puf.txt" in found.files or not (shop.root / "binned/puf.txt").is_file():
         shop.copy("bin", shop.root / "prepared/puf.txt", "binned/puf.txt")
+    assert stale.find_stale(shop.root, shop.known).files == set()
+    assert not (shop.root / stale.SET_ASIDE).exists(), "no result of a killed step counts as edited"
     give_up()
 
 
@@ -78,7 +82,7 @@ def bin_until(shop, moment):
 
 
 @pytest.mark.parametrize("before", ["from scratch", "over an earlier result"])
-def test_a_step_killed_at_any_moment_leaves_its_whole_result_or_none(shop, before):
+def test_a_step_killed_at_any_moment_leaves_its_complete_result_or_none(shop, before):
     whole, moments = contents(shop), 0
     while True:
         if before == "from scratch":
@@ -116,18 +120,15 @@ def test_a_file_that_is_written_short_is_no_result(shop):
     assert contents(shop) == whole
 
 
-def test_a_disk_that_keeps_other_bytes_than_it_was_given_is_noticed(shop, monkeypatch):
-    """It says that all is written, and loses the end."""
-    finish = stored.Stream.finish
+def test_a_disk_that_keeps_fewer_bytes_than_it_was_given_is_noticed(shop, monkeypatch):
+    """It reports that everything is written, and loses the end."""
 
-    def lose(stream):
-        digest = finish(stream)
-        if stream.path.name.startswith(".puf"):
-            os.truncate(stream.path, 3)
-        return digest
+    def lose(stream, left):
+        os.write(stream.fileno(), bytes(left[:3]))
+        return len(left)
 
     whole = contents(shop)
-    monkeypatch.setattr(stored.Stream, "finish", lose)
+    monkeypatch.setattr(stored, "_take", lose)
     with pytest.raises(SystemExit, match="the disk failed while step `bin` wrote its results"):
         shop.copy("bin", shop.root / "prepared/puf.txt", "binned/puf.txt")
     assert contents(shop) == whole
@@ -143,41 +144,90 @@ def test_a_write_that_is_taken_in_pieces_is_whole(tmp_path, monkeypatch):
 
 
 def test_two_runs_do_not_work_on_one_study(shop):
-    runs.begin(shop.root)
-    assert runs.at_work(shop.root)
+    begin(shop)
+    assert runs.is_running(shop.root)
     with pytest.raises(
-        InputError, match=r"another run works on .*plain; run the same command again when it has"
+        InputError, match=r"plain is in use by another run. Run the same command again when that has ended"
     ):
-        runs.begin(shop.root, grace=0)
+        begin(shop, grace=0)
     give_up()
-    assert not runs.at_work(shop.root)
+    assert not runs.is_running(shop.root)
 
 
 def test_the_lock_of_a_killed_run_is_gone(shop):
     def work():
-        runs.begin(shop.root)
+        begin(shop)
         os.kill(os.getpid(), signal.SIGKILL)
 
     assert child(work) == -signal.SIGKILL
-    runs.begin(shop.root, grace=0)
+    begin(shop, grace=0)
     give_up()
 
 
-def test_a_run_does_not_begin_while_a_step_of_an_earlier_one_writes(shop):
+def test_a_run_does_not_start_while_a_step_of_an_earlier_one_writes(shop):
     joined = runs.join(shop.root)
-    with pytest.raises(InputError, match=r"a step of an earlier run still writes to .*plain"):
-        runs.begin(shop.root, grace=0)
+    with pytest.raises(InputError, match=r"plain is in use by a step of an earlier run"):
+        begin(shop, grace=0)
     os.close(joined)
     give_up()
 
 
-def test_a_run_does_not_begin_on_a_full_disk(shop, monkeypatch):
-    monkeypatch.setattr(runs, "ROOM", 2**62)
-    with pytest.raises(
-        InputError, match=r"no room on the disk of .*plain; make room and run the same command"
-    ):
-        runs.begin(shop.root)
+def test_a_run_does_not_start_on_a_full_disk(shop, monkeypatch):
+    monkeypatch.setattr(runs, "MIN_FREE", 2**62)
+    with pytest.raises(InputError, match=r"plain: the disk is full. Make room on the disk and run the same"):
+        begin(shop)
     give_up()
+
+
+def test_a_run_does_not_start_on_results_that_changed_since_it_was_planned(shop):
+    found = stale.find_stale(shop.root, shop.known)
+    shop.run()
+    with pytest.raises(InputError, match=r"plain changed while this run was being planned. Run the same"):
+        runs.start(shop.root, found, [])
+    give_up()
+
+
+@pytest.mark.parametrize("name", [runs.RUN, runs.STEPS])
+def test_a_folder_in_place_of_a_lock_is_an_error(shop, name):
+    (shop.root / name).unlink(missing_ok=True)
+    (shop.root / name).mkdir()
+    with pytest.raises(InputError, match=r"lock must be a file, not a folder. Rename it and run the same"):
+        begin(shop)
+    give_up()
+
+
+# Results that their steps did not write
+
+
+def test_an_edited_result_is_set_aside_and_computed_anew(shop):
+    whole = contents(shop)
+    path = shop.root / "binned/puf.txt"
+    path.write_text("edited", encoding="utf-8")
+    path.chmod(0o644)
+    digest = chain.digest(path)[:16]
+    (warning,) = begin(shop)
+    give_up()
+    kept = shop.root / f"set-aside/binned/puf.{digest}.txt"
+    assert warning == f"{path} is not what its step wrote. It is kept as {kept} and computed anew."
+    assert (kept.read_text(encoding="utf-8"), path.exists()) == ("edited", False)
+    assert [stat.S_IMODE(file.stat().st_mode) for file in (kept, kept.parent)] == [0o600, 0o700]
+    shop.copy("bin", shop.root / "prepared/puf.txt", "binned/puf.txt")
+    name = f"set-aside/binned/puf.{digest}.txt"
+    assert shop.entry("bin")["set_aside"] == {"binned/puf.txt": [name]}
+    log = (shop.root / "logs/bin.log").read_text(encoding="utf-8")
+    assert f"this step did not write an earlier version, which is kept as {name}" in log
+    assert {file: content for file, content in contents(shop).items() if file != "ledger/bin.json"} == {
+        file: content for file, content in whole.items() if file != "ledger/bin.json"
+    }
+    assert stale.find_stale(shop.root, shop.known).files == set()
+
+
+def test_an_edited_result_that_no_job_replaces_stays(shop):
+    (shop.root / "rates.txt").write_text("edited", encoding="utf-8")
+    found = stale.find_stale(shop.root, shop.known)
+    assert runs.start(shop.root, found, [shop.root / "binned/puf.txt"]) == []
+    give_up()
+    assert (shop.root / "rates.txt").read_text(encoding="utf-8") == "edited"
 
 
 def test_half_written_files_of_dead_steps_are_removed_and_others_stay(shop):
@@ -187,14 +237,14 @@ def test_half_written_files_of_dead_steps_are_removed_and_others_stay(shop):
     for file in (half, report, mine):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("half", encoding="utf-8")
-    runs.begin(shop.root)
+    begin(shop)
     give_up()
     assert (half.exists(), report.exists(), mine.exists()) == (False, False, True)
 
 
 def job_of(queue, starter):
     """A job that sleeps, and knows which process started it."""
-    os.environ[runs.STARTER] = f"{starter} {runs._processes()}"
+    os.environ[runs.STARTER] = f"{starter} {runs._process_numbers()}"
     runs.die_with_starter()
     queue.put(os.getpid())
     time.sleep(60)
@@ -216,7 +266,7 @@ def test_a_job_dies_with_what_started_it(between):
     started = FORK.Process(target=starter_of, args=(queue, between))
     started.start()
     job = queue.get(timeout=30)
-    os.kill(started.pid, signal.SIGKILL)  # and nobody asks how it ended
+    os.kill(started.pid, signal.SIGKILL)  # it stays a zombie
     until = time.monotonic() + 10
     while alive(job) and time.monotonic() < until:
         time.sleep(0.05)
@@ -224,9 +274,9 @@ def test_a_job_dies_with_what_started_it(between):
 
 
 def alive(process):
-    """Whether a process runs: one that is dead may still wait for somebody to ask."""
+    """Whether a process runs; a zombie does not."""
     try:
-        with open(f"/proc/{process}/stat", encoding="ascii") as stat:  # noqa: PTH123 - no path
-            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+        with open(f"/proc/{process}/stat", encoding="ascii") as status:  # noqa: PTH123 - no path
+            return status.read().rsplit(")", 1)[1].split()[0] != "Z"
     except FileNotFoundError:
         return False
