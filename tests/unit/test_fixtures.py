@@ -22,6 +22,7 @@ from reident.intake import prepare as intake
 from reident.linkage import bins, strata
 from reident.pipeline import parts
 from reident.study import model as study
+from reident.study import named_files
 
 TABLE = [*FILES_OF_RECORDS, *KEYS_AND_VALUES]
 
@@ -48,7 +49,7 @@ def write(folder: Path, fixture: Fixture) -> Path:
 def make(file: Path) -> Made:
     """Study file and sources through `prepare`, `stratify` and `bin`, as the adapters take them."""
     model = study.load(file)
-    study.check_files(model, file)
+    named_files.check_files(model, file)
     sources = {side: file.parent / own.path for side, own in model.sources.items()}
     part = parts.preparing(model)
     prepared = intake.prepare(

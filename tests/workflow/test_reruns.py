@@ -1,11 +1,12 @@
-"""What runs again, and what does not: the steps that a change touches and those that read their results. Snakemake
-sees swapped parameters, edited modules and kept time stamps only because digests are parameters; where its own
-records are lost, the ledger tells. What is edited or lost among results: tests/workflow/test_mutations.py."""
+"""What runs again, and what does not: the steps that a change touches and those that read their results. The ledger
+decides, whatever triggers the user chose for Snakemake and even if Snakemake's records are lost.
+What is edited or lost among results: tests/workflow/test_mutations.py."""
 
 from __future__ import annotations
 
 import copy
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -120,15 +121,15 @@ def score_file(again, metric):
 
 MODULES = [
     ("nothing", None, {}),
-    ("the rank filter", "ranking.py", {"rank": 4, "confirm": 4, "describe": 1, "rate": 1}),
-    ("confirmation", "confirmation.py", {"confirm": 4, "describe": 1, "rate": 1}),
-    ("the rates", "rates.py", {"rate": 1}),
-    ("one metric", "metrics/taxicab.py", {"resolve": 1, **ONE_METRIC}),
+    ("the rank filter", "linkage/ranking.py", {"rank": 4, "confirm": 4, "describe": 1, "rate": 1}),
+    ("confirmation", "linkage/confirmation.py", {"confirm": 4, "describe": 1, "rate": 1}),
+    ("the rates", "linkage/rates.py", {"rate": 1}),
+    ("one metric", "linkage/metrics/taxicab.py", {"resolve": 1, **ONE_METRIC}),
     ("one kernel", "kernels/euclidean.py", ONE_METRIC),
-    ("bins", "bins.py", {"bin": 1, "score": 4, "rank": 4, "confirm": 4, "describe": 1, "rate": 1}),
-    ("the study model", "study.py", {"resolve": 1}),
-    ("keys, which all steps use", "keys.py", {"prepare": 1, **EVERYTHING}),
-    ("a figure", "figures/rates.py", {}),
+    ("bins", "linkage/bins.py", {"bin": 1, "score": 4, "rank": 4, "confirm": 4, "describe": 1, "rate": 1}),
+    ("the study model", "study/model.py", {"resolve": 1}),
+    ("keys, which all steps use", "intake/keys.py", {"prepare": 1, **EVERYTHING}),
+    ("a figure", "report/figures/rates.py", {}),
 ]
 
 
@@ -148,6 +149,75 @@ def swap(file: Path, old: str, new: str) -> None:
     assert old in text
     file.write_text(text.replace(old, new), encoding="utf-8")
     os.utime(file, ns=(kept.st_atime_ns, kept.st_mtime_ns))
+
+
+# The triggers of Snakemake that see least
+
+
+def set_recode(again):
+    again.declare(lambda study: study["linking_variables"][3]["recode"].update(eif={"M": "2", "F": "1"}))
+
+
+def swap_source(again):
+    swap(again.inputs / "eif.csv", "rent", "free")
+
+
+def lose_metadata(again):
+    shutil.rmtree(again.folder / "run" / ".snakemake" / "metadata")
+
+
+def lose_metadata_and_set_alpha(again):
+    lose_metadata(again)
+    again.declare(set_alpha)
+
+
+UNSEEN = [
+    ("nothing", lambda _: None, {}),
+    ("α of taxicab", lambda again: again.declare(set_alpha), {"resolve": 1, **ONE_METRIC}),
+    ("a recode", set_recode, {"resolve": 1, "prepare": 1, **EVERYTHING}),
+    ("a source with its time stamp kept", swap_source, {"prepare": 1, **EVERYTHING}),
+    ("the metadata lost", lose_metadata, {}),
+    ("the metadata lost, and α", lose_metadata_and_set_alpha, {"resolve": 1, **ONE_METRIC}),
+    ("an entry lost", lambda again: (again.results / "ledger" / "rate.json").unlink(), {"rate": 1}),
+]
+
+
+@pytest.mark.parametrize(("sentence", "change", "planned"), UNSEEN, ids=[case[0] for case in UNSEEN])
+def test_the_plan_is_true_though_snakemake_compares_time_stamps_alone(again, sentence, change, planned):
+    change(again)
+    before = {path: path.stat().st_mtime_ns for path in again.results.rglob("*")}
+    assert again.plan(*DATA, "--rerun-triggers=mtime") == planned
+    assert {path: path.stat().st_mtime_ns for path in again.results.rglob("*")} == before
+
+
+def test_an_edited_module_is_in_the_plan_though_snakemake_compares_time_stamps_alone(again, tmp_path):
+    checkout = copied(tmp_path / "checkout")
+    file = checkout / "workflow" / "lib" / "reident" / "linkage" / "ranking.py"
+    before = file.stat()
+    file.write_text(file.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    planned = again.plan(*DATA, "--rerun-triggers=mtime", checkout=checkout)
+    assert planned == {"rank": 4, "confirm": 4, "describe": 1, "rate": 1}
+
+
+def test_a_changed_recode_gives_its_numbers_and_each_step_runs_once(again):
+    """The checkpoint is among the steps: what ran before it is not forced again after it."""
+    set_recode(again)
+    ended = again.run(*DATA, "--rerun-triggers=mtime")
+    assert ended.code == 0, ended.shown
+    (log,) = sorted((again.folder / "run" / ".snakemake" / "log").glob("*.log"))[-1:]
+    ran = re.findall(r"^local(?:rule|checkpoint) (\w+):", log.read_text(encoding="utf-8"), re.MULTILINE)
+    runs = {"resolve": 1, "prepare": 1, **EVERYTHING, "score": 4}
+    assert {rule: ran.count(rule) for rule in ran} == runs
+    study = copy.deepcopy(small.STUDY)
+    study["linking_variables"][3]["recode"]["eif"] = {"M": "2", "F": "1"}
+    library_run.assert_rates(again.results, study, small.rows())
+
+
+def test_what_the_target_does_not_need_is_not_forced(again):
+    again.declare(set_alpha)
+    targets = made("small", "suspected/unicity.parquet")
+    assert again.plan(*targets, "--rerun-triggers=mtime") == {}
 
 
 @pytest.mark.parametrize("side", ["puf", "eif", "iuf"])

@@ -36,7 +36,7 @@ rule twice:
     output: "twice"
     shell: "sleep 2; [ -e tried ] && touch {{output}} || {{{{ touch tried; exit {code}; }}}}"
 """
-REPAIR = "from reident import retries\nretries.keep_waiting_jobs(JobScheduler)"
+REPAIR = "from reident.pipeline import scheduler\nscheduler.keep_waiting_jobs(JobScheduler)"
 
 
 def run(folder, *options, repair=REPAIR, code=1):
@@ -56,5 +56,5 @@ def test_one_that_may_not_be_tried_again_stays_failed(tmp_path):
 
 
 def test_the_repair_is_still_needed(tmp_path):
-    """When this fails, Snakemake has mended it: `reident.retries` can go."""
+    """When this fails, Snakemake has repaired it: `keep_waiting_jobs` can go."""
     assert run(tmp_path, "--retries=1", repair="") == (0, {"late", "after"})

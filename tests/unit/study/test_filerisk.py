@@ -8,6 +8,7 @@ from making.matching import MATCHING
 from making.studies import changed, saved
 from reident.errors import InputError
 from reident.study import model as study
+from reident.study import named_files
 
 ROOT = Path(__file__).parents[3]
 LINKAGE = {
@@ -168,7 +169,7 @@ def test_a_missing_file_is_reported_with_its_key(tmp_path, there, place):
     for name in there:
         (tmp_path / name).write_text("a\n")
     with pytest.raises(InputError, match=f"`{place}`: .* does not exist"):
-        study.check_files(found, tmp_path / "study.yaml")
+        named_files.check_files(found, tmp_path / "study.yaml")
 
 
 SEARCH = {"assess_file", "sample_population"}

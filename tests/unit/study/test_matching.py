@@ -7,6 +7,7 @@ from making.matching import MATCHING
 from making.studies import changed, saved
 from reident.errors import InputError
 from reident.study import model as study
+from reident.study import named_files
 
 ROOT = Path(__file__).parents[3]
 LINKAGE = {
@@ -105,11 +106,11 @@ def test_a_missing_file_is_reported_with_its_key(tmp_path):
     with pytest.raises(
         InputError, match=r"`matching\.synthetic\[2\]\.path`: synthetic_2\.csv does not exist"
     ):
-        study.check_files(found, tmp_path / "study.yaml")
+        named_files.check_files(found, tmp_path / "study.yaml")
 
 
 def test_simulated_files_need_not_exist(tmp_path):
-    study.check_files(load(tmp_path, matching=WITHOUT_FILES, simulate=SURVEY), tmp_path / "study.yaml")
+    named_files.check_files(load(tmp_path, matching=WITHOUT_FILES, simulate=SURVEY), tmp_path / "study.yaml")
 
 
 CHANGES = [

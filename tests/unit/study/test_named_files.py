@@ -6,6 +6,7 @@ import pytest
 from making.studies import files, plain, saved
 from reident.errors import InputError
 from reident.study import model as studies
+from reident.study import named_files
 
 PLACES = [
     ("no file", lambda _: None, "does not exist", "which is relative to the study file"),
@@ -32,7 +33,7 @@ def test_a_file_that_a_study_names_must_exist(tmp_path, sentence, make, problem,
         (tmp_path / name).touch()
     make(tmp_path)
     with pytest.raises(InputError) as caught:
-        studies.check_files(studies.load(path), path)
+        named_files.check_files(studies.load(path), path)
     assert str(caught.value).startswith(f"{path}, line 7: `files.eif.path`: eif.csv {problem}. ")
     assert remedy in str(caught.value)
 
@@ -56,7 +57,7 @@ NAMES = [
 def test_impossible_paths_are_refused(tmp_path, sentence, name, says):
     path = saved(tmp_path, plain(files=files(puf={"path": name, "id": "p"})))
     with pytest.raises(InputError) as caught:
-        studies.check_files(studies.load(path), path)
+        named_files.check_files(studies.load(path), path)
     assert str(caught.value).startswith(f"{path}, line 4: `files.puf.path`: ")
     assert says in str(caught.value)
     assert len(str(caught.value)) < 700
@@ -68,6 +69,6 @@ def test_the_file_of_a_scoring_function_must_exist(tmp_path):
     for name in ("puf.csv", "eif.csv", "iuf.csv"):
         (tmp_path / name).touch()
     with pytest.raises(InputError, match=r"`metrics\.adhoc\.scores\.x\.function`: own\.py does not exist"):
-        studies.check_files(studies.load(path), path)
+        named_files.check_files(studies.load(path), path)
     (tmp_path / "own.py").touch()
-    studies.check_files(studies.load(path), path)
+    named_files.check_files(studies.load(path), path)

@@ -181,7 +181,7 @@ def read_entry(path: Path) -> dict[str, Any]:
             raise broken(path, "is not what its step wrote")
         [line["sha256"] for line in (*entry["outputs"].values(), *inputs(entry))]
         [entry[name] for name in ("step", "rule", "metric", "study_digest", "library_digest")]
-    except (ValueError, KeyError, TypeError, AttributeError, IsADirectoryError):
+    except (ValueError, KeyError, TypeError, AttributeError, FileNotFoundError, IsADirectoryError):
         raise broken(path, "is not a complete ledger entry") from None
     return entry
 
@@ -203,8 +203,11 @@ def changed_source(
 
 
 def digest(path: Path) -> str:
-    """Return the SHA-256 of a file; empty where there is no file."""
-    return sha256(path) if path.is_file() else ""
+    """Return the SHA-256 of a file; empty if the file does not exist."""
+    try:
+        return sha256(path)
+    except (FileNotFoundError, IsADirectoryError):  # perhaps only now: another run may be at work
+        return ""
 
 
 def broken(path: Path, what: str) -> InputError:

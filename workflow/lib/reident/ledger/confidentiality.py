@@ -11,7 +11,7 @@ from pathlib import Path
 from reident.errors import InputError
 
 OTHERS = 0o077
-"""What the group and everybody else may do with a file, as bits of its mode."""
+"""The permissions of the group and of everyone else, as bits of a file's mode."""
 
 
 def check_folders(folders: Iterable[Path], allowed: bool) -> list[str]:
@@ -20,35 +20,34 @@ def check_folders(folders: Iterable[Path], allowed: bool) -> list[str]:
     Parameters
     ----------
     folders : iterable of pathlib.Path
-        Those that are not there count as closed: a run makes them so.
+        Folders that do not exist yet count as closed: a run creates them closed.
     allowed : bool
-        Whether such folders are warned of instead.
+        Whether open folders give a warning instead of an error.
 
     Returns
     -------
     list of str
-        A warning per open folder.
+        One warning for each open folder.
 
     Raises
     ------
     InputError
         Naming the first open folder and the command that closes it.
     """
-    found = []
+    warnings = []
     for folder in folders:
         if not folder.is_dir() or not (mode := folder.stat().st_mode) & OTHERS:
             continue
-        place, command = folder.resolve(), f"chmod -R go= {shlex.quote(str(folder.resolve()))}"
+        path = folder.resolve()
+        command = f"chmod -R go= {shlex.quote(str(path))}"
+        what = f"{path} holds confidential data and is open to others ({stat.filemode(mode)})"
         if not allowed:
             raise InputError(
-                f"{place} holds confidential data and is open to others ({stat.filemode(mode)}); close it by "
-                f"`{command}`, or set `shared_results: true` in config/config.yaml if all of them may read it."
+                f"{what}. Close it by `{command}`, or set `shared_results: true` in config/config.yaml if all of "
+                "them may read it."
             )
-        found.append(
-            f"{place} holds confidential data and is open to others ({stat.filemode(mode)}), which "
-            f"`shared_results` allows; `{command}` closes it."
-        )
-    return found
+        warnings.append(f"{what}, which `shared_results` allows; `{command}` closes it.")
+    return warnings
 
 
 def check_records(folder: Path) -> None:
@@ -68,10 +67,10 @@ def check_records(folder: Path) -> None:
 
 
 def close(folder: Path) -> None:
-    """Take a scheduler's folder, its logs and its records from everybody but the owner.
+    """Close a scheduler's folder, its logs and its records to all but their owner.
 
-    The scheduler has made some of them before the workflow is read, and opens its records to the group. A file
-    system without permissions keeps what it has.
+    The scheduler creates some of them before the workflow is read, and opens its records to the group. On a file
+    system without permissions nothing changes.
     """
     names = ("log", "slurm_logs", "metadata", "incomplete")
     inside = [path for name in names for path in (folder / name).rglob("*")]

@@ -7,6 +7,7 @@ therefore names the results that must be made again, and the scheduler is made t
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -99,7 +100,12 @@ def find_stale(root: Path, known: Known) -> Stale:
 
 def ledger_state(root: Path) -> dict[Path, tuple[int, int]]:
     """Return what tells one state of a study's ledger from a later one: the time stamp and inode of each entry."""
-    return {file: (file.stat().st_mtime_ns, file.stat().st_ino) for file in entry_files(root)}
+    state = {}
+    for file in entry_files(root):
+        with contextlib.suppress(FileNotFoundError):  # another run may be at work
+            status = file.stat()
+            state[file] = status.st_mtime_ns, status.st_ino
+    return state
 
 
 def result_files(root: Path) -> list[Path]:

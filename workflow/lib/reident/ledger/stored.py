@@ -202,10 +202,12 @@ class Sink:
         self._stream.path.unlink(missing_ok=True)
 
 
-def encoded(content: pd.DataFrame | str | bytes, path: Path) -> bytes:
-    """Return the bytes of a text, or of a table as CSV, which is safe in a spreadsheet where people open it."""
+def encoded(content: pd.DataFrame | str | bytes, path: Path | None = None) -> bytes:
+    """Return the bytes of a text, or of a table as CSV: safe in a spreadsheet unless only steps read `path`."""
     if isinstance(content, pd.DataFrame):
-        content = spreadsheets.guarded(content) if spreadsheets.is_for_people(path) else content
+        content = (
+            spreadsheets.guarded(content) if path is None or spreadsheets.is_for_people(path) else content
+        )
         text = content.to_csv(index=False, lineterminator="\n")
         if "\r" in text:  # a category's label may hold one, and would end the line unless it is quoted
             text = content.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)

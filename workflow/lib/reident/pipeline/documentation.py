@@ -47,6 +47,7 @@ OTHER_FILES = """\
 of the code, versions of packages |
 | `logs/*.log` | the messages of each job; they do not contain a key or a value |
 | `benchmarks/*.tsv` | time and memory of each job, as Snakemake measures them |
+| `set-aside/*` | results that were not what their steps wrote; holds `records` |
 | `confidential/*.txt` | the details of an unexpected error; holds `records` |
 
 The report is in `reports/{study}/`, as `disclosure-review.html` and `disclosure-review.pdf`.
@@ -59,7 +60,7 @@ HOLDS = {
     "records": "keys, links, values of records",
     "labels": "labels of strata, categories of the file whose risk is measured, cut points of numeric variables",
 }
-UNDECLARED = {"records": ["confidential/*.txt"], "labels": []}
+UNDECLARED = {"records": ["set-aside/*", "confidential/*.txt"], "labels": []}
 """Files that hold data and are not declared by a step."""
 
 

@@ -24,8 +24,8 @@ from reident.pipeline.parts import digest
 from reident.pipeline.steps import STEPS
 from reident.sections.variants import label_of
 from reident.study import model as studies
+from reident.study import named_files, variants
 from reident.study import reading as studyfile
-from reident.study import variants
 from reident.study.model import Study
 
 REFERENCE = "study"
@@ -250,7 +250,7 @@ def check_files(members: list[Member], path: Path) -> None:
     """
     for member in members:
         try:
-            studies.check_files(member.study, path)
+            named_files.check_files(member.study, path)
         except InputError as error:
             raise InputError(f"{error} (variant {member.variant})" if member.place else str(error)) from None
 

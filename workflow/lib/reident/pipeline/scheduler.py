@@ -16,6 +16,9 @@ from reident.errors import InputError
 VERSION = "9.27.1"
 """The version of Snakemake for which this file is written; pyproject.toml pins it."""
 
+_CHECKED = "results_are_checked"
+"""The attribute of a workflow whose results hold."""
+
 
 def check_version(installed: str) -> None:
     """See that Snakemake is installed in the version for which this file is written.
@@ -74,8 +77,9 @@ def force_stale(dag: type, stale: Callable[[str], Iterable[Path]]) -> None:
 
     @wraps(update)
     async def update_needrun(self: Any, *arguments: Any, **named: Any) -> None:
-        for study in studies(self.jobs):
-            self.forcefiles.update(map(str, stale(study)))
+        if not getattr(self.workflow, _CHECKED, False):
+            for study in studies(self.jobs):
+                self.forcefiles.update(map(str, stale(study)))
         await update(self, *arguments, **named)
 
     dag.update_needrun = update_needrun  # type: ignore[attr-defined]
@@ -83,6 +87,8 @@ def force_stale(dag: type, stale: Callable[[str], Iterable[Path]]) -> None:
 
 def check_before_report(workflow: Any, check: Callable[[], None]) -> None:
     """Call a function before ``--report`` gathers results; no setting of a workflow tells of that option.
+
+    What it checks is not looked for again by :func:`force_stale`.
 
     Parameters
     ----------
@@ -95,6 +101,7 @@ def check_before_report(workflow: Any, check: Callable[[], None]) -> None:
     @wraps(create)
     def create_report(*arguments: Any, **named: Any) -> None:
         check()
+        setattr(workflow, _CHECKED, True)
         create(*arguments, **named)
 
     workflow.create_report = create_report

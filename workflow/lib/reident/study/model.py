@@ -47,7 +47,6 @@ from reident.sections.simulation import (
 from reident.sections.variants import MAX_VARIANTS, Varied
 from reident.sections.variants import check as check_variants
 from reident.study import reading as studyfile
-from reident.study.named_files import check_files
 
 
 def _defaults_where_empty(value: Any) -> Any:
@@ -412,4 +411,4 @@ def parse(text: str) -> Study:
     return Study.model_validate_json(text)
 
 
-__all__ = ["InputError", "Study", "canonical_json", "check_files", "known_keys", "load", "parse", "plain"]
+__all__ = ["InputError", "Study", "canonical_json", "known_keys", "load", "parse", "plain"]
