@@ -1,8 +1,6 @@
 """Variants: which studies come of what a file lists, what they are called, what is refused, and what they share."""
 
 import copy
-import re
-from pathlib import Path
 
 import pytest
 from making import studies
@@ -15,7 +13,6 @@ from reident.pipeline.steps import STEPS, wanted
 from reident.study import variants
 from reident.study.model import Study, plain
 
-RULES = Path(__file__).parents[3] / "workflow" / "rules"
 ALPHA = {"set": "metrics.taxicab.alpha", "values": [0.25, 0.5, 0.75]}
 BINS = {"set": "binning.bins", "values": [3, 5]}
 PROTECTION = {
@@ -299,27 +296,6 @@ def test_shared_results_take_the_same_from_both_studies_in_every_step(tmp_path, 
             home = found.home(member.place, step, metric)
             for name in {step, *STEPS[step].before(metric)} & {rule.rule for rule in wanted(member.study)}:
                 assert found.part(home, name, metric) == found.part(member.place, name, metric)
-
-
-def test_a_shared_step_declares_every_step_whose_results_its_rule_reads():
-    """Or variants would share results that do not belong to them; the ledger would refuse these, but late."""
-    missing = {}
-    for file in sorted(RULES.glob("*.smk")):
-        for name, body in re.findall(
-            r"^(?:rule|checkpoint) (\w+):\n(.*?)(?=^\S|\Z)", file.read_text("utf-8"), re.MULTILINE | re.DOTALL
-        ):
-            read = re.search(r"    input:\n(.*?)    output:", body, re.DOTALL)
-            if name in SHARED and read:
-                steps = set(re.findall(r'made\("(\w+)"', read[1]))
-                steps |= {"score"} if "all_shards" in read[1] else set()
-                missing[name] = steps - closure(name)
-    assert missing
-    assert not any(missing.values()), missing
-
-
-def closure(step):
-    """Return all steps before a step."""
-    return set(STEPS[step].after).union(*(closure(other) for other in STEPS[step].after))
 
 
 def test_a_member_is_what_the_comparison_reads(tmp_path):

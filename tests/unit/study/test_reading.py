@@ -99,6 +99,13 @@ def test_unreadable_files_are_refused_with_file_and_line(tmp_path, sentence, con
     assert "\n" not in str(caught.value)
 
 
+def test_aliases_that_stand_for_a_billion_values_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(studyfile, "MAX_VALUES", 10_000)
+    lines = ["a0: &a0 [x, x]", *(f"a{at + 1}: &a{at + 1} [*a{at}, *a{at}]" for at in range(30))]
+    with pytest.raises(InputError, match="the file must have at most 10,000 values"):
+        studyfile.read(saved(tmp_path, "\n".join(lines)))
+
+
 @pytest.mark.parametrize("name", ["absent.yaml", "."])
 def test_a_file_that_cannot_be_opened_is_refused(tmp_path, name):
     with pytest.raises(InputError, match="the study file cannot be read"):

@@ -1,10 +1,10 @@
-"""The one exception that users see: what is wrong, where, and what to do."""
+"""The exception for wrong input: what is wrong, where, and what to do."""
 
 
 class InputError(Exception):
-    """Bad input, said in one sentence.
+    """Wrong input, reported in one message.
 
-    The message names the file, column and row number where they are known, and a
-    remedy. It never holds a key, a value of the data or a value of the internal
-    use file: adapters print it as it is, without a traceback.
+    The message begins with the file, column and row number, as far as they are known. It says what is
+    wrong and what to do, and never contains a key, a value of the data or a value of the internal use
+    file: adapters print it as it is, without a traceback.
     """

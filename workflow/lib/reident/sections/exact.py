@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Annotated, Any
 
@@ -21,6 +21,9 @@ value of up to 14 digits."""
 
 MAX_EXPONENT = 308
 """The largest exponent of a rational, as of a double. Without a limit, `1e9999999` would have ten million digits."""
+
+MAX_DIGITS = 10_000
+"""More digits than a rational can have: Python reads integers of at most 4,300 digits."""
 
 _EXPONENT = re.compile(r"e([+-]?[\d_]+)$", re.IGNORECASE)
 
@@ -50,7 +53,9 @@ def rational_text(value: Fraction) -> str:
             rest //= prime
     if rest != 1:
         return f"{value.numerator}/{value.denominator}"
-    return f"{(Decimal(value.numerator) / Decimal(value.denominator)).normalize():f}"
+    with localcontext() as context:
+        context.prec = MAX_DIGITS
+        return f"{(Decimal(value.numerator) / Decimal(value.denominator)).normalize():f}"
 
 
 Rational = Annotated[

@@ -230,13 +230,13 @@ class FileRisk(Section):
         return self.file if isinstance(self.file, str) else SURVEY
 
     @property
-    def own_file(self) -> RiskFile:
+    def described_file(self) -> RiskFile:
         """The file that only this section reads, declared or simulated."""
         return self.file if isinstance(self.file, RiskFile) else SIMULATED_SURVEY
 
     def sources(self, known: Mapping[str, SourceFile]) -> dict[str, SourceFile]:
         """Return the files of this section by side; ``known`` are the other files of the study."""
-        sources = {self.side: self.own_file if self.side == SURVEY else known[self.side]}
+        sources = {self.side: self.described_file if self.side == SURVEY else known[self.side]}
         if self.population is not None:
             sources[POPULATION] = self.population.file or SIMULATED_POPULATION
         return sources

@@ -226,7 +226,7 @@ class Study(Section):
         if side in ("puf", "eif"):
             return self.record_files[side].id
         if side == SURVEY:
-            return self.risk.own_file.id or ()
+            return self.risk.described_file.id or ()
         return self.matched.key(None if side == "confidential" else int(side.removeprefix("synthetic_")) - 1)
 
     @property

@@ -7,8 +7,9 @@ analyst wrote. A key that is given twice is an error. Each value keeps its line,
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,9 @@ MAX_FILE = 20_000_000
 MAX_LINE = 1_000_000
 MAX_SCALAR = 100_000
 """Characters of a study file, of one of its lines, and of one value: the time to read YAML grows with them."""
+
+MAX_VALUES = 2_000_000
+"""Values of a study file, aliases written out: a few lines of nested aliases can stand for billions."""
 
 MAX_DEPTH = 50
 """How deeply lists and sections may be nested; a study needs fewer than ten levels."""
@@ -103,7 +107,7 @@ def read(path: Path) -> tuple[Any, yaml.Node]:
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         if isinstance(node, yaml.MappingNode):
-            return _plain(node, path, ()), node
+            return _plain(node, path, (), itertools.count(1)), node
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "syntax error"
@@ -142,8 +146,11 @@ def _text(path: Path) -> str:
     return text
 
 
-def _plain(node: yaml.Node, path: Path, above: tuple[int, ...]) -> Any:
+def _plain(node: yaml.Node, path: Path, above: tuple[int, ...], number: Iterator[int]) -> Any:
+    """Return the content of a node below others, which are given by their identities; `number` counts the values."""
     line = node.start_mark.line + 1
+    if next(number) > MAX_VALUES:
+        raise _error(path, line, f"the file must have at most {MAX_VALUES:,} values. Write fewer aliases.")
     if id(node) in above:
         raise _error(path, line, "an alias must not contain itself. Write out its content.")
     if len(above) > MAX_DEPTH:
@@ -154,7 +161,7 @@ def _plain(node: yaml.Node, path: Path, above: tuple[int, ...]) -> Any:
             raise _error(path, line, f"a value must have at most {MAX_SCALAR:,} characters. Shorten it.")
         return None if node.style is None and node.value in _NULLS else node.value
     if isinstance(node, yaml.SequenceNode):
-        return [_plain(item, path, above) for item in node.value]
+        return [_plain(item, path, above, number) for item in node.value]
     mapping: dict[str, Any] = {}
     for key, value in node.value:
         line = key.start_mark.line + 1
@@ -162,7 +169,7 @@ def _plain(node: yaml.Node, path: Path, above: tuple[int, ...]) -> Any:
             raise _error(path, line, "a key must be plain text, not a list or a section. Correct the key.")
         if key.value in mapping:
             raise _error(path, line, f"`{key.value}` is given twice. Remove one of the two.")
-        mapping[key.value] = _plain(value, path, above)
+        mapping[key.value] = _plain(value, path, above, number)
     return mapping
 
 
