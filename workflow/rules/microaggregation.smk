@@ -77,7 +77,7 @@ rule agreements:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 12 * input.size_mb) * attempt,
     params:
         study=PLAN.part_digest("agreements"),
         library=PLAN.library_digest("agreements"),

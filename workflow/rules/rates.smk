@@ -34,7 +34,7 @@ rule rate:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 12 * input.size_mb) * attempt,
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 8 * input.size_mb) * attempt,
     params:
         study=PLAN.part_digest("rate"),
         library=PLAN.library_digest("rate"),
@@ -67,7 +67,7 @@ rule describe:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 16 * input.size_mb) * attempt,
     params:
         study=PLAN.part_digest("describe"),
         library=PLAN.library_digest("describe"),

@@ -62,7 +62,7 @@ rule rank:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 4 * input.size_mb) * attempt,
     params:
         study=PLAN.part_digest("rank"),
         library=PLAN.library_digest("rank"),
@@ -93,7 +93,7 @@ rule confirm:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 8 * input.size_mb) * attempt,
     params:
         study=PLAN.part_digest("confirm"),
         library=PLAN.library_digest("confirm"),

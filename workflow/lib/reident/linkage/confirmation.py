@@ -135,7 +135,8 @@ class _Limits:
             (self.pairs, slice(None)),
             (self.confirmed_pairs, linked),
         ):
-            np.add.at(counts, (stratum[puf[rows]], max_pairs[rows]), 1)
+            cell = stratum[puf[rows]] * np.int64(self.keep + 1) + max_pairs[rows]
+            counts[:] += np.bincount(cell, minlength=counts.size).reshape(counts.shape)
 
     def count_crowded(self, records: pa.Table, stratum: np.ndarray) -> None:
         """Count records for which scoring kept no pair."""

@@ -174,9 +174,9 @@ def _by_record(source: Source, truth: Linked, manifest: pd.DataFrame) -> pd.Data
     """Return one line per suspected PUF record: stratum, pairs, confirmed pairs, its chance under random drawing."""
     n_pairs, n_confirmed = (np.zeros(len(truth.stratum), np.int64) for _ in range(2))
     for batch in batches.split(source):
-        puf = batch["puf"].to_numpy()
-        np.add.at(n_pairs, puf, 1)
-        np.add.at(n_confirmed, puf, batch["confirmed"].to_numpy())
+        puf, confirmed = batch["puf"].to_numpy(), batch["confirmed"].to_numpy()
+        n_pairs += np.bincount(puf, minlength=len(n_pairs))
+        n_confirmed += np.bincount(puf[confirmed], minlength=len(n_pairs))
     record = np.flatnonzero(n_pairs)
     pairs, confirmed = n_pairs[record], n_confirmed[record]
     stratum = truth.stratum[record]
