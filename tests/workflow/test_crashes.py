@@ -201,7 +201,7 @@ def fill(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize(("when", "step"), FULL, ids=[when for when, _ in FULL])
-def test_a_disk_that_fills_is_told_and_more_room_mends_it(whole, disk, when, step):
+def test_a_full_disk_is_reported_and_with_more_room_the_run_goes_on(whole, disk, when, step):
     shutil.copytree(whole.folder / "in", disk / "in")
     (disk / "run").mkdir()
     filler = fill(disk) if step is None else None
@@ -213,8 +213,8 @@ def test_a_disk_that_fills_is_told_and_more_room_mends_it(whole, disk, when, ste
         time.sleep(0.005)
     full = ended(running)
     assert full.code != 0, full.shown
-    told = " ".join(full.shown.split())
-    assert "room on the disk" in told or "No space left on device" in told, full.shown
+    shown = " ".join(full.shown.split())
+    assert "room on the disk" in shown or "No space left on device" in shown, full.shown
     assert "Traceback" not in full.shown, full.shown
     assert_no_half_file(disk, whole.made)
     filler.unlink()
