@@ -1,7 +1,7 @@
-"""What may happen to a finished study, one change at a time: running again gives the right bytes, or one sentence that
-names the file and what mends it. `snakemake check` tells of each before, and of none after.
+"""What may happen to a finished study, one change at a time: running again gives the right bytes. `snakemake check`
+reports each change before the run, and nothing after it.
 
-An input that changes while a step reads it: tests/unit/test_ledger.py."""
+An input that changes while a step reads it: tests/unit/ledger/test_ledger.py."""
 
 from __future__ import annotations
 
@@ -375,7 +375,7 @@ def test_edited_code_of_the_same_size_and_time_gives_its_own_numbers(again, whol
     assert after[0] == pytest.approx(1 / before[0])
 
 
-def test_a_strangers_file_is_told_and_left_alone(again, whole):
+def test_an_unknown_file_is_reported_and_left_alone(again, whole):
     mine = again.results / "notes.txt"
     mine.write_text("mine", encoding="utf-8")
     found = again.check()
@@ -385,7 +385,7 @@ def test_a_strangers_file_is_told_and_left_alone(again, whole):
     assert mine.read_text(encoding="utf-8") == "mine"
 
 
-def test_versions_of_packages_that_are_others_now_are_told(again, monkeypatch):
+def test_other_installed_versions_of_packages_are_reported(again, monkeypatch):
     assert "other versions" not in again.check().line
     monkeypatch.setattr(check, "versions", lambda: {**digests.versions(), "numpy": "0.1"})
     found = again.check()
@@ -403,5 +403,5 @@ def test_the_target_check_walks_and_changes_nothing(again):
         edit(again.results / "rates.csv")
     ended = again.run("check")
     assert ended.code == 1
-    (said,) = ended.errors
-    assert "results/small/rates.csv is not what its step wrote. Run `snakemake" in said
+    (message,) = ended.errors
+    assert "results/small/rates.csv is not what its step wrote. Run `snakemake" in message

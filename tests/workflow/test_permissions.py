@@ -108,10 +108,10 @@ def test_open_results_are_refused_or_loudly_allowed(tmp_path):
     (run / "results").chmod(0o750)
     refused = snakemake("--dry-run", studies=[study], folder=run)
     assert refused.code != 0
-    (said,) = refused.errors
-    assert said.startswith(f"{run}/results holds confidential data and is open to others (drwxr-x---)")
-    assert f"`chmod -R go= {run}/results`" in said
+    (message,) = refused.errors
+    assert message.startswith(f"{run}/results holds confidential data and is open to others (drwxr-x---)")
+    assert f"`chmod -R go= {run}/results`" in message
     allowed = snakemake("shared_results=true", *made("small", "study.json"), studies=[study], folder=run)
     assert allowed.code == 0, allowed.shown
     assert f"Warning: {run}/results holds confidential data and is open to others" in allowed.shown
-    assert open_to_others(run / "results") == {}, "what is made in an open folder is the owner's all the same"
+    assert open_to_others(run / "results") == {}, "files in an open folder still belong to their owner alone"

@@ -62,7 +62,7 @@ def test_results_that_no_longer_hold_are_not_gathered(gathered, tmp_path):
         environment=NOWHERE,
     )
     assert ended.code != 0
-    (said,) = ended.errors
-    assert "small: the chain is broken: " in said
-    assert "was made from a different version of iuf.csv" in said
+    (message,) = ended.errors
+    assert "small: the chain is broken: " in message
+    assert "was made from a different version of iuf.csv" in message
     assert not (tmp_path / "again" / "run" / "stale.zip").exists()

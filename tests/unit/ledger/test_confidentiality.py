@@ -26,7 +26,7 @@ def test_an_open_folder_is_refused_and_the_named_command_closes_it(tmp_path, bit
     assert (mode(folder), mode(folder / "small" / "rates.csv")) == (bits & 0o700, 0o600)
 
 
-def test_what_is_allowed_is_said_of_each_open_folder(tmp_path):
+def test_each_open_folder_that_is_allowed_gives_a_warning(tmp_path):
     names = ("results", "closed", "reports", "absent")
     folders = [tmp_path / name for name in names]
     for folder, bits in zip(folders[:3], (0o755, 0o700, 0o777), strict=True):
@@ -47,7 +47,7 @@ def test_a_link_counts_as_the_folder_that_it_leads_to(tmp_path):
         confidentiality.check_folders([tmp_path / "results"], allowed=False)
 
 
-def test_a_folder_is_closed_with_its_files_and_logs_and_a_link_leads_to_nothing_closed(tmp_path):
+def test_closing_a_folder_closes_its_files_and_logs_but_not_what_a_link_leads_to(tmp_path):
     folder, other = tmp_path / ".snakemake", tmp_path / "other"
     files = [folder / name for name in ("log/a.log", "metadata/@long/name", "incomplete/b", "locks")]
     for path in (*files, other):

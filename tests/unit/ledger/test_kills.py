@@ -100,7 +100,7 @@ def test_a_step_killed_at_any_moment_leaves_its_complete_result_or_none(shop, be
 
 def test_a_file_that_is_written_short_is_no_result(shop):
     """The system takes a part of what it is given, then refuses: as at a limit of a file's size."""
-    whole, said = contents(shop), FORK.Queue()
+    whole, message = contents(shop), FORK.Queue()
 
     def work():
         unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
@@ -112,10 +112,10 @@ def test_a_file_that_is_written_short_is_no_result(shop):
                 finally:
                     resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
         except SystemExit as error:
-            said.put(str(error))
+            message.put(str(error))
 
     assert child(work) == 0
-    assert "step `bin` found no room on the disk for its results" in said.get(timeout=10)
+    assert "step `bin` found no room on the disk for its results" in message.get(timeout=10)
     assert not list(shop.root.rglob("*.part"))
     assert contents(shop) == whole
 

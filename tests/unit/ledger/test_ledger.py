@@ -103,9 +103,9 @@ def test_bad_input_ends_a_step_with_its_sentence_and_leaves_what_was_there(shop)
     before = {
         path: path.read_bytes() for path in shop.root.rglob("*") if path.is_file() and path.suffix != ".log"
     }
-    said, log = failing(shop, bad_input)
-    assert said == "Error: puf.csv, row 3: something is wrong; mend it."
-    assert log == said + "\n"
+    message, log = failing(shop, bad_input)
+    assert message == "Error: puf.csv, row 3: something is wrong; mend it."
+    assert log == message + "\n"
     after = {
         path: path.read_bytes() for path in shop.root.rglob("*") if path.is_file() and path.suffix != ".log"
     }
@@ -116,9 +116,9 @@ def test_an_unexpected_error_tells_its_place_and_keeps_its_details_to_the_owner(
     def crash(step):
         raise KeyError("SECRET-7")
 
-    said, log = failing(shop, crash)
-    assert "step `bin` failed unexpectedly (KeyError in crash, test_ledger.py line" in said
-    assert "SECRET-7" not in said + log
+    message, log = failing(shop, crash)
+    assert "step `bin` failed unexpectedly (KeyError in crash, test_ledger.py line" in message
+    assert "SECRET-7" not in message + log
     details = shop.root / "confidential" / "bin.txt"
     assert "SECRET-7" in details.read_text(encoding="utf-8")
     assert stat.S_IMODE(details.stat().st_mode) == 0o600
@@ -144,8 +144,8 @@ def test_an_error_while_an_error_is_told_brings_nothing_of_the_data_to_the_termi
 
 
 def test_a_forgotten_output_is_a_mistake_of_the_program_and_leaves_nothing(shop):
-    said, _ = failing(shop, lambda _: None)
-    assert "RuntimeError" in said
+    message, _ = failing(shop, lambda _: None)
+    assert "RuntimeError" in message
     assert not list(shop.root.rglob("*.part"))
 
 

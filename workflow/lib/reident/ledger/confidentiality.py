@@ -61,8 +61,8 @@ def check_records(folder: Path) -> None:
     for path in (path for name in ("metadata", "incomplete") for path in (folder / name).rglob("*")):
         if path.is_dir() and not path.name.startswith("@"):  # parts of long names
             raise InputError(
-                f"{path} must be a file, not a folder: it is a record of Snakemake. Rename it so that its name "
-                "begins with `@`, or move it to another folder, and run the same command again."
+                f"{path} must be a file, not a folder: it is a record of Snakemake. Move it out of {folder} and run "
+                "the same command again."
             )
 
 

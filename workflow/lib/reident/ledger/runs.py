@@ -153,10 +153,10 @@ def die_with_starter() -> None:
     Linux alone tells of that. On other systems a job whose run was killed works on to its end; the next run
     waits for it, or says that it still works.
     """
+    if sys.platform != "linux":
+        return
     process, _, numbers = os.environ.get(STARTER, "").partition(" ")
-    if (
-        numbers != _process_numbers() or sys.platform != "linux"
-    ):  # without a run, or in a container that hides it
+    if numbers != _process_numbers():  # started without a run, or in a container that hides it
         return
     starter = int(process)
     if os.getppid() == starter:

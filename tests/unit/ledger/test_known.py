@@ -1,0 +1,49 @@
+"""What the ledger compares its entries with: the study and its variants as they are now."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from reident.pipeline.family import Family
+from reident.pipeline.plan import Plan
+from unit.making import plain
+
+
+@pytest.fixture
+def members(tmp_path) -> Family:
+    variants = [{"set": "metrics.taxicab.alpha", "values": ["1/3", "1/2"]}]
+    file = tmp_path / "study.yaml"
+    file.write_text(yaml.safe_dump(plain(metrics={"taxicab": {}}, variants=variants)), encoding="utf-8")
+    return Family(file)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rule", "metric"),
+    [
+        ("an unknown step", "sort", None),
+        ("a step of a section that the study does not have", "match", None),
+        ("a metric that the study does not choose", "score", "winkler"),
+        ("an unknown metric", "score", "gower"),
+    ],
+    ids=lambda value: value if value and " " in value else "",
+)
+def test_what_a_study_does_not_ask_for_has_no_digest(members, sentence, rule, metric):
+    assert members.known_digest("", rule, metric) is None
+
+
+def test_every_other_step_has_the_digest_that_its_rule_has(members):
+    for place in ("", "variants/alpha-1-2"):
+        assert members.known_digest(place, "score", "taxicab") == members.digest(place, "score", "taxicab")
+        assert members.known_digest(place, "prepare") == members.digest(place, "prepare")
+
+
+def test_variants_are_known_by_their_results(members, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("alpha-1-2", "alpha-0.9"):  # the second is no longer among the variants
+        Path("results/plain/variants", name).mkdir(parents=True)
+    plan = Plan({"plain": members}, Path("notebook.ipynb"), Path)
+    known = plan.known("plain")
+    assert set(known) == {"", "variants/alpha-1-2"}
+    digest, sources = known["variants/alpha-1-2"]
+    assert digest("score", "taxicab") == members.digest("variants/alpha-1-2", "score", "taxicab")
+    assert set(sources) == {"puf", "eif", "iuf", "notebook"}
