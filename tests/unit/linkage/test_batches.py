@@ -100,7 +100,7 @@ def test_a_file_has_the_same_bytes_whatever_the_batches(tmp_path, monkeypatch, s
         sink = stored.Sink(tmp_path / "out.parquet")
         for part in batches.split(whole, rows):
             sink(part)
-        path, _, n = sink.close()
+        path, _, _, n = sink.close()
         assert n == 31
         contents.append(path.read_bytes())
         assert [pq.ParquetFile(path).metadata.row_group(k).num_rows for k in range(4)] == [10, 10, 10, 1]
