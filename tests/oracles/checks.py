@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import pairwise
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -147,7 +148,7 @@ def check_distribution(metric, expected, found, tables):
     pairs, records = Counter(), {}
     for pair in expected.scored.values():
         for stratum in (ALL, pair.stratum):
-            line = stratum, str(pair.order if metric == "unicity" else pair.rank)
+            line = stratum, pair.order if metric == "unicity" else pair.rank
             pairs[line] += 1
             records.setdefault(line, set()).add(pair.pufid)
     strata = strata_of(tables)
@@ -163,6 +164,6 @@ def check_rates(metric, expected, tables):
     assert [strata[stratum] for stratum in rows["stratum"]] == list(expected.rates)
     for row in rows.to_dict("records"):
         for column, value in expected.rates[strata[row["stratum"]]].items():
-            found = None if row[column] == "" else float(row[column])
+            found = None if pd.isna(row[column]) else float(row[column])
             close = value if value is None else pytest.approx(value, rel=1e-12, abs=1e-12)
             assert found == close, (metric, column)
