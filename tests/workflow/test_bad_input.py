@@ -299,6 +299,7 @@ def test_nothing_of_the_data_is_shown_or_logged(runs):
             assert not SECRETS.findall(content), name
 
 
+@pytest.mark.quick
 def test_one_bad_study_alone_fails(tmp_path):
     case = CASES[0]
     ended = snakemake(

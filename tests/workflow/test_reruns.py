@@ -200,6 +200,7 @@ def test_an_edited_module_is_in_the_plan_though_snakemake_compares_time_stamps_a
     assert planned == {"rank": 4, "confirm": 4, "describe": 1, "rate": 1}
 
 
+@pytest.mark.quick
 def test_a_changed_recode_gives_its_numbers_and_each_step_runs_once(again):
     """The checkpoint is among the steps: what ran before it is not forced again after it."""
     set_recode(again)
@@ -227,6 +228,7 @@ def test_a_source_swapped_with_its_time_stamp_kept_reruns_everything_from_prepar
     assert again.plan(*DATA) == {"prepare": 1, **EVERYTHING}
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("sentence", "lose"),
     [

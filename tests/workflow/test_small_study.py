@@ -16,6 +16,7 @@ from workflow import small
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.quick
 def test_a_small_study_is_what_the_oracle_says(tmp_path):
     tables = small.rows()
     file = small.write(tmp_path, tables=tables)

@@ -76,6 +76,7 @@ def drawn(folder: Path, number: int) -> list[Transition]:
     return list(itertools.islice(transitions.transitions(SEED, folder), number))
 
 
+@pytest.mark.quick
 def test_results_after_another_study_are_those_of_the_study_alone(tmp_path):
     check(drawn(tmp_path / "draw", BATCH), tmp_path)
 
@@ -86,6 +87,7 @@ def test_results_after_another_study_are_those_of_the_study_alone_many_times(tmp
     check(drawn(tmp_path / "draw", (batch + 1) * BATCH)[batch * BATCH :], tmp_path)
 
 
+@pytest.mark.quick
 def test_transitions_change_every_key_of_the_study_file():
     schema = documentation.schema()
     keys = {
@@ -131,6 +133,7 @@ MASKED = {
 }
 
 
+@pytest.mark.quick
 def test_a_new_missing_code_of_a_masked_variable_is_refused_after_a_run_as_it_is_before_one(tmp_path):
     study = transitions.changed(MASKED, {"linking_variables.0.missing": ["", "5"]})
     for name in ("after", "alone"):
