@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from making.studies import plain
 from reident.pipeline.family import Family
 from reident.pipeline.plan import Plan
-from unit.making import plain
 
 
 @pytest.fixture

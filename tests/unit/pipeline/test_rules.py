@@ -75,19 +75,19 @@ def makers(path):
 def steps_before(name):
     """The steps whose results a rule reads."""
     inputs = RULES[name].inputs
-    before = set(re.findall(r'\bmade\("(\w+)"', inputs))
+    before = set(re.findall(r'\bPLAN\.result\("(\w+)"', inputs))
     for path in re.findall(r'"results/{study}/([^"]+)"', inputs):
         before |= makers(path)
     for function, steps in {
         "accounts": {"prepare", "stratify"},
-        "confirmed_of": {"confirm"},
+        "confirmed": {"confirm"},
         "all_shards": {"score"},
         "compared": {"prepare", "bin"},
         "compared_tables": {maker for table in COMPARED.values() for maker in makers(table.path)},
     }.items():
-        if re.search(rf"={function}\b", inputs):
+        if re.search(rf"=PLAN\.{function}\b", inputs):
             before |= steps
-    if re.search(r"=source\(|unpack\((?:risk|matched)_sources\(\)\)", inputs):
+    if re.search(r"=PLAN\.source\(|unpack\(PLAN\.(?:risk|matched)_sources\(\)\)", inputs):
         before |= {
             step.rule
             for step in STEPS.values()
