@@ -21,9 +21,9 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loads
 test: $(READY)
 	$(PYTEST)
 
-# Everything but what is marked `long`, the properties on many examples.
-test-all: $(READY)
-	HYPOTHESIS_PROFILE=many $(PYTEST) -m "not long"
+# All tests but those marked `long`: the quick ones, and then the rest, with the properties on many examples.
+test-all: test
+	HYPOTHESIS_PROFILE=many $(PYTEST) -m "not long and not quick and (slow or many)"
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

@@ -28,8 +28,12 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whole studies first: with workers side by side, the short tests then fill the end."""
+    """Whole studies first: with workers side by side, the short tests then fill the end. Mark the properties."""
+    for item in items:
+        if "properties" in item.path.parts:
+            item.add_marker("many")
     items.sort(key=lambda item: "workflow" not in item.path.parts)
 
 

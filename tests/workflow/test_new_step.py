@@ -51,16 +51,16 @@ RULE = '''
 rule households:
     """Count the households of the public use file by size."""
     input:
-        study=study_file,
-        puf=made("prepare", "prepared/puf.parquet"),
+        study=ancient(PLAN.study_file),
+        puf=PLAN.result("prepare", "prepared/puf.parquet"),
     output:
         sizes="results/{study}/households/sizes.csv",
         ledger="results/{study}/ledger/households.json",
     log:
         "results/{study}/logs/households.log",
     params:
-        study=study_digest("households"),
-        library=library_digest("households"),
+        study=PLAN.part_digest("households"),
+        library=PLAN.library_digest("households"),
     script:
         "../scripts/households.py"
 '''

@@ -67,7 +67,9 @@ PLAN = Plan(FAMILIES, NOTEBOOK, shard_table)
 def stale_results(study):
     """The results of a study that no longer hold, as they are before the run."""
     if (settings := workflow.execution_settings) and settings.no_hooks and not workflow.dryrun:
-        sys.exit("Error: `--no-hooks` must not be given: `onstart` takes the locks of the run. Run without it.")
+        sys.exit(
+            "Error: `--no-hooks` must not be given: `onstart` takes the locks of the run. Run without it."
+        )
     return stale.find_stale(Path("results", study), PLAN.known(study))
 
 
