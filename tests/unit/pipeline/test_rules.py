@@ -75,11 +75,7 @@ def makers(path):
 def steps_before(name):
     """The steps whose results a rule reads."""
     inputs = RULES[name].inputs
-<<<<<<< HEAD
-    before = set(re.findall(r'\bPLAN\.result\(\s*"(\w+)"', inputs))
-=======
     before = set(re.findall(r'\bPLAN\.result\("(\w+)"', inputs))
->>>>>>> guards
     for path in re.findall(r'"results/{study}/([^"]+)"', inputs):
         before |= makers(path)
     for function, steps in {
