@@ -161,13 +161,13 @@ CASES = [
         "duplicate-key",
         "a key that repeats",
         change("eif.csv", "KEY-E4", "KEY-E2"),
-        ("eif.csv, row 5: the key (eifid) is not unique", "keep one record for each key"),
+        ("eif.csv, row 5: the key (eifid) is not unique", "Keep one record per key"),
     ),
     Case(
         "empty-key",
         "a record without a key",
         change("puf.csv", "KEY-P2", ""),
-        ("puf.csv, row 3, column `pufid`: the key must not be empty", "give every record a key"),
+        ("puf.csv, row 3, column `pufid`: the key must not be empty", "Give every record a key"),
     ),
     Case(
         "no-number",

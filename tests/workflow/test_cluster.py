@@ -49,7 +49,7 @@ def test_the_example_through_slurm_gives_the_bytes_of_a_local_run(slurm, tmp_pat
     here = commands.snakemake(studies=[EXAMPLE], folder=tmp_path / "here")
     there = commands.snakemake(*on_slurm(), studies=[EXAMPLE], folder=tmp_path / "there", cores=None)
     assert (here.code, there.code) == (0, 0), there.shown
-    assert len(results(tmp_path / "here", "example")) == 11
+    assert len(results(tmp_path / "here", "example")) == 15
     assert results(tmp_path / "there", "example") == results(tmp_path / "here", "example")
 
 
@@ -77,5 +77,5 @@ def test_a_study_through_a_submit_script_gives_the_bytes_of_a_local_run(tmp_path
         studies=[study], folder=tmp_path / "there", cores=None,
     )  # fmt: skip
     assert (here.code, there.code) == (0, 0), there.shown
-    assert len(results(tmp_path / "here", "small")) == 5
+    assert len(results(tmp_path / "here", "small")) == 6
     assert results(tmp_path / "there", "small") == results(tmp_path / "here", "small")
