@@ -99,7 +99,7 @@ def assess(
         "elliot-manning": dis_suda.elliot_manning(found.score, sizes, fraction),
         "user-guide": dis_suda.user_guide(found.score, sizes, fraction, len(names)),
     }
-    # Sorted, so that the simulation does not depend on the order of records.
+    # Sorting makes the simulation independent of the order of records.
     rng = np.random.default_rng(options.special.seed)
     special = dis.special(np.sort(cells), fraction, rng, tolerance=options.special.standard_error)
     reciprocal = (
@@ -197,7 +197,7 @@ def _without_msu(found: Suda, sizes: np.ndarray) -> int:
 
 
 def _unfound(found: Suda, sizes: np.ndarray) -> list[str]:
-    """What a limited search makes doubtful in both definitions."""
+    """Return what a limited search makes unreliable in both definitions."""
     n, largest = _without_msu(found, sizes), suda.largest_searched(found)
     if not n:
         return []
@@ -206,7 +206,7 @@ def _unfound(found: Suda, sizes: np.ndarray) -> list[str]:
 
 
 def _population(sizes: np.ndarray, reciprocal: np.ndarray | None, population: pa.Table) -> Lines:
-    """What the uniques are in the population: DIS estimates U / (population records in their cells)."""
+    """Return the uniques' sizes in the population: DIS estimates U / (population records in their cells)."""
     if reciprocal is None:
         return []
     mine = reciprocal[(sizes == 1) & np.isfinite(reciprocal)]
@@ -282,7 +282,7 @@ def _variables(codes: np.ndarray, found: Suda, names: list[str]) -> pd.DataFrame
 
 
 def _levels(found: Suda, names: list[str], categories: pd.DataFrame) -> pd.DataFrame:
-    """The levels that the file has, in the order of codes; a variable that is missing throughout has none."""
+    """Return the levels that the file has, in the order of codes; a variable that is missing throughout has none."""
     shown = [
         categories[categories["variable"] == name].head(len(levels))
         for name, levels in zip(names, found.msus.by_level, strict=True)
@@ -294,7 +294,7 @@ def _levels(found: Suda, names: list[str], categories: pd.DataFrame) -> pd.DataF
 
 
 def _scores(score: np.ndarray) -> pd.DataFrame:
-    """Records by the order of magnitude of their score; the first line is exactly 0."""
+    """Return records by the order of magnitude of their score; the first line is exactly 0."""
     most = float(score.max(initial=0.0))
     edges = [0.0, 1.0]
     while edges[-1] < most:

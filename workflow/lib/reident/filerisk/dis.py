@@ -97,7 +97,7 @@ def special(
     least_rounds: int = 100,
     most_rounds: int = MOST_ROUNDS,
 ) -> Special:
-    """The method itself: remove records, copy some back, match the removed against the file, until it is stable.
+    """Simulate the method: remove records, copy some back, match the removed records against the file, until it is stable.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def special(
 
 
 def _possible(sizes: np.ndarray, fraction: float, batch: int) -> tuple[bool, bool]:
-    """Whether a unique match can be right, and whether it can be wrong, when so many records are removed.
+    """Return whether a unique match can be right, and whether it can be wrong, when a number of records is removed.
 
     It is right where the whole cell is removed and the record alone comes back, wrong where one of the others alone
     is left or comes back.

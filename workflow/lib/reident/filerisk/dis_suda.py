@@ -47,7 +47,7 @@ class DisSuda(NamedTuple):
 
 
 def elliot_manning(score: np.ndarray, sizes: np.ndarray, fraction: float) -> DisSuda:
-    """Shares T = pr(cm|um)·U in proportion to ln(score), never above 1; what is over goes to those below 1.
+    """Share T = pr(cm|um)·U in proportion to ln(score), never above 1; what is over goes to those below 1.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def _counts(sizes: np.ndarray) -> tuple[np.ndarray, int, int]:
 
 
 def _shared_hazards(score: np.ndarray, sizes: np.ndarray) -> list[str]:
-    """What makes values of either definition doubtful."""
+    """Return the conditions under which values of either definition are unreliable."""
     hazards = []
     if not ((sizes == 1) | (sizes == 2)).any():
         hazards.append("No record is unique or in a pair: pr(cm|um) is undefined.")
@@ -184,7 +184,7 @@ def population_reciprocal(codes: np.ndarray, population: np.ndarray) -> np.ndarr
 def match_probability(reciprocal: np.ndarray) -> float:
     """Of some records n / Σ (size of their population cells): pr(cm|um) if each matches uniquely, no divergence.
 
-    A unique match with a population of F equal persons is as likely with each of them, so that among the unique
+    A unique match with a population of F equal persons is equally likely to be each of them; among the unique
     matches of n records those of large cells are many, and mostly false. DIS estimates this (Skinner and Elliot
     2002), not the mean of the reciprocals, which is never lower.
 
@@ -249,7 +249,7 @@ def tenths(values: np.ndarray, reciprocal: np.ndarray, groups: int = 10) -> pd.D
 def _by_group(
     place: np.ndarray, groups: int, values: np.ndarray, reciprocal: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Counts, means and pooled probability of records by group."""
+    """Return counts, means and pooled probability of records by group."""
     n = np.bincount(place, minlength=groups)
     persons = np.bincount(place, np.rint(1 / reciprocal), groups)
     empty = np.full(groups, np.nan)

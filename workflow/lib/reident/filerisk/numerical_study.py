@@ -23,7 +23,7 @@ DEFINITIONS = ("elliot-manning", "user-guide")
 
 
 def stratified_sample(strata: np.ndarray, fraction: float, rng: np.random.Generator) -> np.ndarray:
-    """Positions of a sample without replacement, the rounded fraction of each stratum, ascending, int64.
+    """Return positions of a sample without replacement, the rounded fraction of each stratum, ascending, int64.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def _sample(
     max_order: int | None,
     weighting: suda.Weighting,
 ) -> _Sample:
-    """One sample."""
+    """Return one sample."""
     sizes = cell_sizes(codes)
     score = suda.scores(codes, max_order=max_order, weighting=weighting).score
     n_alone, n_paired, unique = n_unique(sizes), n_in_pairs(sizes), sizes == 1

@@ -52,14 +52,14 @@ class Prepared(NamedTuple):
 
 
 def read_file(files: RiskFiles, path: Path) -> pa.Table:
-    """The text of what the study needs of the file whose risk is measured."""
+    """Return the text of what the study needs of the file whose risk is measured."""
     weight = [files.weight] if files.weight else []
     names = [*files.id, *(variable.column for variable in files.key), *weight]
     return reading.read(path, files.file, names, files.id)
 
 
 def read_population(files: RiskFiles, path: Path) -> pa.Table:
-    """The text of what the study needs of the population."""
+    """Return the text of what the study needs of the population."""
     if files.population is None:
         raise ValueError("the study has no population")
     names = [*(variable.column for variable in files.key), *files.strata]
@@ -127,7 +127,7 @@ def _last(source: SourceFile) -> str:
 
 
 def _weights(text: pa.Table, column: str, source: SourceFile) -> pa.Array:
-    """The weights; every one a number that is not negative, together at least as many as records."""
+    """Return the weights; every one a number that is not negative, together at least as many as records."""
     file, first = _last(source), source.first_row
     values = typed(
         text[column], Coding("numeric", decimal=source.decimal), Place(file, column, column, first)
@@ -160,7 +160,7 @@ def _coding(variable: KeyVariable, source: SourceFile) -> Coding:
 def _coded(
     variable: KeyVariable, files: RiskFiles, texts: Sequence[tuple[SourceFile, pa.Table]]
 ) -> tuple[list[np.ndarray], list[str]]:
-    """The codes of one variable in each file, int32, -1 where missing, and what they stand for."""
+    """Return the codes of one variable in each file, int32, -1 where missing, and what they stand for."""
     columns = []
     for source, text in texts:
         coding = _coding(variable, source)
@@ -185,7 +185,7 @@ def _coded(
 
 
 def _bin_labels(cuts: np.ndarray) -> list[str]:
-    """Bins in words; a bin holds what is above one cut point and up to the next."""
+    """Return bins in words; a bin holds what is above one cut point and up to the next."""
     if not len(cuts):
         return []
     shown = [f"{cut:,.6g}" for cut in cuts.tolist()]
@@ -196,7 +196,7 @@ def _bin_labels(cuts: np.ndarray) -> list[str]:
 def _in_order(
     codes: list[np.ndarray], labels: list[str], order: list[str]
 ) -> tuple[list[np.ndarray], list[str]]:
-    """Codes in the declared order, which holds every label."""
+    """Return codes in the declared order, which holds every label."""
     place = {label: at for at, label in enumerate(order)}
     new = np.append(np.array([place[label] for label in labels], np.int64), -1)
     return [new[own] for own in codes], order
@@ -247,7 +247,7 @@ def _unknown_codes(
 
 
 def _population(files: RiskFiles, text: pa.Table | None, columns: dict[str, pa.Array] | None) -> pa.Table:
-    """The population in the order of its values, so that samples do not depend on the order of its rows."""
+    """Return the population in the order of its values: samples must not depend on the order of its rows."""
     if text is None or columns is None:
         names = [STRATUM, *(variable.name for variable in files.key)]
         return pa.schema([(name, pa.int32()) for name in names]).empty_table()
@@ -262,7 +262,7 @@ def _population(files: RiskFiles, text: pa.Table | None, columns: dict[str, pa.A
 
 
 def _account(columns: list[dict[str, pa.Array]]) -> pd.DataFrame:
-    """Rows read, and rows in a cell of the whole key."""
+    """Return the account of the rows read, and of the rows in a cell of the whole key."""
     account = Account("prepare_filerisk")
     for name, own in zip(("file", "population"), columns, strict=False):
         n = len(next(iter(own.values())))
@@ -277,6 +277,6 @@ def _account(columns: list[dict[str, pa.Array]]) -> pd.DataFrame:
 
 
 def codes_of(table: pa.Table, names: Sequence[str]) -> np.ndarray:
-    """The key of a prepared table as the library takes it: int32 (n, v), -1 for missing."""
+    """Return the key of a prepared table as the library takes it: int32 (n, v), -1 for missing."""
     columns = [pc.fill_null(table[name], -1).to_numpy() for name in names]
     return np.ascontiguousarray(np.stack(columns, axis=1).astype(np.int32))

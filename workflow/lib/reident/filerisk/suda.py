@@ -40,7 +40,7 @@ class Suda(NamedTuple):
 def size_weights(n_keys: int, largest: int, weighting: Weighting) -> np.ndarray:
     """Weight of an MSU by its size k = 0 … ``largest``.
 
-    `elliot`: ∏_{i=k}^{M} (ATT − i), where M is ``largest`` or ATT − 1, whichever is less, so that an MSU of all
+    `elliot`: ∏_{i=k}^{M} (ATT − i), where M is ``largest`` or ATT − 1, whichever is less; an MSU of all
     ATT variables weighs 1. `normalised`: (2^{ATT−k} − 1)·k!·(ATT − k)! / ATT!, which is 0 for all variables.
 
     Raises
@@ -99,17 +99,17 @@ def _weighed(counts: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def largest_searched(suda: Suda) -> int:
-    """The size of the largest MSU that the search looked for, at least 1."""
+    """Return the size of the largest MSU that the search looked for, at least 1."""
     return suda.msus.counts.shape[1] - 1
 
 
 def total_score(suda: Suda) -> float:
-    """The sum of all scores, whatever the order of records."""
+    """Return the sum of all scores, whatever the order of records."""
     return float(_weighed(suda.msus.counts.sum(axis=0, dtype=np.int64)[None, :], suda.weights)[0])
 
 
 def reweighted(suda: Suda, n_keys: int, weighting: Weighting) -> Suda:
-    """The same MSUs under the other weighting, without a new search."""
+    """Return the same MSUs under the other weighting, without a new search."""
     weights = size_weights(n_keys, len(suda.weights) - 1, weighting)
     return Suda(_weighed(suda.msus.counts, weights), suda.msus, weights, weighting)
 
@@ -128,7 +128,7 @@ def by_size(suda: Suda) -> pd.DataFrame:
 
 
 def by_variable(suda: Suda, names: list[str]) -> pd.DataFrame:
-    """Each variable's contribution: the share of the total score carried by the MSUs that contain it.
+    """Return each variable's contribution: the share of the total score carried by the MSUs that contain it.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def by_variable(suda: Suda, names: list[str]) -> pd.DataFrame:
 
 
 def by_level(suda: Suda, names: list[str], labels: list[list[str]]) -> pd.DataFrame:
-    """Each level's contribution: as `by_variable`, of the records with that level; levels in the order of codes.
+    """Return each level's contribution: as `by_variable`, of the records with that level; levels in the order of codes.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def by_level(suda: Suda, names: list[str], labels: list[list[str]]) -> pd.DataFr
 
 
 def in_words(variables: np.ndarray, names: list[str]) -> list[str]:
-    """Sets of variables as ``age × tenure``; an empty set is an empty text."""
+    """Return sets of variables as ``age × tenure``; an empty set is an empty text."""
     words = {
         int(s): " × ".join(n for j, n in enumerate(names) if int(s) >> j & 1) for s in np.unique(variables)
     }

@@ -13,7 +13,7 @@ from reident.kernels.coding import frequencies, recode
 
 
 def cell_numbers(codes: np.ndarray) -> np.ndarray:
-    """Numbers the cells of the key 0, 1, … in the order of their codes.
+    """Number the cells of the key 0, 1, … in the order of their codes.
 
     Parameters
     ----------
@@ -43,14 +43,14 @@ def cell_numbers(codes: np.ndarray) -> np.ndarray:
 
 
 def cell_sizes(codes: np.ndarray) -> np.ndarray:
-    """How many records of the file are in each record's cell, int64 (n,); 0 for a record that misses a value."""
+    """Return how many records of the file are in each record's cell, int64 (n,); 0 for a record that misses a value."""
     numbers = cell_numbers(codes)
     counts = np.bincount(numbers[numbers >= 0], minlength=1)
     return np.where(numbers >= 0, counts[numbers], 0)
 
 
 def partition_structure(sizes: np.ndarray) -> pd.DataFrame:
-    """The frequency of frequencies.
+    """Return the frequency of frequencies.
 
     Parameters
     ----------
@@ -77,12 +77,12 @@ def n_in_pairs(sizes: np.ndarray) -> int:
 
 
 def k_anonymity_violations(sizes: np.ndarray, k: int) -> int:
-    """Records in cells of fewer than k records; those that miss a value are in no cell and not counted."""
+    """Return records in cells of fewer than k records; those that miss a value are in no cell and not counted."""
     return int(((sizes > 0) & (sizes < k)).sum())
 
 
 def special_uniques(codes: np.ndarray, sizes: np.ndarray, order: np.ndarray, searched: int) -> np.ndarray:
-    """Which sample uniques are unique on a proper subset of the key too; the other uniques are random uniques.
+    """Return which sample uniques are unique on a proper subset of the key too; the other uniques are random uniques.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def special_uniques(codes: np.ndarray, sizes: np.ndarray, order: np.ndarray, sea
     sizes : int64 (n,)
         Cell sizes on the whole key.
     order : int (n,)
-        Size of each record's smallest minimal sample unique, 0 where none was found.
+        Size of each record's smallest minimal sample unique; 0 where the search has not found one.
     searched : int
         Largest size that was searched, from 1. The result does not depend on it.
 
@@ -101,7 +101,7 @@ def special_uniques(codes: np.ndarray, sizes: np.ndarray, order: np.ndarray, sea
 
     Notes
     -----
-    A record of the whole key that is alone on a set is alone on every larger one. So it is a special unique if it
+    A record that is alone on a set is alone on every larger set. It is therefore a special unique if it
     is alone without one of the variables, whichever it is; no larger search is needed to know that.
     """
     n_keys = codes.shape[1]

@@ -43,5 +43,5 @@ class Account:
         self.lines.append((self.step, file, "used", used))
 
     def table(self) -> pd.DataFrame:
-        """The account with columns step, file, cause, rows."""
+        """Return the account with columns step, file, cause, rows."""
         return pd.DataFrame(self.lines, columns=COLUMNS)

@@ -2,7 +2,7 @@
 
 Parts are never joined into one string and never parsed: ("1", "23") and ("12", "3") differ,
 and so do "01" and "1". Codes follow the sorted order of the tuples, part by part, by
-Unicode code point, so that sorting codes sorts keys.
+Unicode code point: sorting codes sorts keys.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from reident.errors import InputError
 
 
 def text_codes(columns: Sequence[pa.ChunkedArray]) -> tuple[list[np.ndarray], pa.Array]:
-    """Codes of text columns in their common sorted vocabulary.
+    """Return codes of text columns in their common sorted vocabulary.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def text_codes(columns: Sequence[pa.ChunkedArray]) -> tuple[list[np.ndarray], pa
     -------
     codes : list of int64 (n,)
     labels : pyarrow.Array
-        The distinct texts in code point order; code k stands for ``labels[k]``.
+        The distinct texts in code point order; code k means ``labels[k]``.
     """
     encoded = [_combined(column).dictionary_encode() for column in columns]
     vocabulary = pc.unique(pa.concat_arrays([array.dictionary.cast(pa.string()) for array in encoded]))
@@ -48,7 +48,7 @@ def _combined(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 
 
 def codes(tables: Sequence[pa.Table], names: Sequence[Sequence[str]]) -> list[np.ndarray]:
-    """One code per record and table: equal codes where the key tuples are equal.
+    """Return one code per record and table: equal codes where the key tuples are equal.
 
     Parameters
     ----------
@@ -74,14 +74,14 @@ def codes(tables: Sequence[pa.Table], names: Sequence[Sequence[str]]) -> list[np
 
 
 def first_repeat(code: np.ndarray) -> int | None:
-    """The position of the first record whose code an earlier record has, or None."""
+    """Return the position of the first record whose code an earlier record has, or None."""
     order = np.argsort(code, kind="stable")
     repeats = order[1:][code[order][1:] == code[order][:-1]]
     return int(repeats.min()) if repeats.size else None
 
 
 def check(table: pa.Table, names: Sequence[str], file: str, first_row: int = 2) -> np.ndarray:
-    """The codes of a file's key.
+    """Return the codes of a file's key.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ def _records(part: Preparing, side: str, text: pa.Table, account: Account) -> pa
 
 
 def _typed(column: Column, side: str, source: RecordFile, text: pa.Table) -> pa.Array:
-    """One variable of one file, typed; null where missing."""
+    """Return one variable of one file, typed; null where missing."""
     name = getattr(column, side)
     place = Place(source.path.rsplit("/", 1)[-1], name, column.name, source.first_row)
     return typed(text[name], column.coding(side, source.decimal), place)

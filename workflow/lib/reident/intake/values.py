@@ -1,6 +1,6 @@
 """Typing one column of text: missing codes, recodes, NFC, coded integers, numbers (METHODS §1).
 
-Every step that reads a source file types its variables here, so that a value means the same
+Every step that reads a source file types its variables here: a value means the same
 whether it links two files, makes a record unique, or matches a synthetic record.
 """
 
@@ -16,7 +16,7 @@ from reident.sections.codes import Coding, normaliser, number
 
 
 class Place(NamedTuple):
-    """Where a column stands, for messages: file, column, variable of the study, number of the first record."""
+    """The place of a column, for messages: file, column, variable of the study, number of the first record."""
 
     file: str
     column: str
@@ -25,12 +25,12 @@ class Place(NamedTuple):
 
 
 def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.Array:
-    """One column, typed on its distinct texts and spread to the records.
+    """Return one column, typed on its distinct texts and spread to the records.
 
     Parameters
     ----------
     text : pyarrow text column (n,)
-        As it stands in the file, without nulls.
+        As written in the file, without nulls.
     coding : Coding
     place : Place
 

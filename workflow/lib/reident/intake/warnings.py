@@ -45,7 +45,7 @@ def of_keys(part: Preparing, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> lis
 
 
 def of_missing_codes(part: Preparing, puf: pa.Table, eif: pa.Table) -> list[str]:
-    """Codes that are declared as missing in one file only and occur in the other."""
+    """Warn of codes that are declared missing for one file only and occur in the other."""
     warnings = []
     for column in part.columns:
         for own, other, table in (("puf", "eif", puf), ("eif", "puf", eif)):
@@ -68,7 +68,7 @@ def of_missing_codes(part: Preparing, puf: pa.Table, eif: pa.Table) -> list[str]
 
 
 def of_unused_codes(part: Preparing, puf: pa.Table, eif: pa.Table) -> list[str]:
-    """Codes that are recoded and occur in no record, and several missing codes in one text.
+    """Warn of recoded codes that do not occur, and of several missing codes in one text.
 
     A missing code that occurs in no record is nothing to look at, nor is a recode table that names more codes than
     the file has, and all of those.

@@ -19,7 +19,7 @@ from reident.matching.radius import Ranked, Reach, ranked
 
 
 class Encoded(NamedTuple):
-    """The files as integers; file 0 is the confidential one, record i stands in column i of every array.
+    """The files as integers; file 0 is the confidential one, record i is column i of every array.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Matches(NamedTuple):
 
 
 def encode(options: MatchRules, confidential: pa.Table, synthetic: pa.Table) -> Encoded:
-    """Codes, ranks and intervals of the prepared files."""
+    """Return codes, ranks and intervals of the prepared files."""
     n = confidential.num_rows
     each_other = options.missing == "each_other"
     codes, sizes, numbers = {}, {}, {}
@@ -80,7 +80,7 @@ def encode(options: MatchRules, confidential: pa.Table, synthetic: pa.Table) -> 
 
 
 def _floats(column: pa.ChunkedArray) -> np.ndarray:
-    """Numbers with NaN where missing."""
+    """Return numbers with NaN where missing."""
     return column.to_numpy().astype(np.float64)
 
 
@@ -120,9 +120,9 @@ def _side_by_side(columns: Sequence[np.ndarray], n: int) -> np.ndarray:
 
 
 def pack(columns: Sequence[np.ndarray], sizes: Sequence[int], shape: tuple[int, ...]) -> np.ndarray:
-    """One code per record: equal where all columns are; −1 where one of them is negative.
+    """Return one code per record: equal where all columns are; −1 where one of them is negative.
 
-    Codes stay below eight times the number of records, so that a table by code fits the memory of the records.
+    Codes stay below eight times the number of records: a table by code then fits into the memory of the records.
 
     Parameters
     ----------
@@ -152,6 +152,6 @@ def pack(columns: Sequence[np.ndarray], sizes: Sequence[int], shape: tuple[int, 
 
 
 def _closer(code: np.ndarray) -> tuple[np.ndarray, int]:
-    """Codes 0, 1, 2, … in the same order, and how many there are."""
+    """Return codes 0, 1, 2, … in the same order, and how many there are."""
     distinct, dense = np.unique(code, return_inverse=True)
     return dense.reshape(code.shape).astype(np.int64, copy=False), len(distinct)

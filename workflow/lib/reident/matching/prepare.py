@@ -1,7 +1,7 @@
 """Typing the confidential file and the synthetic files, row beside row (METHODS §1, §8).
 
-Every synthetic file comes out in the order of the confidential file's rows, so that record i's own
-synthetic record stands in place i, whether rows correspond by order or by a key.
+Every synthetic file is put into the order of the confidential file's rows: record i corresponds to synthetic
+record i, whether rows correspond by order or by a key.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ class Prepared(NamedTuple):
 
 
 def read_confidential(options: MatchedFiles, path: Path) -> pa.Table:
-    """The text of what the study needs of the confidential file."""
+    """Return the text of what the study needs of the confidential file."""
     own = options.key()
     names = [*own, *_names(options), *(target.variable for target in options.targets)]
     return reading.read(path, options.file(), names, own)
 
 
 def read_synthetic(options: MatchedFiles, file: int, path: Path) -> pa.Table:
-    """The text of what the study needs of a synthetic file, counted from 0."""
+    """Return the text of what the study needs of a synthetic file, counted from 0."""
     own = options.key(file)
     return reading.read(path, options.file(file), [*own, *_names(options)], own)
 
@@ -123,7 +123,7 @@ def _last(path: str) -> str:
 
 
 def coding(options: MatchedFiles, variable: MatchedVariable, decimal: str = ".") -> Coding:
-    """How a matched variable is read: a number if it has a radius, otherwise a category."""
+    """Return how a matched variable is read: a number if it has a radius, otherwise a category."""
     kind: Literal["numeric", "categorical"] = "numeric" if variable.name in options.numeric else "categorical"
     return Coding(kind, variable.missing, integer_coded=variable.integer_coded, decimal=decimal)
 
@@ -142,7 +142,7 @@ def _typed(options: MatchedFiles, text: pa.Table, source: SourceFile) -> pa.Tabl
 
 
 def _order(options: MatchedFiles, place: int, confidential: pa.Table, text: pa.Table) -> np.ndarray | None:
-    """Where each confidential record's own synthetic record stands; None: in its own place."""
+    """Return the row of each confidential record's synthetic record; None if the rows are in the same order."""
     file, wanted = _last(options.file(place).path), _last(options.file().path)
     if not options.key():
         if text.num_rows != confidential.num_rows:
@@ -171,7 +171,7 @@ def _order(options: MatchedFiles, place: int, confidential: pa.Table, text: pa.T
 
 
 def _targets(options: MatchedFiles, text: pa.Table, file: str) -> np.ndarray:
-    """Which records meet every condition: bool (n,)."""
+    """Return which records meet every condition: bool (n,)."""
     chosen = np.ones(text.num_rows, bool)
     for target in options.targets:
         chosen &= _meets(options, target, text, file)
@@ -208,7 +208,7 @@ def _meets(options: MatchedFiles, target: Target, text: pa.Table, file: str) -> 
 
 
 def _exact(value: float) -> Fraction:
-    """The decimal number that stands in the file."""
+    """Return the decimal number in the file."""
     return Fraction(repr(value))
 
 

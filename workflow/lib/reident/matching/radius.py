@@ -1,7 +1,7 @@
 """Numbers that are equal within a radius, decided exactly (METHODS §8).
 
 Binary floating point cannot decide whether 0.8 is within 0.1 of 0.7: the difference of the two
-doubles is a little more than 0.1. Here a value is the decimal number that stands in the file (the
+doubles is a little more than 0.1. Here a value is the decimal number in the file (the
 shortest one with the same double, which is the written one up to 15 digits), the radius is the
 number in the study file, and |y − x| ≤ r·|x| or |y − x| ≤ d is decided on these, in integers.
 
@@ -77,7 +77,7 @@ def neighbourhoods(distinct: np.ndarray, reach: Reach) -> tuple[np.ndarray, np.n
     Parameters
     ----------
     distinct : float64 (k,)
-        Sorted, finite, none twice.
+        Sorted, finite, distinct.
     reach : Reach
 
     Returns
@@ -101,7 +101,7 @@ def neighbourhoods(distinct: np.ndarray, reach: Reach) -> tuple[np.ndarray, np.n
 
 
 def scaled_whole(values: np.ndarray) -> tuple[np.ndarray, int] | None:
-    """Values as whole numbers of 10^−places, where 15 digits are enough for all of them; otherwise None.
+    """Return values as whole numbers of 10^−places, where 15 digits are enough for all of them; otherwise None.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def scaled_whole(values: np.ndarray) -> tuple[np.ndarray, int] | None:
 
 
 def _units(size: Fraction, whole: np.ndarray, places: int, reach: Reach) -> np.ndarray | int:
-    """The farthest distance in units, for each value where the radius is relative."""
+    """Return the farthest distance in units, for each value where the radius is relative."""
     if not reach.relative:
         return min(_reach_in_units(size, 0, places, reach), _FARTHEST)
     if size.numerator < 9_000:  # times 10^15 still fits 64 bits
@@ -134,13 +134,13 @@ def _units(size: Fraction, whole: np.ndarray, places: int, reach: Reach) -> np.n
 
 
 def _reach_in_units(size: Fraction, unit: int, places: int, reach: Reach) -> int:
-    """The largest whole distance within the radius of a value; −1 where none is."""
+    """Return the largest whole distance within the radius of a value; −1 if there is no such distance."""
     top = size.numerator * (abs(unit) if reach.relative else 10**places)
     return top // size.denominator if reach.interval == "closed" else -(-top // size.denominator) - 1
 
 
 def _long_units(values: np.ndarray) -> tuple[list[int], int]:
-    """Values as integers of any length, of 10^−places: the shortest decimals with the same doubles."""
+    """Return values as integers of any length, of 10^−places: the shortest decimals with the same doubles."""
     decimals = [Decimal(repr(value)) for value in values.tolist()]
     places = max((max(0, -int(decimal.as_tuple().exponent)) for decimal in decimals), default=0)
     return [_whole(decimal, places) for decimal in decimals], places

@@ -74,7 +74,7 @@ class Matched(NamedTuple):
 
 
 def summarise(c: np.ndarray, own: np.ndarray) -> Risk:
-    """The summaries of one file, from c and T of its targets; all zero and NaN without a target."""
+    """Return the summaries of one file, from c and T of its targets; all zero and NaN without a target."""
     c, own = np.asarray(c), np.asarray(own, bool)
     n = len(c)
     unique = c == 1
@@ -88,7 +88,7 @@ def summarise(c: np.ndarray, own: np.ndarray) -> Risk:
 
 
 def mean_of(risks: Sequence[Risk]) -> Risk:
-    """The mean over synthetic files; a false match rate counts where it is defined."""
+    """Return the mean over synthetic files; a false match rate counts where it is defined."""
     expected, true, false, unique = (_mean([risk[at] for risk in risks]) for at in range(4))
     return Risk(expected, true, false, unique, risks[0].targets)
 
@@ -136,9 +136,9 @@ def match_files(options: MatchRules, confidential: pa.Table, synthetic: pa.Table
 
 
 def danger(means: Sequence[Risk], sets: Sequence[NamedSet]) -> list[int]:
-    """Positions of the sets, the most dangerous first.
+    """Return positions of the sets, the most dangerous first.
 
-    By expected match risk, then true match rate, then false match rate (low is dangerous, none is not);
+    By expected match risk, then true match rate, then false match rate (a low rate is dangerous, an undefined one is not);
     of equal ones the set with fewer variables, then the earlier one.
     """
 
@@ -151,12 +151,12 @@ def danger(means: Sequence[Risk], sets: Sequence[NamedSet]) -> list[int]:
 
 
 def file_names(m: int) -> list[str]:
-    """The names of the files in tables, of m synthetic ones: the confidential file is the last."""
+    """Return the names of the files in tables, of m synthetic ones: the confidential file is the last."""
     return [*map(str, range(1, m + 1)), CONFIDENTIAL]
 
 
 def _lines(one: NamedSet, place: int, risks: list[Risk]) -> pd.DataFrame:
-    """The lines of one set: each synthetic file, their mean, the confidential file."""
+    """Return the lines of one set: each synthetic file, their mean, the confidential file."""
     own, *copies = risks
     lines = pd.DataFrame([*copies, mean_of(copies), own], columns=list(Risk._fields))
     lines.insert(0, "file", [*file_names(len(copies))[:-1], MEAN, CONFIDENTIAL])

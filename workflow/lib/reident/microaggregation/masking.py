@@ -49,14 +49,14 @@ class Made(NamedTuple):
 
 
 def columns_of(masking: Masking) -> list[str]:
-    """The columns of the original file that the files of the study hold, beside its key."""
+    """Return the columns of the original file that the files of the study hold, beside its key."""
     options = masking.options
     used = [getattr(column, side) for column in masking.columns for side in ("puf", "eif")]
     return [name for name in dict.fromkeys([*options.variables, *used]) if name not in options.key]
 
 
 def read_original(masking: Masking, path: Path) -> pa.Table:
-    """The text of what the study needs of the original file."""
+    """Return the text of what the study needs of the original file."""
     options = masking.options
     own = [] if not options.id and options.path else list(options.key)
     return reading.read(path, options.source, [*own, *columns_of(masking)], own)
@@ -65,7 +65,7 @@ def read_original(masking: Masking, path: Path) -> pa.Table:
 def make(masking: Masking, original: pa.Table) -> Made:
     """Micro-aggregate a file, sample the masked records, and keep the truth.
 
-    A function of the study and of the file's records, not of their order (but for a file without a key).
+    A function of the study and of the file's records, not of their order (except for a file without a key).
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def make(masking: Masking, original: pa.Table) -> Made:
 
 
 def sample_size(n: int, fraction: Fraction) -> int:
-    """The records of a sample: the nearest whole number, a half upwards, at least one."""
+    """Return the records of a sample: the nearest whole number, a half upwards, at least one."""
     return max(1, math.floor(n * fraction + Fraction(1, 2)))
 
 
@@ -117,7 +117,7 @@ def _file(options: Microaggregate) -> str:
 
 
 def _with_key(options: Microaggregate, original: pa.Table) -> tuple[pa.Table, np.ndarray]:
-    """The records with a key, numbered where they have none, and their order by it."""
+    """Return the records with a key, numbered where they have none, and their order by it."""
     if not original.num_rows:
         raise InputError(f"{_file(options)}: the file has a header and no records. Check the export.")
     key = list(options.key)
@@ -167,7 +167,7 @@ def _check_codes(
 
 
 def _of_codes(values: np.ndarray, coding: Coding) -> int:
-    """How many numbers are read as missing."""
+    """Return how many numbers are read as missing."""
     normal = normaliser(coding)
     missing = {normal(code) for code in coding.missing}
     numbers = (number(clean(code)) for code in coding.missing)
@@ -176,7 +176,7 @@ def _of_codes(values: np.ndarray, coding: Coding) -> int:
 
 
 def _written(values: dict[str, np.ndarray], text: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Numbers in their shortest text; a missing value in its own code."""
+    """Return numbers in their shortest text; a missing value in its own code."""
     out = {}
     for name, own in values.items():
         out[name] = np.array([repr(value) for value in own.tolist()], object)
@@ -188,7 +188,7 @@ def _written(values: dict[str, np.ndarray], text: dict[str, np.ndarray]) -> dict
 def _deviating(
     options: Corresponding, values: dict[str, np.ndarray], streams: Streams
 ) -> dict[str, np.ndarray]:
-    """The values with the deviations of the intruder's file."""
+    """Return the values with the deviations of the intruder's file."""
     n, v = len(next(iter(values.values()))), len(values)
     most = min(options.deviating, v)
     number = streams("number").integers(0, most, n, endpoint=True)

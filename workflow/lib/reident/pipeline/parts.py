@@ -1,7 +1,7 @@
 """What each step takes from a study: one frozen value, made here, and its digest.
 
 A library function receives its value and never the study, and the digest of that very value is a parameter of the
-step's rule. So nothing in a study can influence a step without running it again.
+step's rule. Nothing in a study can therefore influence a step without running it again.
 """
 
 from __future__ import annotations

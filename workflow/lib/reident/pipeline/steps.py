@@ -1,4 +1,4 @@
-"""The steps of a study: the one table of what each takes, runs, rests on and makes.
+"""The steps of a study: the one table of what each takes, runs, reads and makes.
 
 The rules, the ledger, the report, the comparison of variants and the documentation are derived from this table, or a
 test holds them to it. A new step is a line here, its module, its rule and its adapter.
@@ -257,7 +257,7 @@ def _steps() -> Iterator[Step]:
 
 
 STEPS: dict[str, Step] = {step.rule: step for step in _steps()}
-"""Every step by the name of its rule, each after those that it rests on."""
+"""Every step by the name of its rule, each after those whose results it reads."""
 
 
 def wanted(study: Study) -> list[Step]:
