@@ -187,7 +187,7 @@ def check(path: Path, names: dict[str, list[str]], conditions: frozenset[str] = 
         schema, types = pq.read_schema(path), PARQUET_TYPES
         values = dict(zip(schema.names, schema.types, strict=True))
     elif path.suffix == ".csv":
-        frame, types = stored.read_text(path) if table.holds_data else stored.read(path), CSV_TYPES
+        frame, types = stored.read_text(path) if table.holds == "records" else stored.read(path), CSV_TYPES
         values = {name: frame[name] for name in frame.columns}
     else:
         assert not columns, path

@@ -97,7 +97,7 @@ def special(
     least_rounds: int = 100,
     most_rounds: int = MOST_ROUNDS,
 ) -> Special:
-    """Simulate the method: remove records, copy some back, match the removed records against the file, until it is stable.
+    """Simulate the method: remove records, copy some back, match those removed against the file, until it is stable.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def read_csv(path: Path) -> pd.DataFrame:
 def read_text(path: Path) -> pd.DataFrame:
     """Return the cells of a CSV table as text, without what keeps them from steering a spreadsheet."""
     table = pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
-    return spreadsheets.plain(table) if spreadsheets.is_for_people(path) else table
+    return spreadsheets.plain(table) if spreadsheets.is_for_people(path) else table.astype(object)
 
 
 def typed(table: Table, text: pd.DataFrame) -> pd.DataFrame:

@@ -138,7 +138,7 @@ def match_files(options: MatchRules, confidential: pa.Table, synthetic: pa.Table
 def danger(means: Sequence[Risk], sets: Sequence[NamedSet]) -> list[int]:
     """Return positions of the sets, the most dangerous first.
 
-    By expected match risk, then true match rate, then false match rate (a low rate is dangerous, an undefined one is not);
+    By expected match risk, then true match rate, then false match rate (a low one is dangerous);
     of equal ones the set with fewer variables, then the earlier one.
     """
 

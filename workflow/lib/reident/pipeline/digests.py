@@ -43,8 +43,8 @@ def versions() -> dict[str, str]:
 def library_digest(rule: str, metric: str | None = None) -> str:
     """Return the SHA-256 over a step's adapter and the sources of its modules and all that these import.
 
-    The study and the table of steps are left out: what a step takes of a study has a digest of its own. Also left out are the
-    kernels of steps that do not run them. Imports for type checking only do not count.
+    The study and the table of steps are left out: what a step takes of a study has a digest of its own. The
+    kernels of steps that do not run them are left out too. Imports for type checking only do not count.
     """
     total = hashlib.sha256()
     for module in modules(rule, metric):
