@@ -304,8 +304,8 @@ def test_every_step_failed_once_and_the_run_ended_well_all_the_same(left):
     }
     rules |= {"prepare_filerisk", "assess_file", "prepare_matching", "match", "microaggregate", "agreements"}
     assert left.marks == rules | {"notebook"}
-    details = [name for name in left.files if "/confidential/" in name]
-    assert {hit for name in details for hit in found(left.files[name].read_bytes(), WORD)} != set()
+    # The details of a failed attempt go once the step has succeeded.
+    assert [name for name in left.files if "/confidential/" in name] == []
 
 
 def test_every_spoilt_study_failed_with_a_sentence_of_its_own(left):

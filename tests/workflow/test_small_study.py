@@ -53,4 +53,4 @@ def test_without_a_true_link_in_a_stratum_there_is_no_verdict(tmp_path, links):
         assert "Within the limit" not in text
     for text in (page, pdf.pages[0].extract_text()):
         assert "No verdict" in text
-        assert "no suspicion can be" in " ".join(text.split())
+        assert "no suspected pair can be" in " ".join(text.split())
