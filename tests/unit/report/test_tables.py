@@ -166,13 +166,13 @@ UNLINKED = {"linked": 0.0, "nothing_confirmed": EVERY}
     [
         (
             UNLINKED,
-            "None of the 43 true links is inside a stratum",
+            "Not one of the 43 true links is inside a stratum",
             "All true links lie outside the strata",
         ),
         ({**UNLINKED, "lost": False}, "There are no true links between the files", "No true link."),
         (
             {**UNLINKED, "nothing_suspected": EVERY},
-            "None of the 43 true links",
+            "Not one of the 43 true links",
             "All true links lie outside",
         ),
     ],
