@@ -19,8 +19,8 @@ from reident.study.model import Study
 Asked = Callable[[Any], Any]
 """A function of a job's wildcards."""
 
-RESULTS, REPORTS = Path("results"), Path("reports")
-"""The folders of the results and the reports, from the working directory."""
+RESULTS = Path("results")
+"""The folder of the results, from the working directory."""
 
 LARGE_FILE = 100_000
 """Bytes above which a file counts as large in the overview of ``snakemake --report``."""
@@ -257,8 +257,3 @@ def _maker(study: Study, side: str) -> str:
 def is_large(path: str) -> bool:
     """Return whether a file is large, or not there yet; `input.size_mb` is not known where `--report` asks."""
     return not Path(path).is_file() or Path(path).stat().st_size > LARGE_FILE
-
-
-def memory(base: int, per_mb: float = 0.0) -> Callable[[Any, Any, int], int]:
-    """Give the memory of a job in MB: a base and a multiple of its inputs' size, more at every attempt."""
-    return lambda wildcards, input, attempt: int(base + per_mb * input.size_mb) * attempt  # noqa: A006, ARG005

@@ -14,10 +14,8 @@ from reident.ledger.chain import Chain, place_of, root_of
 from reident.ledger.stored import read_csv
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import steps
+from reident.pipeline.tables import WHOLE
 from reident.study.model import Study
-
-WHOLE = "ALL"
-"""The stratum of the lines on the whole study."""
 
 RESOLVED = "study.json"
 """The study with every default filled in, which decides what tables the report shows."""
