@@ -27,6 +27,7 @@ include: "workflow/rules/rates.smk"
 include: "workflow/rules/matching.smk"
 include: "workflow/rules/compare.smk"
 include: "workflow/rules/filerisk.smk"
+include: "workflow/rules/verdict.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/check.smk"
 

@@ -37,6 +37,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: "workflow" not in item.path.parts)
 
 
+@pytest.hookimpl(optionalhook=True)  # tests also run without xdist
 def pytest_xdist_auto_num_workers() -> int:
     """One worker more than processors: studies wait for their processes, and a cluster's test for its scheduler."""
     return (os.cpu_count() or 1) + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from work import BANDS, KEEP, NEAREST, WORKS, answer, limit
+from work import BANDS, CLOSEST, KEEP, NEAREST, WORKS, answer, limit
 
 
 def main(name: str, file: str, threads: str = "2") -> None:
@@ -32,7 +32,7 @@ def main(name: str, file: str, threads: str = "2") -> None:
         answer(work, records, found.msus.order[records], found.msus.counts[records].sum(axis=1))
     elif work.metric == "winkler":
         from reident.linkage.metrics.contract import Setting
-        from reident.linkage.metrics.winkler import METRIC, Nearest, Options
+        from reident.linkage.metrics.winkler import METRIC, Closest, Nearest, Options
         from reident.linkage.pairing import Pairing, Records, Scope
         from reident.sections.linkage import LinkingVariable
 
@@ -40,9 +40,10 @@ def main(name: str, file: str, threads: str = "2") -> None:
         variables = tuple(LinkingVariable(name=f"x{at}", type="numeric") for at in range(work.numeric))
         spread, scope = np.full(work.numeric, np.nan), Scope(*(side.values for side in sides))
         pairing = Pairing(variables, *sides, (None,) * work.numeric, spread, scope)
-        options = Options(agreement="half_gap" if work.norm == "half_gap" else Nearest(nearest=NEAREST))
-        pairs = METRIC.score(pairing, options, Setting(KEEP, int(threads)))
-        answer(work, pairs.puf, pairs.eif, -pairs.score)
+        rules = {"half_gap": "half_gap", "nearest": Nearest(nearest=NEAREST)}
+        rule = rules.get(work.norm) or Closest(closest=CLOSEST[work.numeric])
+        pairs = METRIC.score(pairing, Options(agreement=rule), Setting(KEEP, int(threads)))
+        answer(work, pairs.puf, pairs.eif, pairs.score if work.norm not in rules else -pairs.score)
     elif work.metric == "adhoc":
         from reident.kernels import adhoc
         from reident.sections.exact import SCALE

@@ -41,6 +41,9 @@ PEERS = {
     "unicity": ["polars group-by", "DuckDB group-by"],
     "suda": [],
 }  # fmt: skip
+ALL_RELEASED = {"half_gap", "closest-all"}
+"""Works with micro-aggregated files of which every record is released, not one in a hundred."""
+
 PARTIAL = {"splink, blocked"}
 """Peers that do not look at all pairs, whose answers need not agree."""
 
@@ -98,7 +101,7 @@ def measure(name: str, work: Work, sizes: list[int], options: argparse.Namespace
     peers = PEERS[work.metric] if options.peers.exists() else []
     for n in sizes:
         if work.metric == "winkler":
-            released = n if work.norm == "half_gap" else max(1, n // 100)
+            released = n if work.norm in ALL_RELEASED else max(1, n // 100)
             file = draw.masked(n, work.numeric, released, OUT / "files")
         else:
             file = draw.files(n, work.categorical, work.numeric, OUT / "files")

@@ -28,12 +28,17 @@ WORKS = {
     "unicity": Work("unicity", 13, 0),
     "winkler-half-gap": Work("winkler", 0, 3, "half_gap"),
     "winkler-nearest": Work("winkler", 0, 10, "nearest"),
+    "winkler-closest": Work("winkler", 0, 10, "closest"),
+    "winkler-closest-all": Work("winkler", 0, 5, "closest-all"),
     "suda-8": Work("suda", 8, 0),
     "suda-13": Work("suda", 13, 0),
 }
 
 NEAREST = 360
-"""Winkler: so many values agree by `nearest`; of its records one in a hundred is released, by `half_gap` all."""
+"""Winkler: so many values agree by `nearest`; of its records one in a hundred is released, as for `closest`."""
+
+CLOSEST = {10: 7, 5: 3}
+"""Winkler: on so many variables records are closest, by the number of variables."""
 
 BANDS = ((0.0, 5), (0.1, 4), (0.25, 2))
 """Adhoc: within so much of the PUF value, in proportion to it, a numeric variable scores so much."""

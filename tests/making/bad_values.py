@@ -91,6 +91,9 @@ KEYS_AND_VALUES = [
         account={"puf used": 2, "iuf used": 1},
         values={"iuf pufid": [LONG], "puf age": [7041.625, 7052.875]},
         study=source("puf", path="puf.parquet"),
+        warnings=(
+            "eif.csv, variable trade: 1 code does not occur in puf.parquet, so 1 of 4 records (25.0 %) never agree",
+        ),
     ),
     Fixture(
         "keys that a spreadsheet rounded",
@@ -104,6 +107,9 @@ KEYS_AND_VALUES = [
         account={"puf used": 2, "iuf used": 1},
         values={"iuf person": ["3"]},
         study=COMPOSITE,
+        warnings=(
+            "eif.csv, variable trade: 1 code does not occur in puf.csv, so 1 of 4 records (25.0 %) never agree",
+        ),
     ),
     Fixture(
         "composite keys cut elsewhere in the links",
@@ -148,6 +154,9 @@ KEYS_AND_VALUES = [
         {"eif.csv": EIF + "KEY-E5,ZONE-3,7041.625,TRADE-a\n"},
         account={"eif used": 5},
         values={"strata n_puf": [2, 2, 0], "strata n_eif": [2, 2, 1]},
+        warnings=(
+            "eif.csv, variable region: 1 code does not occur in puf.csv, so 1 of 5 records (20.0 %) are in strata",
+        ),
     ),
     Fixture(
         "no code of a stratum in common",
@@ -178,6 +187,10 @@ KEYS_AND_VALUES = [
         {"puf.csv": PUF.replace("TRADE-b", "NA"), "eif.csv": EIF.replace("TRADE-b", "NA")},
         account=COMPLETE,
         values={"puf trade": ["TRADE-a", "NA", "TRADE-c", "TRADE-a"]},
+        warnings=(
+            "puf.csv, variable trade: 1 of 4 records (25.0 %) have a code that looks like missing values",
+            "eif.csv, variable trade: 1 of 4 records (25.0 %) have a code that looks like missing values",
+        ),
     ),
     Fixture(
         "NA as a missing code",
@@ -185,6 +198,9 @@ KEYS_AND_VALUES = [
         account=COMPLETE,
         values={"puf trade": ["TRADE-a", None, "TRADE-c", "TRADE-a"]},
         study=variables(trade_missing=["NA"]),
+        warnings=(
+            "eif.csv, variable trade: 1 code does not occur in puf.csv, so 1 of 4 records (25.0 %) never agree",
+        ),
     ),
     Fixture(
         "NA in a numeric variable",
@@ -199,6 +215,7 @@ KEYS_AND_VALUES = [
         },
         account=COMPLETE,
         values={"puf trade": ["1", "1.0", "01", "1"]},
+        warnings=("puf.csv, variable trade: 1 code does not occur in eif.csv, so 1 of 4 records (25.0 %)",),
     ),
     Fixture(
         "codes 1, 1.0 and 01 are one, declared",
@@ -209,6 +226,9 @@ KEYS_AND_VALUES = [
         account=COMPLETE,
         values={"puf trade": ["1", "1", "1", "1"]},
         study=variables(trade_integer_coded=True),
+        warnings=(
+            "eif.csv, variable trade: 1 code does not occur in puf.csv, so 1 of 4 records (25.0 %) never agree",
+        ),
     ),
     Fixture(
         "trailing blanks of codes",
@@ -226,7 +246,11 @@ KEYS_AND_VALUES = [
         "fewer than half of the codes in common",
         {"eif.csv": EIF.replace("TRADE-a", "TRADE-x").replace("TRADE-c", "TRADE-y")},
         account=COMPLETE,
-        warnings=("Fewer than half of the codes of the linking variable trade occur in both files (1 of 5)",),
+        warnings=(
+            "puf.csv, variable trade: 2 codes do not occur in eif.csv",
+            "eif.csv, variable trade: 2 codes do not occur in puf.csv",
+            "Fewer than half of the codes of the linking variable trade occur in both files (1 of 5)",
+        ),
     ),
     Fixture(
         "1.2E+15 is a number",
@@ -259,13 +283,19 @@ KEYS_AND_VALUES = [
         {"eif.csv": EIF.replace("7050.125", "-99")},
         account=COMPLETE,
         values={"eif age": [7041.625, -99.0, 7063.375, 7074.625]},
+        warnings=(
+            "eif.csv, variable age: 1 of 4 records (25.0 %) have a code that looks like missing values",
+        ),
     ),
     Fixture(
         "a missing code of the other file only",
         {"eif.csv": EIF.replace("7050.125", "-9")},
         account=COMPLETE,
-        warnings=("eif.csv, variable age: 1 values are a code that is declared missing for puf.csv only",),
         study=variables(missing={"puf": ["-9"], "eif": [""]}),
+        warnings=(
+            "eif.csv, variable age: 1 values are a code that is declared missing for puf.csv only",
+            "eif.csv, variable age: 1 of 4 records (25.0 %) have a code that looks like missing",
+        ),
     ),
     Fixture(
         "missing codes of each file",
@@ -314,7 +344,7 @@ KEYS_AND_VALUES = [
         {"puf.csv": PUF.split("\n", 1)[0] + "\n" + TEN, "iuf.csv": TEN_LINKS},
         account={"puf used": 10},
         values={"binned puf age": [1, 1, 1, 1, 1, 1, 1, 4, 5, 5]},
-        warnings=("Fewer than half of the codes",),
         study={"strata": []},
+        warnings=("eif.csv, variable trade: 2 codes do not occur in puf.csv", "Fewer than half of the codes"),
     ),
 ]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from making.report import write_entry
+from making.report import write_entry, write_verdict
 from reident.filerisk import assessment, numerical_study
 from reident.filerisk import prepare as intake
 from reident.pipeline import parts
@@ -54,22 +54,42 @@ def text(frame: pd.DataFrame) -> pa.Table:
     return pa.table({name: pa.array(frame[name].astype(str), pa.string()) for name in frame})
 
 
+def perturbed(people: pd.DataFrame, share: float = 0.2, seed: int = 8) -> pd.DataFrame:
+    """Return people of whom a share has the job of another one, and a few no job."""
+    draw = np.random.default_rng(seed)
+    changed = people.copy()
+    swapped = np.flatnonzero(draw.random(len(people)) < share)
+    changed.iloc[swapped, changed.columns.get_loc("job")] = people["job"].to_numpy()[np.roll(swapped, 1)]
+    changed.iloc[draw.random(len(people)) < 0.02, changed.columns.get_loc("job")] = "-9"
+    return changed
+
+
 def prepared(
-    section: dict[str, Any] = FILE_RISK, *, file: pd.DataFrame | None = None, n: int = 300, **keys: Any
+    section: dict[str, Any] = FILE_RISK,
+    *,
+    file: pd.DataFrame | None = None,
+    original: pd.DataFrame | None = None,
+    n: int = 300,
+    **keys: Any,
 ) -> tuple[study.Study, intake.Prepared]:
     """Return a study and its prepared files; the population has ten times the records of the file."""
     spec = study.Study.model_validate({"id": "risk", "file_risk": section, **keys})
     people = drawn(10 * n)
     sample = people.sample(n, random_state=1) if file is None else file
     return spec, intake.prepare(
-        parts.risk_files(spec), text(sample), text(people) if spec.risk.population else None
+        parts.risk_files(spec),
+        text(sample),
+        text(people) if spec.risk.population else None,
+        None if original is None else text(original),
     )
 
 
 def write_filerisk(folder: Path, section: dict[str, Any] = FILE_RISK, **keys: Any) -> Path:
     """Write the results of a study of `file_risk` alone, computed by the library, and return their folder."""
     spec, files = prepared(section, **keys)
-    assessed = assessment.assess(parts.assessment(spec), files.file, files.population, files.categories)
+    assessed = assessment.assess(
+        parts.assessment(spec), files.file, files.population, files.original, files.categories
+    )
     tables = {**assessed._asdict(), "categories": files.categories}
     tables |= {"account": files.account, "warnings": files.warnings}
     if spec.risk.population and spec.risk.population.numerical_study:
@@ -84,5 +104,6 @@ def write_filerisk(folder: Path, section: dict[str, Any] = FILE_RISK, **keys: An
         "step": "assess_file", "inputs": {}, "versions": {"numpy": "2.4.6"},
         "outputs": {"summary": {"path": "filerisk/summary.csv", "sha256": "0" * 64, "size": 1}},
     }  # fmt: skip
+    write_verdict(folder, risk=files.warnings)
     write_entry(folder, entry)
     return folder

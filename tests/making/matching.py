@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from making.report import write_entry
+from making.report import write_entry, write_verdict
+from reident.intake import severity
 from reident.matching import prepare as intake
 from reident.matching.summary import match_files
 from reident.pipeline import parts
 from reident.study import model as study
+
+Change = Callable[[pd.DataFrame, int], pd.DataFrame]
 
 MATCHING = {
     "confidential": {"path": "confidential.csv"},
@@ -32,31 +36,42 @@ SUBSETS = {
 }
 
 
-def write_matching(folder: Path, matching: dict[str, Any] = MATCHING, *, n: int = 300, **keys: Any) -> Path:
-    """Write the results of a study of `matching` alone, computed by the library, and return their folder."""
+def write_matching(
+    folder: Path,
+    matching: dict[str, Any] = MATCHING,
+    *,
+    n: int = 300,
+    change: Change = lambda copy, _: copy,
+    warnings: Sequence[severity.Line] = (),
+    **keys: Any,
+) -> Path:
+    """Write the results of a study of `matching` alone, computed by the library, and return their folder.
+
+    `change` returns the columns of a synthetic file from these columns and the number of the file.
+    """
     spec = study.Study.model_validate({"id": "synthetic", "matching": matching, **keys})
     draw = np.random.default_rng(4)
     files = [_drawn(draw, n)]
-    for _ in spec.matched.synthetic:
+    for number, _ in enumerate(spec.matched.synthetic, start=1):
         copy = files[0].copy()
         copy["job"], copy["income"] = (
             _drawn(draw, n)["job"],
             files[0]["income"].sample(frac=1, random_state=1).to_numpy(),
         )
-        files.append(copy)
+        files.append(change(copy, number))
     tables = [pa.table({name: pa.array(file[name].astype(str)) for name in file}) for file in files]
     prepared = intake.prepare(parts.matched_files(spec.matched), tables[0], tables[1:])
     summaries = match_files(parts.match_rules(spec.matched), prepared.confidential, prepared.synthetic)
     (folder / "matching").mkdir(parents=True)
     (folder / "study.json").write_text(study.canonical_json(spec), encoding="utf-8")
-    named = {**summaries._asdict(), "account": prepared.account, "warnings": prepared.warnings}
-    for name, table in named.items():
+    for name, table in {**summaries._asdict(), **prepared._asdict()}.items():
         if isinstance(table, pd.DataFrame):
             table.to_csv(folder / "matching" / f"{name}.csv", index=False)
     entry = {
         "step": "match", "inputs": {}, "versions": {"numpy": "2.4.6"},
         "outputs": {"summary": {"path": "matching/summary.csv", "sha256": "0" * 64, "size": 1}},
     }  # fmt: skip
+    write_verdict(folder, matched=pd.concat([prepared.warnings, severity.table(warnings)]))
     write_entry(folder, entry)
     return folder
 
@@ -66,6 +81,6 @@ def _drawn(draw: np.random.Generator, n: int) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "sex": draw.integers(1, 3, n), "age": draw.integers(18, 70, n), "region": draw.integers(1, 5, n),
-            "job": draw.integers(0, 9, n), "income": income,
+            "job": draw.integers(0, 9, n), "income": income, "person": np.arange(n),
         }
     )  # fmt: skip

@@ -8,23 +8,34 @@ import pandas as pd
 from reident.report import tables
 from reident.study.model import Study, canonical_json
 
-CONFIRMED = {"half gap": (0.913, 0.843, 0.436), "midpoint": (0.947, 0.925, 0.591)}
+CONFIRMED = {"half gap": (0.913, 0.843, 0.436), "midpoint": (0.947, 0.925, 0.591), "closest 3": (0.998,)}
+"""By rule the confirmed rates from one agreement on; `closest` counts none."""
+
+FIRST = {"half gap": (0.601, 0.894), "midpoint": (0.712, 0.931), "closest 3": (0.991, 0.997)}
+"""By rule the share that is alone in first place, and that among three candidates."""
 
 
 def write_masked(
-    folder: Path, *, variants: bool = True, v: int = 3, rules: tuple[str, ...] = (), **options
+    folder: Path,
+    *,
+    variants: bool = True,
+    v: int = 3,
+    rules: tuple[str, ...] = (),
+    rule: str = "half gap",
+    **options,
 ) -> tables.Results:
     """Write the tables that the report reads; rules without numbers of their own have those of the half gap."""
     names = [f"x{at}" for at in range(1, v + 1)]
+    agreement = {"closest": v} if rule.startswith("closest") else {"nearest": 9}
     keys = {
         "id": "masked",
         "simulate": {"kind": "skewed-amounts", "seed": 1, "records": 1000, "variables": v},
         "microaggregate": {"variables": names, "k": 3, **options},
         "linking_variables": [{"name": name, "type": "numeric"} for name in names],
-        "metrics": {"winkler": {"agreement": {"nearest": 9}}, "taxicab": {}, "euclidean": {}},
+        "metrics": {"winkler": {"agreement": agreement}, "taxicab": {}, "euclidean": {}},
     }
     if variants:
-        values = {"half gap": "half_gap", "midpoint": "midpoint"}
+        values = {"half gap": "half_gap", "midpoint": "midpoint", "closest 3": {"closest": 3}}
         keys["variants"] = [
             {"set": "microaggregate.k", "values": [3, 10]},
             {"set": "metrics.winkler.agreement", "name": "rule", "values": values},
@@ -44,7 +55,7 @@ def write_masked(
     lines = [("microaggregate", "original", *line) for line in account]
     table = pd.DataFrame(lines, columns=["step", "file", "cause", "rows"])
     table.to_csv(folder / "microaggregation/account.csv", index=False)
-    pd.DataFrame(range_of("half gap", v)).to_csv(folder / "agreements.csv", index=False)
+    pd.DataFrame(range_of(rule, v)).to_csv(folder / "agreements.csv", index=False)
     rates = [{"metric": metric, "stratum": "ALL", "confirmed_rate": rate} for metric, rate in RATES.items()]
     pd.DataFrame(rates).to_csv(folder / "rates.csv", index=False)
     if variants:
@@ -69,8 +80,13 @@ RATES = {"taxicab": 0.129, "euclidean": 0.998, "winkler": 0.913}
 
 
 def range_of(rule: str, v: int) -> list[dict]:
-    rates = [*CONFIRMED.get(rule, CONFIRMED["half gap"]), *[0.0] * v][:v]
+    """Return the lines of a rule; they share what is in first place."""
+    rates = CONFIRMED.get(rule, CONFIRMED["half gap"])
+    alone, few = FIRST.get(rule, FIRST["half gap"])
+    counted = [None] if rule.startswith("closest") else range(1, v + 1)
+    lines = zip(counted, [*rates, *[0.0] * v], strict=False)
     return [
-        {"stratum": "ALL", "min_agree": at, "n_puf": 1000, "confirmed_rate": rate}
-        for at, rate in enumerate(rates, start=1)
-    ]
+        {"stratum": "ALL", "min_agree": at, "n_puf": 1000, "confirmed_rate": rate, "alone_rate": alone,
+         "among_three_rate": few}
+        for at, rate in lines
+    ]  # fmt: skip

@@ -15,9 +15,18 @@ from typing import Any
 import nbformat
 import numpy as np
 import pandas as pd
+from reident.intake import severity
 from reident.ledger.chain import sealed
+from reident.ledger.stored import read_csv
+from reident.linkage import clusters
+from reident.linkage.protection import Attack, compare
+from reident.pipeline.plan import JUDGED
 from reident.report import figures, tables
 from reident.report.results import Results
+from reident.sections.decision import Decision
+from reident.verdict import limits
+from reident.verdict.parts import Judging
+from reident.verdict.warnings import SOURCES
 from scipy.stats import beta
 
 NOTEBOOK = Path(__file__).parents[2] / "workflow" / "notebooks" / "disclosure-review.ipynb"
@@ -55,6 +64,8 @@ class Shape:
     strata: tuple[str, ...] | None = REGIONS
     variables: tuple[tuple[str, str, str], ...] = VARIABLES
     limit: float | None = 0.05
+    decision: dict | None = None
+    """The limits, instead of `limit` for the conditional rate."""
     title: str = "Household survey 2026, public use file"
     agency: str = "Statistics Ruritania"
     date: str | None = "2026-03-02"
@@ -64,10 +75,17 @@ class Shape:
     keep: int = 20
     seed: int = 1
     options: dict = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
+    tolerances: dict = field(default_factory=dict)
+    warnings: tuple[str | severity.Line, ...] = ()
     files: bool = True
+    labels: dict = field(default_factory=dict)
+    """The labels of the strata's codes."""
     linked: float = 0.55
     """The share of the PUF's records with a true link inside its stratum."""
+    cluster: tuple[str, ...] = ()
+    """The columns that identify a cluster; with one, intervals are clustered."""
+    original: bool = False
+    """Whether the study gives the file before protection."""
     lost: bool = True
     """Whether there are true links outside the strata."""
 
@@ -76,28 +94,55 @@ def write_results(folder: Path, shape: Shape = Shape()) -> Path:
     """Write the results of a mock study into a folder and return it."""
     rng = np.random.default_rng(shape.seed)
     manifest = _manifest(shape, rng)
-    limits = {metric: _limits(shape, metric, manifest, rng) for metric in shape.metrics}
-    rates = pd.concat([_rates(shape, metric, manifest, limits[metric]) for metric in shape.metrics])
+    by_limit = {metric: _limits(shape, metric, manifest, rng) for metric in shape.metrics}
+    rates = pd.concat([_rates(shape, metric, manifest, by_limit[metric]) for metric in shape.metrics])
     _write(folder / "study.json", json.dumps(_study(shape), indent=1, sort_keys=True))
     _csv(folder / "strata/manifest.csv", manifest)
     _csv(folder / "prepared/account.csv", _prepared_account(shape, manifest))
-    _csv(folder / "prepared/warnings.csv", pd.DataFrame({"warning": shape.warnings}, dtype=str))
     _csv(folder / "strata/account.csv", _strata_account(shape, manifest))
     _csv(folder / "binned/cutpoints.csv", _cutpoints(shape, manifest, rng))
     _csv(folder / "rates.csv", rates)
+    _csv(folder / "clusters.csv", _clusters(shape, rates))
+    if shape.original:
+        _csv(folder / "protection/rates.csv", _protection(shape, manifest, rates))
     for metric in shape.metrics:
         ranked = metric in RANKED
-        table = limits[metric] if ranked else limits[metric].iloc[:0]
+        table = by_limit[metric] if ranked else by_limit[metric].iloc[:0]
         _csv(folder / f"confirmed/{metric}.limits.csv", table)
         _csv(
-            folder / f"suspected/{metric}.distribution.csv", _distribution(shape, metric, limits[metric], rng)
+            folder / f"suspected/{metric}.distribution.csv",
+            _distribution(shape, metric, by_limit[metric], rng),
         )
     variables, agreement = _agreement(shape, manifest, rates, rng)
     _csv(folder / "description/variables.csv", variables)
     _csv(folder / "description/agreement.csv", agreement)
     _csv(folder / "description/overlap.csv", _overlap(shape, rates))
+    lines = [
+        line if isinstance(line, severity.Line) else severity.Line("notable", line) for line in shape.warnings
+    ]
+    if not (shape.linked or shape.lost):
+        lines.append(severity.Line("invalidates", "iuf.csv: no link joins records of the two files."))
+    read = severity.table(lines)
+    write_verdict(folder, prepared=read)
     _ledger(folder)
     return folder
+
+
+def write_verdict(folder: Path, **warnings: pd.DataFrame) -> None:
+    """Write the verdict on the results in a folder, with these warnings of reading the files."""
+    study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+    names = [variable["name"] for variable in study.get("linking_variables") or ()]
+    scores = ((study.get("metrics") or {}).get("adhoc") or {}).get("scores")
+    default = () if scores is None else tuple(name for name in names if name not in scores)
+    decision = Decision.model_validate(study["decision"]) if study.get("decision") else None
+    tables = {
+        name: read_csv(folder / path)
+        for name, (_, path) in JUDGED.items()
+        if name not in SOURCES.values() and (folder / path).is_file()
+    }
+    judged = limits.judge(Judging(decision, len(names), default), tables | warnings)
+    for name, table in zip(("warnings", "limits", "summary"), judged, strict=True):
+        _csv(folder / f"verdict/{name}.csv", table)
 
 
 def cells(results: Results) -> dict[str, list[Any]]:
@@ -142,6 +187,7 @@ def _study(shape: Shape) -> dict:
         else {
             "puf": {"path": "puf.csv", "id": ["pufid"]},
             "eif": {"path": "eif.csv", "id": ["broker", "serial"]},
+            "original": {"path": "full.csv"} if shape.original else None,
             "iuf": {
                 "path": "iuf.csv",
                 "puf_id": ["pufid"],
@@ -150,7 +196,9 @@ def _study(shape: Shape) -> dict:
             },
         },
         "simulate": None if shape.files else {"kind": "household-survey", "seed": 1},
-        "strata": [] if shape.strata is None else [{"name": "region", "puf": "region", "eif": "REG", **own}],
+        "strata": []
+        if shape.strata is None
+        else [{"name": "region", "puf": "region", "eif": "REG", **own, "labels": shape.labels}],
         "linking_variables": [
             {"name": name, "type": kind, "puf": name, "eif": eif, "order": None, **own}
             for name, kind, eif in shape.variables
@@ -158,8 +206,13 @@ def _study(shape: Shape) -> dict:
         "binning": {"bins": 5, "cutpoints": "puf", "scope": "stratum"},
         "metrics": chosen,
         "rank_filter": {"max_pairs": 5, "keep": shape.keep},
-        "rates": {"interval": "clopper-pearson", "level": 0.95},
-        "decision": None if shape.limit is None else {"conditional_rate_at_most": shape.limit},
+        "rates": {
+            "interval": "clustered" if shape.cluster else "clopper-pearson",
+            "level": 0.95,
+            "cluster": list(shape.cluster) or None,
+        },
+        "decision": shape.decision
+        or (None if shape.limit is None else {"conditional_rate_at_most": shape.limit}),
     }
 
 
@@ -248,6 +301,7 @@ def _limits(shape: Shape, metric: str, manifest: pd.DataFrame, rng: np.random.Ge
                     "n_ambiguous": n_suspected[-1] + round(size * 0.04) - n_suspected,
                     "n_pairs": n_pairs,
                     "n_confirmed_pairs": n_confirmed,
+                    "expected_correct": n_confirmed * n_suspected / n_pairs.clip(1),
                 }
             )
         )
@@ -264,7 +318,8 @@ def _rates(shape: Shape, metric: str, manifest: pd.DataFrame, limits: pd.DataFra
         n_puf = int(own["n_puf"].sum()) + (LOST["puf"] if stratum == "ALL" else 0)
         n_eif = int(own["n_eif"].sum()) + (LOST["eif"] if stratum == "ALL" else 0)
         s, c = int(chosen.at[stratum, "n_suspected"]), int(chosen.at[stratum, "n_confirmed"])
-        n_pairs = int(chosen.at[stratum, "n_pairs"])
+        n_pairs, n_compared = int(chosen.at[stratum, "n_pairs"]), int(own["n_puf"][own["n_eif"] > 0].sum())
+        n_ambiguous = int(chosen.at[stratum, "n_ambiguous"]) if metric in RANKED else 0
         links = int(own["n_links"].sum())
         lines.append(
             {
@@ -276,7 +331,7 @@ def _rates(shape: Shape, metric: str, manifest: pd.DataFrame, limits: pd.DataFra
                 "n_pairs": n_pairs,
                 "n_suspected": s,
                 "n_confirmed": c,
-                "n_ambiguous": int(chosen.at[stratum, "n_ambiguous"]) if metric in RANKED else 0,
+                "n_ambiguous": n_ambiguous,
                 "n_confirmed_pairs": int(chosen.at[stratum, "n_confirmed_pairs"]),
                 "suspected_rate": s / n_puf,
                 "confirmed_rate": c / n_puf,
@@ -286,9 +341,53 @@ def _rates(shape: Shape, metric: str, manifest: pd.DataFrame, limits: pd.DataFra
                 "pair_precision": c / n_pairs if n_pairs else None,
                 "reach": c / links if links else None,
                 "baseline_rate": 2.4 / max(1, n_eif) if s else None,
+                **_claims(s, c, chosen.at[stratum, "expected_correct"], s - round(s * shape.linked)),
+                "n_compared": n_compared,
+                "passing_rate": (s + n_ambiguous) / n_compared if n_compared else None,
+                "tolerance": shape.tolerances.get(metric, 2),
+                "n_findable": links,
+                "conditional_bound": 1 - 0.05 ** (1 / s) if s and not c else None,
             }
         )
     return pd.DataFrame(lines)
+
+
+def _protection(shape: Shape, manifest: pd.DataFrame, rates: pd.DataFrame) -> pd.DataFrame:
+    """Return rates before protection: twice as many confirmed records, and a region more."""
+    before, names = rates.copy(), ["region"] if shape.strata else []
+    for name in ("n_confirmed", "confirmed_rate", "conditional_rate"):
+        before[name] = 2 * before[name]
+    if not names:
+        return compare(names, Attack(rates, manifest), Attack(before, manifest))
+    one = before[before["stratum"] == "ALL"].assign(stratum="s9999")
+    more = pd.concat([manifest, manifest.iloc[:1].assign(stratum="s9999", region="Before")])
+    return compare(names, Attack(rates, manifest), Attack(pd.concat([before, one]), more))
+
+
+def _clusters(shape: Shape, rates: pd.DataFrame) -> pd.DataFrame:
+    """Return rates of clusters: two records each, of which one is suspected."""
+    if not shape.cluster:
+        return pd.DataFrame(columns=clusters.COLUMNS)
+    return rates.assign(
+        n_clusters=rates["n_puf"] // 2,
+        suspected_rate=2 * rates["suspected_rate"],
+        confirmed_rate=2 * rates["confirmed_rate"],
+    )[clusters.COLUMNS]
+
+
+def _claims(suspected: int, confirmed: int, expected: float, outside: int) -> dict[str, float | None]:
+    """Return how claims come out: three in ten suspected records have one candidate."""
+    best, n_single, n_right = (expected + confirmed) / 2, round(suspected * 0.3), round(confirmed * 0.3)
+    return {
+        "expected_correct": expected,
+        "expected_correct_rate": expected / suspected if suspected else None,
+        "best_rank_correct": best,
+        "best_rank_correct_rate": best / suspected if suspected else None,
+        "n_single": n_single,
+        "n_single_confirmed": n_right,
+        "single_rate": n_right / n_single if n_single else None,
+        "n_false_outside": min(outside, suspected - confirmed),
+    }
 
 
 def _distribution(shape: Shape, metric: str, limits: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:

@@ -121,6 +121,11 @@ def _typing(section: str) -> list[Change]:
     ]
 
 
+def _labels(section: str) -> Change:
+    """The labels of codes, which change no number."""
+    return {f"{section}.labels": {"1": "one", "2": "two"}}
+
+
 HEAD: list[Change] = [
     {"title": "Another title"},
     {"agency": "An agency"},
@@ -131,6 +136,16 @@ LINKED: list[Change] = [
     *_forms("files.puf", "puf"),
     *_forms("files.eif", "eif"),
     *_forms("files.iuf", "iuf"),
+    {"files.original": {"path": "puf.csv"}},
+    *(
+        {
+            "files.original": {
+                **_under(form, "files.original"),
+                "path": form.get("files.original.path", "puf.csv"),
+            }
+        }
+        for form in _forms("files.original", "puf")
+    ),
     {"files.eif.id": ["serial", "broker"], "files.iuf.eif_id": ["serial", "broker"]},
     {"files.puf.id": ["id"], "files.iuf.puf_id": ["id"]},
     {"files.iuf.unknown_links_at_most": "3"},
@@ -141,6 +156,8 @@ LINKED: list[Change] = [
     {"strata.0.recode": {"puf": {}, "eif": {"S": "E"}}},
     {"strata.0.integer_coded": "true"},
     *_typing("linking_variables.3"),
+    _labels("linking_variables.3"),
+    {"strata.0.labels": {"N": "North"}},
     {"linking_variables.3.missing": {"puf": ["3", "-9"], "eif": ["-9"]}},
     {"linking_variables.3.recode": {"puf": {"3": "2"}, "eif": {"3": "2"}}},
     {"linking_variables.3.recode": {"eif": {"2": "1"}}},
@@ -153,12 +170,15 @@ LINKED: list[Change] = [
     {"binning.cutpoints": "eif"},
     {"binning.cutpoints": "each"},
     {"binning.scope": "study"},
+    {"binning.quantiles": "groups"},
+    {"binning.quantiles": "groups", "binning.ties": "high"},
     {"metrics.unicity": {}},
     {"metrics.unicity": {"interactions": "full"}},
     {"metrics.unicity": {"max_order": "2"}},
     {"metrics.taxicab": {"alpha": "1/3"}},
     {"metrics.euclidean": {"alpha": "0.4"}},
     {"metrics.euclidean": {"norm": "rms"}},
+    {"metrics.euclidean": {"whole_steps": "true"}},
     {"metrics.adhoc": {"scores": {"sex": "exact"}}},
     {"metrics.adhoc": {"scores": {"age": {"bands": [{"within": "2", "score": "5"}], "beyond": "1"}}}},
     {"metrics.adhoc": {"scores": {"age": {"bands": [{"within": "0.1", "relative": "true", "score": "4"}]}}}},
@@ -172,6 +192,7 @@ LINKED: list[Change] = [
             "scores": {"sex": {"exact": "true"}, "age": {"function": "rules:near", "sha256": "SHA256"}}
         }
     },
+    {"metrics.adhoc": {"threshold": "half_of_maximum"}},
     {"metrics.winkler": {"agreement": "midpoint"}},
     {"metrics.winkler": {"agreement": {"nearest": "3"}}},
     {"metrics.winkler": {"min_agree": "2"}},
@@ -179,7 +200,15 @@ LINKED: list[Change] = [
     {"rank_filter.keep": "6"},
     {"rates.interval": "wilson"},
     {"rates.level": "0.9"},
+    {"rates.interval": "clustered", "rates.cluster": ["region", "school"]},
+    {"rates.cluster": "school"},
     {"decision.conditional_rate_at_most": "0.1"},
+    {"decision": {"conditional_rate_at_most": {"taxicab": "0.1"}, "by": "upper"}},
+    {"decision": {"expected_correct_rate_at_most": "0.1"}},
+    {"decision": {"single_rate_at_most": "0.1"}},
+    {"decision": {"confirmed_rate_at_most": "0.1"}},
+    {"decision": {"reach_at_most": "0.1"}},
+    {"decision": {"confirmed_at_most": "3"}},
 ]
 MASKED: list[Change] = [
     *HEAD,
@@ -202,6 +231,8 @@ MASKED: list[Change] = [
     {"microaggregate.seed": "9"},
     {"metrics.winkler.min_agree": "2"},
     {"metrics.winkler.agreement": "midpoint"},
+    {"metrics.winkler.agreement": {"nearest": "3"}},
+    {"metrics.winkler.agreement": {"closest": "2"}},
 ]
 AMOUNTS: list[Change] = [
     {"simulate.seed": "3"},
@@ -218,6 +249,7 @@ SURVEY: list[Change] = [
     {"simulate.puf_records": "30"},
     {"simulate.eif_records": "40"},
     {"simulate.overlap": "0.6"},
+    {"simulate.original": "true"},
     {"simulate.treatment.swapping": "0.5"},
     {"simulate.treatment.noise": {"income": "0.5"}},
     {"simulate.treatment.microaggregation": {"income": "3"}},
@@ -261,6 +293,8 @@ MATCHING: list[Change] = [
     {"matching.interval": "open"},
     {"matching.missing": "each_other"},
     {"matching.targets": {"variable": "sex", "equals": ["1"]}},
+    {"matching.uncertain_targets": {"sampling_fraction": "0.3"}},
+    {"matching.uncertain_targets": {"population_count": "weight"}},
     {"matching.targets": [{"variable": "age", "at_least": "30", "at_most": "55"}]},
     {"decision": {"expected_match_risk_at_most": "3"}},
     {"decision": {"true_match_rate_at_most": "0.1"}},
@@ -281,11 +315,23 @@ RISK: list[Change] = [
     *_forms("file_risk.file", "people"),
     {"file_risk.file.id": None},
     *_typing("file_risk.key_variables.1"),
+    _labels("file_risk.key_variables.1"),
+    {"decision": {"k_anonymity_at_least": "3"}},
+    {"decision": {"k_anonymity_at_least": "3", "records_below_k_at_most": "0.2"}},
+    {"decision": {"dis_at_most": "0.1"}},
     {"file_risk.key_variables.1.recode": {"3": "2"}},
     {"file_risk.key_variables.1.order": ["1", "2", "3", "-9"]},
     {"file_risk.key_variables.0.type": "numeric"},
     {"file_risk.key_variables.0.name": "years", "file_risk.key_variables.0.column": "age"},
     {"file_risk.missing": "category"},
+    {"file_risk.missing": "wildcard"},
+    {"file_risk.collapse": [{"variable": "school", "recode": {"1": "2"}}]},
+    {"file_risk.original": {"path": "synthetic.csv"}},
+    {"file_risk.original": {"path": "synthetic.csv", "id": ["id"]}},
+    *(
+        {"file_risk.original": _under(form, "file_risk.original")}
+        for form in _forms("file_risk.original", "people")
+    ),
     {"file_risk.sampling_fraction": "0.3"},
     {"file_risk.sampling_fraction": None, "file_risk.weight": "weight"},
     {"file_risk.max_order": "2"},

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 from reident.ledger.stored import read_csv
-from reident.linkage.rates import interval
+from reident.linkage.intervals import interval, one_sided
 from reident.pipeline.comparison import Compared, compare
 from reident.pipeline.steps import COMPARED
 
@@ -80,6 +80,7 @@ def _rates(rates: pd.DataFrame, at: int, same: tuple[str, ...]) -> pd.DataFrame:
                 "conditional_rate": confirmed / suspected if suspected else None,
                 "conditional_low": low if suspected else None,
                 "conditional_high": high if suspected else None,
+                "conditional_bound": None if confirmed else one_sided(suspected),
             }
         lines.append(line)
     return pd.DataFrame(lines)

@@ -29,6 +29,7 @@ def check_limit(limit, expected, found, tables):
         rates = expected.rates[strata[row["stratum"]]]
         columns = ["n_suspected", "n_confirmed", "n_ambiguous", "n_pairs", "n_confirmed_pairs"]
         assert {column: row[column] for column in columns} == {column: rates[column] for column in columns}
+        assert row["expected_correct"] == pytest.approx(float(rates["expected_correct"]), rel=1e-14)
 
 
 def strata_of(tables):
@@ -159,11 +160,17 @@ def check_distribution(metric, expected, found, tables):
 
 
 def check_rates(metric, expected, tables):
-    """Counts exactly, rates but for the last bits of a double; an empty field where a rate is undefined."""
+    """Counts exactly, rates but for the last bits of a double; an empty field where a rate is undefined.
+
+    The claims that are right at the study's rank limit are the same to the last bit.
+    """
     strata, rows = strata_of(tables), tables.rates[tables.rates["metric"] == metric]
     assert [strata[stratum] for stratum in rows["stratum"]] == list(expected.rates)
     for row in rows.to_dict("records"):
         for column, value in expected.rates[strata[row["stratum"]]].items():
             found = None if pd.isna(row[column]) else float(row[column])
-            close = value if value is None else pytest.approx(value, rel=1e-12, abs=1e-12)
+            close = value if value is None else pytest.approx(float(value), rel=1e-12, abs=1e-12)
             assert found == close, (metric, column)
+    limits = tables.metrics[metric].limits
+    at_limit = limits[limits["max_pairs"] == tables.study.rank_filter.max_pairs]
+    assert metric == "unicity" or list(at_limit["expected_correct"]) == list(rows["expected_correct"])

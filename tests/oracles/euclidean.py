@@ -5,7 +5,7 @@ import math
 from oracles.pairs import ranks_within
 
 
-def variable_score(is_numeric, p_code, e_code, p, e, spread, alpha):
+def variable_score(is_numeric, p_code, e_code, p, e, spread, alpha, whole_steps=False):
     if not is_numeric:
         return alpha if p_code < 0 or e_code < 0 else float(p_code != e_code)
     if math.isnan(p) or math.isnan(e):
@@ -13,6 +13,8 @@ def variable_score(is_numeric, p_code, e_code, p, e, spread, alpha):
     if p == e:
         return 0.0
     x = min(abs(p - e) / spread, 6.0) if 0 < spread < math.inf else 6.0
+    if whole_steps:
+        x = math.floor(x * (1 + 1e-9))
     return math.tanh(x / 2)
 
 
@@ -29,7 +31,9 @@ def threshold(alpha, norm):
     return round((alpha / 2 if norm == "primer" else alpha / math.sqrt(2)) * 1e12)
 
 
-def nearest(puf_codes, eif_codes, puf_values, eif_values, spread, *, numeric, alpha, norm, keep):
+def nearest(
+    puf_codes, eif_codes, puf_values, eif_values, spread, *, numeric, alpha, norm, keep, whole_steps=False
+):
     """Rows (puf, eif, level), sorted by puf, level, eif, and for each PUF record whether it is crowded."""
     highest = threshold(alpha, norm)
     columns, rows, crowded = list(zip(numeric.tolist(), spread.tolist(), strict=True)), [], []
@@ -38,7 +42,7 @@ def nearest(puf_codes, eif_codes, puf_values, eif_values, spread, *, numeric, al
         pairs = []
         for k, (e_codes, e_values) in enumerate(eif):
             scores = [
-                variable_score(is_numeric, a, b, p, e, deviation, alpha)
+                variable_score(is_numeric, a, b, p, e, deviation, alpha, whole_steps)
                 for (is_numeric, deviation), a, b, p, e in zip(
                     columns, p_codes, e_codes, p_values, e_values, strict=True
                 )

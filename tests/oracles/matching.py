@@ -103,3 +103,49 @@ def summaries(c, own):
     true = sum(1 for k, mine in zip(c, own, strict=True) if k == 1 and mine)
     unique = c.count(1)
     return expected, Fraction(true, len(c)), Fraction(unique - true, unique) if unique else None, unique
+
+
+def posterior(study, known, target, files, population=None, fraction=None):
+    """({record: probability that it is the target}, probability that the target is not in the file), as fractions.
+
+    In each file, every person who matches the target is the target with the same probability; the files count alike.
+    Without a population the target is known to be in the file, and files in which nothing matches tell nothing.
+    """
+    synthesized = [one if isinstance(one, str) else one["name"] for one in study["synthesized"]]
+    records, absent, files_used = {}, Fraction(0), 0
+    for file in files:
+        matching = []
+        for j in range(len(file)):
+            pairs = [
+                (v, value(study, v, target[v]), value(study, v, file[j][v])) for v in known + synthesized
+            ]
+            if all(equal(study, *pair) for pair in pairs):
+                matching.append(j)
+        if population is None and fraction is None and not matching:
+            continue
+        people = Fraction(len(matching))
+        if fraction is not None:
+            people = len(matching) / fraction
+        if population is not None:
+            people = max(people, population)
+        for j in matching:
+            records[j] = records.get(j, Fraction(0)) + 1 / people
+        absent += (people - len(matching)) / people if matching else 1
+        files_used += 1
+    return {j: share / files_used for j, share in records.items()}, absent / max(files_used, 1)
+
+
+def pooled(study, confidential, synthetic, population=None, fraction=None):
+    """{scenario: [(c, T, probability of the own record) of the targets]} of an intruder who uses all files."""
+    out = {}
+    for name, known in scenarios(study).items():
+        out[name] = []
+        for i, row in enumerate(confidential):
+            if not is_target(study, row):
+                continue
+            people = None if population is None else Fraction(row[population])
+            records, absent = posterior(study, known, row, synthetic, people, fraction)
+            top = max(records.values(), default=None)
+            best = [j for j, share in records.items() if share == top and share >= absent]
+            out[name].append((len(best), i in best, records.get(i, Fraction(0))))
+    return out

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from statistics import NormalDist
 
-from scipy.stats import binomtest
+from oracles.claims import claims, figures
+from scipy.stats import binomtest, t
 
 ALL = "ALL"
 
@@ -43,20 +44,31 @@ def keep_ranks(ranked, limit):
 def rate_rows(study, puf, eif, strata, links, suspected, ambiguous):
     """{stratum: row of rates.csv}; ALL has every record and every link, whether in a stratum or not."""
     baselines = baseline_by_pufid(strata, links, suspected)
-    rows = {ALL: rate_row(study, puf, eif, links, links, suspected, ambiguous, baselines)}
+    compared = {record.key for p, e in strata.values() if e for record in p}
+    findable = {
+        one
+        for p, e in strata.values()
+        for one, other in links
+        if one in {record.key for record in p} and other in {record.key for record in e}
+    }
+    rows = {ALL: rate_row(study, puf, eif, links, links, suspected, ambiguous, baselines, compared, findable)}
     for stratum, (p, e) in strata.items():
         pufids, eifids = {record.key for record in p}, {record.key for record in e}
         inside = {link for link in links if link[0] in pufids and link[1] in eifids}
         pairs = [pair for pair in suspected if pair.stratum == stratum]
-        rows[stratum] = rate_row(study, p, e, inside, links, pairs, ambiguous & pufids, baselines)
+        own = study, p, e, inside, links, pairs, ambiguous & pufids, baselines
+        rows[stratum] = rate_row(*own, compared & pufids, findable & pufids)
     return rows
 
 
-def rate_row(study, puf, eif, inside, links, suspected, ambiguous, baselines):
+def rate_row(study, puf, eif, inside, links, suspected, ambiguous, baselines, compared, findable):
     confirmed = [pair for pair in suspected if (pair.pufid, pair.eifid) in links]
     pufids, confirmed_pufids = {p.pufid for p in suspected}, {p.pufid for p in confirmed}
     reachable = {record.key for record in puf} & {pufid for pufid, _ in links}
     low, high = interval(study.get("rates", {}), len(confirmed_pufids), len(pufids))
+    candidates = claims(
+        (p.pufid, p.order if p.rank is None else p.rank, (p.pufid, p.eifid) in links) for p in suspected
+    )
     return {
         "n_puf": len(puf),
         "n_eif": len(eif),
@@ -74,6 +86,10 @@ def rate_row(study, puf, eif, inside, links, suspected, ambiguous, baselines):
         "pair_precision": share(len(confirmed), len(suspected)),
         "reach": share(len(confirmed_pufids), len(reachable)),
         "baseline_rate": share(sum(baselines[pufid] for pufid in pufids), len(pufids)),
+        **figures(candidates, {pufid for pufid, _ in links}),
+        "n_compared": len(compared),
+        "passing_rate": share(len(pufids | ambiguous), len(compared)),
+        "n_findable": len(findable),
     }
 
 
@@ -105,3 +121,24 @@ def interval(setting, successes, n):
     middle = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     return (0.0 if successes == 0 else middle - half), (1.0 if successes == n else middle + half)
+
+
+def clustered(records, level):
+    """The interval of Σ hits / Σ n on the logit scale, for records (cluster, hits, n); None of nothing."""
+    hits, sizes = Counter(), Counter()
+    for cluster, own, n in records:
+        if n:
+            hits[int(cluster)] += Fraction(own)
+            sizes[int(cluster)] += Fraction(n)
+    if not sizes:
+        return None
+    k, rate = len(sizes), sum(hits.values()) / sum(sizes.values())
+    if rate in (0, 1):
+        return interval({"level": level}, k if rate else 0, k)
+    if k == 1:
+        return 0.0, 1.0
+    squares = sum(((hits[c] - rate * sizes[c]) / sum(sizes.values())) ** 2 for c in sizes)
+    variance = Fraction(k, k - 1) * squares or rate * (1 - rate) / sum(sizes.values())
+    half = t.ppf((1 + level) / 2, k - 1) * math.sqrt(variance) / float(rate * (1 - rate))
+    middle = math.log(rate / (1 - rate))
+    return tuple(1 / (1 + math.exp(-middle - side * half)) for side in (-1, 1))

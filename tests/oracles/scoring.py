@@ -91,7 +91,7 @@ def taxicab(puf, eif, v, alpha):
 # §4.3
 
 
-def euclidean(puf, eif, variables, variance, alpha, norm):
+def euclidean(puf, eif, variables, variance, alpha, norm, whole_steps=False):
     numeric, v = [is_numeric(variable) for variable in variables], len(variables)
     deviation = [math.sqrt(variance[j]) if variance[j] else 0 for j in range(v)]
     alpha = float(alpha)
@@ -104,6 +104,8 @@ def euclidean(puf, eif, variables, variance, alpha, norm):
         if not numeric[j]:
             return 1.0
         x = min(float(abs(p - e)) / deviation[j], 6) if deviation[j] else 6
+        if whole_steps and deviation[j]:
+            x = sum((p - e) ** 2 >= k * k * variance[j] for k in range(1, 7))
         return math.tanh(x / 2) ** 2
 
     threshold = round(alpha / 2 if norm == "primer" else alpha / math.sqrt(2), 12)
@@ -119,7 +121,7 @@ def euclidean(puf, eif, variables, variance, alpha, norm):
 # §4.4
 
 
-def adhoc(puf, eif, variables, variance, declared):
+def adhoc(puf, eif, variables, variance, declared, threshold):
     rules = [adhoc_rule(x, declared.get(x["name"]), variance[j]) for j, x in enumerate(variables)]
 
     def score(j, p, e):
@@ -128,9 +130,17 @@ def adhoc(puf, eif, variables, variance, declared):
     scores = {}
     for pair, outcomes in variable_scores(puf, eif, score):
         total = sum(outcomes)
-        if total > Fraction(5, 2) * len(variables):
+        if total > threshold:
             scores[pair] = total
     return scores
+
+
+def adhoc_threshold(options, highest):
+    """The score that a pair must exceed, from the highest score of each variable."""
+    given = options.get("threshold")
+    if given is None:
+        return Fraction(5, 2) * len(highest)
+    return Fraction(sum(highest), 2) if given == "half_of_maximum" else Fraction(given)
 
 
 def adhoc_rule(variable, declared, variance):
@@ -187,5 +197,7 @@ def winkler(puf, eif, variables, scope, agreement, min_agree):
     """`scope` holds the records of both files that masked values and their neighbours are taken from."""
     numeric = [is_numeric(variable) for variable in variables]
     rows, taken = ([[record.values for record in side] for side in sides] for sides in ((puf, eif), scope))
+    if "closest" in agreement:
+        return agreeing.distances(*rows, numeric, taken, int(agreement["closest"]))
     counts = agreeing.agreements(*rows, numeric, taken, agreement)
     return {pair: count for pair, count in counts.items() if count >= min_agree}

@@ -6,6 +6,7 @@ A study comes as the plain mapping of its YAML file, every scalar a text as the 
 from typing import NamedTuple
 
 from hypothesis import strategies as st
+from oracles.tolerance import tolerance
 
 KEYS = [
     "1",
@@ -154,6 +155,18 @@ def adhoc_scores(draw, column):
 
 
 @st.composite
+def adhoc_options(draw, linking, scores):
+    """The section of the metric; the Primer's threshold only where the scores can exceed it."""
+    found = {"scores": scores} if scores else {}
+    variables = [column.variable for column in linking]
+    thresholds = ["half_of_maximum", "0", "1", "7.5", "12.000000000001"]
+    if tolerance("adhoc", found, variables) >= 0:
+        thresholds += [None, None, None]
+    threshold = draw(st.sampled_from(thresholds))
+    return (found | {"threshold": threshold} if threshold else found) or None
+
+
+@st.composite
 def studies(draw, fewest=0, most=14):
     """(study, rows of the PUF, of the EIF, of the IUF), from `fewest` to `most` records per file."""
     strata = [draw(columns(f"s{j}", numeric=False)) for j in range(draw(st.sampled_from([0, 0, 1, 1, 1, 2])))]
@@ -268,28 +281,32 @@ def settings(draw, linking):
     )
     if unicity.get("interactions") in ("full", "jointly_observed"):
         unicity.pop("max_order", None)
+    v = len(linking)
+    rules = ["half_gap", "printed", "midpoint", {"nearest": "1"}, {"nearest": "4"}]
+    rules += [{"closest": str(m)} for m in sorted({1, (v + 1) // 2, v})]
+    winkler = draw(options(agreement=rules, min_agree=[str(n) for n in range(1, v + 1)]))
+    if "closest" in winkler.get("agreement", ""):
+        winkler.pop("min_agree", None)
     found = {
         "metrics": {
             "unicity": unicity,
             "taxicab": draw(options(alpha=ALPHAS)),
-            "euclidean": draw(options(alpha=ALPHAS, norm=["primer", "rms"])),
-            "adhoc": {"scores": scores} if scores else None,
-            "winkler": draw(
-                options(
-                    agreement=["half_gap", "midpoint", {"nearest": "1"}, {"nearest": "4"}],
-                    min_agree=[str(n) for n in range(1, len(linking) + 1)],
-                )
-            ),
+            "euclidean": draw(options(alpha=ALPHAS, norm=["primer", "rms"], whole_steps=["true", "false"])),
+            "adhoc": draw(adhoc_options(linking, scores)),
+            "winkler": winkler,
         },
         "binning": draw(
             options(
                 bins=["2", "3", "5", "7"],
                 cutpoints=["puf", "eif", "pooled", "each"],
                 scope=["stratum", "study"],
+                quantiles=["averaged", "groups"],
             )
         ),
         "rates": draw(options(interval=["clopper-pearson", "wilson"], level=["0.9", "0.95", "0.99"])),
     }
+    if found["binning"].get("quantiles") == "groups":
+        found["binning"] |= draw(options(ties=["mean", "high"]))
     if draw(st.booleans()):
         limit = draw(st.integers(1, 6))
         found["rank_filter"] = {"max_pairs": str(limit), "keep": str(limit + draw(st.integers(0, 6)))}

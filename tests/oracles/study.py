@@ -12,9 +12,9 @@ from oracles import scoring
 from oracles.binning import bin_records, variances
 from oracles.preparing import by_stratum, distinct_links, prepare
 from oracles.rating import ALL, Pair, keep_ranks, rank, rate_rows
+from oracles.tolerance import possible_scores, tolerance
 
 METRICS = ("unicity", "taxicab", "euclidean", "adhoc", "winkler")
-HIGH_IS_BEST = ("adhoc", "winkler")
 
 
 @dataclass(frozen=True)
@@ -46,16 +46,25 @@ def run(study, puf, eif, iuf):
             ambiguous = set()
         else:
             setting = study.get("rank_filter") or {}
-            pairs = rank(scored_pairs(name, study, options, puf, eif), high_is_best=name in HIGH_IS_BEST)
+            pairs = rank(
+                scored_pairs(name, study, options, puf, eif), high_is_best=high_is_best(name, options)
+            )
             everything = keep_ranks(pairs, int(setting.get("keep", 20)))
             suspected = keep_ranks(pairs, int(setting.get("max_pairs", 5)))
             ambiguous = {pair.pufid for pair in pairs} - {pair.pufid for pair in suspected}
         scored, kept = ({(pair.pufid, pair.eifid): pair for pair in some} for some in (everything, suspected))
         rates = rate_rows(study, puf, eif, strata, links, suspected, ambiguous)
+        tolerated = tolerance(name, options, study["linking_variables"], any_missing(puf, eif))
+        rates = {stratum: row | {"tolerance": tolerated} for stratum, row in rates.items()}
         metrics[name] = MetricResult(scored, kept, kept.keys() & links, ambiguous, rates)
     counts = next(iter(metrics.values())).rates
     sizes = {k: tuple(counts[k][c] for c in ("n_puf", "n_eif", "n_links")) for k in counts if k != ALL}
     return Result(sizes, metrics)
+
+
+def high_is_best(name, options):
+    """Scores and agreements are best where they are high, distances where they are low."""
+    return name == "adhoc" or (name == "winkler" and "closest" not in options.get("agreement", ""))
 
 
 def scored_pairs(name, study, options, puf, eif):
@@ -69,22 +78,29 @@ def scored_pairs(name, study, options, puf, eif):
         if name == "taxicab":
             scores = scoring.taxicab(p, e, len(variables), alpha)
         elif name == "euclidean":
-            norm = options.get("norm", "primer")
-            scores = scoring.euclidean(p, e, variables, variance[stratum], alpha, norm)
+            norm, whole_steps = options.get("norm", "primer"), options.get("whole_steps") == "true"
+            scores = scoring.euclidean(p, e, variables, variance[stratum], alpha, norm, whole_steps)
         elif name == "winkler":
             scope = (puf, eif) if study.get("binning", {}).get("scope") == "study" else (p, e)
             rule, least = options.get("agreement", "half_gap"), int(options.get("min_agree", 1))
             scores = scoring.winkler(p, e, variables, scope, rule, least)
         else:
-            scores = scoring.adhoc(p, e, variables, variance[stratum], options.get("scores") or {})
+            declared = options.get("scores") or {}
+            highest = [max(possible_scores(x, declared.get(x["name"]))) for x in variables]
+            threshold = scoring.adhoc_threshold(options, highest)
+            scores = scoring.adhoc(p, e, variables, variance[stratum], declared, threshold)
         pairs += [Pair(p[i].key, e[k].key, stratum, score=score) for (i, k), score in scores.items()]
     return pairs
+
+
+def any_missing(puf, eif):
+    return any(None in record.values for record in [*puf, *eif])
 
 
 def unicity_pairs(study, options, puf, eif):
     """Unicity's suspected pairs; `auto` looks for missing values in both whole files."""
     binned = bin_records(study, puf, eif)
-    anything_missing = any(None in record.values for record in [*puf, *eif])
+    anything_missing = any_missing(puf, eif)
     option, pairs = options.get("interactions", "auto"), []
     sets = scoring.variable_sets(
         option, options.get("max_order"), len(study["linking_variables"]), anything_missing

@@ -1,5 +1,6 @@
-"""Winkler by its definition (METHODS §4.5, §5): every pair, one after another, in exact fractions."""
+"""Winkler by its definition (METHODS §4.5, §5): every pair, in exact fractions but for `levels_of_many`."""
 
+import numpy as np
 from oracles.pairs import ranks_within
 
 
@@ -7,6 +8,13 @@ def half_gap(x, y, masked):
     """Within half the distance from y to the nearer of its neighbours among the masked values."""
     gaps = [abs(y - other) for other in masked if other != y]
     return not gaps or 2 * abs(x - y) <= min(gaps)
+
+
+def printed(x, y, masked):
+    """Within the distance to the next masked value below, and half the distance to the next one above."""
+    below = [y - other for other in masked if other < y]
+    above = [other - y for other in masked if other > y]
+    return all(abs(x - y) <= gap for gap in below) and all(2 * abs(x - y) <= gap for gap in above)
 
 
 def midpoint(x, y, masked):
@@ -19,10 +27,17 @@ def nearest(x, y, held, g):
     return sum(abs(other - y) < abs(x - y) for other in held) < g
 
 
+def rank_distance(x, y, held):
+    """The smallest g for which x is among the g values held that are nearest to y."""
+    return next(g for g in range(1, len(held) + 1) if nearest(x, y, held, g))
+
+
 def agrees(x, y, masked, held, agreement):
     """`masked` are the PUF's values, `held` the EIF's, missing ones left out."""
     if agreement == "half_gap":
         return half_gap(x, y, masked)
+    if agreement == "printed":
+        return printed(x, y, masked)
     if agreement == "midpoint":
         return midpoint(x, y, masked)
     return nearest(x, y, held, int(agreement["nearest"]))
@@ -53,12 +68,51 @@ def agreements(puf, eif, numeric, scope, agreement):
     }
 
 
+def distances(puf, eif, numeric, scope, m):
+    """For every pair of positions with at least m rank distances the m-th smallest; None is missing."""
+    held = [[r[j] for r in scope[1] if r[j] is not None] for j in range(len(numeric))]
+    known = {}
+
+    def distance(j, y, x):
+        if not numeric[j]:
+            return 1 if x == y else None
+        if (j, y, x) not in known:
+            known[j, y, x] = rank_distance(x, y, held[j])
+        return known[j, y, x]
+
+    found = {}
+    for i, p in enumerate(puf):
+        for k, e in enumerate(eif):
+            both = [(j, y, x) for j, (y, x) in enumerate(zip(p, e, strict=True)) if None not in (x, y)]
+            own = sorted(d for d in (distance(*one) for one in both) if d is not None)
+            if len(own) >= m:
+                found[i, k] = own[m - 1]
+    return found
+
+
+def levels_of_many(puf, eif, m):
+    """The m-th smallest rank distance of every pair of numeric records without slack; infinite where there is none."""
+    levels = np.empty((len(puf), len(eif)))
+    for i, row in enumerate(puf):
+        apart = np.abs(eif - row)  # NaN where missing
+        ranks = [1 + np.searchsorted(np.sort(own[~np.isnan(own)]), own) for own in apart.T]
+        levels[i] = np.sort(np.where(np.isnan(apart), np.inf, np.transpose(ranks)), axis=1)[:, m - 1]
+    return levels
+
+
 def kept(counts, n_puf, min_agree, keep):
     """Rows (puf, eif, agreements), sorted by puf, most agreements, eif, and whether each PUF record is crowded."""
+    costs = {pair: -n for pair, n in counts.items() if n >= min_agree}
+    rows, crowded = lowest(costs, n_puf, keep)
+    return [(i, k, -cost) for i, k, cost in rows], crowded
+
+
+def lowest(costs, n_puf, keep):
+    """The same for pairs of which the lowest are best."""
     rows, crowded = [], []
     for i in range(n_puf):
-        own = [(-n, k) for (p, k), n in counts.items() if p == i and n >= min_agree]
+        own = [(cost, k) for (p, k), cost in costs.items() if p == i]
         levels = ranks_within([level for level, _ in own], keep)
         crowded.append(bool(own) and not levels)
-        rows += [(i, k, -level) for level, k in sorted(own) if level in levels]
+        rows += [(i, k, level) for level, k in sorted(own) if level in levels]
     return rows, crowded

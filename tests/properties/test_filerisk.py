@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from reident.filerisk import dis, dis_suda, suda, uniques
+from reident.filerisk import coarser, dis, dis_suda, matches, suda, uniques
 
 CODES = st.builds(
     lambda seed, n, v, levels, missing: np.where(
@@ -58,8 +58,13 @@ def test_special_dis_is_exact_only_where_matches_of_one_kind_can_occur(cells, re
             left = [cell for i, cell in enumerate(cells) if i not in away]
             left += [cells[i] for i, copied in zip(away, back, strict=True) if copied]
             kinds |= {copied for i, copied in zip(away, back, strict=True) if left.count(cells[i]) == 1}
+    numbers = np.array(cells)
     found = dis.special(
-        np.array(cells), fraction, np.random.default_rng(seed), removed=removed, tolerance=0.2
+        matches.by_number(numbers, numbers),
+        fraction,
+        np.random.default_rng(seed),
+        removed=removed,
+        tolerance=0.2,
     )
     assume(found.rounds > 0)
     assert (found.ended == "exact") == (len(kinds) == 1)
@@ -123,7 +128,7 @@ def test_cells_are_those_of_equal_records(codes):
 
 @settings(max_examples=60)
 @given(codes=CODES, category=st.booleans())
-def test_special_uniques_are_alone_on_a_part_of_the_key_whatever_was_searched(codes, category):
+def test_special_uniques_are_alone_on_a_part_of_the_key(codes, category):
     """Every proper subset tried for every record; missing values left out, or a category of their own."""
     codes = np.where(codes < 0, 9, codes).astype(np.int32) if category else codes
     n_keys = codes.shape[1]
@@ -136,11 +141,8 @@ def test_special_uniques_are_alone_on_a_part_of_the_key_whatever_was_searched(co
     expected = [
         alone(i, range(n_keys)) and any(alone(i, variables) for variables in parts) for i in range(len(codes))
     ]
-    sizes = uniques.cell_sizes(codes)
-    for max_order in (None, *range(1, n_keys + 1)):
-        found = suda.scores(codes, max_order=max_order)
-        searched = suda.largest_searched(found)
-        assert uniques.special_uniques(codes, sizes, found.msus.order, searched).tolist() == expected
+    names = [f"x{j}" for j in range(n_keys)]
+    assert coarser.compare(codes, uniques.cell_sizes(codes), names).special.tolist() == expected
 
 
 @settings(max_examples=60)

@@ -46,6 +46,7 @@ def comparisons(draw):
         "alpha": draw(st.sampled_from([0.5, 0.25, 0.3, 1.0, 0.01, 1.5])),
         "norm": draw(st.sampled_from(["primer", "rms"])),
         "keep": draw(st.sampled_from([1, 2, 5, 20, 600])),
+        "whole_steps": draw(st.booleans()),
     }
     # The spread of a whole study may be another than that of a few records.
     spread = spreads(puf_values)

@@ -3,11 +3,12 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import winkler as oracle
 from reident.linkage.metrics.contract import Setting
-from reident.linkage.metrics.winkler import METRIC, Nearest, Options
+from reident.linkage.metrics.winkler import METRIC, Closest, Nearest, Options
 from reident.linkage.pairing import Pairing, Records, Scope
 from reident.sections.linkage import LinkingVariable
 
@@ -19,7 +20,7 @@ POOLS = [
     [Fraction(at) for at in range(3)],
     [Fraction(7)],
 ]
-AGREEMENTS = ["half_gap", "midpoint", *({"nearest": g} for g in (1, 2, 3, 5, 9, 100))]
+AGREEMENTS = ["half_gap", "printed", "midpoint", *({"nearest": g} for g in (1, 2, 3, 5, 9, 100))]
 
 
 @st.composite
@@ -80,6 +81,15 @@ def test_the_metric_is_the_definition(drawn, agreement, data):
     assert score(as_pairing(numeric, puf, eif), agreement, min_agree, keep, threads) == expected
 
 
+@given(comparisons(), st.data())
+def test_the_closest_are_those_of_the_definition(drawn, data):
+    numeric, puf, eif = drawn
+    m = data.draw(st.integers(1, len(numeric)))
+    keep, threads = data.draw(st.sampled_from([1, 2, 5, 20])), data.draw(st.integers(1, 2))
+    expected = oracle.lowest(oracle.distances(puf, eif, numeric, (puf, eif), m), len(puf), keep)
+    assert score(as_pairing(numeric, puf, eif), {"closest": m}, 1, keep, threads) == expected
+
+
 @given(comparisons(), comparisons(), st.sampled_from(AGREEMENTS), st.data())
 def test_a_block_in_a_wider_scope(drawn, other, agreement, data):
     """Neighbours and nearest values are those of the scope, whichever records of it are compared."""
@@ -92,10 +102,15 @@ def test_a_block_in_a_wider_scope(drawn, other, agreement, data):
     scope = puf + more[0], eif + more[1]
     start = data.draw(st.integers(0, len(puf)))
     stop = data.draw(st.integers(start, len(puf)))
+    m = data.draw(st.integers(1, v))
     counts = oracle.agreements(puf, eif, numeric, scope, agreement)
-    rows, crowded = oracle.kept(counts, len(puf), 1, 5)
-    expected = [(i - start, *rest) for i, *rest in rows if start <= i < stop], crowded[start:stop]
-    assert score(as_pairing(numeric, puf, eif, slice(start, stop), scope), agreement, 1, 5) == expected
+    distances = oracle.distances(puf, eif, numeric, scope, m)
+    for rule, (rows, crowded) in (
+        (agreement, oracle.kept(counts, len(puf), 1, 5)),
+        ({"closest": m}, oracle.lowest(distances, len(puf), 5)),
+    ):
+        expected = [(i - start, *rest) for i, *rest in rows if start <= i < stop], crowded[start:stop]
+        assert score(as_pairing(numeric, puf, eif, slice(start, stop), scope), rule, 1, 5) == expected
 
 
 def large(g=None):
@@ -120,19 +135,52 @@ def large(g=None):
 
 
 def test_threads_make_no_difference():
-    for agreement in ("half_gap", "midpoint", Nearest(nearest=40)):
-        for min_agree in (1, 2, 4):
-            one, two = (score(large(), agreement, min_agree, 20, threads) for threads in (1, 2))
-            assert one == two
-            assert one[0]
+    rules = [(rule, least) for rule in ("half_gap", "midpoint", Nearest(nearest=40)) for least in (1, 2, 4)]
+    for agreement, min_agree in [*rules, *((Closest(closest=m), 1) for m in (2, 3, 4))]:
+        one, two = (score(large(), agreement, min_agree, 20, threads) for threads in (1, 2))
+        assert one == two
+        assert one[0]
 
 
-def test_blocks_make_no_difference():
+@pytest.mark.parametrize("rule", ["half_gap", {"closest": 2}, {"closest": 3}], ids=str)
+def test_blocks_make_no_difference(rule):
     whole = large()
-    rows, crowded = score(whole, "half_gap", 1, 20)
+    rows, crowded = score(whole, rule, 1, 20)
+    assert rows
     parts = [slice(0, 256), slice(256, 257), slice(257, 700)]
-    pieces = [
-        (part.start, score(whole._replace(puf=whole.puf.take(part)), "half_gap", 1, 20)) for part in parts
-    ]
+    pieces = [(part.start, score(whole._replace(puf=whole.puf.take(part)), rule, 1, 20)) for part in parts]
     assert [(start + i, *rest) for start, (part, _) in pieces for i, *rest in part] == rows
     assert [one for _, (_, part) in pieces for one in part] == crowded
+
+
+@pytest.mark.parametrize("keep", [1, 5, 20])
+@pytest.mark.parametrize("m", [1, 2, 3, 4])
+def test_the_closest_of_many_records(m, keep):
+    """Windows grow in steps, and steps are undone, which few records do not need."""
+    pairing = large()
+    levels = oracle.levels_of_many(pairing.puf.values, pairing.eif.values, m)
+    rows, crowded = [], []
+    for i, level in enumerate(levels):
+        best, bound = np.sort(level)[[0, keep]]
+        kept = np.flatnonzero((level < bound) & (level < np.inf))
+        rows += [(i, k, level[k]) for k in sorted(kept.tolist(), key=lambda k: (level[k], k))]
+        crowded.append(bool(best == bound < np.inf))
+    assert score(pairing, {"closest": m}, 1, keep) == (rows, crowded)
+    assert rows if m > 1 else all(crowded)
+
+
+def test_the_closest_are_few_if_most_values_are_missing():
+    """Windows end before enough records are found, where the masked value misses some variables too."""
+    pairing = large()
+    values = pairing.eif.values.copy()
+    values[np.random.default_rng(4).random(values.shape) < 0.9] = np.nan
+    pairing = pairing._replace(
+        eif=pairing.eif._replace(values=values), scope=Scope(pairing.puf.values, values)
+    )
+    levels = oracle.levels_of_many(pairing.puf.values, values, 3)
+    rows, crowded = score(pairing, {"closest": 3}, 1, 3000)
+    assert {(i, k): level for i, k, level in rows} == {
+        (i, k): levels[i, k] for i, k in np.argwhere(levels < np.inf).tolist()
+    }
+    assert rows
+    assert not any(crowded)

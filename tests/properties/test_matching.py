@@ -183,6 +183,78 @@ def check_distribution(lines, by_file):
         assert own["n_records"].iloc[1] == c.count(1)
 
 
+FRACTIONS = ["1", "0.5", "1/3", "0.9", "0.01"]
+
+
+def check_pooled(line, expected):
+    """A line of `pooled.csv` against the oracle's (c, T, probability) of every target."""
+    c, own, probability = zip(*expected, strict=True)
+    check_risk(line, oracle.summaries(list(c), list(own)), len(c))
+    assert line["own_probability"] == pytest.approx(float(sum(probability)), rel=1e-13, abs=1e-13)
+    assert line["no_record"] == c.count(0)
+
+
+@given(studies(), st.sampled_from([None, *FRACTIONS]))
+@settings(max_examples=300)
+def test_the_pooled_intruder(drawn, fraction):
+    study, confidential, synthetic = drawn
+    if fraction is not None:
+        study["uncertain_targets"] = {"sampling_fraction": fraction}
+    lines = pooled_lines(study, confidential, synthetic)
+    exact = {"certain": None, "uncertain": fraction and Fraction(fraction)}
+    for (scenario, membership), line in lines.iterrows():
+        check_pooled(line, oracle.pooled(study, confidential, synthetic, None, exact[membership])[scenario])
+    assert ("uncertain" in lines.index.get_level_values(1)) == (fraction is not None)
+
+
+@given(studies(), st.data())
+@settings(max_examples=200)
+def test_the_pooled_intruder_with_population_counts(drawn, data):
+    study, confidential, synthetic = drawn
+    study = {**study, "known": study["candidates"] if study["known"] == "all-subsets" else study["known"]}
+    for key in ("candidates", "max_known", "scenarios"):
+        study.pop(key, None)
+    study["uncertain_targets"] = {"population_count": "people"}
+    count = st.sampled_from(["1", "2", "3", "4.5", "6", "0.5", "30", "1e15", "2.0000000001"])
+    confidential = [{**row, "people": data.draw(count)} for row in confidential]
+    lines = pooled_lines(study, confidential, synthetic)
+    for membership, population in (("certain", None), ("uncertain", "people")):
+        expected = oracle.pooled(study, confidential, synthetic, population)["known"]
+        check_pooled(lines.loc[("known", membership)], expected)
+
+
+def pooled_lines(study, confidential, synthetic):
+    options = Matching.model_validate(study)
+    files = table(confidential), [table(file) for file in synthetic]
+    assume(not refused(options, *files))
+    prepared = intake.prepare(parts.matched_files(options), *files)
+    found = match_files(parts.match_rules(options), prepared.confidential, prepared.synthetic)
+    return found.pooled.set_index(["scenario", "membership"])
+
+
+@st.composite
+def repeated(draw):
+    """Files of few records with the same candidates in several of them: probabilities that are nearly or just equal."""
+    n, m = draw(st.integers(2, 14)), draw(st.integers(2, 6))
+    code = st.sampled_from("aaab")
+    files = draw(st.lists(st.lists(code, min_size=n, max_size=n), min_size=m, max_size=m))
+    study = {
+        "confidential": {"path": "confidential.csv"},
+        "synthetic": [{"path": f"synthetic_{file}.csv"} for file in range(m)],
+        "known": [],
+        "synthesized": ["v"],
+    }
+    return study, [{"v": "ab"[at % 2]} for at in range(n)], [[{"v": code} for code in file] for file in files]
+
+
+@given(repeated())
+@settings(max_examples=300)
+def test_ties_of_sums_are_decided_exactly(drawn):
+    """As 1/2 = 1/3 + 1/6, which a sum of doubles need not find equal."""
+    lines = pooled_lines(*drawn)
+    check_pooled(lines.loc[("known", "certain")], oracle.pooled(*drawn)["known"])
+
+
 @given(
     values=st.lists(ANY_NUMBER | st.decimals(-1e6, 1e6, places=3).map(str), min_size=1),
     size=st.sampled_from(RADII), relative=st.booleans(), interval=st.sampled_from(["closed", "open"]),

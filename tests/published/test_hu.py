@@ -1,4 +1,4 @@
-"""Hu's course: matching-based risk of a synthetic ACS sample of 10,000 records (METHODS §8).
+"""Hu's course: matching-based risk of synthetic ACS samples of 10,000 records (METHODS §8).
 
 The sample may not be committed. A drawn pair of files with as many records in cells of the same sizes gives the same
 summaries, since these depend on nothing else; the sample itself runs where it lies beside the checkout.
@@ -12,7 +12,7 @@ import pytest
 from reident.matching import prepare
 from reident.matching.summary import match_files
 from reident.pipeline import parts
-from reident.sections.matching import Matching
+from reident.sections.matching import Matching, SyntheticFile
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 FILES = ("acs_confidential.csv", "acs_synthetic_1.csv")
@@ -100,3 +100,80 @@ def test_the_confidential_file_against_itself_has_no_false_match(found):
     line = found.loc["confidential"]
     assert line["false_match_rate"] == 0
     assert line["true_match_rate"] == line["unique_matches"] / N
+
+
+def cells_of_173():
+    """A drawn file with the published number of cells, 173, of which 30 have one record."""
+    sizes = [1] * 30 + [2] * 142
+    sizes.append(N - sum(sizes))
+    column = pa.array([f"cell {cell}" for cell, size in enumerate(sizes) for _ in range(size)])
+    both = [pa.table({"sex": pa.array(["1"] * N), "cell": column})] * 2
+    return summary(study(["sex"], ["cell"]), *both)
+
+
+def sample_of_two():
+    """The confidential sample with two synthesized variables, DIS and HICOV."""
+    options = study(["SEX", "RACE", "MAR"], ["DIS", "HICOV"])
+    files = parts.matched_files(options)
+    confidential = prepare.read_confidential(files, DATA / FILES[0])
+    return summary(options, confidential, prepare.read_synthetic(files, 0, DATA / FILES[1]))
+
+
+@pytest.mark.parametrize(
+    "found",
+    [pytest.param(cells_of_173, id="drawn"), pytest.param(sample_of_two, id="sample", marks=there)],
+)
+def test_the_confidential_file_with_two_synthesized_variables(found):
+    line = found().loc["confidential"]
+    assert f"{line['expected_match_risk']:.12g}" == "173"
+    assert line["true_match_rate"] == 0.003
+    assert line["false_match_rate"] == 0
+    assert line["unique_matches"] == 30
+
+
+THREE = ("acs_synthetic_1.csv", "acs_synthetic_2.csv", "acs_synthetic_3.csv")
+
+
+@pytest.mark.skipif(
+    not all((DATA / name).is_file() for name in THREE),
+    reason="three synthetic files are not beside this checkout",
+)
+def test_three_synthetic_files():
+    """The published means over files; all files together have no published number, but a simple oracle."""
+    options = study(["SEX", "RACE", "MAR"], ["LANX", "WAOB", "DIS", "HICOV"])
+    options = options.model_copy(update={"synthetic": tuple(SyntheticFile(path=name) for name in THREE)})
+    files = parts.matched_files(options)
+    confidential = prepare.read_confidential(files, DATA / FILES[0])
+    copies = [prepare.read_synthetic(files, at, DATA / name) for at, name in enumerate(THREE)]
+    prepared = prepare.prepare(files, confidential, copies)
+    matched = match_files(parts.match_rules(options), prepared.confidential, prepared.synthetic)
+    mean = matched.summary.set_index("file").loc["mean"]
+    assert f"{mean['expected_match_risk']:.7g}" == "41.46743"
+    assert f"{mean['true_match_rate']:.10f}" == "0.0005666667"
+    variables = list(options.variables)
+    own, *others = (
+        [*zip(*(file[name].to_pylist() for name in variables), strict=True)]
+        for file in (confidential, *copies)
+    )
+    expected = oracle_of_cells(own, others)
+    assert matched.pooled["expected_match_risk"].iloc[0] == pytest.approx(float(expected), rel=1e-12)
+    assert 46 < expected < 47
+
+
+def oracle_of_cells(own: list[tuple], files: list[list[tuple]]) -> Fraction:
+    """The expected match risk of all files together: candidates of equal records are computed once."""
+    records = [{} for _ in files]
+    for found, file in zip(records, files, strict=True):
+        for at, cell in enumerate(file):
+            found.setdefault(cell, set()).add(at)
+    best, risk = {}, Fraction(0)
+    for at, cell in enumerate(own):
+        if cell not in best:
+            shares: dict[int, Fraction] = {}
+            for matching in (found.get(cell, set()) for found in records):
+                for record in matching:
+                    shares[record] = shares.get(record, Fraction(0)) + Fraction(1, len(matching))
+            top = max(shares.values(), default=None)
+            best[cell] = {record for record, share in shares.items() if share == top}
+        risk += Fraction(at in best[cell], max(len(best[cell]), 1))
+    return risk

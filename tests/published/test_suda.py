@@ -1,8 +1,8 @@
-"""Published SUDA examples (METHODS §10): the IHSN practice guide, Templ's book, sdcMicro's issue 275."""
+"""Published SUDA examples (METHODS §7): the IHSN practice guide, Templ's book, sdcMicro's issue 275."""
 
 import numpy as np
 import pytest
-from reident.filerisk import suda
+from reident.filerisk import dis_suda, suda, uniques
 
 
 def codes_of(records):
@@ -56,6 +56,15 @@ def test_ihsn_the_other_weighting_without_a_new_search():
     other = suda.reweighted(suda.scores(codes), 4, "normalised")
     assert other.score.tolist() == suda.scores(codes, weighting="normalised").score.tolist()
     assert other.weights.tolist() == [0, 1.75, 0.5, 0.25, 0]
+
+
+def test_ihsn_dis_suda():
+    """Table 4.5: the formula of the user guide with the weights `normalised`, a sampling fraction of 1 %."""
+    codes, _ = codes_of(IHSN)
+    score = suda.scores(codes, weighting="normalised").score
+    found = dis_suda.user_guide(score, uniques.cell_sizes(codes), 0.01, 4).risk
+    assert found[score > 0].round(4).tolist() == [0.0051, 0.0107, 0.0051, 0.0088]
+    assert not found[score == 0].any()
 
 
 def test_ihsn_contributions():

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from reident.filerisk import dis, dis_suda, numerical_study, suda, uniques
+from reident.filerisk import coarser, dis, dis_suda, matches, numerical_study, suda, uniques
 
 RECORDS = np.array([[0, 0], [0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [1, 1], [0, -1]], np.int32)
 """A pair, two uniques, a triple, and a record that misses a value."""
@@ -33,20 +33,18 @@ def test_cells_of_no_record(codes):
 def test_special_uniques_are_unique_on_a_proper_subset_too():
     codes = np.array([[0, 0], [0, 1], [1, 0], [2, 1], [2, -1], [3, -1]], np.int32)
     sizes = uniques.cell_sizes(codes)
-    order = suda.scores(codes).msus.order
-    assert order.tolist() == [2, 2, 1, 2, 0, 1]
+    assert suda.scores(codes).msus.order.tolist() == [2, 2, 1, 2, 0, 1]
     # the last record is unique on a part of the key, but in no cell of the whole: no sample unique
-    special = uniques.special_uniques(codes, sizes, order, 2)
+    special = coarser.compare(codes, sizes, ["x", "y"]).special
     assert special.tolist() == [False, False, True, False, False, False]
 
 
-def test_special_uniques_beyond_the_largest_set_searched():
+def test_special_uniques_on_the_corners_of_a_cube():
     """All corners of a cube but one: its three neighbours are alone on an edge, the others on the whole key only."""
     codes = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [0, 1, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1]], np.int32)
-    sizes = uniques.cell_sizes(codes)
-    order = suda.scores(codes, max_order=1).msus.order
-    assert not order.any()
-    assert uniques.special_uniques(codes, sizes, order, 1).tolist() == [True] * 3 + [False] * 4
+    found = coarser.compare(codes, uniques.cell_sizes(codes), ["x", "y", "z"])
+    assert found.special.tolist() == [True] * 3 + [False] * 4
+    assert found.n_surviving.tolist() == [1, 1, 1, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -77,27 +75,31 @@ def test_sampling_fraction_from_weights():
             dis.sampling_fraction(np.array(wrong))
 
 
+def of(cells):
+    return matches.by_number(cells, cells)
+
+
 def test_special_dis_agrees_with_the_general_form_and_is_seeded():
     cells = np.concatenate(
         [np.arange(100), np.repeat(np.arange(100, 180), 2), np.repeat(np.arange(180, 200), 5)]
     )
-    found = dis.special(cells, 0.3, np.random.default_rng(1), removed=1, tolerance=0.01)
+    found = dis.special(of(cells), 0.3, np.random.default_rng(1), removed=1, tolerance=0.01)
     assert found.general == pytest.approx(100 * 0.3 / (100 * 0.3 + 160 * 0.7))
     assert found.standard_error <= 0.01
     assert abs(found.difference) < 4
-    assert found == dis.special(cells, 0.3, np.random.default_rng(1), removed=1, tolerance=0.01)
+    assert found == dis.special(of(cells), 0.3, np.random.default_rng(1), removed=1, tolerance=0.01)
 
 
 def test_special_dis_where_nothing_can_be_unique():
     for cells in (np.zeros(0, np.int64), np.full(5, -1), np.zeros(5, np.int64)):
-        found = dis.special(cells, 0.3, np.random.default_rng(1))
+        found = dis.special(of(cells), 0.3, np.random.default_rng(1))
         assert (found.rounds, found.unique_matches) == (0, 0)
         assert math.isnan(found.estimate)
         assert math.isnan(found.difference)
 
 
 def test_special_dis_where_every_match_is_right():
-    found = dis.special(np.arange(50), 0.5, np.random.default_rng(1))
+    found = dis.special(of(np.arange(50)), 0.5, np.random.default_rng(1))
     assert (found.estimate, found.standard_error, found.general) == (1.0, 0.0, 1.0)
     assert found.ended == "exact"
 
@@ -106,7 +108,7 @@ def test_special_dis_is_never_certain_by_chance():
     """Three uniques and a pair among 10,000: in a thousand rounds hardly a match, and often none that is right."""
     cells = np.concatenate([np.arange(3), [3, 3], np.repeat(np.arange(4, 2003), 5)])
     for seed in range(20):
-        found = dis.special(cells, 0.05, np.random.default_rng(seed), tolerance=0.05)
+        found = dis.special(of(cells), 0.05, np.random.default_rng(seed), tolerance=0.05)
         assert found.general == pytest.approx(0.15 / (0.15 + 1.9))
         assert 0 < found.standard_error <= 0.05
         assert abs(found.difference) < 4
@@ -124,7 +126,7 @@ def test_the_error_of_matches_of_one_kind_is_that_with_one_of_the_other_kind():
 
 def test_special_dis_says_that_its_rounds_ended_it():
     cells = np.concatenate([np.arange(100), np.repeat(np.arange(100, 180), 2)])
-    found = dis.special(cells, 0.3, np.random.default_rng(1), tolerance=0.0001, most_rounds=300)
+    found = dis.special(of(cells), 0.3, np.random.default_rng(1), tolerance=0.0001, most_rounds=300)
     assert (found.rounds, found.ended) == (300, "rounds")
     assert found.standard_error > 0.0001
 
@@ -296,3 +298,12 @@ def test_numerical_study_on_a_small_population():
         population, strata, rng=np.random.default_rng(3), threads=2, **run
     )
     assert all(one.equals(other) for one, other in zip(found, again, strict=True))
+
+
+def test_uniques_have_no_share_of_a_probability_that_is_undefined():
+    found = dis_suda.elliot_manning(np.array([6.0, 2, 0]), np.array([1, 1, 3]), 0.1, math.nan)
+    assert found.risk.tolist() == [0, 0, 0]
+    assert "pr(cm|um) is undefined" in found.hazards[0]
+    half = dis_suda.elliot_manning(np.array([6.0, 6, 0]), np.array([1, 1, 3]), 0.1, 0.5)
+    assert half.risk.tolist() == pytest.approx([0.5, 0.5, 0])
+    assert (half.dis, half.hazards) == (0.5, ())

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from making.filerisk import FILE_RISK, POPULATION, drawn, prepared
+from making.filerisk import FILE_RISK, POPULATION, drawn, perturbed, prepared
+from oracles import filerisk as pairs
 from oracles import minimal_uniques as oracle
-from reident.filerisk import assessment, dis
+from reident.filerisk import assessment, dis, numerical_study
 from reident.filerisk import prepare as intake
 from reident.pipeline import parts
 
@@ -18,7 +19,12 @@ def assess(section=FILE_RISK, *, threads=1, **keys):
         spec,
         found,
         assessment.assess(
-            parts.assessment(spec), found.file, found.population, found.categories, threads=threads
+            parts.assessment(spec),
+            found.file,
+            found.population,
+            found.original,
+            found.categories,
+            threads=threads,
         ),
     )
 
@@ -78,7 +84,10 @@ def test_the_summary_counts_what_the_records_say(usual):
     assert int(lines["n_special"]) + int(lines["n_random"]) == int(lines["U"])
     assert float(lines["sum_suda"]) == records["suda"].sum()
     assert float(lines["max_suda"]) == records["suda"].max()
-    assert float(lines["dis"]) == pytest.approx(dis.general(int(lines["U"]), int(lines["P"]), 0.1))
+    in_cells = 0.1 * int(lines["records_in_cells"]) / 300
+    assert 0 < int(lines["records_missing_a_value"]) == 300 - int(lines["records_in_cells"])
+    assert float(lines["f_cells"]) == pytest.approx(in_cells)
+    assert float(lines["dis"]) == pytest.approx(dis.general(int(lines["U"]), int(lines["P"]), in_cells))
     assert float(lines["dis_special_se"]) <= 0.05
     assert lines["f_from"] == "declared"
 
@@ -215,3 +224,140 @@ def test_a_file_in_which_nothing_is_unique():
     assert (lines["U"], lines["dis"], lines["dis_special"], lines["share_special"]) == ("0", "", "", "")
     assert found.definitions["mean"].tolist() == ["", ""]
     assert found.records["dis_suda"].to_pylist() == [0, 0, 0]
+
+
+CATEGORICAL = {**FILE_RISK, "key_variables": FILE_RISK["key_variables"][1:]}
+NAMES = ["sex", "job", "region", "tenure"]
+
+
+def rows_of(people):
+    """Codes made from the text, by themselves."""
+    return [
+        tuple(-1 if cell == "-9" else int(cell) for cell in row) for row in people[NAMES].to_numpy().tolist()
+    ]
+
+
+def test_a_missing_value_that_matches_every_value():
+    people = drawn(150, seed=9).drop(columns="age")
+    _, _, found = assess({**CATEGORICAL, "missing": "wildcard"}, file=people)
+    records = found.records.to_pandas().set_index("pid").loc[people["pid"]]
+    rows = rows_of(people)
+    sizes = pairs.match_counts(rows, rows, wildcard=True)
+    assert records["cell_size"].tolist() == sizes
+    assert records["unique"].tolist() == [size == 1 for size in sizes]
+    lines = summary(found)
+    assert (lines["U"], lines["P"]) == (str(sizes.count(1)), str(sizes.count(2)))
+    assert int(lines["records_missing_a_value"]) == sum(-1 in row for row in rows) > 0
+    assert (lines["records_in_cells"], lines["cells"], lines["f_cells"], lines["dis_se"]) == (
+        "150",
+        "",
+        "0.1",
+        "",
+    )
+    assert float(lines["dis"]) == pytest.approx(pairs.one_removed(rows, rows, 0.1, wildcard=True))
+    assert float(lines["dis_special_se"]) <= 0.05
+    assert abs(float(lines["dis_special_difference_in_se"])) < 4
+    assert found.cells["n_cells"].isna().all()
+    assert found.cells["n_records"].sum() == 150
+    assert (records.loc[records["unique"], "suda"] > 0).all()
+
+
+def test_with_wildcards_the_population_has_those_who_match():
+    _, files, found = assess({**POPULATION, "missing": "wildcard"}, n=60)
+    names = [name for name in files.population.column_names if not name.startswith(".")]
+    own = [tuple(row) for row in intake.codes_of(files.file, names).tolist()]
+    people = [tuple(row) for row in intake.codes_of(files.population, names).tolist()]
+    expected = [1 / count for count in pairs.match_counts(own, people, wildcard=True)]
+    assert found.records["population_reciprocal"].to_pylist() == expected
+
+
+@pytest.mark.parametrize("chosen", ["excluded", "category", "wildcard"])
+def test_conventions_do_not_depend_on_the_one_that_is_chosen(chosen):
+    found = assess({**FILE_RISK, "missing": chosen})[2]
+    assert found.conventions.equals(assess(FILE_RISK)[2].conventions)
+    line = found.conventions.set_index("convention").loc[chosen]
+    lines = summary(found)
+    assert line["n_records"] == int(lines["records_in_cells"])
+    for k in (2, 3, 5):
+        assert line[f"below_{k}"] == int(lines[f"violations_{k}_anonymity"])
+
+
+@pytest.mark.parametrize("missing", ["excluded", "wildcard"])
+def test_an_intruder_who_knows_the_original_values(missing):
+    original = drawn(150, seed=9).drop(columns="age")
+    file = perturbed(original)
+    section = {**CATEGORICAL, "missing": missing, "original": {"path": "before.csv"}}
+    lines = summary(assess(section, file=file, original=original.sample(frac=1, random_state=2))[2])
+    released, known, wildcard = rows_of(file), rows_of(original), missing == "wildcard"
+    complete = sum(-1 not in row for row in known)
+    assert int(lines["original_records_in_cells"]) == complete
+    unchanged = sum((a == b) and -1 not in b for a, b in zip(released, known, strict=True))
+    assert int(lines["original_records_unchanged"]) == unchanged < complete
+    in_cells = 0.1 if wildcard else 0.1 * complete / 150
+    assert float(lines["original_f_cells"]) == pytest.approx(in_cells)
+    expected = pairs.one_removed(released, known, in_cells, wildcard)
+    assert float(lines["dis_original"]) == pytest.approx(expected)
+    assert abs(float(lines["dis_original_special_difference_in_se"])) < 4
+    without = summary(assess({**CATEGORICAL, "missing": missing}, file=file)[2])
+    assert {name: lines[name] for name in without} == without
+
+
+def test_a_file_that_is_not_perturbed_has_one_dis():
+    people = drawn(300)
+    lines = summary(assess({**FILE_RISK, "original": {"path": "x.csv"}}, file=people, original=people)[2])
+    assert lines["dis_original"] == lines["dis"]
+    assert lines["original_f_cells"] == lines["f_cells"]
+    assert lines["original_records_unchanged"] == lines["original_records_in_cells"]
+
+
+def test_coarser_codes_are_those_of_the_study():
+    """Regions 1 and 2, and 3 and 4, joined: survivors by counting tuples."""
+    people = drawn(200)
+    collapse = [{"variable": "region", "recode": {"1": "a", "2": "a", "3": "b", "4": "b"}}]
+    found = assess({**CATEGORICAL, "collapse": collapse}, file=people)[2]
+    rows = rows_of(people)
+    joined = [(row[0], row[1], "aabbe"[row[2] - 1], row[3]) for row in rows]
+    survives = [
+        -1 not in row and rows.count(row) == 1 and joined.count(own) == 1
+        for row, own in zip(rows, joined, strict=True)
+    ]
+    line = found.coarser.iloc[-1]
+    assert (line["variable"], line["change"], line["n_levels"]) == ("region", "collapsed", 3)
+    assert line["n_surviving"] == sum(survives) < int(summary(found)["U"])
+    assert line["share_surviving"] == pytest.approx(sum(survives) / int(summary(found)["U"]))
+    assert found.coarser["change"].tolist() == ["dropped"] * 4 + ["collapsed"]
+    dropped = assess(CATEGORICAL, file=people)[2].records["n_coarser"].to_numpy()
+    extra = found.records["n_coarser"].to_numpy() - dropped
+    ids = found.records["pid"].to_pylist()
+    expected = dict(zip(people["pid"], survives, strict=True))
+    assert extra.tolist() == [int(expected[pid]) for pid in ids]
+
+
+def test_the_truth_about_survivors_is_that_of_the_population(usual):
+    _, _, found = usual
+    records = found.records.to_pandas()
+    line = found.coarser.set_index("variable").loc["job"]
+    assert 0 < line["n_surviving"] < records["unique"].sum()
+    uniques_of_all = records[records["unique"]]
+    people = (1 / uniques_of_all["population_reciprocal"]).sum()
+    n, m = line["n_surviving"], len(uniques_of_all) - line["n_surviving"]
+    assert n / line["truth_surviving"] + m / line["truth_other"] == pytest.approx(people)
+
+
+def test_a_key_of_one_variable_has_no_coarser_key():
+    found = assess({**FILE_RISK, "key_variables": ["sex"]})[2]
+    assert len(found.coarser) == 0
+    assert found.records["n_coarser"].to_pylist() == [0] * 300
+
+
+def test_samples_of_a_population_with_missing_values_are_compared_with_its_cells():
+    """In the population the same people lack a value: the cells of a sample have the fraction of the sample."""
+    spec, files = prepared(POPULATION, n=400)
+    run = numerical_study.run(parts.sampling(spec), files.population)
+    lines = run.by_sample
+    inside = [name for name in files.population.column_names if not name.startswith(".")]
+    share = (intake.codes_of(files.population, inside) >= 0).all(axis=1).mean()
+    assert 0.9 < share < 0.97
+    for line in lines.itertuples():
+        in_cells = (line.uniques * (1 / line.dis - 1)) / line.in_pairs  # (1 − f)/f
+        assert 1 / (1 + in_cells) == pytest.approx(0.1, rel=0.05)

@@ -136,3 +136,109 @@ def test_codes_that_the_population_does_not_have():
 def test_strata_of_the_population_are_its_own_columns():
     found = prepared(POPULATION)[1]
     assert np.unique(found.population[intake.STRATUM].to_numpy()).tolist() == [0, 1, 2, 3, 4]
+
+
+SKEWED = {"file": FILE_RISK["file"], "key_variables": ["sex"], "weight": "w"}
+
+
+@pytest.mark.parametrize(
+    ("weights", "variation"),
+    [
+        ((10, 10, 10, 10), None),
+        ((9, 11, 9, 11), None),
+        ((8.9, 11.1, 8.9, 11.1), "11%"),
+        ((1, 39, 1, 39), "95%"),
+    ],
+)
+def test_weights_that_vary_by_more_than_a_tenth(weights, variation):
+    file = table("pid sex w", *(f"{at} m {weight}" for at, weight in enumerate(weights)))
+    warnings = coded(SKEWED, file).warnings["warning"].tolist()
+    assert len(warnings) == (variation is not None)
+    for warning in warnings:
+        assert warning.startswith(f"survey.csv, column w: the weights vary by {variation} of their mean")
+
+
+PERTURBED = {**SEX, "original": {"path": "before.csv"}}
+
+
+def with_original(original, file=FILE, section=PERTURBED):
+    spec = Study.model_validate({"id": "risk", "file_risk": section})
+    return intake.prepare(parts.risk_files(spec), file, None, original)
+
+
+def test_original_records_stand_beside_those_of_the_file():
+    found = with_original(table("pid sex job", "2 f 2", "03 m 10", "1 f -9"))
+    assert found.file["pid"].to_pylist() == ["03", "1", "2"]
+    assert found.original["sex"].to_pylist() == [1, 0, 0]
+    assert found.original["job"].to_pylist() == [0, None, 1]
+    assert found.categories["n_file"].tolist() == [1, 2, 1, 1]
+    lines = found.account.set_index(["file", "cause"])["rows"]
+    assert lines["original", "in"] == 3
+    assert lines["original: cells of the whole key", "misses a value of the key"] == 1
+
+
+def test_the_original_may_name_its_key_otherwise():
+    section = {**SEX, "original": {"path": "before.csv", "id": "person"}}
+    found = with_original(table("person sex job", "2 f 2", "03 m 10", "1 f -9"), section=section)
+    assert found.original["sex"].to_pylist() == [1, 0, 0]
+
+
+def test_without_an_original_its_table_has_no_row():
+    found = coded(SEX, FILE)
+    assert (found.original.num_rows, found.original.column_names) == (0, ["sex", "job"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (("2 f 2", "03 m 10"), "but 1 are not in it, the first in row 3 of survey.csv"),
+        (
+            ("2 f 2", "03 m 10", "1 f 2", "4 f 2"),
+            "must have the records of survey.csv and no others, but has 1 more",
+        ),
+        (("2 f 2", "03 m 10", "03 f 2"), "before.csv, row 4: the key (pid) is not unique"),
+        (
+            ("2 x 2", "03 y 10", "1 x 2"),
+            "survey.csv and before.csv, column `sex`: no code of `sex` is in both",
+        ),
+        (("3 f 2", "03 m 10", "1 f 2"), "before.csv: the file must have the records of survey.csv"),
+    ],
+)
+def test_an_original_of_other_records_is_refused(rows, sentence):
+    with pytest.raises(InputError) as error:
+        with_original(table("pid sex job", *rows))
+    assert sentence in str(error.value)
+
+
+def test_codes_of_the_original_that_the_file_does_not_have():
+    warnings = with_original(table("pid sex job", "2 f 77", "03 m 10", "1 f 2")).warnings["warning"]
+    assert [warning.split(".")[0] for warning in warnings] == ["before"]
+    assert (
+        "1 of 3 codes of job are not in survey.csv. Records with these codes match no record" in warnings[0]
+    )
+    assert "77" not in warnings[0]
+
+
+@pytest.mark.parametrize("missing", ["excluded", "category", "wildcard"])
+def test_the_category_of_missing_values_is_marked(missing):
+    section = {**SEX, "missing": missing}
+    found = coded(section, table("pid sex job", "1 f (missing)", "2 m 7"))
+    assert not found.categories["missing"].any()
+    found = coded(section, FILE)
+    assert found.categories["missing"].tolist() == [False] * 4 + [True] * (missing == "category")
+    misses = found.account.set_index(["file", "cause"])["rows"]
+    assert misses["file: cells of the whole key", "misses a value of the key"] == (missing == "excluded")
+
+
+@pytest.mark.parametrize(
+    ("missing", "effect"),
+    [
+        ("excluded", ["No record is in a cell of the whole key."]),
+        ("wildcard", ["It distinguishes no records."]),
+        ("category", []),
+    ],
+)
+def test_a_variable_that_is_missing_throughout_is_named(missing, effect):
+    found = coded({**SEX, "missing": missing}, table("pid sex job", "1 f -9", "2 m -9"))
+    expected = [f"survey.csv: job is missing in every record. {one}" for one in effect]
+    assert found.warnings["warning"].tolist() == expected

@@ -336,7 +336,7 @@ def test_a_change_touches_the_steps_that_take_it():
     assert changed == ["microaggregate"]
     more = Study.model_validate({**BASE, "metrics": {"winkler": {"min_agree": "2"}}})
     changed = [step for step in steps if part(study(), step) != part(more, step)]
-    assert changed == ["score", "agreements"]
+    assert changed == ["score", "agreements", "rate"]
 
 
 def test_skewed_amounts():

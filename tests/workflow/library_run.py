@@ -91,7 +91,7 @@ def run(
         )
     pairs = {name: tables.positions for name, tables in metrics.items()}
     limits = {name: tables.limits for name, tables in metrics.items()}
-    rows = rates.rate(parts.rating(model), typed.iuf, stratum, manifest, pairs, limits)
+    rows = rates.rate(parts.rating(model), prepared, typed.iuf, stratum, manifest, pairs, limits)
     return Tables(model, prepared, stratum, manifest, shards, metrics, through_csv(rows, "rates.csv"))
 
 

@@ -28,6 +28,9 @@ from workflow.commands import CHECKOUT, Ended, copied, made, snakemake
 
 pytestmark = pytest.mark.slow
 
+CODE = re.compile("cnryjb")
+"""A code of a category, which is no key."""
+
 FILES = {
     "puf": {"path": "puf.csv", "id": "pufid"},
     "eif": {"path": "eif.csv", "id": "eifid"},
@@ -299,6 +302,7 @@ def test_every_step_failed_once_and_the_run_ended_well_all_the_same(left):
         "confirm",
         "describe",
         "rate",
+        "judge",
         "compare",
         "report",
     }
@@ -328,8 +332,12 @@ def test_no_canary_is_shown(left):
 
 
 def test_no_key_and_no_code_is_outside_the_files_that_the_readme_names(left):
+    """A warning names the codes that it is about in its table, which README names; never a key."""
+    warnings = [pattern for pattern in readme(1) if pattern.endswith("warnings.csv")]
     hits = {
-        name: found(path.read_bytes(), WORD)
+        name: {
+            hit for hit in found(path.read_bytes(), WORD) if not (named(name, warnings) and CODE.match(hit))
+        }
         for name, path in left.files.items()
         if not named(name, readme(0))
     }

@@ -58,12 +58,31 @@ class Case(NamedTuple):
 HOUSEHOLDS = Case(
     {
         "id": "households",
-        "simulate": {"kind": "household-survey", "households": 60, "puf_records": 30, "eif_records": 40},
-        "linking_variables": [{"name": "sex", "type": "categorical", "puf": "SEX", "eif": "gender"}],
+        "simulate": {
+            "kind": "household-survey",
+            "households": 60,
+            "puf_records": 30,
+            "eif_records": 40,
+            "original": True,
+        },
+        "linking_variables": [
+            {
+                "name": "sex",
+                "type": "categorical",
+                "puf": "SEX",
+                "eif": "gender",
+                "recode": {"eif": {"M": "1", "F": "2"}},
+            }
+        ],
         "metrics": {"taxicab": {}},
     },
-    ("simulated/puf.csv",),
-    {},
+    ("simulated/puf.csv", "protection/rates.csv"),
+    {
+        "{key of the PUF}": ["pufid"],
+        "{key of the EIF}": ["broker", "serial"],
+        "{strata variables}": [],
+        "{linking variables}": ["sex"],
+    },
 )
 AMOUNTS = Case(
     {
@@ -211,6 +230,7 @@ def test_every_file_of_the_small_study_has_the_declared_columns(finished):
         "confirm",
         "rate",
         "describe",
+        "judge",
         "report",
     )
     assert declared == {table.path for rule in linkage for table in STEPS[rule].tables}

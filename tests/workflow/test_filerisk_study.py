@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from making.filerisk import POPULATION, drawn
+from making.filerisk import POPULATION, drawn, perturbed
 from oracles import minimal_uniques as oracle
 from workflow.commands import snakemake
 
@@ -20,7 +20,12 @@ from workflow import small
 
 pytestmark = pytest.mark.slow
 
-SECTION = {**POPULATION, "key_variables": POPULATION["key_variables"][1:]}
+SECTION = {
+    **POPULATION,
+    "key_variables": POPULATION["key_variables"][1:],
+    "original": {"path": "before.csv"},
+    "collapse": [{"variable": "region", "recode": {"1": "north", "2": "north"}}],
+}
 NAMES = ["sex", "job", "region", "tenure"]
 
 
@@ -28,7 +33,9 @@ def write(folder: Path, section: dict = SECTION, name: str = "alone", **keys) ->
     folder.mkdir(parents=True, exist_ok=True)
     people = drawn(900)
     people.to_csv(folder / "census.csv", index=False)
-    people.sample(90, random_state=1).assign(weight="10").to_csv(folder / "survey.csv", index=False)
+    original = people.sample(90, random_state=1)
+    original.to_csv(folder / "before.csv", index=False)
+    perturbed(original).assign(weight="10").to_csv(folder / "survey.csv", index=False)
     file = folder / f"{name}.yaml"
     file.write_text(
         yaml.safe_dump({"id": name, "file_risk": section, **keys}, sort_keys=False), encoding="utf-8"
@@ -81,13 +88,26 @@ def test_the_report_has_the_section_and_no_key(alone):
     assert not re.search(r"\bpid\b", page)
 
 
+def test_an_intruder_who_knows_the_original_values_and_coarser_keys(alone):
+    results = alone / "run" / "results" / "alone"
+    lines = lines_of(results)
+    before = pd.read_csv(alone / "before.csv", dtype=str)
+    complete = sum("-9" not in row for row in before[NAMES].to_numpy().tolist())
+    assert int(lines["original_records_in_cells"]) == complete
+    assert int(lines["original_records_unchanged"]) < complete
+    coarser = pd.read_csv(results / "filerisk" / "coarser.csv")
+    assert coarser["change"].tolist() == ["dropped"] * 4 + ["collapsed"]
+    page = (alone / "run" / "reports" / "alone" / "disclosure-review.html").read_text(encoding="utf-8")
+    assert "An intruder who knows the original values" in page
+
+
 def test_running_again_does_nothing_and_a_change_reruns_what_takes_it(alone):
     file = alone / "alone.yaml"
     again = snakemake("--dry-run", studies=[file], folder=alone / "run")
     assert again.planned == {}
     write(alone, {**SECTION, "dis_suda": "user-guide"})
     changed = snakemake("--dry-run", studies=[file], folder=alone / "run")
-    assert set(changed.planned) == {"all", "resolve", "assess_file", "report"}
+    assert set(changed.planned) == {"all", "resolve", "assess_file", "judge", "report"}
     write(alone)
 
 
@@ -102,7 +122,7 @@ def test_a_changed_source_reruns_what_rests_on_it(alone):
 
 def test_cores_and_the_order_of_rows_change_no_byte(alone, tmp_path):
     file = write(tmp_path)
-    for name in ("survey", "census"):
+    for name in ("survey", "census", "before"):
         table = pd.read_csv(tmp_path / f"{name}.csv", dtype=str)
         table.sample(frac=1, random_state=3).to_csv(tmp_path / f"{name}.csv", index=False)
     ended = snakemake(studies=[file], folder=tmp_path / "run", cores=1, environment={"PYTHONHASHSEED": "7"})
@@ -131,7 +151,7 @@ def test_a_study_with_every_section(tmp_path):
 
 
 def test_f_from_weights_that_cannot_be_is_one_sentence(tmp_path):
-    section = {key: value for key, value in SECTION.items() if key not in ("sampling_fraction", "population")}
+    section = {key: value for key, value in SECTION.items() if key not in {"sampling_fraction", "population"}}
     file = write(tmp_path, {**section, "weight": "weight"})
     source = tmp_path / "survey.csv"
     source.write_text(re.sub(r",10\n", ",0.1\n", source.read_text(encoding="utf-8")), encoding="utf-8")

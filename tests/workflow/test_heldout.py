@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from oracles.claims import from_files
 from oracles.rating import ALL
 from oracles.study import run as judge
 
@@ -25,14 +26,18 @@ RANKED = [*KEYS, "stratum", "score"]
 RATES = [
     "metric", "stratum", "n_puf", "n_eif", "n_links", "n_pairs", "n_suspected", "n_confirmed", "n_ambiguous",
     "n_confirmed_pairs", "suspected_rate", "confirmed_rate", "conditional_rate", "conditional_low",
-    "conditional_high", "pair_precision", "reach", "baseline_rate",
+    "conditional_high", "pair_precision", "reach", "baseline_rate", "expected_correct", "expected_correct_rate",
+    "best_rank_correct", "best_rank_correct_rate", "n_single", "n_single_confirmed", "single_rate", "n_false_outside",
+    "n_compared", "passing_rate", "tolerance", "n_findable",
+    "conditional_bound",
 ]  # fmt: skip
 ACCOUNT = ["step", "file", "cause", "rows"]
 VARIABLES = [variable["name"] for variable in small.STUDY["linking_variables"]]
 CSV_FILES = {
     "rates.csv": RATES,
     "prepared/account.csv": ACCOUNT,
-    "prepared/warnings.csv": ["warning"],
+    "prepared/warnings.csv": ["severity", "warning", "affected", "share", "codes"],
+    "verdict/warnings.csv": ["about", "severity", "warning", "affected", "share"],
     "strata/account.csv": ACCOUNT,
     "strata/manifest.csv": ["stratum", "region", "n_puf", "n_eif", "n_links", "pairs", "shard"],
     "strata/shards.csv": ["shard", "stratum", "start", "stop", "n_puf", "n_eif", "pairs"],
@@ -132,6 +137,17 @@ def test_a_pair_is_confirmed_where_and_only_where_it_is_a_link(finished, metric)
         assert pair["confirmed"] == (tuple(pair[key] for key in KEYS) in links)
 
 
+@pytest.mark.parametrize("metric", METRICS)
+def test_claims_are_those_of_the_confirmed_pairs(finished, metric):
+    lines = pd.read_csv(finished.results / "rates.csv").set_index(["metric", "stratum"])
+    for stratum, figures in from_files(finished.results, metric, ["house", "person"]).items():
+        for column, value in figures.items():
+            found = lines.at[(metric, stratum), column]
+            assert pd.isna(found) if value is None else found == pytest.approx(float(value), rel=1e-14), (
+                column
+            )
+
+
 @pytest.mark.parametrize("name", ["prepared/account.csv", "strata/account.csv"])
 def test_the_row_accounts_close(finished, name):
     account = pd.read_csv(finished.results / name)
@@ -197,6 +213,12 @@ def test_the_review_is_there_in_every_form(finished):
 def test_the_resolved_study_has_every_default(finished):
     study = json.loads((finished.results / "study.json").read_text(encoding="utf-8"))
     assert study["rank_filter"] == {"keep": 20, "max_pairs": 5}
-    assert study["binning"] == {"bins": 5, "cutpoints": "puf", "scope": "stratum"}
+    assert study["binning"] == {
+        "bins": 5,
+        "cutpoints": "puf",
+        "scope": "stratum",
+        "quantiles": "averaged",
+        "ties": None,
+    }
     assert study["metrics"]["taxicab"] == {"alpha": "1/3"}
     assert math.isclose(study["rates"]["level"], 0.95)

@@ -22,6 +22,7 @@ ONE_METRIC = {"score": 1, "rank": 1, "confirm": 1, "describe": 1, "rate": 1}
 EVERYTHING = {"stratify": 1, "bin": 1, "rank": 4, "confirm": 4, "describe": 1, "rate": 1}
 """Before strata are known again, shards are not; so the scores do not show in the plan."""
 REPORT = {"report": 1, "all": 1}
+VERDICT = {"judge": 1, **REPORT}
 DATA = made("small", "study.json", "rates.csv", "description/overlap.csv")
 """Everything but the review, which reads its notebook from the checkout itself."""
 
@@ -67,34 +68,34 @@ CHANGES = [
     (
         "the limit of the verdict",
         lambda study: study.update(decision={"conditional_rate_at_most": 0.05}),
-        {"resolve": 1, **REPORT},
+        {"resolve": 1, **VERDICT},
     ),
     ("the title", lambda study: study.update(title="A survey"), {"resolve": 1, **REPORT}),
-    ("α of taxicab", set_alpha, {"resolve": 1, **ONE_METRIC, **REPORT}),
+    ("α of taxicab", set_alpha, {"resolve": 1, **ONE_METRIC, **VERDICT}),
     (
         "the level of the interval",
         lambda study: study.update(rates={"level": 0.9}),
-        {"resolve": 1, "rate": 1, **REPORT},
+        {"resolve": 1, "rate": 1, **VERDICT},
     ),
     (
         "the rank limit",
         lambda study: study.update(rank_filter={"max_pairs": 3}),
-        {"resolve": 1, "confirm": 4, "describe": 1, "rate": 1, **REPORT},
+        {"resolve": 1, "confirm": 4, "describe": 1, "rate": 1, **VERDICT},
     ),
     (
         "a metric less",
         lambda study: study["metrics"].pop("adhoc"),
-        {"resolve": 1, "describe": 1, "rate": 1, **REPORT},
+        {"resolve": 1, "describe": 1, "rate": 1, **VERDICT},
     ),
     (
         "the file that cuts the bins",
         lambda study: study.update(binning={"cutpoints": "eif"}),
-        {"resolve": 1, "bin": 1, "score": 2, "rank": 2, "confirm": 2, "describe": 1, "rate": 1, **REPORT},
+        {"resolve": 1, "bin": 1, "score": 2, "rank": 2, "confirm": 2, "describe": 1, "rate": 1, **VERDICT},
     ),
     (
         "a missing code",
         lambda study: study["linking_variables"][0].update(missing=["-9", "99"]),
-        {"resolve": 1, "prepare": 1, **EVERYTHING, **REPORT},
+        {"resolve": 1, "prepare": 1, **EVERYTHING, **VERDICT},
     ),
 ]  # fmt: skip
 

@@ -14,6 +14,7 @@ NOWHERE = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY
 
 MARKED = {
     "results/small/rates.csv": "Rates of study",
+    "results/small/verdict/summary.csv": "Verdict of study",
     "results/small/strata/manifest.csv": "Strata of study",
     "results/small/binned/cutpoints.csv": "Bins of the numeric linking variables of study",
     "reports/small/disclosure-review.html": "Disclosure review of study",

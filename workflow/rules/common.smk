@@ -37,7 +37,7 @@ def guard_folders():
     """Refuse folders that others may read, unless the run allows it; close Snakemake's own to them."""
     allowed = str(config.get("shared_results")).lower() == "true"  # from the command line it is text
     for warning in confidentiality.check_folders([Path("results"), Path("reports")], allowed):
-        print(f"Warning: {warning}", file=sys.stderr, flush=True)
+        sys.stderr.write(f"Warning: {warning}\n")
     records = Path(".snakemake").resolve()
     confidentiality.check_records(records)
     # Snakemake opens each record to the group, inside a folder that is closed now.
@@ -91,6 +91,9 @@ if workflow.is_main_process:
 shell.prefix("set -euo pipefail; exec ")
 
 
+JUDGED = set()  # the studies whose verdict this run makes, or finds as it should be
+
+
 def start_run():
     """Take the results of the studies that have jobs to run; set aside results that their steps did not write."""
     for study in sorted(scheduler.studies(workflow.dag.needrun_jobs())):
@@ -98,6 +101,7 @@ def start_run():
         outputs = set() if workflow.touch else scheduler.outputs(workflow.dag, study, found.files)
         for warning in runs.start(Path("results", study), found, outputs):
             sys.stderr.write(f"Warning: {warning}\n")  # at once, beside the thread that shows the progress
+    JUDGED.update(scheduler.studies(job for job in workflow.dag.jobs if job.rule.name == "judge"))
 
 
 onstart:
@@ -106,6 +110,12 @@ onstart:
             start_run()
         except InputError as error:
             sys.exit(f"Error: {error}")
+
+
+onsuccess:
+    for study in sorted(JUDGED):
+        for line in runs.verdict(Path("results", study)):
+            sys.stderr.write(f"{line}\n")
 
 
 wildcard_constraints:

@@ -1,10 +1,11 @@
 """Risk of one file: sample uniques, DIS, SUDA, DIS-SUDA (METHODS §7).
 
-Reads  the file, and its population where there is one, declared or simulated
+Reads  the file, and its population and its records before perturbation where there are any, declared or simulated
 Makes  results/{study}/simulated/{survey,population}.csv where the study simulates them;
-       filerisk/prepared/{file,population}.parquet: the key as codes; filerisk/{categories,account,warnings}.csv;
+       filerisk/prepared/{file,population,original}.parquet: the key as codes; filerisk/{categories,account,warnings}.csv;
        filerisk/records.parquet: uniqueness, SUDA and DIS-SUDA of every record;
-       filerisk/{summary,definitions,hazards,cells,sizes,variables,levels,scores,classes}.csv: aggregates;
+       filerisk/{summary,definitions,hazards,cells,sizes,variables,levels,scores,classes,coarser,conventions}.csv:
+       aggregates;
        filerisk/{by_sample,by_class,by_tenth}.csv: samples of the population beside it
 """
 
@@ -34,13 +35,14 @@ rule populate:
 
 
 rule prepare_filerisk:
-    """Read and type the file and its population, and give every value of the key a code."""
+    """Read and type the file, its population and its original records, and give every value of the key a code."""
     input:
         unpack(PLAN.risk_sources()),
         study=ancient(PLAN.study_file),
     output:
         file="results/{study}/filerisk/prepared/file.parquet",
         population="results/{study}/filerisk/prepared/population.parquet",
+        original="results/{study}/filerisk/prepared/original.parquet",
         categories="results/{study}/filerisk/categories.csv",
         account="results/{study}/filerisk/account.csv",
         warnings="results/{study}/filerisk/warnings.csv",
@@ -69,6 +71,7 @@ rule assess_file:
         study=ancient(PLAN.study_file),
         file="results/{study}/filerisk/prepared/file.parquet",
         population="results/{study}/filerisk/prepared/population.parquet",
+        original="results/{study}/filerisk/prepared/original.parquet",
         categories="results/{study}/filerisk/categories.csv",
     output:
         records="results/{study}/filerisk/records.parquet",
@@ -86,6 +89,8 @@ rule assess_file:
         levels="results/{study}/filerisk/levels.csv",
         scores="results/{study}/filerisk/scores.csv",
         classes="results/{study}/filerisk/classes.csv",
+        coarser="results/{study}/filerisk/coarser.csv",
+        conventions="results/{study}/filerisk/conventions.csv",
         ledger="results/{study}/ledger/assess_file.json",
     log:
         "results/{study}/logs/assess_file.log",

@@ -2,9 +2,10 @@
 
 Reads  the confidential file and the synthetic files, declared or simulated
 Makes  results/{study}/simulated/{confidential,synthetic_1,…}.csv where the study simulates them;
-       matching/prepared/{confidential,synthetic}.parquet: typed, row beside row; matching/{account,warnings}.csv;
+       matching/prepared/{confidential,synthetic}.parquet: typed, row beside row;
+       matching/{account,warnings,correspondence}.csv;
        matching/records.parquet: c, T, K, F of every target by file;
-       matching/{summary,scenarios,distribution,variables}.csv: aggregates for the report
+       matching/{summary,scenarios,distribution,variables,pooled}.csv: aggregates for the report
 """
 
 
@@ -43,6 +44,7 @@ rule prepare_matching:
         synthetic="results/{study}/matching/prepared/synthetic.parquet",
         account="results/{study}/matching/account.csv",
         warnings="results/{study}/matching/warnings.csv",
+        correspondence="results/{study}/matching/correspondence.csv",
         ledger="results/{study}/ledger/prepare_matching.json",
     log:
         "results/{study}/logs/prepare_matching.log",
@@ -79,6 +81,7 @@ rule match:
         scenarios="results/{study}/matching/scenarios.csv",
         distribution="results/{study}/matching/distribution.csv",
         variables="results/{study}/matching/variables.csv",
+        pooled="results/{study}/matching/pooled.csv",
         ledger="results/{study}/ledger/match.json",
     log:
         "results/{study}/logs/match.log",

@@ -2,6 +2,8 @@
 
 Reads  results/{study}/confirmed/, prepared/, binned/, strata/
 Makes  rates.csv: one line per metric and stratum, and for the whole study;
+       clusters.csv: the same of clusters, such as households;
+       protection/rates.csv: the rates before and after protection;
        description/{variables,agreement,overlap}.csv: aggregates for the report
 """
 
@@ -11,7 +13,10 @@ rule rate:
     input:
         unpack(PLAN.linked_sources),
         study=ancient(PLAN.study_file),
+        puf=PLAN.result("prepare", "prepared/puf.parquet"),
+        eif=PLAN.result("prepare", "prepared/eif.parquet"),
         iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
+        clusters=PLAN.result("prepare", "prepared/clusters.parquet"),
         strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
         strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
         manifest=PLAN.result("stratify", "strata/manifest.csv"),
@@ -25,6 +30,7 @@ rule rate:
             category="{study}",
             labels={"result": "Rates", "format": "CSV"},
         ),
+        clusters="results/{study}/clusters.csv",
         ledger="results/{study}/ledger/rate.json",
     log:
         "results/{study}/logs/rate.log",
@@ -73,3 +79,32 @@ rule describe:
         library=PLAN.library_digest("describe"),
     script:
         "../scripts/describe.py"
+
+
+rule compare_protection:
+    """Put the rates before and after protection beside each other, on chains of steps that close."""
+    input:
+        study=ancient(PLAN.study_file),
+        tables=PLAN.protection,
+    output:
+        rates=report(
+            "results/{study}/protection/rates.csv",
+            caption="../report/protection.rst",
+            category="{study}",
+            labels={"result": "Rates before and after protection", "format": "CSV"},
+        ),
+        ledger="results/{study}/ledger/compare_protection.json",
+    log:
+        "results/{study}/logs/compare_protection.log",
+    benchmark:
+        "results/{study}/benchmarks/compare_protection.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 1000 * attempt,
+    params:
+        study=PLAN.part_digest("compare_protection"),
+        library=PLAN.library_digest("compare_protection"),
+    script:
+        "../scripts/compare_protection.py"

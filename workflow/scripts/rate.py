@@ -1,12 +1,15 @@
 """Adapter of the rule `rate`."""
 
 from reident import ledger
-from reident.linkage import rates
+from reident.linkage import clusters, rates
 
 with ledger.step(snakemake) as step:
     step.check_chain()
+    prepared = {side: step.open(side) for side in ("puf", "eif")}
     strata = {side: step.read(f"strata_{side}") for side in ("puf", "eif")}
     pairs = dict(zip(step.part.metrics, step.open_all("pairs"), strict=True))
     limits = dict(zip(step.part.metrics, step.read_all("limits"), strict=True))
-    tables = step.read("iuf"), strata, step.read("manifest"), pairs, limits
-    step.write("rates", rates.rate(step.part, *tables))
+    cluster, manifest = clusters.numbers(step.read("clusters")), step.read("manifest")
+    tables = prepared, step.read("iuf"), strata, manifest, pairs, limits
+    step.write("rates", rates.rate(step.part, *tables, cluster))
+    step.write("clusters", clusters.rate(step.part, cluster, strata["puf"], manifest, pairs))

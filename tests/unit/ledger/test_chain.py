@@ -234,7 +234,7 @@ EDITS = [
     ("the reader of sources", "reading/delimited.py", {"prepare"}),
     ("the typing of values", "intake/values.py", {"prepare"}),
     ("the study model", "study/model.py", {"resolve"}),
-    ("confirmation", "linkage/confirmation.py", {"confirm"}),
+    ("confirmation", "linkage/confirmation.py", {"confirm", "rate"}),
 ]
 
 

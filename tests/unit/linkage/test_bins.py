@@ -1,8 +1,14 @@
 """Quantile bins: ties stay together, empty bins stay empty, and whose quantiles cut is the study's choice."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from making.studies import in_strata, manifest, study, table
+from oracles.binning import grouped
+from pydantic import ValidationError
 from reident.linkage import bins
 from reident.linkage.pairing import Comparison
 from reident.pipeline import parts
@@ -37,6 +43,49 @@ def test_cut_points_of_quintiles(sentence, values, cuts):
     if len(present) and len(set(present)) > 2:
         expected = np.quantile(present, [0.2, 0.4, 0.6, 0.8], method="averaged_inverted_cdf")
         assert found == pytest.approx(expected, rel=1e-15)
+
+
+# PROC RANK, GROUPS=5: the documented formula FLOOR(rank*k/(n+1)), and bins counted from 1.
+GROUPS = [
+    ("five values", [1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]),
+    ("four values leave the first group empty", [1, 2, 3, 4], [2, 3, 4, 5], [2, 3, 4, 5]),
+    ("one value is in the middle, whatever its rank", [7], [3], [3]),
+    ("constant: the middle by the mean, the last by the highest rank", [3] * 9, [3] * 9, [5] * 9),
+    ("heavy ties", [0, 0, 0, 0, 0, 0, 0, 1, 2, 3], [2] * 7 + [4, 5, 5], [4] * 7 + [4, 5, 5]),
+    ("missing values do not count", [NAN, 4, 1, NAN, 2, 3], [-1, 5, 2, -1, 3, 4], [-1, 5, 2, -1, 3, 4]),
+    ("all missing", [NAN, NAN], [-1, -1], [-1, -1]),
+]
+
+
+@pytest.mark.parametrize(("sentence", "values", "mean", "high"), GROUPS, ids=[case[0] for case in GROUPS])
+def test_groups_of_ranks(sentence, values, mean, high):
+    values = np.array(values, float)
+    for ranks, expected in (("mean", mean), ("high", high)):
+        assert bins.bin_values(values, bins.cut_points(values, 5, ranks)).tolist() == expected
+
+
+@given(
+    st.lists(st.integers(-3, 9) | st.floats(-1e300, 1e300), min_size=1, max_size=30),
+    st.lists(st.integers(-4, 10), max_size=5),
+    st.integers(2, 12),
+    st.sampled_from(["mean", "high"]),
+)
+def test_groups_of_ranks_and_the_values_between_them(values, others, n_bins, ties):
+    cuts = bins.cut_points(np.array(values, float), n_bins, ties)
+    assert len(cuts) == n_bins - 1
+    assert (np.diff(cuts) >= 0).all()
+    every = [*values, *others]
+    exact = [Fraction(float(value)) for value in values]
+    expected = [grouped(exact, Fraction(float(x)), n_bins, ties) for x in every]
+    assert bins.bin_values(np.array(every, float), cuts).tolist() == expected
+
+
+def test_ties_are_an_option_of_groups():
+    assert study(binning={"quantiles": "groups"}).binning.ranks == "mean"
+    assert study(binning={"quantiles": "groups", "ties": "high"}).binning.ranks == "high"
+    assert study().binning.ranks is None
+    with pytest.raises(ValidationError, match=r"`\.ties` must not be given without `quantiles: groups`"):
+        study(binning={"ties": "high"})
 
 
 BINNED = [

@@ -62,7 +62,8 @@ def confirmed(suspected, links, max_pairs=1, keep=3, metric="taxicab"):
 def limits_at(max_pairs, links):
     limits = confirmed(SUSPECTED, links)[2]
     assert list(limits.columns) == confirmation.LIMITS
-    rows = limits[limits["max_pairs"] == max_pairs].set_index("stratum").drop(columns="max_pairs")
+    rows = limits[limits["max_pairs"] == max_pairs].set_index("stratum")
+    rows = rows.drop(columns=["max_pairs", "expected_correct"])
     return {stratum: tuple(int(value) for value in row) for stratum, row in rows.iterrows()}
 
 
@@ -93,6 +94,20 @@ def test_counts_at_every_rank_limit_are_of_distinct_records(sentence, most, coun
 
 def test_a_link_at_a_later_rank_confirms_from_the_limit_on_that_lets_it_in():
     assert [limits_at(most, ["0 3"])["ALL"][1] for most in (1, 2, 3)] == [0, 0, 1]
+
+
+def test_at_every_limit_one_guess_is_among_all_candidates_that_the_limit_lets_in():
+    """Record a: 1 of 1, then 2 of 3; b: 0 of 1; c: nothing, then 1 of 2, then 1 of 3; d is crowded."""
+    limits = confirmed(SUSPECTED, ["0 1", "0 3", "2 5", "3 9"])[2].set_index(["stratum", "max_pairs"])
+    expected = {
+        stratum: limits.loc[stratum, "expected_correct"].tolist() for stratum in ("ALL", "s1", "s2", "s3")
+    }
+    assert expected == {
+        "ALL": [1, 1 + 1 / 2, 2 / 3 + 1 / 3],
+        "s1": [1, 1, 2 / 3],
+        "s2": [0, 1 / 2, 1 / 3],
+        "s3": [0, 0, 0],
+    }
 
 
 def test_the_limits_tell_whole_study_first_and_each_limit_in_turn():

@@ -1,56 +1,16 @@
 """Rates by hand, published intervals, the baseline of drawing at random, and what is undefined."""
 
 import math
+import random
+from fractions import Fraction
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from making.studies import in_strata, manifest, pairs, study
-from reident.linkage import rates
+from reident.linkage import batches, intervals, rates
 from reident.pipeline import parts
-
-# Newcombe, R. G. (1998), Statistics in Medicine 17, 857–872, table I: the exact (Clopper–Pearson) and the score
-# (Wilson) interval of four proportions.
-NEWCOMBE = [
-    (81, 263, "clopper-pearson", 0.2527, 0.3676),
-    (15, 148, "clopper-pearson", 0.0578, 0.1617),
-    (0, 20, "clopper-pearson", 0.0000, 0.1684),
-    (1, 29, "clopper-pearson", 0.0009, 0.1776),
-    (81, 263, "wilson", 0.2553, 0.3662),
-    (15, 148, "wilson", 0.0624, 0.1605),
-    (0, 20, "wilson", 0.0000, 0.1611),
-    (1, 29, "wilson", 0.0061, 0.1718),
-]
-
-
-@pytest.mark.parametrize(("successes", "trials", "method", "low", "high"), NEWCOMBE)
-def test_published_intervals(successes, trials, method, low, high):
-    assert rates.interval(successes, trials, method) == pytest.approx((low, high), abs=0.00005)
-
-
-EDGES = [
-    ("with nothing confirmed there is an upper bound", 0, 10, 0.95, (0.0, 1 - 0.025**0.1)),
-    ("with all confirmed a lower bound", 10, 10, 0.95, (0.025**0.1, 1.0)),
-    ("one of one", 1, 1, 0.95, (0.025, 1.0)),
-    ("another level", 0, 1, 0.90, (0.0, 0.95)),
-]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "successes", "trials", "level", "found"), EDGES, ids=[case[0] for case in EDGES]
-)
-def test_intervals_at_the_edges(sentence, successes, trials, level, found):
-    assert rates.interval(successes, trials, level=level) == pytest.approx(found, rel=1e-12)
-
-
-def test_the_interval_of_none_of_none_is_undefined():
-    assert rates.interval(0, 0) == (None, None)
-
-
-def test_more_successes_than_trials_is_a_mistake_of_the_program():
-    with pytest.raises(ValueError, match="successes"):
-        rates.interval(2, 1)
-
 
 BASELINE = [
     ("one draw of ten, one link", 10, 1, 1, 1 / 10),
@@ -96,15 +56,20 @@ def limits(**ambiguous):
 
 
 def checked(*rows):
-    """Suspected pairs ``puf eif``; those that are confirmed end in ``!``."""
-    confirmed = pa.array([row.endswith("!") for row in rows], pa.bool_())
-    return pairs(*(row.rstrip("!") for row in rows)).append_column("confirmed", confirmed)
+    """Suspected pairs ``puf eif score``, the score 0.5 if absent; those that are confirmed end in ``!``."""
+    cells = [[*row.rstrip("!").split(), "0.5"] for row in rows]
+    columns = {
+        "score": pa.array([float(cell[2]) for cell in cells], pa.float64()),
+        "confirmed": pa.array([row.endswith("!") for row in rows], pa.bool_()),
+    }
+    table = pairs(*(" ".join(cell[:2]) for cell in cells))
+    return pa.table({"puf": table["puf"], "eif": table["eif"], **columns})
 
 
 def rated(*rows, **ambiguous):
     """The lines of rates for suspected pairs ``puf eif``, with ``!`` if confirmed, by stratum."""
     part, limit = parts.rating(study()), {"taxicab": limits(**ambiguous)}
-    found = rates.rate(part, IUF, STRATA, MANIFEST, {"taxicab": checked(*rows)}, limit)
+    found = rates.rate(part, {}, IUF, STRATA, MANIFEST, {"taxicab": checked(*rows)}, limit)
     assert list(found.columns) == rates.COLUMNS
     assert list(found["stratum"]) == ["ALL", "s1", "s2", "s3"]
     return {
@@ -131,7 +96,7 @@ def test_rates_by_hand():
         2 / 6,
         2 / 3,
     ]
-    assert (whole["conditional_low"], whole["conditional_high"]) == rates.interval(2, 3)
+    assert (whole["conditional_low"], whole["conditional_high"]) == intervals.interval(2, 3)
     assert whole["pair_precision"] == 3 / 5
     assert whole["reach"] == 2 / 4, "of the records 0, 1, 3 and 4, which have a link at all"
     assert [s1[name] for name in ("n_puf", "n_eif", "n_links", "n_suspected", "n_confirmed")] == [
@@ -161,6 +126,110 @@ def test_the_baseline_by_hand():
     assert two["ALL"]["baseline_rate"] == pytest.approx(1 - 1 / math.comb(4, 2))
 
 
+CLAIMS = ("expected_correct", "best_rank_correct", "n_single", "n_single_confirmed", "n_false_outside")
+
+
+def claimed(*rows, stratum="ALL"):
+    line = rated(*rows)[stratum]
+    for name in ("expected_correct", "best_rank_correct"):
+        assert line[f"{name}_rate"] == (line[name] / line["n_suspected"] if line["n_suspected"] else None)
+    assert line["single_rate"] == rates.share(line["n_single_confirmed"], line["n_single"])
+    return tuple(line[name] for name in CLAIMS)
+
+
+GUESSES = [
+    ("nothing is suspected", [], (0, 0, 0, 0, 0)),
+    ("a single candidate that is right", ["3 4!"], (1, 1, 1, 1, 0)),
+    ("a single candidate that is wrong", ["1 0"], (0, 0, 1, 0, 0)),
+    ("a record without a link at all", ["2 0"], (0, 0, 1, 0, 1)),
+    ("one of two, at the same rank", ["0 0!", "0 2"], (0.5, 0.5, 0, 0, 0)),
+    ("one of two, first", ["0 0 0.1!", "0 2 0.2"], (0.5, 1, 0, 0, 0)),
+    ("one of two, second", ["0 2 0.1", "0 0 0.2!"], (0.5, 0, 0, 0, 0)),
+    ("two of three, one of two at the first rank", ["0 0 1!", "0 2 1", "0 1 2!"], (2 / 3, 0.5, 0, 0, 0)),
+    ("two of two", ["0 0!", "0 1!"], (1, 1, 0, 0, 0)),
+    ("high is best", ["0 2 9", "0 0 8!"], (0.5, 0, 0, 0, 0)),
+    ("several", ["0 0!", "0 2", "0 3", "1 0", "2 0", "3 4!"], (1 + 1 / 3, 1 + 1 / 3, 3, 1, 1)),
+]
+
+
+@pytest.mark.parametrize(("sentence", "rows", "right"), GUESSES, ids=[case[0] for case in GUESSES])
+def test_what_is_right_if_the_intruder_names_one_candidate(sentence, rows, right):
+    """Expected correct, the same at the best rank, single candidates, those that are right, persons outside."""
+    assert claimed(*rows) == pytest.approx(right, rel=1e-15)
+
+
+def test_a_link_to_another_stratum_is_no_person_outside():
+    assert claimed("1 0", stratum="s1")[-1] == 0
+    assert claimed("2 0", stratum="s1")[-1] == 1
+    assert claimed("2 0", stratum="s2")[-1] == 0
+
+
+def test_claims_are_the_same_to_the_byte_whatever_the_batches(monkeypatch):
+    """Thirds, fifths and sevenths have no exact sum of doubles; batches cut records and ranks in two."""
+    rng = random.Random(5)  # noqa: S311
+    n, rows = 60, []
+    for puf in range(n):
+        levels = sorted(rng.choice([1, 2, 3]) for _ in range(rng.choice([1, 3, 5, 6, 7])))
+        rows += [
+            f"{puf} {eif} {level}{'!' if rng.random() < 0.4 else ''}" for eif, level in enumerate(levels)
+        ]
+    strata = {"puf": in_strata(*[0] * n), "eif": in_strata(*[0] * 7)}
+    inputs = (
+        {},
+        pairs(),
+        strata,
+        manifest(("s1", n, 7, 0)),
+        {"taxicab": checked(*rows)},
+        {"taxicab": limits()},
+    )
+    whole = rates.rate(parts.rating(study()), *inputs)
+    assert whole["expected_correct"].iloc[0] == pytest.approx(
+        sum(
+            Fraction(sum(row.endswith("!") for row in own), len(own))
+            for own in ([row for row in rows if row.startswith(f"{puf} ")] for puf in range(n))
+        ),
+        rel=1e-15,
+    )
+    assert 0 < whole["best_rank_correct"].iloc[0] != whole["expected_correct"].iloc[0]
+    split = batches.split
+    for size in (1, 2, 3, 11):
+        monkeypatch.setattr(batches, "split", lambda source, size=size: split(source, size))
+        found = rates.rate(parts.rating(study()), *inputs)
+        pd.testing.assert_frame_equal(found, whole, check_exact=True)
+
+
+FILES = {
+    "complete": pa.table({"x": pa.array([1.0, 2.0]), "c": ["a", "b"], "other": [None, None]}),
+    "incomplete": pa.table({"x": pa.array([1.0, 2.0]), "c": ["a", None], "other": [None, None]}),
+}
+
+
+@pytest.mark.parametrize(
+    ("puf", "eif", "tolerance"),
+    [("complete", "complete", 0), ("complete", "incomplete", 1), ("incomplete", "complete", 1)],
+)
+def test_the_tolerance_of_unicity_depends_on_missing_linking_values(puf, eif, tolerance):
+    """With `auto`, sets of one variable are searched if a linking value is missing; other columns do not count."""
+    part, prepared = parts.rating(study(metrics={"unicity": {}})), {"puf": FILES[puf], "eif": FILES[eif]}
+    limit = {"unicity": limits().iloc[:0]}
+    found = rates.rate(part, prepared, IUF, STRATA, MANIFEST, {"unicity": checked("0 0!")}, limit)
+    assert found["tolerance"].tolist() == [tolerance] * 4
+
+
+def test_the_share_that_passes_is_of_records_that_are_compared():
+    """Record 4 is in no stratum, record 5 in one without EIF records; ambiguous records pass the threshold too."""
+    found = rated("0 0!", "1 3", "3 4!", ALL=1, s1=1)
+    assert {stratum: line["n_compared"] for stratum, line in found.items()} == {
+        "ALL": 4,
+        "s1": 3,
+        "s2": 1,
+        "s3": 0,
+    }
+    assert [found[stratum]["passing_rate"] for stratum in found] == [1, 1, 1, None]
+    assert rated("0 0!", "3 4!")["ALL"]["passing_rate"] == 2 / 4
+    assert {line["tolerance"] for line in found.values()} == {0}, "α/2 of two variables is half a variable"
+
+
 UNDEFINED = ("conditional_rate", "conditional_low", "conditional_high", "pair_precision", "baseline_rate")
 
 
@@ -173,20 +242,51 @@ def test_nothing_suspected_leaves_the_conditional_rate_undefined_and_never_0():
     assert found["s3"]["suspected_rate"] == 0
 
 
-def test_nothing_confirmed_has_an_upper_bound():
-    found = rated("0 2")["ALL"]
-    assert [found["conditional_rate"], found["conditional_low"], found["conditional_high"]] == [0, 0, 0.975]
+def test_nothing_confirmed_has_a_one_sided_bound_beside_the_two_sided_interval():
+    found = rated("0 2", "1 2")["ALL"]
+    assert [found["conditional_rate"], found["conditional_low"]] == [0, 0]
+    assert found["conditional_high"] == pytest.approx(1 - math.sqrt(0.025), rel=1e-12)
+    assert found["conditional_bound"] == pytest.approx(1 - math.sqrt(0.05), rel=1e-12)
+
+
+def test_there_is_no_bound_where_something_is_confirmed_or_nothing_suspected():
+    assert rated("0 0!", "1 2")["ALL"]["conditional_bound"] is None
+    assert rated()["ALL"]["conditional_bound"] is None
 
 
 def test_a_stratum_without_puf_records_has_no_rates():
     strata, listed = {"puf": in_strata(None), "eif": in_strata(0, 0, 0, 0)}, manifest(("s1", 0, 4, 0))
     limit = {"unicity": limits().iloc[:0]}
-    found = rates.rate(parts.rating(study()), pairs(), strata, listed, {"unicity": checked()}, limit)
+    part, prepared = parts.rating(study(metrics={"unicity": {}})), {"puf": FILES["complete"]}
+    found = rates.rate(part, prepared, pairs(), strata, listed, {"unicity": checked()}, limit)
     assert found["suspected_rate"].isna().tolist() == [False, True]
     assert found["n_ambiguous"].tolist() == [0, 0]
 
 
 def test_the_interval_is_that_of_the_study():
     part = parts.rating(study(rates={"interval": "wilson", "level": "0.9"}))
-    found = rates.rate(part, IUF, STRATA, MANIFEST, {"taxicab": checked("0 2")}, {"taxicab": limits()})
-    assert found["conditional_high"].iloc[0] == rates.interval(0, 1, "wilson", 0.9).high
+    found = rates.rate(part, {}, IUF, STRATA, MANIFEST, {"taxicab": checked("0 2")}, {"taxicab": limits()})
+    assert found["conditional_high"].iloc[0] == intervals.interval(0, 1, "wilson", 0.9).high
+
+
+def test_clusters_change_the_interval_and_nothing_else():
+    """Records 0 and 1 are one household, 3 another one; 0 and 3 are confirmed."""
+    part = parts.rating(study(rates={"interval": "clustered", "cluster": "hh"}))
+    cluster = np.array([7, 7, 2, 5, 2, 0])
+    suspected = {"taxicab": checked("0 0!", "1 3", "3 4!")}
+    usual = rates.rate(parts.rating(study()), {}, IUF, STRATA, MANIFEST, suspected, {"taxicab": limits()})
+    found = rates.rate(part, {}, IUF, STRATA, MANIFEST, suspected, {"taxicab": limits()}, cluster)
+    ends = ["conditional_low", "conditional_high"]
+    pd.testing.assert_frame_equal(usual.drop(columns=ends), found.drop(columns=ends))
+    one, ones = np.array([1.0, 0, 1]), np.ones(3)
+    assert tuple(found.loc[0, ends]) == intervals.clustered(one, ones, np.array([7, 7, 5]))
+    assert tuple(found.loc[1, ends]) == (0, 1), "one cluster in s1"
+    assert tuple(found.loc[2, ends]) == intervals.interval(1, 1), "one cluster in s2, all of it confirmed"
+    assert found.loc[3, ends].isna().all()
+
+
+def test_with_clustered_intervals_the_bound_counts_clusters():
+    part = parts.rating(study(rates={"interval": "clustered", "cluster": "hh", "level": "0.9"}))
+    suspected, limit = {"taxicab": checked("0 2", "1 3", "3 4")}, {"taxicab": limits()}
+    found = rates.rate(part, {}, IUF, STRATA, MANIFEST, suspected, limit, np.array([7, 7, 2, 5, 2, 0]))
+    assert found["conditional_bound"].iloc[0] == pytest.approx(1 - math.sqrt(0.1), rel=1e-12)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from making.studies import plain
 from pydantic import ValidationError
+from reident.kernels.closest import closest
 from reident.kernels.winkler import most_agreements
 from reident.linkage.metrics.winkler import Nearest, ranges
 from reident.study.model import Study
@@ -14,6 +15,11 @@ G2, G3 = Nearest(nearest=2), Nearest(nearest=3)
 AGREE = [
     # gaps 2 and 8: 1 and 4 to either side; at the ends the one gap
     ("half gap", [2, 4, 12], [1, 3, 5, 5.1, 8, 16, 17], "half_gap", {2: [1, 3], 4: [3, 5], 12: [8, 16]}),
+    # min(2, 8 / 2) of 4 is 2; 2 has 2 / 2 above alone, 12 the whole gap below alone
+    ("as printed", [2, 4, 12], [0.9, 1, 3, 2, 6, 6.1, 4, 20, 20.1], "printed",
+     {2: [1, 3, 2], 4: [3, 2, 6, 4], 12: [6, 6.1, 4, 20]}),
+    ("as printed, repeated masked values", [4, 2, 4, 4, 2], [1, 3, 6], "printed", {2: [1, 3], 4: [3, 6]}),
+    ("as printed, one masked value", [2], [-1e9, 7e300], "printed", {2: [-1e9, 7e300]}),
     ("half gap, one masked value", [2], [-1e9, 2, 7e300], "half_gap", {2: [-1e9, 2, 7e300]}),
     (
         "midpoint: beyond the ends too, both at the middle",
@@ -69,12 +75,74 @@ def test_the_options():
         ({"min_agree": "3"}, r"must be at most the number of linking variables \(2\), but is 3\. Reduce it"),
         ({"min_agree": "0"}, "greater than or equal to 1"),
         ({"agreement": {"nearest": "0"}}, "greater than or equal to 1"),
+        ({"agreement": {"closest": "0"}}, "greater than or equal to 1"),
+        (
+            {"agreement": {"closest": "3"}},
+            r"closest` must be at most the number of linking variables \(2\), but is 3",
+        ),
+        ({"agreement": {"closest": "2"}, "min_agree": "2"}, "must not be given with `closest`"),
+        ({"agreement": {"closest": "2", "nearest": "2"}}, "Extra inputs"),
         ({"agreement": "third_gap"}, "half_gap"),
     ],
 )
 def test_options_that_do_not_fit(options, said):
     with pytest.raises(ValidationError, match=said):
         Study.model_validate(plain(metrics={"winkler": options}))
+
+
+MISSING = np.nan
+CLOSEST = [
+    # masked, EIF records, m, level of each EIF record; None: not comparable
+    ("equally near values share a distance", [5], [[4], [6], [9], [5]], 1, [2, 2, 4, 1]),
+    ("the second smallest", [5, 5, 5], [[5, 1, 9], [4, 5, 7], [7, 6, 5]], 2, [3, 2, 2]),
+    ("too few values in common", [5, MISSING], [[5, 5], [MISSING, 5]], 1, [1, None]),
+    ("too few of the masked values", [5, MISSING], [[5, 5], [MISSING, 5]], 2, [None, None]),
+    ("repeated values count each", [5], [[5], [5], [5], [8]], 1, [1, 1, 1, 4]),
+]
+
+
+@pytest.mark.parametrize(
+    ("masked", "eif", "m", "levels"), [c[1:] for c in CLOSEST], ids=[c[0] for c in CLOSEST]
+)
+def test_the_closest(masked, eif, m, levels):
+    eif = np.array(eif, float)
+    puf, at, level, crowded = closest(
+        np.array([masked], float), eif, eif, numeric=np.ones(len(masked), bool), m=m, slack=0.0, keep=9
+    )
+    known = [(level, at) for at, level in enumerate(levels) if level is not None]
+    assert list(zip(level.tolist(), at.tolist(), strict=True)) == sorted(known)
+    assert puf.tolist() == [0] * len(known)
+    assert not crowded.any()
+
+
+def test_a_category_is_near_to_itself_alone():
+    puf, eif = np.array([[0.0, 7.0]]), np.array([[0.0, 9.0], [1.0, 7.0], [0.0, 8.0]])
+    numeric = np.array([False, True])
+    found = closest(puf, eif, eif, numeric=numeric, m=2, slack=0.0, keep=9)
+    assert (found[1].tolist(), found[2].tolist()) == ([2, 0], [2, 3])  # 7 of another category is nearer
+    assert closest(puf, eif, eif, numeric=numeric, m=1, slack=0.0, keep=2)[3].tolist() == [True]
+
+
+@pytest.mark.parametrize(("n_puf", "n_eif"), [(0, 3), (3, 0), (0, 0)])
+def test_the_closest_of_no_record(n_puf, n_eif):
+    puf, eif = np.ones((n_puf, 2)), np.ones((n_eif, 2))
+    found = closest(puf, eif, eif, numeric=np.ones(2, bool), m=1, slack=0.0, keep=2)
+    assert [len(column) for column in found] == [0, 0, 0, n_puf]
+    assert not found[3].any()
+
+
+def test_bad_calls_of_the_closest():
+    two, three = np.zeros((4, 2)), np.zeros((4, 3))
+    numeric, good = np.ones(2, bool), {"m": 1, "slack": 0.0, "keep": 1}
+    for matrices in ((two, two, three), (three, two, two), (two, two[0], two)):
+        with pytest.raises(ValueError, match="with 2 columns"):
+            closest(*matrices, numeric=numeric, **good)
+    for bad in ({"m": 0}, {"m": 3}, {"keep": 0}):
+        with pytest.raises(ValueError, match="m must be 1"):
+            closest(two, two, two, numeric=numeric, **good | bad)
+    wide = np.zeros((1, 256))
+    with pytest.raises(ValueError, match="at most 255 variables"):
+        closest(wide, wide, wide, numeric=np.ones(256, bool), **good)
 
 
 def test_bad_calls():

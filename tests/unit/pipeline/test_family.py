@@ -300,3 +300,62 @@ def test_shared_results_take_the_same_from_both_studies_in_every_step(tmp_path, 
 
 def test_a_member_is_what_the_comparison_reads(tmp_path):
     assert all(isinstance(member, Member) for member in loaded(tmp_path, ALPHA))
+
+
+# The file before protection
+
+ORIGINAL = {**PLAIN, "files": {**PLAIN["files"], "original": {"path": "full.csv", "delimiter": ";"}}}
+BEFORE = "variants/before-protection"
+
+
+def test_the_file_before_protection_takes_the_place_of_the_puf_and_nothing_else_changes(tmp_path):
+    members = Family(saved(tmp_path, base=ORIGINAL))
+    assert places(members.members) == [("study", "")], "it is no variant of the comparison"
+    assert members.before("") == BEFORE
+    before = members.at(BEFORE)
+    assert before.files.puf.path == "full.csv"
+    assert (before.files.puf.delimiter, before.files.puf.id) == (";", ("p",))
+    assert before.files.original is None
+    kept = before.model_copy(update={"files": members.study.files})
+    assert kept == members.study
+    assert STEPS["compare_protection"] in wanted(members.study)
+    assert STEPS["compare_protection"] not in wanted(before)
+    assert STEPS["compare_protection"] not in wanted(Family(saved(tmp_path)).study)
+
+
+def test_every_variant_has_an_attack_before_protection_which_shares_what_it_can(tmp_path):
+    members = Family(saved(tmp_path, ALPHA, base=ORIGINAL))
+    place = members.before("variants/alpha-0.25")
+    assert place == "variants/alpha-0.25_before-protection"
+    assert str(members.at(place).chosen["taxicab"].alpha) == "1/4"
+    assert members.home(place, "prepare") == BEFORE
+    assert members.home(place, "score", "taxicab") == place
+    assert members.home(BEFORE, "prepare") == BEFORE
+    assert members.home("variants/alpha-0.25", "prepare") == ""
+
+
+def test_before_protection_of_a_variant_that_changes_a_treatment_is_that_of_the_study(tmp_path):
+    simulated = {**copy.deepcopy(PLAIN), "simulate": {"original": True, "treatment": {"swapping": 0.3}}}
+    del simulated["files"]
+    swapped = {"set": "simulate.treatment.swapping", "values": [0.1]}
+    members = Family(saved(tmp_path, swapped, base=simulated))
+    place = members.before("variants/swapping-0.1")
+    assert members.home(place, "simulate") == BEFORE
+    treatment = members.at(BEFORE).simulate.treatment
+    assert (treatment.swapping, treatment.noise, treatment.top_coding) == (0, {}, {})
+    assert treatment.missing == members.study.simulate.treatment.missing
+
+
+def test_an_item_of_variants_must_not_have_the_name_of_the_attack_before_protection(tmp_path):
+    members = Family(saved(tmp_path, {**ALPHA, "name": "before"}, base=ORIGINAL))
+    with pytest.raises(InputError, match="must not have an item with the name `before`"):
+        members.at(BEFORE)
+    assert not Family(saved(tmp_path, {**ALPHA, "name": "before"})).has(BEFORE)
+
+
+def test_the_file_before_protection_must_exist(tmp_path):
+    path = saved(tmp_path, base=ORIGINAL)
+    for name in ("puf.csv", "eif.csv", "iuf.csv"):
+        (tmp_path / name).touch()
+    with pytest.raises(InputError, match=r"`files\.original\.path`: full\.csv does not exist"):
+        family.check_files(family.load(path), path)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from reident.pipeline.plan import JUDGED
 from reident.pipeline.steps import COMPARED, STEPS, table_of
 
 WORKFLOW = Path(__file__).parents[3] / "workflow"
@@ -83,9 +84,11 @@ def steps_before(name):
         "confirmed": {"confirm"},
         "all_shards": {"score"},
         "compared": {"prepare", "bin"},
+        "protection": {"rate", "stratify"},
+        "judged": {rule for rule, _ in JUDGED.values()},
         "compared_tables": {maker for table in COMPARED.values() for maker in makers(table.path)},
     }.items():
-        if re.search(rf"=PLAN\.{function}\b", inputs):
+        if re.search(rf"(?:=|unpack\()PLAN\.{function}\b", inputs):
             before |= steps
     if re.search(r"=PLAN\.source\(|unpack\(PLAN\.(?:risk|matched)_sources\(\)\)", inputs):
         before |= {

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 import struct
 from datetime import date
 from pathlib import Path
@@ -61,14 +62,16 @@ def prepared_bytes(example, kind, folder):
         side: intake.read_source(preparing(stored), side, folder / stored.sources[side].path)
         for side in files
     }
+    ending = f".{ENDINGS[kind]}"
     return {
-        name: _bytes(table) for name, table in intake.prepare(preparing(stored), **sources)._asdict().items()
+        name: _bytes(table, ending)
+        for name, table in intake.prepare(preparing(stored), **sources)._asdict().items()
     }
 
 
-def _bytes(table):
-    if isinstance(table, pd.DataFrame):
-        return table.to_csv(index=False).encode()
+def _bytes(table, ending):
+    if isinstance(table, pd.DataFrame):  # warnings name the files
+        return re.sub(rf"\b(puf|eif|iuf){re.escape(ending)}\b", r"\1", table.to_csv(index=False)).encode()
     sink = io.BytesIO()
     pq.write_table(table, sink)
     return sink.getvalue()

@@ -7,14 +7,16 @@ from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
+import pandas as pd
 import pytest
 from making.filerisk import POPULATION, write_filerisk
 from making.matching import SUBSETS, write_matching
 from making.microaggregation import write_masked
 from making.report import Shape, write_results
-from making.variants import ALPHA, add_variants
+from making.variants import ALPHA, PROTECTION, add_variants
 from reident.report import figures
 from reident.report.figures import style
+from reident.report.figures.strata import _top
 from reident.report.results import Results
 from reident.report.wording import percent
 
@@ -57,10 +59,18 @@ def masked(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def source_of(usual, synthetic, of_one_file, masked):
+def before_protection(tmp_path_factory):
+    """Results of a study with a file before protection, and its variants."""
+    folder = tmp_path_factory.mktemp("protection") / "results"
+    labels = [{"protection": name} for name in ("weak", "strong")]
+    return Results(add_variants(write_results(folder, Shape(original=True)), [PROTECTION], labels))
+
+
+@pytest.fixture(scope="module")
+def source_of(usual, synthetic, of_one_file, masked, before_protection):
     """Return a function that returns the results for a figure."""
     others = {"matching": synthetic, "variants_matching": synthetic, "risk": of_one_file}
-    others |= {"variants_risk": of_one_file, "masked": masked}
+    others |= {"variants_risk": of_one_file, "masked": masked, "protection": before_protection}
     return lambda name: next((own for start, own in others.items() if name.startswith(start)), usual)
 
 
@@ -165,20 +175,65 @@ def test_a_metric_that_suspects_nothing_is_named_among_the_others(results):
     assert "Taxicab: nothing suspected in any stratum" in figures.rates_by_stratum(study).alt
 
 
+def test_the_rank_limit_shows_one_guess_beside_the_conditional_rate(usual):
+    limits = usual.table("confirmed/taxicab.limits.csv").set_index(["stratum", "max_pairs"])
+    line = limits.loc[("ALL", 5)]
+    shown = percent(line["expected_correct"] / line["n_suspected"])
+    (found,) = re.findall(r"Taxicab, expected correct: ([^,]*), ([^,]*),", figures.rank_limit(usual).alt)
+    assert found[1] == f"{shown} at 5".replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_no_interval_is_cut_off(results):
+    """A stratum of one suspected record has an interval that reaches to 97.5 %."""
+    study = results(records=20, metrics=("taxicab",))
+    highs = study.table("rates.csv").set_index("stratum").loc[study.strata["stratum"], "conditional_high"]
+    assert highs.max() > 2 * highs.median() or highs.max() > 0.9
+    assert _top({"taxicab": highs.to_frame()}, None) >= highs.max()
+
+
 @pytest.mark.parametrize("metrics", [("unicity",), ("taxicab",), ("unicity", "adhoc"), ALL_METRICS])
 def test_any_selection_of_metrics_can_be_drawn(results, metrics):
     study = results(metrics=metrics)
     assert figures.rates_by_metric(study) is not None
-    assert (figures.overlap(study) is None) == (len(metrics) == 1)
+    assert (figures.overlap_suspected(study) is None) == (len(metrics) == 1)
     assert (figures.rank_limit(study) is None) == (metrics == ("unicity",))
 
 
-def test_the_overlap_counts_every_record_once(usual):
+@pytest.mark.parametrize("found", ["suspected", "confirmed"])
+def test_the_overlap_counts_every_record_once(usual, found):
     overlap = usual.table("description/overlap.csv")
-    shown = figures.pairs.intersections(usual)
-    for name in ("suspected", "confirmed"):
-        assert shown[name].sum() == overlap.loc[overlap["set"] == name, "n_pufids"].sum()
-    assert shown["suspected"].is_monotonic_decreasing
+    shown = figures.pairs.intersections(usual, found)
+    assert shown["records"].sum() == overlap.loc[overlap["set"] == found, "n_pufids"].sum()
+    assert shown["records"].min() > 0
+    assert shown["metrics"].is_unique
+    assert shown["records"].is_monotonic_decreasing
+
+
+def test_where_nothing_is_confirmed_there_is_no_figure_of_confirmed_records(results):
+    study = results(nothing_confirmed=ALL_METRICS)
+    assert figures.overlap_confirmed(study) is None
+    assert "suspected by exactly these metrics" in figures.overlap_suspected(study).alt
+
+
+@pytest.mark.parametrize(
+    ("pairs", "records", "shown"),
+    [
+        ([99, 97, 98], [99, 97, 98], False),
+        ([99, 60, 30], [99, 60, 30], True),
+        ([99, 98, 97], [50, 50, 50], True),
+    ],
+)
+def test_ranks_that_show_a_uniform_block_are_left_out(results, pairs, records, shown):
+    study = results(metrics=("taxicab", "euclidean"))
+    whole = {"stratum": "ALL", "rank": [1, 2, 3], "n_pufids": records, "n_pairs": pairs}
+    study.table = {
+        "suspected/euclidean.distribution.csv": pd.DataFrame(whole),
+        "suspected/taxicab.distribution.csv": study.table("suspected/taxicab.distribution.csv"),
+        "rates.csv": study.table("rates.csv"),
+    }.__getitem__
+    figure = figures.ranks(study)
+    assert ("Euclidean, released" in figure.alt) == shown
+    assert ("Euclidean is left out" in figure.caption) != shown
 
 
 def _lightness(colour: str) -> float:

@@ -2,9 +2,10 @@
 
 import re
 
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from making.filerisk import FILE_RISK, POPULATION, drawn, write_filerisk
+from making.filerisk import FILE_RISK, POPULATION, drawn, perturbed, write_filerisk
 from making.report import cells, write_results
 from reident.report import figures, tables
 from reident.report.results import Results
@@ -36,7 +37,9 @@ def test_findings_have_three_sentences(usual):
     text = tables.risk_findings(usual)
     assert text.count("- **") == 3
     assert f"{value(usual, 'U')} of 300 records in the file" in text
-    assert f"{100 * float(value(usual, 'dis')):.1f}\u00a0% of cases (DIS)" in text
+    low, high = (100 * float(value(usual, f"dis_{end}")) for end in ("low", "high"))
+    dis = f"{100 * float(value(usual, 'dis')):.1f}\u00a0% of cases"
+    assert f"{dis} (DIS; 95 % interval for its sampling error: {low:.1f} – {high:.1f}\u00a0%)" in text
     assert NAMES["elliot-manning"] in text
 
 
@@ -70,7 +73,7 @@ def test_a_missed_standard_error_is_reported(make_results, usual):
 
 
 def test_an_exact_special_form_has_no_standard_error(make_results):
-    results = make_results({**FILE_RISK, "sampling_fraction": 1})
+    results = make_results({**FILE_RISK, "sampling_fraction": 1, "missing": "category"})
     assert value(results, "dis_special_ended_by") == "exact"
     assert "every unique match is correct" in tables.risk_dis(results)
 
@@ -82,7 +85,9 @@ def test_each_definition_is_shown_with_the_quantities_it_depends_on(usual):
     assert "selected" in rows[0]
     assert "selected" not in rows[1]
     for row in rows:
-        assert f"| {value(usual, 'U')} | {value(usual, 'P')} | 10.0" in row
+        in_cells = 100 * float(value(usual, "f_cells"))
+        assert 0 < in_cells < 10
+        assert f"| {value(usual, 'U')} | {value(usual, 'P')} | {in_cells:.1f} |" in row
     assert rows[0].split("|")[5].strip() == "–"
     assert rows[1].split("|")[5].strip() == "1.15"
 
@@ -206,7 +211,7 @@ def test_variables_that_are_missing_in_every_record(make_results, section, missi
     results = make_results({**section, "missing": missing}, file=people)
     if missing == "excluded":
         assert "No record in the file is unique" in tables.risk_findings(results)
-        assert "age is missing in every record" in tables.risk_warnings(results).replace("\\", "")
+        assert "age is missing in every record" in tables.warnings(results).replace("\\", "")
         assert "| **age** | 0 | 100" in tables.risk_variables(results)
         assert tables.risk_bins(results) is None
     assert cells(results)["file-risk"]
@@ -239,3 +244,146 @@ def test_the_report_shows_no_key(make_results):
     assert records["pid"].to_pylist()[0].startswith("qz")
     texts = [getattr(piece, "svg", str(piece)) for pieces in cells(results).values() for piece in pieces]
     assert not any("qz" in text for text in texts)
+
+
+SENTENCES = {
+    "complete key": "sampling fraction of the cells is",
+    "missing at random": "a value is missing with the same probability in every cell",
+    "not checked": "names no weights, so these probabilities cannot be checked",
+    "sampling error": "it differs from the true probability by a standard error of",
+    "whole population": "The file is the whole population, so DIS has no sampling error",
+    "no unique": "cannot be estimated, because no record is unique",
+    "no pair": "cannot be estimated, because no record is in a cell of size two",
+    "wildcard error": "is not computed, because records do not form cells",
+    "original": "An intruder usually knows the values of a person as they were before perturbation",
+    "original undefined": "No record with a complete original key can have a unique match",
+    "collapse joins nothing": "join no two categories that occur in the file",
+    "conventions": "Programs differ in what a missing value of the key means",
+    "wildcard": "A missing value matches every value, so",
+    "incomplete population": "of the population lack a value of the key and are in no cell",
+}
+WEIGHT = {key: one for key, one in FILE_RISK.items() if key != "sampling_fraction"} | {"weight": "w"}
+COLLAPSE = {"variable": "region", "recode": {"1": "north", "2": "north"}}
+ONE = {**FILE_RISK, "key_variables": ["sex"]}
+CASES = {
+    "usual": (
+        FILE_RISK,
+        {},
+        {"complete key", "missing at random", "not checked", "sampling error", "conventions"},
+    ),
+    "category": ({**FILE_RISK, "missing": "category"}, {}, {"not checked", "sampling error", "conventions"}),
+    "wildcard": (
+        {**FILE_RISK, "missing": "wildcard"},
+        {},
+        {"not checked", "wildcard error", "conventions", "wildcard"},
+    ),
+    "weights": (
+        WEIGHT,
+        {"file": drawn(200).assign(w="10")},
+        {"complete key", "missing at random", "sampling error", "conventions"},
+    ),
+    "complete": (ONE | {"key_variables": ["sex", "region", "tenure"]}, {}, {"not checked", "sampling error"}),
+    "whole population": (
+        ONE | {"key_variables": ["sex", "region", "tenure"], "sampling_fraction": 1},
+        {},
+        {"not checked", "whole population"},
+    ),
+    "no unique": (
+        ONE,
+        {"file": pd.DataFrame({"pid": ["1", "2"], "sex": "1"})},
+        {"not checked", "no unique"},
+    ),
+    "no pair": (
+        ONE,
+        {"file": pd.DataFrame({"pid": ["1", "2"], "sex": ["1", "2"]})},
+        {"not checked", "no pair"},
+    ),
+    "nothing unique": (ONE, {"file": drawn(90)}, {"not checked"}),
+    "original": (
+        {**FILE_RISK, "original": {"path": "before.csv"}},
+        {"file": perturbed(drawn(200)), "original": drawn(200)},
+        {"complete key", "missing at random", "not checked", "sampling error", "conventions", "original"},
+    ),
+    "original, nothing unique": (
+        {**ONE, "original": {"path": "before.csv"}},
+        {"file": drawn(90), "original": drawn(90)},
+        {"not checked", "original", "original undefined"},
+    ),
+    "collapse": (
+        {**ONE, "key_variables": ["sex", "region", "tenure"], "collapse": [COLLAPSE]},
+        {},
+        {"not checked", "sampling error"},
+    ),
+    "collapse of nothing": (
+        {
+            **ONE,
+            "key_variables": ["sex", "region", "tenure"],
+            "collapse": [{**COLLAPSE, "recode": {"7": "8"}}],
+        },
+        {},
+        {"not checked", "sampling error", "collapse joins nothing"},
+    ),
+    "population": (
+        {**FILE_RISK, "population": {"file": {"path": "census.csv"}}},
+        {},
+        {
+            *("complete key", "missing at random", "not checked", "sampling error", "conventions"),
+            "incomplete population",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_sentences_appear_in_their_cases_only(make_results, case):
+    section, keys, expected = CASES[case]
+    results = make_results(section, **keys)
+    parts = ("premise", "cells", "conventions", "dis", "original", "coarser", "population")
+    text = "\n".join(getattr(tables, f"risk_{part}")(results) or "" for part in parts)
+    assert {name for name, sentence in SENTENCES.items() if sentence in text} == expected
+    assert "nan" not in text.replace("\u00a0", " ").split()
+    assert "–\u00a0%" not in text
+
+
+def test_dis_with_original_values_is_shown_beside_that_of_the_file(make_results):
+    section = {**FILE_RISK, "original": {"path": "before.csv"}}
+    results = make_results(section, file=perturbed(drawn(300)), original=drawn(300))
+    text = tables.risk_original(results)
+    for name in ("dis", "dis_original"):
+        assert f"**{100 * float(value(results, name)):.1f}\u00a0%**" in text
+    assert float(value(results, "dis_original")) < float(value(results, "dis"))
+    assert f"{value(results, 'original_records_unchanged')} have the same key" in text
+    assert "the intruder knows the original values as well" in tables.risk_choices(results)
+
+
+def test_conventions_are_those_of_the_table_with_the_chosen_one_marked(usual):
+    text = tables.risk_conventions(usual)
+    lines = usual.table("filerisk/conventions.csv")
+    for line in lines.itertuples():
+        name = "**`excluded`**" if line.convention == "excluded" else f"`{line.convention}`"
+        assert f"| {name} | {line.n_records} | {line.below_2} | {line.below_3} | {line.below_5} |" in text
+
+
+def test_coarser_keys_are_shown_with_the_truth_only_with_a_population(against, usual):
+    assert tables.risk_coarser(usual).count("dropped |") == 5
+    assert "pr(cm" not in tables.risk_coarser(usual)
+    assert tables.risk_coarser(against).count("pr(cm") == 2
+
+
+def test_the_figure_of_probabilities_has_every_estimate_that_is_defined(make_results, against, usual):
+    general = "general form {dis} ({dis_low} – {dis_high}"
+    for results, names in ((usual, ["general form", "special form"]), (against, ["true probability"])):
+        alt = figures.risk_probabilities(results).alt.replace("\u00a0", " ")
+        shown = {name: f"{100 * float(value(results, name)):.1f}" for name in ("dis", "dis_low", "dis_high")}
+        assert general.format(**{**shown, "dis": shown["dis"] + " %"}) in alt
+        assert all(name in alt for name in names)
+    assert "true probability" not in figures.risk_probabilities(usual).alt
+    assert "diamond" in figures.risk_probabilities(against).caption
+    section = {**FILE_RISK, "original": {"path": "before.csv"}}
+    results = make_results(section, file=perturbed(drawn(200)), original=drawn(200))
+    assert figures.risk_probabilities(results).alt.count("; original, ") == 2
+
+
+def test_without_a_unique_or_a_pair_there_is_no_figure_of_probabilities(make_results):
+    results = make_results({**FILE_RISK, "key_variables": ["sex"]}, file=drawn(90))
+    assert figures.risk_probabilities(results) is None

@@ -1,10 +1,16 @@
 """The report on synthetic data: numbers of the tables, verdicts, and nothing without a table."""
 
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
 import pandas as pd
 import pytest
+import yaml
 from making.matching import MATCHING, SUBSETS, write_matching
 from making.report import cells, write_results
-from reident.report import figures, tables
+from reident.report import figures, sentences, tables
 from reident.report.results import Results
 from reident.report.tables import matching_sets
 from reident.report.tables.common import size_class
@@ -78,19 +84,38 @@ def test_the_verdict(make_results, limit, title, text, case):
 
 
 def test_a_risk_equal_to_the_limit_meets_it(make_results, usual):
+    highest = worst_of(usual).max()
+    for limit, verdict in ((highest, "within the limit"), (np.nextafter(highest, 0), "beyond the limit")):
+        results = make_results(**limited(expected_match_risk_at_most=float(limit)))
+        assert verdict in tables.matching_overall(results)
+        assert ("▲" in tables.matching_verdicts(results)) == (verdict == "beyond the limit")
+        shutil.rmtree(results.folder)
+
+
+def worst_of(results):
+    """The expected match risk of every intruder: that of the mean or of all files together, whichever is higher."""
+    lines = results.table("matching/scenarios.csv")
+    mean = lines[lines["file"] == "mean"].set_index("scenario")["expected_match_risk"]
+    together = results.table("matching/pooled.csv").set_index("scenario")["expected_match_risk"]
+    return pd.concat([mean, together], axis=1).max(axis=1)
+
+
+def test_all_files_together_may_break_a_limit_that_their_mean_meets(make_results, usual):
     lines = usual.table("matching/scenarios.csv")
-    highest = lines.loc[lines["file"] == "mean", "expected_match_risk"].max()
-    results = make_results(**limited(expected_match_risk_at_most=highest))
-    assert "within the limit" in tables.matching_overall(results)
+    mean = lines.loc[lines["file"] == "mean", "expected_match_risk"].max()
+    assert mean < worst_of(usual).max(), "the files of this study do not show the case"
+    limit = (mean + worst_of(usual).max()) / 2
+    text = tables.matching_overall(make_results(**limited(expected_match_risk_at_most=limit)))
+    assert "beyond the limit" in text
+    assert "when an intruder uses all of them together" in text
 
 
 def test_only_intruders_beyond_the_limit_are_named(make_results, usual):
-    lines = usual.table("matching/scenarios.csv")
-    mean = lines[lines["file"] == "mean"].set_index("scenario")["expected_match_risk"]
-    assert mean["stranger"] < mean["neighbour"]
-    limit = (mean["neighbour"] + mean.drop("neighbour").max()) / 2
+    worst = worst_of(usual).sort_values()
+    limit = worst.iloc[-2:].mean()
     text = tables.matching_overall(make_results(**limited(expected_match_risk_at_most=limit)))
-    assert "(for neighbour)" in text
+    name = {"known": "sex and region"}.get(worst.index[-1], worst.index[-1])
+    assert f"(for {name})" in text
 
 
 def test_a_lower_limit_is_met_without_a_unique_match(make_results):
@@ -109,7 +134,7 @@ def test_limits_of_linkage_are_not_limits_of_matching(usual):
 
 def test_findings_say_what_the_intruder_knows(usual):
     text = tables.matching_findings(usual)
-    assert text.count("- **") == 3
+    assert text.count("- **") == 4
     assert "knows sex and region of a person, and the true values of job and income" in text
     assert "of 300 people" in text
 
@@ -169,7 +194,6 @@ def test_the_factor_of_a_variable_is_a_geometric_mean():
 def test_choices_and_account_are_shown(usual):
     assert "a value at the end of the radius matches" in tables.matching_choices(usual)
     assert tables.matching_account(usual).count("**rows used**") == 5
-    assert tables.matching_warnings(usual) is None
     assert "release of the synthetic data" in tables.sign_off(usual)
     assert "matching/summary" in tables.provenance(usual).replace("\\", "")
 
@@ -183,6 +207,138 @@ def test_names_of_intruders_are_escaped(make_results):
         assert "<script>" not in part(results)
         assert "\\<script\\>" in part(results)
     assert "for both intruders" in tables.matching_overall(results)
+
+
+# The sentences, and when each is printed -------------------------------------------------------------
+
+ONE = {**MATCHING, "synthetic": MATCHING["synthetic"][:1]}
+ALONE = {**MATCHING, "scenarios": [], "radius": {}}
+FEW = {**ALONE, "known": [], "synthesized": ["sex"]}
+SHARE = {"uncertain_targets": {"sampling_fraction": "0.9"}}
+LOW_SHARE = {"uncertain_targets": {"sampling_fraction": "0.001"}}
+
+
+def shuffled(copy, number):
+    """Put the rows of the second synthetic file into another order."""
+    return copy.sample(frac=1, random_state=3) if number == 2 else copy
+
+
+def redrawn(copy, number):
+    """Draw every known variable of a synthetic file anew."""
+    draw = np.random.default_rng(number)
+    return copy.assign(**{name: draw.permutation(copy[name]) for name in ("sex", "region", "age")})
+
+
+def unchanged(copy, _):
+    return copy
+
+
+TOGETHER, UNCERTAIN_FOUND = "**All files together.**", "would name a record for"
+UNIQUE, NO_UNIQUE = "exactly one record of", "There is no person for whom exactly one record of"
+SINGLE, MAY_NOT = "A single synthetic file reduces", "may not be in the file"
+ORDER, SYNTHETIC = "do not seem to correspond", "fully synthetic"
+
+
+@pytest.mark.parametrize(
+    ("matching", "change", "printed", "absent"),
+    [
+        (MATCHING, unchanged, [TOGETHER, UNIQUE, SINGLE], [MAY_NOT, NO_UNIQUE, ORDER, SYNTHETIC]),
+        (ONE, unchanged, ["of the synthetic file", "Synthesis reduces"], [TOGETHER, MAY_NOT, "of a synthetic file"]),
+        (FEW, unchanged, [NO_UNIQUE, "no person for whom exactly one record has the highest"], ["in 0"]),
+        ({**ONE, **SHARE}, unchanged, [UNCERTAIN_FOUND, "contains 90 % of"], [TOGETHER]),
+        ({**MATCHING, **LOW_SHARE}, unchanged, ["would not name a record for anyone", TOGETHER], [UNCERTAIN_FOUND]),
+        (MATCHING, shuffled, [f"rows of synthetic file 2 {ORDER}", "no verdict"], [TOGETHER, UNIQUE, "within the"]),
+        (MATCHING, redrawn, [SYNTHETIC, "files 1, 2 and 3", "no verdict"], [TOGETHER, UNIQUE, "within the"]),
+    ],
+)  # fmt: skip
+def test_when_a_sentence_is_printed(make_results, matching, change, printed, absent):
+    """The limit is one that every file meets: a file that proves nothing must not pass."""
+    results = make_results(matching, change=change, **limited(expected_match_risk_at_most=300))
+    parts = (
+        tables.matching_overall,
+        tables.matching_verdicts,
+        tables.matching_findings,
+        tables.matching_premise,
+    )
+    text = " ".join(part(results) or "" for part in parts).replace("\u00a0", " ")
+    for words in printed:
+        assert words in text
+    for words in absent:
+        assert words not in text
+
+
+def test_a_shuffled_file_has_no_verdict_even_without_a_limit(make_results):
+    results = make_results(change=shuffled)
+    text = tables.matching_overall(results)
+    assert "**Synthetic data: no verdict**" in text
+    assert "sets no limit" not in text
+    assert tables.matching_verdicts(results) is None
+
+
+def test_a_shuffled_file_with_a_key_is_put_into_order(make_results):
+    """The rows of a file with a key may be in any order: it is judged."""
+    results = make_results(
+        {**ALONE, "confidential": {"path": "confidential.csv", "id": "person"}},
+        change=shuffled, **limited(expected_match_risk_at_most=300),
+    )  # fmt: skip
+    assert "within the limit" in tables.matching_overall(results)
+
+
+def test_the_table_of_all_files_together(make_results, usual):
+    text = tables.matching_pooled(usual)
+    lines = usual.table("matching/pooled.csv")
+    assert lines["scenario"].tolist() == ["known", "neighbour", "stranger"]
+    assert text.count("each file alone, mean") == text.count("all three files together") == 3
+    for value in lines["expected_match_risk"]:
+        assert f"| {value:,.1f} |" in text
+    assert "not in the file" not in text
+    assert tables.matching_pooled(make_results(ONE)) is None
+
+
+def test_the_table_of_uncertain_targets(make_results):
+    results = make_results({**ONE, **SHARE})
+    text = tables.matching_pooled(results)
+    assert "without knowing whether the target is in the file" in text
+    assert "the synthetic file" in text
+    assert "files together" not in text
+    named = results.table("matching/pooled.csv").query("membership == 'uncertain'")["no_record"]
+    assert f"| {named.iloc[0]:,} |" in text
+
+
+def test_the_figure_shows_all_files_together(usual, make_results):
+    figure = figures.matching_summaries(usual)
+    assert "all files together" in figure.alt
+    assert "diamond" in figure.caption
+    one = figures.matching_summaries(make_results(ONE))
+    assert "together" not in one.alt + one.caption
+
+
+FORBIDDEN = re.compile(
+    r"\bsafe(r|st|ly|ty)?\b|\bsure of\b|\bcertain of\b|can identify|is identified|more certain", re.IGNORECASE
+)
+"""An intruder cannot tell a true unique match from a false one: no sentence may say that somebody is safe, or found
+for sure."""
+
+
+@pytest.mark.parametrize(
+    "words", ["is safe.", "Safely", "is sure of finding", "the more certain", "can identify"]
+)
+def test_the_forbidden_words_are_recognised(words):
+    assert FORBIDDEN.search(words)
+
+
+def test_no_sentence_says_that_somebody_is_safe_or_found_for_sure(make_results, usual, every):
+    text = (sentences.FOLDER / "matching.yaml").read_text(encoding="utf-8")
+    assert not FORBIDDEN.search(" ".join(str(yaml.safe_load(text)).split()))
+    methods = (Path(__file__).parents[3] / "docs" / "METHODS.md").read_text(encoding="utf-8")
+    section = methods.split("## 8. ")[1].split("## 9. ")[0]
+    assert "cannot tell" in section
+    assert not FORBIDDEN.search(" ".join(section.split()))
+    for results in (usual, every, make_results({**MATCHING, **SHARE})):
+        parts = [getattr(tables, name) for name in tables.__all__ if name.startswith("matching")]
+        shown = " ".join(str(part(results) or "") for part in parts)
+        assert not FORBIDDEN.search(shown)
+        assert "cannot tell" in shown
 
 
 def test_the_notebook_of_a_study_of_synthetic_data_alone(usual):

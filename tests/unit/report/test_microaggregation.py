@@ -37,31 +37,69 @@ def test_the_table_of_masked_variables(tmp_path):
     assert lines[0] == "| **x1** | 1.0 | 990 | 330 | 3 – 4 | 99.89 | – |"
 
 
-def test_the_claim_is_shown_beside_the_observed_rates(tmp_path):
+def test_the_claims_are_shown_beside_what_is_observed(tmp_path):
     text = tables.claim(write_masked(tmp_path))
     phrases = (
         "close to 100\u00a0%",
-        "**Observed here: 91.3\u00a0%** of 1,000 records",
-        "43.6\u00a0% if all three variables must agree",
-        "rule midpoint* has the highest rate (94.7",
+        "alone in first place for **60.1\u00a0%** of the records",
+        "between 60.1\u00a0% (",
+        "and 99.1\u00a0% (*k 3\\, rule closest 3*)",
+        "at most three candidates for **89.4\u00a0%**",
+        "The first of these shares is above 20\u00a0% in 6 of 6 settings",
+        "If all three variables must agree, 43.6\u00a0% are re-identified",
+        "at least 99.10\u00a0% of the true pairs agree on all of them.",
+        "In 4 of 6 settings, one of the first two shares is below 95\u00a0%: these readings of the paper fail",
+        "does not mean that the claims fail",
     )
     for phrase in phrases:
         assert phrase in text
     alone = tables.claim(write_masked(tmp_path / "alone", variants=False, v=10))
-    assert "0\u00a0% if at least seven must agree" in alone
-    assert "Among all settings compared" not in alone
+    assert "If at least seven variables must agree, 0\u00a0% are re-identified" in alone
+    assert (
+        "below 95\u00a0%: this reading of the paper fails, which does not mean that the claim fails" in alone
+    )
+    assert "Over all settings" not in alone
 
 
-def test_the_table_has_every_setting_and_the_other_metrics(tmp_path):
-    lines = rows(tables.claim_table(write_masked(tmp_path)))
-    assert len(lines) == 4
-    assert [cell.strip() for cell in lines[0].split("|")[2:-1]] == ["91.3", "84.3", "43.6", "12.9", "99.8"]
+def test_a_reading_that_reaches_the_claims_is_not_said_to_fail(tmp_path):
+    text = tables.claim(write_masked(tmp_path, variants=False, rule="closest 3"))
+    assert "alone in first place for **99.1\u00a0%** of the records (*closest 3*)" in text
+    assert "The first of these shares is above 20\u00a0%." in text
+    for absent in ("fail", "must agree", "on all of them"):
+        assert absent not in text
+
+
+def test_the_probability_on_each_variable_is_not_claimed_for_deviating_values(tmp_path):
+    deviations = {"deviating": 3, "by": 0.3, "others_from": 0.01, "others_to": 0.03}
+    assert "on all of them" not in tables.claim(write_masked(tmp_path, corresponding=deviations))
+
+
+def cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.split("|")[2:-1]]
+
+
+def test_the_tables_have_every_setting_and_the_other_metrics(tmp_path):
+    results = write_masked(tmp_path)
+    lines = rows(tables.claim_table(results))
+    assert len(lines) == 6
+    assert cells(lines[0]) == ["60.1", "89.4", "91.3", "12.9", "99.8"]
+    assert cells(lines[2]) == ["99.1", "99.7", "99.8", "12.9", "99.8"]
     assert lines[0].startswith("| **k 3")
+    agreeing = rows(tables.agreements_table(results))
+    assert [cells(line) for line in agreeing[:2]] == [["91.3", "84.3", "43.6"], ["94.7", "92.5", "59.1"]]
+    assert len(agreeing) == 4  # `closest` counts no agreements
     alone = rows(tables.claim_table(write_masked(tmp_path / "alone", variants=False)))
     assert len(alone) == 1
     assert "99.8" in alone[0]
-    wide = tables.claim_table(write_masked(tmp_path / "wide", v=10))
+    wide = tables.agreements_table(write_masked(tmp_path / "wide", v=10))
     assert [f"At least {least} " in wide for least in (1, 5, 7, 10)] == [True] * 4
+
+
+def test_a_study_of_the_closest_has_no_table_of_agreements(tmp_path):
+    results = write_masked(tmp_path, variants=False, rule="closest 3")
+    assert tables.agreements_table(results) is None
+    assert figures.masked_agreements(results) is None
+    assert cells(rows(tables.claim_table(results))[0])[:3] == ["99.1", "99.7", "99.8"]
 
 
 @pytest.mark.parametrize(("variants", "panels"), [(True, 2), (False, 1)])
@@ -85,8 +123,9 @@ def test_a_single_variable_has_no_figure(tmp_path):
 
 
 def test_rules_in_words():
-    assert [rule_name(rule) for rule in ("half_gap", "midpoint", {"nearest": 1360})] == [
-        "half gap", "midpoint", "nearest 1,360",
+    rules = ("half_gap", "printed", "midpoint", {"nearest": 1360}, {"closest": 7})
+    assert [rule_name(rule) for rule in rules] == [
+        "half gap", "as printed", "midpoint", "nearest 1,360", "closest 7",
     ]  # fmt: skip
 
 
@@ -100,5 +139,6 @@ def test_without_tables_there_is_no_section(tmp_path):
         tables.claim,
         figures.masked_agreements,
         tables.claim_table,
+        tables.agreements_table,
     )
     assert tables.section(results, "Micro-aggregation", *parts) == []

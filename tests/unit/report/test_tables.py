@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import re
 
-import pandas as pd
 import pytest
+from making.matching import write_matching
 from making.report import REGIONS, Shape, write_entry, write_results
 from reident.errors import InputError
-from reident.report import tables, wording
+from reident.intake import severity
+from reident.report import figures, tables, wording
 from reident.report.layout import Column, Text, block
 from reident.report.results import Results, open_results
-from reident.report.tables import front
 from reident.report.tables.attack import MAX_STRATA
+from reident.report.wording import NO_BREAK
 
 NB = wording.NO_BREAK
 
@@ -117,127 +118,6 @@ def test_a_rate_has_enough_digits_to_differ_from_its_limit():
     assert wording.apart(0.05, 0.05) == (f"5.0{NB}%", f"5.0{NB}%")
 
 
-@pytest.mark.parametrize(
-    ("line", "limit", "kind"),
-    [
-        ({"n_suspected": 10, "conditional_rate": 0.2, "conditional_high": 0.5}, 0.1, "above"),
-        ({"n_suspected": 10, "conditional_rate": 0.1, "conditional_high": 0.1}, 0.1, "within"),
-        ({"n_suspected": 10, "conditional_rate": 0.1, "conditional_high": 0.4}, 0.1, "unsure"),
-        (
-            {"n_suspected": 0, "conditional_rate": float("nan"), "conditional_high": float("nan")},
-            0.1,
-            "nothing",
-        ),
-        ({"n_suspected": 10, "conditional_rate": 0.9, "conditional_high": 1.0}, None, "open"),
-    ],
-)
-def test_the_verdict_of_a_metric(line, limit, kind):
-    assert front.verdict(pd.Series(line), limit).kind == kind
-
-
-@pytest.mark.parametrize(
-    ("shape", "title", "expected"),
-    [
-        ({"limit": 0.05}, "Above the limit", "Three of four metrics are above the limit of 5\u00a0%"),
-        ({"limit": 0.01}, "Above the limit", "All four metrics are above"),
-        ({"limit": 0.9}, "Within the limit", "All four metrics are within"),
-        ({"limit": None}, "No verdict", "The study sets no limit"),
-        ({"metrics": ("taxicab",)}, "Above the limit", "The only metric is above"),
-        ({"metrics": ("taxicab", "euclidean"), "limit": 0.9}, "Within the limit", "Both metrics are within"),
-        (
-            {"nothing_suspected": ("unicity", "taxicab", "euclidean", "adhoc")},
-            "Within the limit",
-            "Unicity, Taxicab, Euclidean and Adhoc suspected no records",
-        ),
-    ],
-)
-def test_the_verdict_of_the_study(results, shape, title, expected):
-    shown = tables.overall(results(**shape))
-    assert f"**{title}**" in shown
-    assert expected in shown
-
-
-EVERY = ("unicity", "taxicab", "euclidean", "adhoc")
-UNLINKED = {"linked": 0.0, "nothing_confirmed": EVERY}
-
-
-@pytest.mark.parametrize(
-    ("shape", "why", "warning"),
-    [
-        (
-            UNLINKED,
-            "Not one of the 43 true links is inside a stratum",
-            "All true links lie outside the strata",
-        ),
-        ({**UNLINKED, "lost": False}, "There are no true links between the files", "No true link."),
-        (
-            {**UNLINKED, "nothing_suspected": EVERY},
-            "Not one of the 43 true links",
-            "All true links lie outside",
-        ),
-    ],
-)
-@pytest.mark.parametrize("limit", [0.9, None])
-def test_where_nothing_can_be_confirmed_there_is_no_verdict(results, shape, why, warning, limit):
-    study = results(limit=limit, **shape)
-    overall = tables.overall(study)
-    assert "**No verdict**" in overall
-    assert "{.verdict .unknown}" in overall
-    assert why in overall
-    text = "\n".join(
-        map(str, [tables.findings(study), tables.verdicts(study), tables.rates_by_metric(study)])
-    )
-    assert why in text
-    everywhere = overall + text + tables.strata_sentence(study)
-    for word in (
-        "✓",
-        "Within",
-        "within",
-        "is at most",
-        "could have been",
-        "above the limit",
-        "is re-identified",
-    ):
-        assert word not in everywhere, word
-    if limit is not None:
-        assert [cells(tables.verdicts(study), row)[1] for row in (1, 2, 3, 4)] == [
-            "[No verdict]{.unknown}"
-        ] * 4
-    assert warning in tables.warnings(study)
-
-
-@pytest.mark.parametrize(("linked", "most"), [(0.006, True), (0.009, False)])
-def test_a_verdict_based_on_fewer_than_half_of_the_links_names_their_number(results, linked, most):
-    study = results(limit=0.9, linked=linked)
-    links, inside = study.true_links
-    assert (2 * inside < links) == most
-    assert 0.4 < inside / links < 0.6
-    assert (f"This verdict is based on {inside} of {links} true links" in tables.overall(study)) == most
-    assert ("Most true links lie outside the strata" in tables.warnings(study)) == most
-    assert "**Within the limit**" in tables.overall(study)
-
-
-def test_the_findings_are_three_sentences(usual):
-    sentences = re.findall(r"^- \*\*(.+?)\*\* (.+)$", tables.findings(usual), re.MULTILINE)
-    assert len(sentences) == 3
-    overlap = usual.table("description/overlap.csv")
-    truly = int(overlap.loc[overlap["set"] == "confirmed", "n_pufids"].sum())
-    assert f"{truly} records in the file" in sentences[2][1]
-
-
-def test_findings_name_the_upper_bound_where_nothing_is_confirmed(results):
-    shown = tables.findings(results(nothing_confirmed=("unicity", "taxicab", "euclidean", "adhoc")))
-    assert "No claim is correct" in shown
-    assert re.search(r"at most 0\.\d+\u00a0% could have been", shown)
-    assert "No record in the file is re-identified" in shown
-
-
-def test_findings_where_nothing_is_suspected(results):
-    shown = tables.findings(results(nothing_suspected=("unicity", "taxicab", "euclidean", "adhoc")))
-    assert "would not claim to recognise any" in shown
-    assert "no claims to assess" in shown
-
-
 def test_an_undefined_rate_is_a_dash_and_never_zero(results):
     study = results(nothing_suspected=("taxicab",), nothing_confirmed=("euclidean",))
     head = cells(tables.verdicts(study), 0)
@@ -249,7 +129,9 @@ def test_an_undefined_rate_is_a_dash_and_never_zero(results):
     assert rows["**Euclidean**"].startswith("0.0")
     shown = tables.rates_by_metric(study)
     assert "Taxicab: no record is suspected" in shown
-    assert re.search(r"Euclidean: 0 of [\d,]+ suspected records are confirmed; .* is at most 0\.\d+", shown)
+    assert re.search(
+        r"Euclidean: 0 of [\d,]+ suspected .* In another file drawn alike.* is at most 0\.\d+", shown
+    )
 
 
 def test_without_a_limit_there_is_no_column_of_verdicts(results):
@@ -269,17 +151,43 @@ def test_every_number_of_the_rates_is_in_the_table(usual):
     assert first[5] == f"{100 * line['conditional_rate']:.1f}"
 
 
+def test_what_one_guess_would_get_right_is_beside_the_conditional_rate(results):
+    study = results(metrics=("taxicab", "adhoc"), nothing_suspected=("adhoc",))
+    line, shown = study.whole.iloc[0], tables.rates_by_metric(study)
+    n_suspected, outside, right, best, single, true, rate = cells(shown, 5)[1:]
+    assert [n_suspected, outside, single, true] == [
+        wording.count(line[name])
+        for name in ("n_suspected", "n_false_outside", "n_single", "n_single_confirmed")
+    ]
+    assert [right, best, rate] == [
+        f"{100 * line[name]:.1f}"
+        for name in ("expected_correct_rate", "best_rank_correct_rate", "single_rate")
+    ]
+    assert cells(shown, 6)[1:] == ["0", "0", "–", "–", "0", "0", "–"], "nothing is suspected"
+
+
+def test_what_one_guess_would_get_right_is_given_by_stratum(usual):
+    lines = usual.table("rates.csv").set_index(["metric", "stratum"]).loc["unicity"]
+    shown, first = tables.rates_by_stratum(usual), len(usual.strata) + 3
+    stratum = usual.strata[usual.strata["label"] == cells(shown, first)[0]]["stratum"].iloc[0]
+    line = lines.loc[stratum]
+    counts = NO_BREAK.join([f"{line['n_single_confirmed']:.0f}", "of", f"{line['n_single']:.0f}"])
+    assert cells(shown, first)[1:3] == [f"{100 * line['expected_correct_rate']:.1f}", f"[{counts}]{{.aside}}"]
+
+
 @pytest.mark.parametrize("part", [tables.strata_table, tables.rates_by_stratum])
 def test_only_the_largest_of_many_strata_are_shown_with_a_note(results, part):
     study = results(strata=tuple(f"County {at:03d}" for at in range(MAX_STRATA + 40)), records=20_000)
     shown = part(study)
-    assert sum(line.startswith("| County") for line in shown.splitlines()) == MAX_STRATA
+    assert (
+        len({line.split("|")[1] for line in shown.splitlines() if line.startswith("| County")}) == MAX_STRATA
+    )
     assert "60 largest of 100 strata" in shown
 
 
 def test_all_strata_are_shown_where_they_fit(results):
     shown = tables.rates_by_stratum(results(strata=tuple(f"State {at:02d}" for at in range(51))))
-    assert sum(line.startswith("| State") for line in shown.splitlines()) == 51
+    assert len({line.split("|")[1] for line in shown.splitlines() if line.startswith("| State")}) == 51
     assert ".compact" in shown
 
 
@@ -302,43 +210,71 @@ def test_labels_are_never_read_as_numbers_or_missing_values(results):
     assert cells(tables.strata_table(study), 3)[0] == r"\(empty\)"
 
 
+def test_codes_are_shown_by_their_labels_where_the_study_declares_them(results):
+    study = results(strata=("1", "02", "3"), labels={"1": "North|east", "2": "South"})
+    assert list(study.strata["label"]) == ["North|east", "02", "3"]
+    assert [cells(tables.strata_table(study), row)[0] for row in (1, 2, 3)] == [r"North\|east", "02", "3"]
+    assert r"North\|east" in tables.rates_by_stratum(study)
+
+
 def _winkler(agreement, min_agree):
     return {"metrics": ("winkler",), "options": {"winkler": {"agreement": agreement, "min_agree": min_agree}}}
 
 
-@pytest.mark.parametrize(
-    ("shape", "expected"),
-    [
-        ({"variables": tuple((f"v{at}", "numeric", f"v{at}") for at in range(16))}, True),
-        ({"variables": tuple((f"v{at}", "numeric", f"v{at}") for at in range(15))}, False),
-        (
-            {
-                "variables": tuple((f"v{at}", "numeric", f"v{at}") for at in range(20)),
-                "options": {"euclidean": {"alpha": "0.5", "norm": "rms"}},
-            },
-            False,
-        ),
-        ({"metrics": ("taxicab",)}, False),
-    ],
-)
-def test_a_threshold_that_excludes_nothing_is_a_warning(results, shape, expected):
-    shown = tables.warnings(results(**shape)) or ""
-    assert ("the threshold excludes nothing" in shown) is expected
+TOLERANCE = [
+    (
+        "more than half of ten variables may differ",
+        {"tolerances": {"euclidean": 6}},
+        ["Euclidean: the threshold is weak"],
+    ),
+    ("half of them may differ", {"tolerances": {"euclidean": 5, "adhoc": 5}}, []),
+    (
+        "several metrics",
+        {"tolerances": {"euclidean": 6, "adhoc": 9}},
+        ["Euclidean: the threshold is weak", "Adhoc: the threshold is weak"],
+    ),
+    ("unicity has no threshold", {"tolerances": {"unicity": 9}}, []),
+    ("nothing can be suspected", {"tolerances": {"adhoc": -1}}, ["Adhoc: no pair can be suspected"]),
+]
+
+
+@pytest.mark.parametrize(("sentence", "shape", "expected"), TOLERANCE, ids=[case[0] for case in TOLERANCE])
+def test_a_threshold_that_cannot_work_is_a_warning(results, sentence, shape, expected):
+    doubts = results(**shape).doubts
+    assert list(
+        doubts.loc[doubts["severity"] == "understates", "warning"].map(str.lower).str.split(".").str[0]
+    ) == [words.lower() for words in expected]
+
+
+def test_a_weak_threshold_names_the_share_of_the_compared_records_that_pass(results):
+    study = results(tolerances={"euclidean": 6})
+    line, whole = study.doubts.iloc[0], study.whole.loc["euclidean"]
+    share = f"{100 * whole['passing_rate']:.1f} %"
+    assert "even if 6 of the 10 linking variables differ completely" in line["warning"]
+    assert f"compared records ({share}) have a pair that passes" in line["warning"]
+    assert line["affected"] == whole["n_suspected"] + whole["n_ambiguous"]
 
 
 def test_default_scores_are_a_warning_that_names_the_variables(results):
     exact = {"exact": True}
     study = results(options={"adhoc": {"scores": {"age": exact, "income": exact}}})
-    shown = tables.warnings(study)
-    assert "default scores" in shown
-    assert "rent, hours, sex" in shown
-    assert "declares no scores for age" not in shown
+    (warning,) = (text for text in study.doubts["warning"] if text.startswith("Adhoc"))
+    assert warning.startswith("Adhoc: the study declares no scores for rent, hours, sex")
+    assert "age" not in warning
+    assert "income" not in warning
 
 
-def test_warnings_of_the_preparation_are_shown(results):
-    assert r"check the recodes\." in tables.warnings(
-        results(warnings=("Fewer than half: check the recodes.",))
-    )
+def test_a_warning_is_shown_whole_and_literally(results):
+    text = "a|b <i>$x$</i> " + "long " * 100 + "the end."
+    line = severity.Line("understates", text, 12, 0.2, '=1+1, ""')
+    study = results(warnings=(line, "Fewer than half: check the recodes."))
+    for shown in (tables.warnings(study), tables.grave_warnings(study)):
+        assert wording.whole(text) in shown
+        assert r"a\|b \<i\>\$x\$" in shown
+        assert "1+1" not in shown.replace("\\", ""), "codes stay in the table of reading"
+    assert r"check the recodes\." in tables.warnings(study)
+    assert r"check the recodes\." not in tables.grave_warnings(study)
+    assert "There are 3 further warnings, which are notable" in tables.grave_warnings(study)
 
 
 @pytest.mark.parametrize(
@@ -357,10 +293,19 @@ def test_warnings_of_the_preparation_are_shown(results):
         (_winkler({"nearest": 360}, 7), "among the 360 nearest EIF values (`nearest`)"),
         (_winkler({"nearest": 1}, 7), "at least 7 of 10 linking variables agree"),
         (_winkler("midpoint", 1), "the pairs with the most agreements"),
+        (_winkler("printed", 1), "half the distance to the next one above (`printed`)"),
+        (_winkler({"closest": 2}, 1), "none; the second smallest rank distance among EIF values"),
+        (_winkler({"closest": 7}, 1), "the pairs with the lowest rank distance"),
     ],
 )
 def test_choices_name_the_option_in_force(results, shape, expected):
     assert expected in tables.choices(results(**shape))
+
+
+def test_the_report_of_every_study_says_what_a_study_does_not_show(results, tmp_path):
+    """The Primer's own caveat (§3); a shown study is not a proof."""
+    for found in (results(), Results(write_matching(tmp_path / "matching"))):
+        assert "It does not confirm that a file is safe for release." in tables.choices_text(found)
 
 
 def test_choices_of_metrics_that_did_not_run_are_left_out(results):
@@ -403,7 +348,7 @@ def test_sources_with_equal_names_are_listed_by_role_and_digest(results):
     again["inputs"]["puf"] = [
         {"path": "source:data.csv", "sha256": "d" * 64, "size": 9}
     ]  # as a variant has it
-    again["outputs"] = {"warnings": {"path": "prepared/warnings.csv", "sha256": "0" * 64, "size": 1}}
+    again["outputs"] = {"warnings": {"path": "verdict/warnings.csv", "sha256": "0" * 64, "size": 1}}
     write_entry(study.folder, again)
     shown = tables.provenance(study)
     lines = [line for line in shown.splitlines() if r"data\.csv" in line]
@@ -464,3 +409,27 @@ def test_a_notebook_shows_plain_markdown():
 def test_columns_of_a_table_must_have_equal_length():
     with pytest.raises(ValueError, match="zip"):
         tables.table("Caption", Column("a", ["1"]), Column("b", ["1", "2"]))
+
+
+def test_the_report_says_what_an_interval_is_about(usual, results):
+    """Wherever one is printed: for these files and links the rate is exact."""
+    shown = tables.rates_by_metric(usual)
+    assert "For these files and links the rate is exact." in shown
+    assert "is about another release made in the same way; it takes the records as independent" in shown
+    for table in (tables.verdicts(usual), tables.verdicts(results(limit=None))):
+        assert "another release made in the same way" in table
+    for drawn in (figures.rates_by_metric(usual), figures.rates_by_stratum(usual)):
+        assert "another release made in the same way" in drawn.caption
+
+
+def test_clusters_have_rates_of_their_own_and_clustered_intervals(results, usual):
+    study = results(cluster=("area", "hh_no"), nothing_confirmed=("taxicab",))
+    shown = tables.clusters_by_metric(study)
+    assert r"with the same *area* and *hh\_no*" in shown
+    assert re.search(
+        r"Taxicab: 0 of [\d,]+ suspected clusters are confirmed. In another file drawn alike", shown
+    )
+    whole = study.table("clusters.csv").iloc[0]
+    assert cells(shown, 1)[1] == f"{whole.n_suspected:,.0f}"
+    assert "it takes the clusters as independent" in tables.rates_by_metric(study)
+    assert tables.clusters_by_metric(usual) is None

@@ -16,7 +16,7 @@ from reident.errors import InputError
 from reident.intake import prepare as intake
 from reident.linkage import strata
 from reident.pipeline.parts import preparing, stratifying
-from reident.sections.simulation import HouseholdSurvey
+from reident.sections.simulation import UNTREATED, HouseholdSurvey, Treatment
 from reident.simulation import brokers, simulate, survey
 from reident.study import model as study
 
@@ -68,7 +68,7 @@ class TestSameBytes:
     def test_equal_in_other_environments(self, surroundings):
         code = (
             "import hashlib\n"
-            "from reident.sections.simulation import HouseholdSurvey\n"
+            "from reident.sections.simulation import UNTREATED, HouseholdSurvey, Treatment\n"
             "from reident.simulation import simulate\n"
             f"files = simulate(HouseholdSurvey(**{SMALL!r}))\n"
             r"text = ''.join(f'{name}\n{file.to_csv(index=False)}' for name, file in sorted(files.items()))"
@@ -149,14 +149,18 @@ class TestFiles:
         links = files["puf"]["pufid"].isin(files["iuf"]["pufid"])
         assert abs(np.corrcoef(links, np.arange(len(links)))[0, 1]) < 0.05
 
-    def test_the_example_study_reads_the_files_without_warnings(self):
+    def test_the_example_study_reads_the_files_with_two_notable_warnings(self):
         spec = study.load(EXAMPLE)
         tables = {
             name: pa.table({column: pa.array(file[column].to_list(), pa.string()) for column in file})
             for name, file in simulate(spec.simulate).items()
         }
         prepared = intake.prepare(preparing(spec), tables["puf"], tables["eif"], tables["iuf"])
-        assert len(prepared.warnings) == 0
+        assert prepared.warnings["severity"].tolist() == ["notable", "notable"]
+        assert prepared.warnings["warning"].str.extract(r"variable (\w+)")[0].tolist() == [
+            "region",
+            "education",
+        ]
         manifest = strata.stratify(
             stratifying(spec), prepared.puf, prepared.eif, prepared.iuf, 10**9
         ).manifest
@@ -366,3 +370,24 @@ def test_every_option_is_described_and_has_a_default():
         for name, field in section.model_fields.items():
             assert field.description, name
             assert not field.is_required(), name
+
+
+class TestBeforeProtection:
+    def test_the_same_records_with_the_values_of_the_iuf_but_for_those_not_stated(self):
+        """Every treatment is undone and every other file the same."""
+        released, before = drawn(), drawn(treatment=UNTREATED)
+        pd.testing.assert_frame_equal(released["eif"], before["eif"])
+        pd.testing.assert_frame_equal(released["iuf"], before["iuf"])
+        assert released["puf"]["pufid"].equals(before["puf"]["pufid"])
+        missing = released["puf"].isin(["-9", "-8"])
+        pd.testing.assert_frame_equal(missing, before["puf"].isin(["-9", "-8"]))
+        lines = linked(before)
+        for column in before["iuf"].columns.drop(LINK):
+            stated = ~lines[f"{column}_puf"].isin(["-9", "-8"])
+            assert lines.loc[stated, column].equals(
+                lines.loc[stated, f"{column}_puf"].set_axis(lines.index[stated])
+            )
+        assert (released["puf"]["INCOME"] != before["puf"]["INCOME"]).any()
+
+    def test_every_treatment_is_undone(self):
+        assert set(Treatment.model_fields) == {*UNTREATED, "missing"}

@@ -196,4 +196,4 @@ def test_the_schema_accepts_its_own_defaults():
     found = list(defaults(whole))
     assert len(found) > 40
     for part in found:
-        jsonschema.validate(part["default"], {"$defs": whole["$defs"], **part})
+        jsonschema.Draft202012Validator({"$defs": whole["$defs"], **part}).validate(part["default"])

@@ -7,6 +7,7 @@ from making.filerisk import FILE_RISK, POPULATION
 from making.matching import MATCHING
 from making.studies import changed, saved
 from reident.errors import InputError
+from reident.pipeline import parts
 from reident.study import model as study
 from reident.study import named_files
 
@@ -24,6 +25,7 @@ LINKAGE = {
     "metrics": {"taxicab": {}},
 }
 OF_PUF = {"sampling_fraction": 0.1}
+ORIGINAL = {"path": "before.csv"}
 AUTHORITIES = {"kind": "local-authorities"}
 SIMULATED = {**OF_PUF, "file": "survey", "key_variables": ["SEX"], "population": {}}
 STEPS = {"populate", "prepare_filerisk", "assess_file", "sample_population"}
@@ -61,6 +63,12 @@ def test_a_key_may_combine_linking_variables_and_others():
     [
         ({"file_risk": FILE_RISK}, ["survey"], ("pid",)),
         ({"file_risk": POPULATION}, ["survey", "population"], ("pid",)),
+        ({"file_risk": {**FILE_RISK, "original": ORIGINAL}}, ["survey", "unperturbed"], ("pid",)),
+        (
+            {**LINKAGE, "file_risk": {**OF_PUF, "original": ORIGINAL}},
+            ["puf", "eif", "iuf", "unperturbed"],
+            ("p",),
+        ),
         ({**LINKAGE, "file_risk": OF_PUF}, ["puf", "eif", "iuf"], ("p",)),
         ({**LINKAGE, "file_risk": {**OF_PUF, "file": "eif"}}, ["puf", "eif", "iuf"], ("e",)),
         (
@@ -118,6 +126,26 @@ def test_the_files_that_a_study_reads(tmp_path, keys, sides, names):
             "`suda` must not identify a record",
         ),
         ({"file_risk": {**FILE_RISK, "max_order": 0}}, "`file_risk.max_order`"),
+        (
+            {"file_risk": {**FILE_RISK, "collapse": [{"variable": "age", "recode": {"1": "2"}}]}},
+            "`file_risk.collapse` must name categorical key variables, and `age` is not one",
+        ),
+        (
+            {"file_risk": {**FILE_RISK, "collapse": [{"variable": "street", "recode": {"1": "2"}}]}},
+            "and `street` is not one. Correct the name, or remove it",
+        ),
+        (
+            {"file_risk": {**FILE_RISK, "collapse": [{"variable": "sex", "recode": {}}]}},
+            "`file_risk.collapse[1].recode`",
+        ),
+        (
+            {"file_risk": {**FILE_RISK, "file": {"path": "a.csv"}, "original": {"path": "b.csv"}}},
+            "`file_risk.original` must not be given for a file without `id`",
+        ),
+        (
+            {"file_risk": {**FILE_RISK, "original": {"path": "b.csv", "id": ["x", "y"]}}},
+            "`file_risk.original.id` must have as many columns as the key of the file (1)",
+        ),
         ({"file_risk": {**FILE_RISK, "weighting": "suda2"}}, "`file_risk.weighting`"),
         ({"file_risk": {**FILE_RISK, "dis_suda": "sdcmicro"}}, "`file_risk.dis_suda`"),
         (
@@ -181,6 +209,9 @@ CHANGES = [
     ({}, {"special": {"seed": 2}}, {"assess_file"}),
     ({}, {"sampling_fraction": 0.2}, SEARCH),
     ({}, {"missing": "category"}, {"prepare_filerisk"}),
+    ({}, {"missing": "wildcard"}, {"prepare_filerisk", *SEARCH}),
+    ({}, {"collapse": [{"variable": "sex", "recode": {"1": "2"}}]}, {"assess_file"}),
+    ({}, {"original": {"path": "before.csv"}}, {"prepare_filerisk"}),
     ({}, {"key_variables": ["sex", "job"]}, {"prepare_filerisk", *SEARCH}),
     ({"binning": {"bins": 4}}, {}, {"prepare_filerisk"}),
     ({}, {"file": {"path": "other.csv", "id": "pid"}}, {"prepare_filerisk"}),
@@ -196,6 +227,20 @@ CHANGES = [
 def test_a_change_affects_the_steps_that_take_it(keys, section, touched):
     before, after = model(file_risk=POPULATION), model(file_risk={**POPULATION, **section}, **keys)
     assert changed(before, after) - {"resolve", "report"} == touched
+
+
+@pytest.mark.parametrize(("declared", "expected"), [(None, ("pid",)), ("person", ("person",))])
+def test_the_original_has_the_key_of_the_file_unless_it_names_another(declared, expected):
+    original = ORIGINAL if declared is None else {**ORIGINAL, "id": declared}
+    found = parts.risk_files(model(file_risk={**FILE_RISK, "original": original}))
+    assert (found.original.path, found.original_id) == ("before.csv", expected)
+
+
+def test_codes_of_a_collapse_are_spelled_as_those_of_its_variable():
+    job = {"name": "job", "integer_coded": True}
+    collapse = [{"variable": "job", "recode": {"01": "a", " 2.0": "a"}}]
+    found = model(file_risk={**FILE_RISK, "key_variables": ["sex", job], "collapse": collapse})
+    assert parts.assessment(found).collapse[0].recode == {"1": "a", "2": "a"}
 
 
 def test_file_risk_does_not_affect_the_steps_of_other_sections():

@@ -115,7 +115,7 @@ def test_simulated_files_need_not_exist(tmp_path):
 
 CHANGES = [
     ({"title": "x"}, {}, set()),
-    ({"decision": {"true_match_rate_at_most": 0.1}}, {}, set()),
+    ({"decision": {"true_match_rate_at_most": 0.1}}, {}, {"judge"}),
     ({}, {"scenarios": [{"name": "other", "known": ["age"]}]}, {"match"}),
     ({}, {"interval": "open"}, {"match"}),
     ({}, {"missing": "each_other"}, {"match"}),

@@ -359,6 +359,16 @@ REFUSED = [
     ),
     ("a level of 1", plain(rates={"level": "1"}), "`rates.level`"),
     (
+        "clusters without columns",
+        plain(rates={"interval": "clustered"}),
+        "`rates.cluster` is missing. Name the columns",
+    ),
+    (
+        "a cluster column twice",
+        plain(rates={"cluster": ["hh", "hh"]}),
+        "`hh` is given twice in `rates.cluster`",
+    ),
+    (
         "a limit as a percentage",
         plain(decision={"conditional_rate_at_most": "5"}),
         "`decision.conditional_rate_at_most`",
@@ -511,12 +521,23 @@ def test_the_canonical_form_reads_back_as_the_study():
 
 TOUCHES = [
     ("the title", {"title": "T"}, {"report"}),
-    ("the limit of the verdict", {"decision": {"conditional_rate_at_most": "0.1"}}, set()),
+    ("the limit of the verdict", {"decision": {"conditional_rate_at_most": "0.1"}}, {"judge"}),
     ("the interval", {"rates": {"interval": "wilson"}}, {"rate"}),
+    ("the clusters", {"rates": {"cluster": "hh"}}, {"prepare", "rate"}),
     ("the rank limit", {"rank_filter": {"max_pairs": "4"}}, {"confirm", "rate"}),
     ("what scoring keeps", {"rank_filter": {"keep": "30"}}, {"score", "confirm"}),
     ("α", {"metrics": {"taxicab": {"alpha": "0.4"}}}, {"score"}),
     ("a metric more", {"metrics": {"taxicab": {}, "unicity": {}}}, {"describe", "rate"}),
+    (
+        "labels of codes",
+        {
+            "linking_variables": [
+                {"name": "x", "type": "numeric"},
+                {"name": "c", "type": "categorical", "labels": {"1": "one"}},
+            ]
+        },
+        set(),
+    ),
     ("the number of bins", {"binning": {"bins": "4"}}, {"bin"}),
     ("the scope of standard deviations", {"binning": {"scope": "study"}}, {"bin", "score"}),
     ("a strata variable", {"strata": ["s"]}, {"prepare", "stratify"}),

@@ -10,17 +10,16 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident.filerisk import dis, dis_suda, suda, uniques
+from reident.filerisk import coarser, dis, dis_suda, quantities, suda, uniques
 from reident.filerisk.parts import Assessment
-from reident.filerisk.prepare import ROW, WEIGHT, codes_of
+from reident.filerisk.prepare import ROW, codes_of
+from reident.filerisk.quantities import ANONYMITY, DIGITS, shown
 
 if TYPE_CHECKING:
     from reident.filerisk.dis_suda import DisSuda
     from reident.filerisk.suda import Suda
 
 DEFINITIONS = ("elliot-manning", "user-guide")
-ANONYMITY = (2, 3, 5)
-DIGITS = 12
 
 
 class Assessed(NamedTuple):
@@ -32,7 +31,7 @@ class Assessed(NamedTuple):
         The columns that name a record, or ``row``; ``cell_size`` (0: it misses a value of the key), ``unique``,
         ``special_unique``, ``n_msu``, ``min_msu`` (null without one), ``smallest_msu`` in words, ``suda``,
         ``dis_suda`` by the chosen definition, both definitions by name, and with a population
-        ``population_reciprocal`` (null where it has no such cell).
+        ``population_reciprocal`` (null where it has no such cell); ``n_coarser``.
     summary : pandas.DataFrame
         quantity, value: one line per quantity; an empty value is not defined.
     definitions : pandas.DataFrame
@@ -52,6 +51,10 @@ class Assessed(NamedTuple):
         above, up_to, n_records: SUDA scores by their order of magnitude.
     classes : pandas.DataFrame
         definition, above, up_to, n, mean_dis_suda; mean_reciprocal and match_probability, empty without a population.
+    coarser : pandas.DataFrame
+        As :class:`reident.filerisk.coarser.Coarser` has it.
+    conventions : pandas.DataFrame
+        As :func:`reident.filerisk.uniques.conventions` gives it.
     """
 
     records: pa.Table
@@ -64,12 +67,15 @@ class Assessed(NamedTuple):
     levels: pd.DataFrame
     scores: pd.DataFrame
     classes: pd.DataFrame
+    coarser: pd.DataFrame
+    conventions: pd.DataFrame
 
 
 def assess(
     options: Assessment,
     file: pa.Table,
     population: pa.Table,
+    original: pa.Table,
     categories: pd.DataFrame,
     *,
     threads: int = 1,
@@ -80,39 +86,43 @@ def assess(
     Parameters
     ----------
     options : Assessment
-    file, population : pyarrow.Table
+    file, population, original : pyarrow.Table
     categories : pandas.DataFrame
         As :func:`reident.filerisk.prepare.prepare` gives them.
     threads : int
         The result does not depend on it.
     progress : callable, optional
     """
-    names = list(options.key)
+    names, wildcard = list(options.key), options.wildcard
     codes = codes_of(file, names)
-    fraction = fraction_of(options, file)
+    fraction = quantities.fraction_of(options, file)
     found = suda.scores(
         codes, weighting=options.weighting, max_order=options.max_order, threads=threads, progress=progress
     )
-    cells = uniques.cell_numbers(codes)
-    sizes = uniques.cell_sizes(codes)
+    sizes = uniques.cell_sizes(codes, wildcard=wildcard)
+    in_cells = dis.of_cells(fraction, float((sizes > 0).mean()))
+    general = dis.of_file(codes, sizes, in_cells)
     both = {
-        "elliot-manning": dis_suda.elliot_manning(found.score, sizes, fraction),
-        "user-guide": dis_suda.user_guide(found.score, sizes, fraction, len(names)),
+        "elliot-manning": dis_suda.elliot_manning(found.score, sizes, in_cells, general),
+        "user-guide": dis_suda.user_guide(found.score, sizes, in_cells, len(names), general),
     }
-    # Sorting makes the simulation independent of the order of records.
-    rng = np.random.default_rng(options.special.seed)
-    special = dis.special(np.sort(cells), fraction, rng, tolerance=options.special.standard_error)
-    reciprocal = (
-        dis_suda.population_reciprocal(codes, codes_of(population, names)) if population.num_rows else None
-    )
-    alone = uniques.special_uniques(codes, sizes, found.msus.order, suda.largest_searched(found))
+    reciprocal, people = None, codes_of(population, names)
+    if len(people):
+        reciprocal = dis_suda.population_reciprocal(codes, people, wildcard=wildcard)
+    collapsed = _collapsed(options, categories)
+    compared = coarser.compare(codes, sizes, names, collapsed, wildcard=wildcard, reciprocal=reciprocal)
     lines = [
-        *_counts(codes, sizes, alone), *_dis(fraction, special, options, file), *_suda(found, sizes),
-        *_population(sizes, reciprocal, population),
+        *quantities.of_cells(codes, sizes, compared.special, options),
+        *quantities.of_dis(fraction, in_cells, codes, options, file),
+        *quantities.of_suda(found, sizes),
+        *quantities.of_population(sizes, reciprocal, population),
+        *quantities.of_error(in_cells, codes, sizes, options),
+        *quantities.of_original(fraction, codes, codes_of(original, names), options),
+        *quantities.of_people(people, options),
     ]  # fmt: skip
     unfound = _unfound(found, sizes)
     return Assessed(
-        _records(options, file, found, sizes, alone, both, reciprocal),
+        _records(options, file, found, sizes, compared, both, reciprocal),
         pd.DataFrame([(name, shown(value)) for name, value in lines], columns=["quantity", "value"]),
         _definitions(options.dis_suda, both, reciprocal),
         pd.DataFrame(
@@ -120,103 +130,49 @@ def assess(
             columns=["definition", "hazard"],
             dtype=str,
         ),
-        uniques.partition_structure(sizes),
+        _cells(sizes, options),
         suda.by_size(found),
         _variables(codes, found, names),
         _levels(found, names, categories),
         _scores(found.score),
         _classes(both, reciprocal),
+        compared.table.round(DIGITS),
+        uniques.conventions(_without_category(codes, names, categories), ANONYMITY),
     )
 
 
-def fraction_of(options: Assessment, file: pa.Table) -> float:
-    """f, declared or from the weights."""
-    if options.sampling_fraction is not None:
-        return options.sampling_fraction
-    return dis.sampling_fraction(file[WEIGHT].to_numpy())
+def _collapsed(options: Assessment, categories: pd.DataFrame) -> list[tuple[int, np.ndarray]]:
+    """Return the position of each variable that has coarser codes, and the coarser code of each code."""
+    tables = []
+    for one in options.collapse:
+        labels = categories.loc[categories["variable"] == one.variable, "label"]
+        coarse = [one.recode.get(label, label) for label in labels]
+        tables.append((options.key.index(one.variable), np.unique(coarse, return_inverse=True)[1]))
+    return tables
 
 
-def shown(value: float | int | str | None) -> str:
-    """A quantity as the table writes it: whole numbers as such, others with 12 decimals, nothing if undefined."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    return repr(round(value, DIGITS)) if isinstance(value, float) else str(value)
+def _without_category(codes: np.ndarray, names: list[str], categories: pd.DataFrame) -> np.ndarray:
+    """Return the codes with -1 for missing values, also where these are a category."""
+    result, lines = codes.copy(), categories[categories["missing"]]
+    for variable, code in zip(lines["variable"], lines["code"], strict=True):
+        column = result[:, names.index(variable)]
+        column[column == code] = -1
+    return result
 
 
-Lines = list[tuple[str, float | int | str | None]]
-
-
-def _counts(codes: np.ndarray, sizes: np.ndarray, special: np.ndarray) -> Lines:
-    n_unique, n_special = uniques.n_unique(sizes), int(special.sum())
-    return [
-        ("records", len(codes)),
-        ("key_variables", codes.shape[1]),
-        ("records_in_cells", int((sizes > 0).sum())),
-        ("records_missing_a_value", int((sizes == 0).sum())),
-        ("cells", int(uniques.partition_structure(sizes)["n_cells"].sum())),
-        ("U", n_unique),
-        ("P", uniques.n_in_pairs(sizes)),
-        *((f"violations_{k}_anonymity", uniques.k_anonymity_violations(sizes, k)) for k in ANONYMITY),
-        ("n_special", n_special),
-        ("n_random", n_unique - n_special),
-        ("share_special", n_special / n_unique if n_unique else None),
-    ]
-
-
-def _dis(fraction: float, special: dis.Special, options: Assessment, file: pa.Table) -> Lines:
-    weight = options.sampling_fraction is None
-    return [
-        ("f", fraction),
-        ("f_from", f"mean weight {shown(float(file[WEIGHT].to_numpy().mean()))}" if weight else "declared"),
-        ("dis", special.general),
-        ("dis_special", special.estimate),
-        ("dis_special_se", special.standard_error),
-        ("dis_special_rounds", special.rounds),
-        ("dis_special_ended_by", special.ended),
-        ("dis_special_unique_matches", special.unique_matches),
-        ("dis_special_correct_matches", special.correct_matches),
-        ("dis_special_difference_in_se", special.difference),
-    ]
-
-
-def _suda(found: Suda, sizes: np.ndarray) -> Lines:
-    counts = found.msus.counts.sum(axis=0, dtype=np.int64)
-    return [
-        ("n_msu", int(counts.sum())),
-        ("records_with_msu", int((found.msus.order > 0).sum())),
-        ("largest_msu_searched", suda.largest_searched(found)),
-        ("max_suda", float(found.score.max(initial=0.0))),
-        ("sum_suda", suda.total_score(found)),
-        ("uniques_without_msu", _without_msu(found, sizes)),
-    ]
-
-
-def _without_msu(found: Suda, sizes: np.ndarray) -> int:
-    """Sample uniques of which no MSU was found: none, unless the search is limited to sizes below that of the key."""
-    return int(((sizes == 1) & (found.msus.order == 0)).sum())
+def _cells(sizes: np.ndarray, options: Assessment) -> pd.DataFrame:
+    """Return the frequency of frequencies; where missing values match every value there are no cells."""
+    table = uniques.partition_structure(sizes)
+    return table.assign(n_cells=pd.array([pd.NA] * len(table), "Int64")) if options.wildcard else table
 
 
 def _unfound(found: Suda, sizes: np.ndarray) -> list[str]:
     """Return what a limited search makes unreliable in both definitions."""
-    n, largest = _without_msu(found, sizes), suda.largest_searched(found)
+    n, largest = quantities.without_msu(found, sizes), suda.largest_searched(found)
     if not n:
         return []
     limited = f"{n} of {uniques.n_unique(sizes)} sample uniques have no MSU of up to {largest} variables"
     return [f"{limited}, the most searched, and so the score 0."]
-
-
-def _population(sizes: np.ndarray, reciprocal: np.ndarray | None, population: pa.Table) -> Lines:
-    """Return the uniques' sizes in the population: DIS estimates U / (population records in their cells)."""
-    if reciprocal is None:
-        return []
-    mine = reciprocal[(sizes == 1) & np.isfinite(reciprocal)]
-    return [
-        ("population_records", population.num_rows),
-        ("uniques_in_population", len(mine)),
-        ("population_uniques", int((mine == 1).sum())),
-        ("mean_reciprocal", float(mine.mean()) if len(mine) else None),
-        ("true_match_probability", dis_suda.match_probability(mine)),
-    ]
 
 
 def _records(
@@ -224,7 +180,7 @@ def _records(
     file: pa.Table,
     found: Suda,
     sizes: np.ndarray,
-    special: np.ndarray,
+    compared: coarser.Coarser,
     both: dict[str, DisSuda],
     reciprocal: np.ndarray | None,
 ) -> pa.Table:
@@ -234,7 +190,7 @@ def _records(
     data = {name: file[name] for name in front} | {
         "cell_size": pa.array(sizes),
         "unique": pa.array(sizes == 1),
-        "special_unique": pa.array(special),
+        "special_unique": pa.array(compared.special),
         "n_msu": pa.array(found.msus.counts.sum(axis=1, dtype=np.int64)),
         "min_msu": pa.array(order.astype(np.int32), mask=order == 0),
         "smallest_msu": words,
@@ -245,7 +201,7 @@ def _records(
     }
     if reciprocal is not None:
         data["population_reciprocal"] = pa.array(reciprocal, mask=~np.isfinite(reciprocal))
-    return pa.table(data)
+    return pa.table({**data, "n_coarser": pa.array(compared.n_surviving)})
 
 
 def _definitions(chosen: str, both: dict[str, DisSuda], reciprocal: np.ndarray | None) -> pd.DataFrame:
@@ -259,7 +215,7 @@ def _definitions(chosen: str, both: dict[str, DisSuda], reciprocal: np.ndarray |
             "P": own.n_in_pairs,
             "f": shown(own.fraction),
             "Q": shown(own.q),
-            "dis": shown(dis.general(own.n_unique, own.n_in_pairs, own.fraction)),
+            "dis": shown(own.dis),
             "sum": shown(total),
             "mean": shown(round(total / own.n_unique, 9) if own.n_unique else None),
             "largest": shown(float(own.risk.max(initial=0.0))),

@@ -5,9 +5,15 @@ Source: Elliot and Manning 2003; Skinner and Elliot 2002.
 
 from __future__ import annotations
 
+import math
 from typing import Literal, NamedTuple
 
 import numpy as np
+
+from reident.filerisk.matches import Matches
+
+Z = 1.959963984540054
+"""Quantile of the normal distribution for an interval of 95 %."""
 
 MOST_ROUNDS = 100_000
 """Rounds of the special form at most, whatever its standard error."""
@@ -65,30 +71,115 @@ def sampling_fraction(weights: np.ndarray) -> float:
     return float(1 / weights.mean())
 
 
-def general(n_unique: int, n_in_pairs: int, fraction: float) -> float:
-    """pr(cm|um) = U·f / (U·f + P·(1 − f)), in [0, 1].
+def of_cells(fraction: float, complete: float, of_population: float = 1.0) -> float:
+    """Return the sampling fraction of the cells of the key: the share of the people in them that is in the file.
 
     Parameters
     ----------
-    n_unique : int
-        U, sample uniques.
-    n_in_pairs : int
-        P, records in cells of size two.
     fraction : float
         f, in (0, 1].
+    complete : float
+        The share of the records that have a value of every key variable.
+    of_population : float
+        The same share of the population, where people without a value do not count either.
 
     Returns
     -------
     float
-        NaN if no match can be unique: U = P = 0, or U = 0 and f = 1.
+        In (0, 1]; f where no record is complete, since nothing depends on it then.
     """
     _check(fraction)
-    correct, false = n_unique * fraction, n_in_pairs * (1 - fraction)
+    return min(1.0, fraction * (complete / of_population)) if complete and of_population else fraction
+
+
+def general(n_unique: int, n_in_pairs: int, fraction: float, n_wrong: int = 0) -> float:
+    """pr(cm|um) = U·f / (U·f + P·(1 − f) + W·f), in [0, 1].
+
+    The expectation of the special form with one record removed: it matches uniquely and rightly if it is a unique
+    and comes back, wrongly if it is in a pair and does not. In a perturbed file a record may also match another
+    record alone, whether or not it comes back.
+
+    Parameters
+    ----------
+    n_unique : int
+        U, sample uniques: records that match themselves alone.
+    n_in_pairs : int
+        P, records in cells of size two: those that match exactly one other record. If the file is perturbed, this
+        includes the W records.
+    fraction : float
+        f of the cells, in (0, 1].
+    n_wrong : int
+        W, records that match exactly one record, which is not their own; 0 unless the file is perturbed.
+
+    Returns
+    -------
+    float
+        NaN if no match can be unique: U = P = W = 0, or U = W = 0 and f = 1.
+    """
+    _check(fraction)
+    correct, false = n_unique * fraction, n_in_pairs * (1 - fraction) + n_wrong * fraction
     return correct / (correct + false) if correct + false > 0 else float("nan")
 
 
+def of_file(codes: np.ndarray, sizes: np.ndarray, fraction: float) -> float:
+    """Return the general form for a file: of its records with a complete key, as an intruder has a complete key.
+
+    Parameters
+    ----------
+    codes : int32 (n, v)
+        Category codes, -1 for missing.
+    sizes : int64 (n,)
+        As `uniques.cell_sizes` gives them.
+    fraction : float
+        f of the cells, in (0, 1].
+    """
+    complete = sizes[(codes >= 0).all(axis=1)]
+    return general(int((complete == 1).sum()), int((complete == 2).sum()), fraction)
+
+
+def sampling_error(n_unique: int, n_in_pairs: int, n_in_triples: int, fraction: float) -> float:
+    """Return the standard error of DIS as an estimate of the probability that a unique match is correct.
+
+    Parameters
+    ----------
+    n_unique, n_in_pairs, n_in_triples : int
+        Records in cells of size one, two and three.
+    fraction : float
+        f of the cells, in (0, 1].
+
+    Returns
+    -------
+    float
+        0 where f = 1. NaN without a unique or, for f < 1, without a pair: then DIS is 0, 1 or undefined, and says
+        nothing of its error.
+
+    Notes
+    -----
+    The truth is θ = n₁ / (n₁ + D), where D = Σ (F − 1) over the uniques and F is the number of people in a cell. DIS
+    puts D̂ = 2·n₂·(1 − f)/f in the place of D. In a Bernoulli sample D̂ − D has the mean 0 and, since
+    2·(1 − f)/f·n₂ and 6·(1 − f)²/f²·n₃ have the expectations of Σ (F − 1) and Σ (F − 1)·(F − 2) over the uniques, a
+    variance that {2·(1 − f)·(2 − f)·n₂ + 6·(1 − f)²·n₃}/f² estimates without bias. The derivative of θ is
+    −n₁/(n₁ + D)². Source: METHODS §7; Skinner and Elliot 2002.
+    """
+    _check(fraction)
+    n1, n2, n3 = n_unique, n_in_pairs / 2, n_in_triples / 3
+    if not n1 or (fraction < 1 and not n2):
+        return float("nan")
+    variance = 2 * (1 - fraction) * (2 - fraction) * n2 + 6 * (1 - fraction) ** 2 * n3
+    return fraction * n1 * math.sqrt(variance) / (fraction * n1 + 2 * (1 - fraction) * n2) ** 2
+
+
+def interval(estimate: float, error: float) -> tuple[float, float]:
+    """Return the interval of 95 % around DIS, on the scale of the logarithm of odds; NaN where there is no error."""
+    if not (error >= 0 and 0 < estimate < 1):
+        return (estimate, estimate) if error == 0 else (float("nan"), float("nan"))
+    odds = math.log(estimate / (1 - estimate))
+    away = Z * error / (estimate * (1 - estimate))
+    return 1 / (1 + math.exp(away - odds)), 1 / (1 + math.exp(-away - odds))
+
+
 def special(
-    cells: np.ndarray,
+    matches: Matches,
     fraction: float,
     rng: np.random.Generator,
     *,
@@ -101,36 +192,34 @@ def special(
 
     Parameters
     ----------
-    cells : int64 (n,)
-        Cell numbers; a negative one is a record that misses a value, which takes no part.
+    matches : Matches
+        The records that may be removed, and what they match.
     fraction : float
         f, in (0, 1]: probability that a removed record is copied back.
     rng : Generator
     tolerance : float
         Rounds go on until the standard error is not above it, or to ``most_rounds``.
     removed : int, optional
-        Records removed in a round; 1 % of the file, at least 1. The general form is the limit of few.
+        Records removed in a round; 1 % of those that may be, at least 1. The general form is the limit of few.
     least_rounds, most_rounds : int
 
     Returns
     -------
     Special
-        Of no round, and undefined, where no record is unique or in a pair.
+        Of no round, and undefined, where no match can be unique.
     """
-    _check(fraction)
-    cells = np.unique(cells[cells >= 0], return_inverse=True)[1]
-    n, sizes = len(cells), np.bincount(cells, minlength=1)
-    by_record = sizes[cells] if n else sizes[:0]
-    formula = general(int((by_record == 1).sum()), int((by_record == 2).sum()), fraction)
+    n_unique, n_in_pairs, n_wrong = matches.counts
+    formula = general(n_unique, n_in_pairs, fraction, n_wrong)
+    n = len(matches.sizes)
     batch = min(n, removed or max(1, n // 100))
     if batch == 0 or np.isnan(formula):
         return Special(float("nan"), float("nan"), 0, 0, 0, formula, "")
-    exact = not all(_possible(sizes, fraction, batch))
+    exact = not all(_possible(matches, fraction, batch))
     unique, correct = np.zeros(most_rounds), np.zeros(most_rounds)
     rounds, error = 0, float("nan")
     ended: Ended = "rounds"
     while rounds < most_rounds:
-        unique[rounds], correct[rounds] = _round(cells, sizes, fraction, batch, rng)
+        unique[rounds], correct[rounds] = _round(matches, fraction, batch, rng)
         rounds += 1
         if (rounds >= least_rounds and rounds % 50 == 0) or rounds == most_rounds:
             one_kind = correct[:rounds].sum() in {0, unique[:rounds].sum()}
@@ -139,33 +228,30 @@ def special(
             if error <= tolerance and enough:
                 ended = "exact" if exact else "standard error"
                 break
-    matches, right = int(unique[:rounds].sum()), int(correct[:rounds].sum())
-    return Special(
-        right / matches if matches else float("nan"), error, rounds, matches, right, formula, ended
-    )
+    found, right = int(unique[:rounds].sum()), int(correct[:rounds].sum())
+    return Special(right / found if found else float("nan"), error, rounds, found, right, formula, ended)
 
 
-def _possible(sizes: np.ndarray, fraction: float, batch: int) -> tuple[bool, bool]:
+def _possible(matches: Matches, fraction: float, batch: int) -> tuple[bool, bool]:
     """Return whether a unique match can be right, and whether it can be wrong, when a number of records is removed.
 
-    It is right where the whole cell is removed and the record alone comes back, wrong where one of the others alone
-    is left or comes back.
+    It is right where the record comes back and all others that it matches are removed, wrong where one of the others
+    alone is left, and its own record does not match or does not come back.
     """
-    alone, shared = bool((sizes == 1).any()), sizes[sizes > 1]
-    least = int(shared.min()) if len(shared) and fraction < 1 else batch + 2
-    return alone or least <= batch, least <= batch + 1
+    sizes, own = matches.sizes, matches.own
+    others = sizes - own
+    gone = np.minimum(matches.removable - own, batch - 1) if fraction < 1 else 0
+    right = own & (others <= gone)
+    wrong = (~own | (fraction < 1)) & (others >= 1) & (others - gone <= 1)
+    return bool(right.any()), bool(wrong.any())
 
 
-def _round(
-    cells: np.ndarray, sizes: np.ndarray, fraction: float, batch: int, rng: np.random.Generator
-) -> tuple[int, int]:
+def _round(matches: Matches, fraction: float, batch: int, rng: np.random.Generator) -> tuple[int, int]:
     """Unique matches and correct ones among them, of one removed fragment."""
-    fragment = cells[rng.choice(len(cells), batch, replace=False)]
+    at = rng.choice(len(matches.sizes), batch, replace=False)
     back = rng.random(batch) < fraction
-    touched, place = np.unique(fragment, return_inverse=True)
-    left = sizes[touched] - np.bincount(place) + np.bincount(place, weights=back).astype(np.int64)
-    unique = left[place] == 1
-    return int(unique.sum()), int((unique & back).sum())
+    unique = matches.left(at, back) == 1
+    return int(unique.sum()), int((unique & back & matches.own[at]).sum())
 
 
 def _error(unique: np.ndarray, correct: np.ndarray, *, by_chance: bool) -> float:

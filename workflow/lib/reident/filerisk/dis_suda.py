@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from reident.filerisk import dis
+from reident.filerisk import dis, wildcards
 from reident.filerisk.uniques import cell_numbers
 
 Definition = Literal["elliot-manning", "user-guide"]
@@ -27,6 +27,8 @@ class DisSuda(NamedTuple):
     Attributes
     ----------
     definition : str
+    dis : float
+        pr(cm|um).
     risk : float64 (n,)
         In [0, 1], to 12 decimals; 0 for records that are not sample uniques of the whole key.
     n_unique, n_in_pairs : int
@@ -38,6 +40,7 @@ class DisSuda(NamedTuple):
     """
 
     definition: Definition
+    dis: float
     risk: np.ndarray
     n_unique: int
     n_in_pairs: int
@@ -46,7 +49,9 @@ class DisSuda(NamedTuple):
     hazards: tuple[str, ...]
 
 
-def elliot_manning(score: np.ndarray, sizes: np.ndarray, fraction: float) -> DisSuda:
+def elliot_manning(
+    score: np.ndarray, sizes: np.ndarray, fraction: float, probability: float | None = None
+) -> DisSuda:
     """Share T = pr(cm|um)·U in proportion to ln(score), never above 1; what is over goes to those below 1.
 
     Parameters
@@ -56,7 +61,9 @@ def elliot_manning(score: np.ndarray, sizes: np.ndarray, fraction: float) -> Dis
     sizes : int64 (n,)
         Cell sizes on the whole key.
     fraction : float
-        f, in (0, 1].
+        f of the cells, in (0, 1].
+    probability : float, optional
+        pr(cm|um); by default the general form of DIS for these sizes.
 
     Returns
     -------
@@ -69,9 +76,13 @@ def elliot_manning(score: np.ndarray, sizes: np.ndarray, fraction: float) -> Dis
     directly. If all that is left have the logarithm 0, they share equally.
     """
     unique, n_unique, n_in_pairs = _counts(sizes)
+    if probability is None:
+        probability = dis.general(n_unique, n_in_pairs, fraction)
     values = np.zeros(len(sizes))
     hazards = _shared_hazards(score, sizes)
-    if n_unique:
+    if n_unique and not np.isfinite(probability):
+        hazards.append("No record with a complete key is unique or in a pair: pr(cm|um) is undefined.")
+    elif n_unique:
         share = np.log(np.maximum(score[unique], 1.0))
         if not share.any():
             hazards.append("No sample unique has a score above 1: all have equal shares.")
@@ -79,9 +90,10 @@ def elliot_manning(score: np.ndarray, sizes: np.ndarray, fraction: float) -> Dis
             hazards.append(
                 f"{int((share == 0).sum())} sample uniques have a score of 1 or less, and so no share."
             )
-        values[unique] = _filled(share, dis.general(n_unique, n_in_pairs, fraction) * n_unique)
+        values[unique] = _filled(share, probability * n_unique)
     return DisSuda(
         "elliot-manning",
+        probability,
         np.round(values, DIGITS),
         n_unique,
         n_in_pairs,
@@ -91,7 +103,9 @@ def elliot_manning(score: np.ndarray, sizes: np.ndarray, fraction: float) -> Dis
     )
 
 
-def user_guide(score: np.ndarray, sizes: np.ndarray, fraction: float, n_keys: int) -> DisSuda:
+def user_guide(
+    score: np.ndarray, sizes: np.ndarray, fraction: float, n_keys: int, probability: float | None = None
+) -> DisSuda:
     """1 / (1 + P·(1 − f) / (f·s^Q·Σ s^−Q)) for a unique with score s, Q = 1 + (8 − ATT)/20, Σ over the uniques.
 
     Parameters are those of `elliot_manning`, and the number of key variables ATT. The formula is not defined for the
@@ -99,7 +113,7 @@ def user_guide(score: np.ndarray, sizes: np.ndarray, fraction: float, n_keys: in
     in sdcMicro, and is counted among the hazards.
     """
     unique, n_unique, n_in_pairs = _counts(sizes)
-    dis.general(n_unique, n_in_pairs, fraction)  # checks f
+    general = dis.general(n_unique, n_in_pairs, fraction)  # checks f
     q = 1 + (8 - n_keys) / 20
     hazards = _shared_hazards(score, sizes)
     if n_unique and n_in_pairs == 0:
@@ -119,7 +133,10 @@ def user_guide(score: np.ndarray, sizes: np.ndarray, fraction: float, n_keys: in
         logarithm = q * np.log(score[scored])
         odds = np.exp(logarithm) * np.exp(-logarithm).sum()
         values[scored] = 1 / (1 + n_in_pairs * (1 - fraction) / (fraction * odds))
-    return DisSuda("user-guide", np.round(values, DIGITS), n_unique, n_in_pairs, fraction, q, tuple(hazards))
+    probability = general if probability is None else probability
+    return DisSuda(
+        "user-guide", probability, np.round(values, DIGITS), n_unique, n_in_pairs, fraction, q, tuple(hazards)
+    )
 
 
 def _counts(sizes: np.ndarray) -> tuple[np.ndarray, int, int]:
@@ -161,23 +178,28 @@ def _filled(share: np.ndarray, total: float) -> np.ndarray:
     return values
 
 
-def population_reciprocal(codes: np.ndarray, population: np.ndarray) -> np.ndarray:
+def population_reciprocal(codes: np.ndarray, population: np.ndarray, *, wildcard: bool = False) -> np.ndarray:
     """1 / size of each record's cell in the population: its true matching probability without divergence.
 
     Parameters
     ----------
     codes, population : int32 (n, v), (N, v)
         The same codes in both; -1 for missing.
+    wildcard : bool
+        Whether a missing value matches every value: then 1 / people of the population who match the record.
 
     Returns
     -------
     float64 (n,)
         In (0, 1]; NaN for a record that misses a value or whose cell is empty in the population.
     """
-    numbers = cell_numbers(np.concatenate([codes, population]))
-    of_sample, of_population = numbers[: len(codes)], numbers[len(codes) :]
-    counts = np.bincount(of_population[of_population >= 0], minlength=int(numbers.max(initial=0)) + 1)
-    sizes = np.where(of_sample >= 0, counts[of_sample], 0)
+    if wildcard:
+        sizes = wildcards.matches(codes, population)
+    else:
+        numbers = cell_numbers(np.concatenate([codes, population]))
+        of_sample, of_population = numbers[: len(codes)], numbers[len(codes) :]
+        counts = np.bincount(of_population[of_population >= 0], minlength=int(numbers.max(initial=0)) + 1)
+        sizes = np.where(of_sample >= 0, counts[of_sample], 0)
     return np.divide(1.0, sizes, out=np.full(len(codes), np.nan), where=sizes > 0)
 
 

@@ -74,6 +74,7 @@ def repeated_samples(
     rng: np.random.Generator,
     max_order: int | None = None,
     weighting: suda.Weighting = "elliot",
+    wildcard: bool = False,
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
 ) -> Repeated:
@@ -92,6 +93,8 @@ def repeated_samples(
     max_order : int, optional
         Largest MSU searched.
     weighting : {'elliot', 'normalised'}
+    wildcard : bool
+        Whether a missing value matches every value.
     threads : int
         Samples at a time; the result does not depend on it.
     progress : callable, optional
@@ -100,11 +103,15 @@ def repeated_samples(
     -------
     Repeated
     """
-    of_population = dis_suda.population_reciprocal(population, population)
+    of_population = dis_suda.population_reciprocal(population, population, wildcard=wildcard)
+    inside = np.isfinite(of_population)
 
     def one(own: np.random.Generator) -> _Sample:
         taken = stratified_sample(strata, fraction, own)
-        return _sample(population[taken], of_population[taken], fraction, max_order, weighting)
+        complete = float(inside[taken].mean()) if len(taken) else 0.0
+        of_cells = dis.of_cells(fraction, complete, float(inside.mean()))
+        sizes = cell_sizes(population[taken], wildcard=wildcard)
+        return _sample(population[taken], sizes, of_population[taken], of_cells, max_order, weighting)
 
     found = []
     with ThreadPoolExecutor(threads) as pool:
@@ -131,24 +138,25 @@ def repeated_samples(
 
 def _sample(
     codes: np.ndarray,
+    sizes: np.ndarray,
     reciprocal: np.ndarray,
     fraction: float,
     max_order: int | None,
     weighting: suda.Weighting,
 ) -> _Sample:
-    """Return one sample."""
-    sizes = cell_sizes(codes)
+    """Return one sample; ``fraction`` is that of the cells."""
     score = suda.scores(codes, max_order=max_order, weighting=weighting).score
     n_alone, n_paired, unique = n_unique(sizes), n_in_pairs(sizes), sizes == 1
+    general = dis.of_file(codes, sizes, fraction)
     results = {
-        "elliot-manning": dis_suda.elliot_manning(score, sizes, fraction),
-        "user-guide": dis_suda.user_guide(score, sizes, fraction, codes.shape[1]),
+        "elliot-manning": dis_suda.elliot_manning(score, sizes, fraction, general),
+        "user-guide": dis_suda.user_guide(score, sizes, fraction, codes.shape[1], general),
     }
     line: dict[str, float] = {
         "n": len(codes),
         "uniques": n_alone,
         "in_pairs": n_paired,
-        "dis": dis.general(n_alone, n_paired, fraction),
+        "dis": general,
         "match_probability": dis_suda.match_probability(reciprocal[unique]),
         "mean_reciprocal": float(reciprocal[unique].mean()) if n_alone else np.nan,
     }
@@ -173,6 +181,7 @@ def run(
         rng=np.random.default_rng(options.seed),
         max_order=options.max_order,
         weighting=options.weighting,
+        wildcard=options.wildcard,
         threads=threads,
         progress=progress,
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from reident.sections.filerisk import KeyVariable, SpecialForm
+from reident.sections.filerisk import SpecialForm
 from reident.sections.files import SourceFile
+from reident.sections.keys import KeyVariable
 
 
 @dataclass(frozen=True)
@@ -22,8 +24,11 @@ class RiskFiles:
     key : the key variables
     weight : the column of weights, where the sampling fraction comes from it
     strata : the columns of the population by which samples of a numerical study are drawn
-    missing : {'excluded', 'category'}
+    missing : {'excluded', 'category', 'wildcard'}
     bins : into how many quantile bins a numeric variable is cut
+    original : the file before perturbation, where there is one
+    original_id : the columns that name a record in it
+    ranks : see :func:`reident.linkage.bins.cut_points`
     """
 
     side: str
@@ -33,8 +38,19 @@ class RiskFiles:
     key: tuple[KeyVariable, ...]
     weight: str | None
     strata: tuple[str, ...]
-    missing: Literal["excluded", "category"]
+    missing: Literal["excluded", "category", "wildcard"]
     bins: int
+    original: SourceFile | None
+    original_id: tuple[str, ...]
+    ranks: Literal["mean", "high"] | None
+
+
+@dataclass(frozen=True)
+class Coarsening:
+    """Coarser codes of one key variable: of those in ``recode``, which are spelled as the labels of its categories."""
+
+    variable: str
+    recode: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -47,6 +63,8 @@ class Assessment:
     key : names of the key variables
     weighting, dis_suda, max_order, special : as in the section `file_risk`
     sampling_fraction : f; None: 1 divided by the mean weight
+    wildcard : whether a missing value matches every value
+    collapse : coarser codes of key variables
     """
 
     id: tuple[str, ...]
@@ -56,6 +74,8 @@ class Assessment:
     dis_suda: Literal["elliot-manning", "user-guide"]
     special: SpecialForm
     sampling_fraction: float | None
+    wildcard: bool
+    collapse: tuple[Coarsening, ...]
 
 
 @dataclass(frozen=True)
@@ -69,6 +89,7 @@ class Sampling:
     samples : how many samples are drawn
     seed : the seed of the samples
     weighting, max_order : as in the section `file_risk`
+    wildcard : whether a missing value matches every value
     """
 
     key: tuple[str, ...]
@@ -77,3 +98,4 @@ class Sampling:
     seed: int
     weighting: Literal["elliot", "normalised"]
     max_order: int | None
+    wildcard: bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,16 +17,26 @@ from reident.errors import InputError
 from reident.filerisk.parts import RiskFiles
 from reident.intake import keys
 from reident.intake.account import Account
+from reident.intake.severity import INVALIDATES, NOTABLE, UNDERSTATES, Line, named, of_share, table
 from reident.intake.values import Place, typed
 from reident.linkage.bins import bin_values, cut_points
 from reident.sections.codes import Coding, normaliser
-from reident.sections.filerisk import KeyVariable
 from reident.sections.files import SourceFile
+from reident.sections.keys import KeyVariable
 
 ROW, WEIGHT, STRATUM = "row", ".weight", ".stratum"
 """Columns of the prepared tables beside those of the file: the row (the header is row 1), the weight, the stratum."""
 
 MISSING_LABEL = "(missing)"
+
+FILE, POPULATION, ORIGINAL = "file", "population", "original"
+"""The prepared tables: the file, its population, and its records before perturbation."""
+
+MAX_VARIATION = 0.1
+"""Weights that vary by more, as a share of their mean, do not come from equal inclusion probabilities."""
+
+Texts = Mapping[str, tuple[SourceFile, pa.Table]]
+"""The description and the text of each file, by the table that is made of it."""
 
 
 class Prepared(NamedTuple):
@@ -39,13 +49,16 @@ class Prepared(NamedTuple):
         it; the key variables, int32 codes from 0, null where missing. In the order of the names, or of the rows.
     population : pyarrow.Table (N rows)
         :data:`STRATUM` (int32) and the key variables, in the order of these; no row without a population.
+    original : pyarrow.Table (n rows, or none)
+        The key variables before perturbation, row by row as ``file``; no row without an original file.
     categories : pandas.DataFrame
-        variable, code, label, n_file, n_population: what the codes stand for, in the order of codes.
+        variable, code, label, n_file, n_population, missing: what the codes stand for, in the order of codes.
     account, warnings : pandas.DataFrame
     """
 
     file: pa.Table
     population: pa.Table
+    original: pa.Table
     categories: pd.DataFrame
     account: pd.DataFrame
     warnings: pd.DataFrame
@@ -66,8 +79,18 @@ def read_population(files: RiskFiles, path: Path) -> pa.Table:
     return reading.read(path, files.population, names, ())
 
 
-def prepare(files: RiskFiles, text: pa.Table, population: pa.Table | None) -> Prepared:
-    """Type and code the file, and the population if there is one.
+def read_original(files: RiskFiles, path: Path) -> pa.Table:
+    """Return the text of what the study needs of the file before perturbation."""
+    if files.original is None:
+        raise ValueError("the study has no original file")
+    names = [*files.original_id, *(variable.column for variable in files.key)]
+    return reading.read(path, files.original, names, files.original_id)
+
+
+def prepare(
+    files: RiskFiles, text: pa.Table, population: pa.Table | None = None, original: pa.Table | None = None
+) -> Prepared:
+    """Type and code the file, and its population and its records before perturbation if they are given.
 
     Parameters
     ----------
@@ -76,12 +99,14 @@ def prepare(files: RiskFiles, text: pa.Table, population: pa.Table | None) -> Pr
         As :func:`read_file` gives it.
     population : pyarrow.Table, optional
         As :func:`read_population` gives it.
+    original : pyarrow.Table, optional
+        As :func:`read_original` gives it.
 
     Raises
     ------
     InputError
         A file without a record, a repeated key, a value that is not a number where it must be one, weights that
-        cannot be, a variable without a code in common with the population.
+        cannot be, a variable without a code in common with another file, an original file of other records.
     """
     source = files.file
     file = _last(source)
@@ -92,34 +117,46 @@ def prepare(files: RiskFiles, text: pa.Table, population: pa.Table | None) -> Pr
     if not front:
         first = source.first_row
         front[ROW] = pa.array(np.arange(first, first + text.num_rows, dtype=np.int32))
+    warnings: list[Line] = []
     if files.weight:
         front[WEIGHT] = _weights(text, files.weight, source)
-    texts = [(source, text)]
+        warnings += _uneven_weights(front[WEIGHT], files.weight, file)
+    texts = _texts(files, text, population, original)
+    categories = []
+    columns: dict[str, dict[str, pa.Array]] = {name: {} for name in texts}
+    for variable in files.key:
+        codes, labels = _coded(variable, files, texts)
+        with_missing = files.missing == "category" and _add_missing(codes, labels)
+        categories.append(_lines(variable.name, labels, codes, with_missing=with_missing))
+        warnings += [
+            *_missing_throughout(variable, files, texts, labels, codes[FILE]),
+            *_unknown_codes(variable, texts, labels, codes),
+        ]
+        for name, values in codes.items():
+            columns[name][variable.name] = pa.array(values, mask=values < 0)
+    order = np.argsort(code, kind="stable")
+    return Prepared(
+        pa.table({**front, **columns[FILE]}).take(order),
+        _population(files, population, columns.get(POPULATION)),
+        pa.table(columns[ORIGINAL]).take(order) if ORIGINAL in columns else _no_row(files),
+        pd.concat(categories, ignore_index=True),
+        _account(columns, excluded=files.missing == "excluded"),
+        table(warnings),
+    )
+
+
+def _texts(files: RiskFiles, text: pa.Table, population: pa.Table | None, original: pa.Table | None) -> Texts:
+    """Return the files that are coded together; the original records in the order of the file's."""
+    texts = {FILE: (files.file, text)}
     if population is not None and files.population is not None:
         if population.num_rows == 0:
             raise InputError(
                 f"{_last(files.population)}: the file has a header and no records. Check the export."
             )
-        texts.append((files.population, population))
-    categories, warnings = [], []
-    columns: list[dict[str, pa.Array]] = [{} for _ in texts]
-    for variable in files.key:
-        codes, labels = _coded(variable, files, texts)
-        categories.append(_lines(variable.name, labels, codes))
-        warnings += [
-            *_missing_throughout(variable, texts, labels, codes[0]),
-            *_unknown_codes(variable, texts, codes),
-        ]
-        for own, values in zip(columns, codes, strict=True):
-            own[variable.name] = pa.array(values, mask=values < 0)
-    order = np.argsort(code, kind="stable")
-    return Prepared(
-        pa.table({**front, **columns[0]}).take(order),
-        _population(files, population, columns[-1] if population is not None else None),
-        pd.concat(categories, ignore_index=True),
-        _account(columns),
-        pd.DataFrame({"warning": warnings}, dtype=str),
-    )
+        texts[POPULATION] = (files.population, population)
+    if original is not None and files.original is not None:
+        texts[ORIGINAL] = (files.original, _same_records(files, files.original, text, original))
+    return texts
 
 
 def _last(source: SourceFile) -> str:
@@ -146,6 +183,39 @@ def _weights(text: pa.Table, column: str, source: SourceFile) -> pa.Array:
     return values
 
 
+def _uneven_weights(weights: pa.Array, column: str, file: str) -> list[Line]:
+    """Warn of weights that vary: DIS takes every inclusion probability to be the same (METHODS §7)."""
+    values = weights.to_numpy(zero_copy_only=False)
+    variation = values.std() / values.mean()
+    if variation <= MAX_VARIATION:
+        return []
+    warning = (
+        f"{file}, column {column}: the weights vary by {variation:.0%} of their mean (coefficient of variation). DIS "
+        "assumes that every person had the same probability of being in the file. For records with small weights a "
+        "unique match is more often correct than DIS says, for those with large weights less often."
+    )
+    return [Line(UNDERSTATES, warning)]
+
+
+def _same_records(files: RiskFiles, source: SourceFile, text: pa.Table, original: pa.Table) -> pa.Table:
+    """Return the original records in the order of the file's; refuse others than those of the file."""
+    file, name = _last(files.file), _last(source)
+    keys.check(original, files.original_id, name, source.first_row)
+    rows = keys.positions(original, files.original_id, text, files.id)
+    if (rows < 0).any():
+        row = int((rows < 0).argmax()) + files.file.first_row
+        raise InputError(
+            f"{name}: the file must have the records of {file}, but {int((rows < 0).sum()):,} are not in it, the first "
+            f"in row {row} of {file}. Give both files the same records."
+        )
+    if original.num_rows > text.num_rows:
+        raise InputError(
+            f"{name}: the file must have the records of {file} and no others, but has "
+            f"{original.num_rows - text.num_rows:,} more. Give both files the same records."
+        )
+    return original.take(rows)
+
+
 def _coding(variable: KeyVariable, source: SourceFile) -> Coding:
     return Coding(
         variable.type,
@@ -157,31 +227,36 @@ def _coding(variable: KeyVariable, source: SourceFile) -> Coding:
     )
 
 
-def _coded(
-    variable: KeyVariable, files: RiskFiles, texts: Sequence[tuple[SourceFile, pa.Table]]
-) -> tuple[list[np.ndarray], list[str]]:
+def _coded(variable: KeyVariable, files: RiskFiles, texts: Texts) -> tuple[dict[str, np.ndarray], list[str]]:
     """Return the codes of one variable in each file, int32, -1 where missing, and what they stand for."""
-    columns = []
-    for source, text in texts:
-        coding = _coding(variable, source)
+    columns = {}
+    for name, (source, text) in texts.items():
         place = Place(_last(source), variable.column, variable.name, source.first_row)
-        columns.append(typed(text[variable.column], coding, place))
+        columns[name] = typed(text[variable.column], _coding(variable, source), place)
     if variable.type == "numeric":
-        values = [column.to_numpy(zero_copy_only=False).astype(np.float64) for column in columns]
-        cuts = cut_points(values[0], files.bins)
+        values = [column.to_numpy(zero_copy_only=False).astype(np.float64) for column in columns.values()]
+        cuts = cut_points(values[0], files.bins, files.ranks)
         codes = [bin_values(own, cuts) for own in values]
         codes = [np.where(own < 0, -1, own - 1) for own in codes]
         labels = _bin_labels(cuts)
     else:
-        codes, sorted_labels = keys.text_codes([pa.chunked_array([column]) for column in columns])
+        chunked = [pa.chunked_array([column]) for column in columns.values()]
+        codes, sorted_labels = keys.text_codes(chunked)
         labels = [str(label) for label in sorted_labels.to_pylist()]
         if variable.order is not None:
             normal = normaliser(_coding(variable, files.file))
             codes, labels = _in_order(codes, labels, [normal(one) for one in variable.order])
-    if files.missing == "category" and any((own < 0).any() for own in codes):
-        codes = [np.where(own < 0, len(labels), own) for own in codes]
-        labels = [*labels, MISSING_LABEL]
-    return [own.astype(np.int32) for own in codes], labels
+    return {name: own.astype(np.int32) for name, own in zip(columns, codes, strict=True)}, list(labels)
+
+
+def _add_missing(codes: dict[str, np.ndarray], labels: list[str]) -> bool:
+    """Make missing values the last category, in place; return whether there is one."""
+    if not any((own < 0).any() for own in codes.values()):
+        return False
+    for own in codes.values():
+        own[own < 0] = len(labels)
+    labels.append(MISSING_LABEL)
+    return True
 
 
 def _bin_labels(cuts: np.ndarray) -> list[str]:
@@ -202,55 +277,86 @@ def _in_order(
     return [new[own] for own in codes], order
 
 
-def _lines(name: str, labels: list[str], codes: list[np.ndarray]) -> pd.DataFrame:
-    counts = [np.bincount(own[own >= 0], minlength=len(labels)) for own in codes]
-    lines = {"variable": name, "code": np.arange(len(labels)), "label": labels, "n_file": counts[0]}
-    return pd.DataFrame({**lines, "n_population": counts[1] if len(counts) > 1 else 0})
+def _lines(name: str, labels: list[str], codes: dict[str, np.ndarray], *, with_missing: bool) -> pd.DataFrame:
+    """Return the categories of a variable with their counts; the last one may be that of missing values."""
+    at = np.arange(len(labels))
+    counts = {
+        table: np.bincount(own[own >= 0], minlength=len(labels))
+        for table, own in {POPULATION: at[:0], **codes}.items()
+    }
+    lines = {"variable": name, "code": at, "label": labels, "n_file": counts[FILE]}
+    missing = (at == len(labels) - 1) & with_missing
+    return pd.DataFrame({**lines, "n_population": counts[POPULATION], "missing": missing})
 
 
 def _missing_throughout(
-    variable: KeyVariable, files: Sequence[tuple[SourceFile, pa.Table]], labels: list[str], codes: np.ndarray
-) -> list[str]:
+    variable: KeyVariable, files: RiskFiles, texts: Texts, labels: list[str], codes: np.ndarray
+) -> list[Line]:
     """Warn of a variable without a value in the file: no cell has it, and nothing tells where to cut it."""
-    file, warnings = _last(files[0][0]), []
+    file, warnings = _last(files.file), []
     if (codes < 0).all():
-        warnings.append(
-            f"{file}: {variable.name} is missing in every record. No record is in a cell of the whole key."
+        severity, effect = (
+            (NOTABLE, "It distinguishes no records.")
+            if files.missing == "wildcard"
+            else (INVALIDATES, "No record is in a cell of the whole key.")
         )
-    if variable.type == "numeric" and set(labels) <= {MISSING_LABEL} and len(files) > 1:
-        warnings.append(
-            f"{_last(files[1][0])}: {variable.name} counts as missing; {file} has no values of it "
-            "to take cut points from."
-        )
+        warning = f"{file}: {variable.name} is missing in every record. {effect}"
+        warnings.append(Line(severity, warning, len(codes), 1.0))
+    if variable.type == "numeric" and set(labels) <= {MISSING_LABEL}:
+        for name, (source, _) in texts.items():
+            if name != FILE:
+                warning = (
+                    f"{_last(source)}: {variable.name} counts as missing; {file} has no values of it "
+                    "to take cut points from."
+                )
+                warnings.append(Line(INVALIDATES, warning))
     return warnings
 
 
 def _unknown_codes(
-    variable: KeyVariable, files: Sequence[tuple[SourceFile, pa.Table]], codes: list[np.ndarray]
-) -> list[str]:
-    """Refuse a category without a code in common with the population; warn of codes that it does not have."""
-    if len(files) < 2 or variable.type == "numeric":
-        return []
-    ours, theirs = (np.unique(own[own >= 0]) for own in codes)
-    file, population = (_last(source) for source, _ in files)
-    if len(ours) and len(theirs) and not np.isin(ours, theirs).any():
-        raise InputError(
-            f"{file} and {population}, column `{variable.column}`: no code of `{variable.name}` is in both "
-            "files. Recode one of the files (`recode`)."
-        )
-    unknown = int((~np.isin(ours, theirs)).sum())
-    if not unknown:
-        return []
-    return [
-        f"{population}: {unknown} of {len(ours)} codes of {variable.name} in {file} are not in the population."
-    ]
+    variable: KeyVariable, texts: Texts, labels: list[str], codes: dict[str, np.ndarray]
+) -> list[Line]:
+    """Refuse a category without a code in common with another file; warn of codes that are not in both."""
+    warnings: list[Line] = []
+    if variable.type == "numeric":
+        return warnings
+    file, ours = _last(texts[FILE][0]), np.unique(codes[FILE][codes[FILE] >= 0])
+    for name in (POPULATION, ORIGINAL):
+        if name not in codes:
+            continue
+        other, theirs = _last(texts[name][0]), np.unique(codes[name][codes[name] >= 0])
+        if len(ours) and len(theirs) and not np.isin(ours, theirs).any():
+            raise InputError(
+                f"{file} and {other}, column `{variable.column}`: no code of `{variable.name}` is in both "
+                "files. Recode one of the files (`recode`)."
+            )
+        if name == POPULATION:
+            every, have, holder = ours, theirs, FILE
+            where = f"in {file} are not in the population."
+        else:
+            every, have, holder = theirs, ours, ORIGINAL
+            where = f"are not in {file}. Records with these codes match no record. Recode the codes that only differ."
+        unknown = every[~np.isin(every, have)]
+        if len(unknown):
+            rows = int(np.isin(codes[holder], unknown).sum())
+            share = rows / len(codes[holder])
+            warning = f"{other}: {len(unknown)} of {len(every)} codes of {variable.name} {where}"
+            warnings.append(
+                Line(of_share(share), warning, rows, share, named(labels[code] for code in unknown))
+            )
+    return warnings
+
+
+def _no_row(files: RiskFiles, *names: str) -> pa.Table:
+    """Return a table of the key, after other columns of integers, without a row."""
+    every = [*names, *(variable.name for variable in files.key)]
+    return pa.schema([(name, pa.int32()) for name in every]).empty_table()
 
 
 def _population(files: RiskFiles, text: pa.Table | None, columns: dict[str, pa.Array] | None) -> pa.Table:
     """Return the population in the order of its values: samples must not depend on the order of its rows."""
     if text is None or columns is None:
-        names = [STRATUM, *(variable.name for variable in files.key)]
-        return pa.schema([(name, pa.int32()) for name in names]).empty_table()
+        return _no_row(files, STRATUM)
     code = keys.codes([text], [files.strata])[0] if files.strata else np.zeros(text.num_rows, np.int64)
     order = np.lexsort(
         [
@@ -261,17 +367,17 @@ def _population(files: RiskFiles, text: pa.Table | None, columns: dict[str, pa.A
     return pa.table({STRATUM: pa.array(code.astype(np.int32)), **columns}).take(order)
 
 
-def _account(columns: list[dict[str, pa.Array]]) -> pd.DataFrame:
+def _account(columns: dict[str, dict[str, pa.Array]], *, excluded: bool) -> pd.DataFrame:
     """Return the account of the rows read, and of the rows in a cell of the whole key."""
     account = Account("prepare_filerisk")
-    for name, own in zip(("file", "population"), columns, strict=False):
+    for name, own in columns.items():
         n = len(next(iter(own.values())))
         account.open(name, n).close(name)
         misses = np.zeros(n, bool)
         for column in own.values():
             misses |= column.is_null().to_numpy(zero_copy_only=False)
         lines = account.open(f"{name}: cells of the whole key", n)
-        lines.leave("misses a value of the key", int(misses.sum()))
+        lines.leave("misses a value of the key", int(misses.sum()) if excluded else 0)
         lines.close(f"{name}: cells of the whole key")
     return account.table()
 

@@ -1,15 +1,22 @@
 """Cells of the key in one file: sample uniques, pairs, partition structure, k-anonymity (METHODS §7).
 
 A record that misses a value of the key is in no cell: its cell size is 0 and it is neither unique nor in a pair.
-To treat missing values as a category of their own (`missing: category`), recode them before.
+To treat missing values as a category of their own (`missing: category`), recode them before. Where a missing value
+matches every value (`missing: wildcard`) there are no cells, and the size of a record is the number of its matches.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
+from reident.filerisk import wildcards
 from reident.kernels.coding import frequencies, recode
+
+MAX_WORD = 2**62
+"""Combinations of categories that one sorted word tells apart."""
 
 
 def cell_numbers(codes: np.ndarray) -> np.ndarray:
@@ -30,23 +37,67 @@ def cell_numbers(codes: np.ndarray) -> np.ndarray:
     complete = np.flatnonzero((codes >= 0).all(axis=1))
     if not len(complete):
         return numbers
-    columns = []
+    words = [np.zeros(len(complete), np.int64)]
+    largest = 1
     for j in range(v):
         counts = frequencies(codes[:, j])
-        columns.append(recode(codes[complete, j], counts > 0, int((counts > 0).sum())))
-    order = np.lexsort(columns[::-1]) if v else np.arange(len(complete))
+        levels = int((counts > 0).sum())
+        if (
+            largest := largest * levels
+        ) > MAX_WORD:  # a word holds as many columns as fit: few words are soon sorted
+            words.append(np.zeros(len(complete), np.int64))
+            largest = levels
+        words[-1] = words[-1] * levels + recode(codes[complete, j], counts > 0, levels)
+    order = np.lexsort(words[::-1])
     begins = np.zeros(len(complete), bool)
-    for column in columns:
-        begins[1:] |= column[order[1:]] != column[order[:-1]]
+    for word in words:
+        begins[1:] |= word[order[1:]] != word[order[:-1]]
     numbers[complete[order]] = np.cumsum(begins)
     return numbers
 
 
-def cell_sizes(codes: np.ndarray) -> np.ndarray:
-    """Return how many records of the file are in each record's cell, int64 (n,); 0 for a record that misses a value."""
+def cell_sizes(codes: np.ndarray, *, wildcard: bool = False) -> np.ndarray:
+    """Return how many records of the file match each record, itself included, int64 (n,).
+
+    Without ``wildcard`` these are the records of its cell, and none for a record that misses a value.
+    """
+    if wildcard and (codes < 0).any():
+        return wildcards.matches(codes, codes)
     numbers = cell_numbers(codes)
     counts = np.bincount(numbers[numbers >= 0], minlength=1)
     return np.where(numbers >= 0, counts[numbers], 0)
+
+
+def conventions(codes: np.ndarray, bounds: Sequence[int]) -> pd.DataFrame:
+    """Count the records that violate k-anonymity under each convention for missing values.
+
+    Parameters
+    ----------
+    codes : int32 (n, v)
+        Category codes, -1 for missing.
+    bounds : sequence of int
+        The values of k.
+
+    Returns
+    -------
+    DataFrame
+        ``convention`` (`excluded`, `category`, `wildcard`), ``n_records`` that are counted, ``below_{k}``. Under
+        `excluded` a record that misses a value is in no cell; under `category` it has a cell with those that miss the
+        same; under `wildcard` it matches every record that is equal where both have a value. No record has a larger
+        count under `category` than under `wildcard`.
+    """
+    category = np.where(codes < 0, codes.max(initial=-1) + 1, codes)
+    sizes = {
+        "excluded": cell_sizes(codes),
+        "category": cell_sizes(category),
+        "wildcard": cell_sizes(codes, wildcard=True),
+    }
+    lines = {
+        name: [int((own > 0).sum()), *(k_anonymity_violations(own, k) for k in bounds)]
+        for name, own in sizes.items()
+    }
+    columns = ["n_records", *(f"below_{k}" for k in bounds)]
+    return pd.DataFrame.from_dict(lines, "index", columns=columns).rename_axis("convention").reset_index()
 
 
 def partition_structure(sizes: np.ndarray) -> pd.DataFrame:
@@ -79,36 +130,3 @@ def n_in_pairs(sizes: np.ndarray) -> int:
 def k_anonymity_violations(sizes: np.ndarray, k: int) -> int:
     """Return records in cells of fewer than k records; those that miss a value are in no cell and not counted."""
     return int(((sizes > 0) & (sizes < k)).sum())
-
-
-def special_uniques(codes: np.ndarray, sizes: np.ndarray, order: np.ndarray, searched: int) -> np.ndarray:
-    """Return which sample uniques are unique on a proper subset of the key too; the other uniques are random uniques.
-
-    Parameters
-    ----------
-    codes : int32 (n, v)
-        Category codes, -1 for missing.
-    sizes : int64 (n,)
-        Cell sizes on the whole key.
-    order : int (n,)
-        Size of each record's smallest minimal sample unique; 0 where the search has not found one.
-    searched : int
-        Largest size that was searched, from 1. The result does not depend on it.
-
-    Returns
-    -------
-    bool (n,)
-
-    Notes
-    -----
-    A record that is alone on a set is alone on every larger set. It is therefore a special unique if it
-    is alone without one of the variables, whichever it is; no larger search is needed to know that.
-    """
-    n_keys = codes.shape[1]
-    special = (sizes == 1) & (order > 0) & (order < n_keys)
-    unknown = (sizes == 1) & (order == 0)
-    if searched >= n_keys - 1 or not unknown.any():
-        return special
-    for left_out in range(n_keys):
-        special |= unknown & (cell_sizes(np.delete(codes, left_out, axis=1)) == 1)
-    return special

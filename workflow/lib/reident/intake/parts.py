@@ -17,16 +17,23 @@ class Preparing:
     files : the descriptions of the PUF, the EIF and the IUF
     strata : the strata variables
     variables : the linking variables
+    cluster : the columns of the PUF that identify a cluster
     """
 
     files: Files
     strata: tuple[StrataVariable, ...]
     variables: tuple[LinkingVariable, ...]
+    cluster: tuple[str, ...] = ()
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """The strata variables and the linking variables."""
         return (*self.strata, *self.variables)
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The files that are read; of the file before protection the keys alone."""
+        return ("puf", "eif", "iuf", *(["original"] if self.files.original else []))
 
     def file(self, side: str) -> SourceFile:
         """Return the description of one file."""
@@ -40,9 +47,10 @@ class Preparing:
         """Return the key columns of a source file, by the file's own names."""
         if side == "iuf":
             return [*self.files.iuf.puf_id, *self.files.iuf.eif_id]
-        return list(getattr(self.files, side).id)
+        return list(self.files.puf.id if side == "original" else getattr(self.files, side).id)
 
     def columns_of(self, side: str) -> list[str]:
         """Return the columns of a source file that the study needs, keys first."""
-        others = () if side == "iuf" else self.columns
-        return [*self.keys_of(side), *(getattr(column, side) for column in others)]
+        others = self.columns if side in ("puf", "eif") else ()
+        cluster = self.cluster if side == "puf" else ()
+        return [*self.keys_of(side), *(getattr(column, side) for column in others), *cluster]

@@ -15,21 +15,22 @@ import pyarrow as pa
 
 from reident import reading
 from reident.errors import InputError
-from reident.intake import keys
-from reident.intake import warnings as doubts
+from reident.intake import keys, severity, warnings
 from reident.intake.account import Account
 from reident.intake.parts import Preparing
+from reident.intake.undeclared import Sides
 from reident.intake.values import Place, typed
 from reident.sections.files import RecordFile
 from reident.sections.linkage import Column
 
 
 class Prepared(NamedTuple):
-    """The three typed tables, the row account, and sentences that the analyst should read."""
+    """The three typed tables, the clusters, the row account, and sentences that the analyst should read."""
 
     puf: pa.Table
     eif: pa.Table
     iuf: pa.Table
+    clusters: pa.Table
     account: pd.DataFrame
     warnings: pd.DataFrame
 
@@ -39,13 +40,15 @@ def read_source(part: Preparing, side: str, path: Path) -> pa.Table:
     return reading.read(path, part.file(side), part.columns_of(side), part.keys_of(side))
 
 
-def prepare(part: Preparing, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Prepared:
+def prepare(
+    part: Preparing, puf: pa.Table, eif: pa.Table, iuf: pa.Table, original: pa.Table | None = None
+) -> Prepared:
     """Type the records and links of a study.
 
     Parameters
     ----------
     part : Preparing
-    puf, eif, iuf : pyarrow.Table
+    puf, eif, iuf, original : pyarrow.Table
         The text of each source file, at least its :meth:`Preparing.columns_of`.
 
     Returns
@@ -54,28 +57,38 @@ def prepare(part: Preparing, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Pre
         ``puf`` and ``eif``: key columns (text), strata variables (text), linking variables by their
         study names (categorical: text, numeric: float64), null where missing, sorted by key.
         ``iuf``: the row numbers of both records of each link in these tables (puf, eif: int32), sorted,
-        each link once.
+        each link once. ``clusters``: the number of the cluster of each PUF record (cluster: int64); no rows
+        without cluster columns.
 
     Raises
     ------
     InputError
         A repeated or empty key, a value that is not a number, a code outside the declared order,
-        no code in common, a link to an unknown record beyond the tolerance.
+        no code in common, a link to an unknown record beyond the tolerance, a file before protection with other
+        keys than the PUF.
     """
     account = Account("prepare")
     sides = {side: _records(part, side, table, account) for side, table in (("puf", puf), ("eif", eif))}
-    warnings = doubts.of_keys(part, puf, eif, iuf)
-    warnings += doubts.of_missing_codes(part, puf, eif)
-    warnings += doubts.of_unused_codes(part, puf, eif)
-    warnings += doubts.of_values(part, sides["puf"], sides["eif"])
+    if original is not None:
+        _check_original(part, puf, original)
+    lines = warnings.of_keys(part, puf, eif, iuf)
+    lines += warnings.of_missing_codes(part, puf, eif)
+    lines += warnings.of_unused_codes(part, puf, eif)
+    lines += warnings.of_clusters(part, puf)
     links = _links(part, iuf, sides, account)
+    lines += warnings.of_values(part, Sides(sides["puf"], sides["eif"], links))
     if not links.num_rows:
-        warnings.append(
+        warning = (
             f"{part.file_name('iuf')}: no link joins records of the two files. Nothing can be confirmed. "
             "Check the keys."
         )
+        lines.append(severity.Line(severity.INVALIDATES, warning, 0))
     return Prepared(
-        sides["puf"], sides["eif"], links, account.table(), pd.DataFrame({"warning": warnings}, dtype=str)
+        **sides,
+        iuf=links,
+        clusters=_clusters(part, puf, sides["puf"]),
+        account=account.table(),
+        warnings=severity.table(lines),
     )
 
 
@@ -91,6 +104,33 @@ def _records(part: Preparing, side: str, text: pa.Table, account: Account) -> pa
         data[column.name] = _typed(column, side, source, text)
     account.open(side, text.num_rows).close(side)
     return pa.table(data).take(np.argsort(code, kind="stable"))
+
+
+def _check_original(part: Preparing, puf: pa.Table, original: pa.Table) -> None:
+    """Refuse a file before protection that does not have the keys of the PUF."""
+    names, file = part.keys_of("original"), part.file_name("original")
+    keys.check(original, names, file, part.file("original").first_row)
+    lacking, others = (
+        int((keys.positions(one, names, other, names) < 0).sum())
+        for one, other in ((original, puf), (puf, original))
+    )
+    if lacking or others:
+        raise InputError(
+            f"{file}: the file before protection must have the keys of {part.file_name('puf')}, but lacks "
+            f"{lacking:,} of its records and has {others:,} others. Export both files from the same records, or remove "
+            "`files.original`."
+        )
+
+
+def _clusters(part: Preparing, text: pa.Table, records: pa.Table) -> pa.Table:
+    """Return the cluster of each prepared PUF record; a record with an empty value is a cluster of its own."""
+    if not part.cluster:
+        return pa.table({"cluster": pa.array([], pa.int64())})
+    rows = keys.positions(text, part.files.puf.id, records, part.files.keys["puf"])
+    cluster = keys.codes([text], [part.cluster])[0][rows]
+    alone = warnings.without_cluster(part, text)[rows]
+    cluster[alone] = cluster.max() + 1 + np.arange(alone.sum())
+    return pa.table({"cluster": np.unique(cluster, return_inverse=True)[1]})
 
 
 def _typed(column: Column, side: str, source: RecordFile, text: pa.Table) -> pa.Array:

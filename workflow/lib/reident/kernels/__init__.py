@@ -9,15 +9,21 @@ module         makes                                   with the help of
 =============  ======================================  ==============================================================
 `taxicab`      pairs with the fewest different and     `rows`, `errorset`, `bitslice`, `toplist`
                missing variables (§4.2)
-`euclidean`    nearest pairs (§4.3)                    `coding`, `boxes`, `buffers`, `search`, `toplist`
+`euclidean`    nearest pairs (§4.3)                    `coding`, `boxes`, `buffers`, `search`, `steps`, `toplist`
 `adhoc`        pairs with the highest sum of scores    as `euclidean`, and `adhoc_rules`, `adhoc_bounds`
                (§4.4)
 `blocks`       the same for scores of a function       `toplist`
 `winkler`      pairs that agree on most variables      `toplist`
                (§4.5)
+`closest`      pairs that are closest on m variables   `neighbours`, `toplist`
+               (§4.5)
+`neighbours`   distances to the g-th nearest value     `compiling` only
+               (§4.5)
 `unicity`      pairs of shared sample uniques (§4.1)   `coding`, `cells`, `unicity_search`, `unicity_pairs`
 `suda`         minimal sample uniques (§7)             `coding`, `cells`, `suda_search`
 `matching`     points of a group inside a box (§8)     `compiling` only
+`pooling`      points with the largest match           `compiling` only
+               probability over several files (§8)
 =============  ======================================  ==============================================================
 
 ==================  =================================================================================================
@@ -31,6 +37,7 @@ module         makes                                   with the help of
 `boxes`             EIF records in leaves, groups and their boxes
 `buffers`           what a search through boxes works on
 `search`            the search through boxes; a metric implements five functions for it
+`steps`             scores of euclidean in whole steps
 `adhoc_rules`       the rules of adhoc in plain arrays
 `adhoc_bounds`      adhoc's five functions
 `cells`             cells of records and their splitting, for unicity and SUDA
@@ -44,7 +51,9 @@ arguments for that are in the docstrings of these modules:
 
 - ties at the last rank: `toplist`;
 - no pair is lost or entered twice in taxicab: `errorset`; the count of differences: `bitslice` and `bits`;
-- no pair is left out by a bound: `search`; the bounds in single precision: `euclidean` and `adhoc_bounds`;
+- no pair is left out by a bound: `search`; the bounds in single precision: `euclidean`, `steps`, `adhoc_bounds`;
+- no pair is left out among the closest: `closest`;
 - no set and no pair is left out in unicity: `unicity`; the order of sets: `unicity_pairs`;
-- every minimal sample unique is noted once: `suda`.
+- every minimal sample unique is noted once: `suda`;
+- what rounding could decide in sums of match probabilities: `pooling`.
 """

@@ -42,7 +42,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from reident.kernels import coding, search
+from reident.kernels import coding, search, steps
 from reident.kernels.bits import popcount, trailing_zeros
 from reident.kernels.boxes import GRAIN, WIDTH, Costs, Index, build
 from reident.kernels.buffers import BATCH, Files, Puf, as_files
@@ -83,6 +83,7 @@ class Euclidean(NamedTuple):
     missing: np.ndarray  # float32 (v,), in the order of the boxes
     error: np.float32  # how far a pair's cost can be off in single precision
     shortfall: np.float32  # how far a pair's fixed costs can be below their true sum
+    steps: np.ndarray | None  # of whole steps, see there
     sure_from: np.float32  # eᵃ of the values that bound those with an upper bound
     sure_to: np.float32
 
@@ -116,8 +117,7 @@ def _level_of(metric, scratch, files, i, r, _bound):
             elif p == e:
                 s = 0.0
             else:
-                x = abs(p - e) / metric.spread[j]
-                s = math.tanh(min(6.0, x) / 2.0)  # in this order also 6 where the spread is NaN
+                s = steps.score(metric.steps, abs(p - e), metric.spread[j])
         elif files.puf_codes[i, j] < 0 or files.eif_codes[r, j] < 0:
             s = metric.alpha
         else:
@@ -176,7 +176,7 @@ def _box_costs(metric, _scratch, queries, q, boxes, b, fixed, varying):
                 y = max(x, low)
                 y = high if x > high else y
                 t = abs(x - y) / (x + y)
-                t *= t
+                t = steps.square(metric.steps, t * t)
                 outside = boxes.outside[b, nc + k, c]
                 varying[c] += min(
                     outside, t
@@ -208,7 +208,7 @@ def _record_cost(metric, queries, q, leaves, leaf, s):
             y = leaves.values[leaf, k, s]
             if y == y:
                 t = abs(x - y) / (x + y)
-                t *= t
+                t = steps.square(metric.steps, t * t)
                 varying += min(_FARTHEST, t)
             else:
                 fixed += metric.missing[nc + k]
@@ -237,7 +237,7 @@ def _all_costs(metric, queries, q, leaves, leaf, fixed, varying):
             for s in range(WIDTH):
                 y = leaves.values[leaf, k, s]
                 t = abs(x - y) / (x + y)
-                t *= t
+                t = steps.square(metric.steps, t * t)
                 t = min(_FARTHEST, t)
                 absent = y != y
                 fixed[s] += missing if absent else np.float32(0)
@@ -290,6 +290,7 @@ def nearest(
     threshold: int,
     scale: int,
     keep: int,
+    whole_steps: bool = False,
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -316,6 +317,8 @@ def nearest(
         1 to 10^12.
     keep : int
         The largest cumulative number of pairs of a rank that is returned, at least 1.
+    whole_steps : bool
+        Whether differences in standard deviations are rounded down.
     threads : int
         The result does not depend on it.
     progress : callable, optional
@@ -348,6 +351,8 @@ def nearest(
         metric, index, puf = _prepare(
             files, np.asarray(numeric, np.bool_), usable, float(alpha), norm == "primer", scale
         )
+        if whole_steps:  # without an upper bound, see `steps`
+            metric = metric._replace(steps=steps.whole_steps(UNIT), shortfall=np.float32(np.inf))
 
         def make_scratch() -> Scratch:
             return _empty_scratch(len(numeric))
@@ -419,6 +424,7 @@ def _prepare(
         missing=costs.missing,
         error=np.float32(float32_error(numeric_at.size, v)),
         shortfall=np.float32(shortfall),
+        steps=None,
         sure_from=np.float32(math.exp(-_SURE)),
         sure_to=np.float32(math.exp(_SURE)),
     )

@@ -45,6 +45,10 @@ MAX_SCALE = 10**12
 """The finest scale of levels for which the metrics prove their bounds in double precision."""
 
 
+INLINE = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": True}
+"""How implementations for a type are compiled: as :data:`reident.kernels.compiling.inner_jit`."""
+
+
 def check(files: Files, v: int, scale: int, keep: int) -> None:
     """Refuse files that do not have v columns, and arguments out of the range of the search."""
     if v > MAX_VARIABLES:
@@ -62,8 +66,7 @@ def implements(function: Callable, kind: type) -> Callable[[Callable], Callable]
         def choose(metric: Any, *_: Any) -> Callable | None:
             return implementation if getattr(metric, "instance_class", None) is kind else None
 
-        options = {"nogil": True, "error_model": "numpy", "_nrt": False, "forceinline": True}  # as inner_jit
-        overload(function, jit_options=options, strict=False)(choose)
+        overload(function, jit_options=INLINE, strict=False)(choose)
         return implementation
 
     return register

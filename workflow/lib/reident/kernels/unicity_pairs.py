@@ -50,7 +50,7 @@ def merge(start, items, new_puf, new_items, shift):
     merged_start[0] = m = b = 0
     for p in range(n):
         a, b_end = start[p], ends[p]
-        ordered[b:b_end].sort()
+        _sort(ordered, b, b_end)
         while a < start[p + 1] or b < b_end:
             if b == b_end or (a < start[p + 1] and items[a] <= ordered[b]):
                 item = items[a]
@@ -63,6 +63,22 @@ def merge(start, items, new_puf, new_items, shift):
                 m += 1
         merged_start[p + 1] = m
     return merged_start, merged[:m]
+
+
+@jit
+def _sort(items, begin, end):
+    """Sort a short run in place (Shell's method), which costs less than a call of the library's sort per record."""
+    gap = 1
+    while gap < (end - begin) // 9:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(begin + gap, end):
+            item, at = items[i], i
+            while at >= begin + gap and items[at - gap] > item:
+                items[at] = items[at - gap]
+                at -= gap
+            items[at] = item
+        gap //= 3
 
 
 @jit

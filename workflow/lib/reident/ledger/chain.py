@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from reident.errors import InputError
 from reident.pipeline.digests import library_digest, sha256
+from reident.pipeline.steps import STEPS
 
 PartDigest: TypeAlias = Callable[[str, str | None], str | None]
 """The digest of what a rule takes from a study, by rule and metric; None where the study has no such step."""
@@ -27,6 +28,11 @@ def root_of(folder: Path) -> Path:
 def place_of(folder: Path) -> str:
     """Return where a results folder is in that of its study: empty, or ``variants/…``."""
     return "" if root_of(folder) == folder else folder.relative_to(root_of(folder)).as_posix()
+
+
+def place_of_path(path: str) -> str:
+    """Return the place of a result from its path in the results of its study, as the ledger records it."""
+    return "/".join(path.split("/")[:2]) if path.startswith("variants/") else ""
 
 
 def shown(path: Path, root: Path) -> str:
@@ -76,8 +82,7 @@ class Chain:
 
     def maker(self, path: str) -> tuple[dict[str, Any] | None, str | None]:
         """Return the entry of the step that made a result, and the result's digest."""
-        place = "/".join(path.split("/")[:2]) if path.startswith("variants/") else ""
-        return self._entries(place).get(path, (None, None))
+        return self._entries(place_of_path(path)).get(path, (None, None))
 
     def walk(
         self, part_digest: PartDigest, ends: list[Path], sources: dict[str, Path]
@@ -123,7 +128,7 @@ class Chain:
             if name not in used:
                 used[name] = entry
                 self._check_entry(part_digest, entry, sources)
-                if entry["rule"] != "compare":
+                if not gathers(entry):
                     todo += [line["path"] for line in inputs(entry) if not line["path"].startswith("source:")]
         return sorted(used.values(), key=lambda entry: entry["step"])
 
@@ -184,6 +189,12 @@ def read_entry(path: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, AttributeError, FileNotFoundError, IsADirectoryError):
         raise broken(path, "is not a complete ledger entry") from None
     return entry
+
+
+def gathers(entry: dict[str, Any]) -> bool:
+    """Return whether an entry is that of a comparison, see :class:`reident.pipeline.steps.Step`."""
+    step = STEPS.get(entry["rule"])
+    return step is not None and step.gathers
 
 
 def inputs(entry: dict[str, Any]) -> list[dict[str, Any]]:

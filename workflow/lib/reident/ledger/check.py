@@ -110,7 +110,9 @@ def _ends(member: Member, root: Path) -> list[Path]:
     rules = set(steps.last_rules(member.study))
     if not member.place:
         compared = steps.compared_tables(member.study)
-        rules |= {"report", *(f"compare.{table}" for table in compared)}
+        rules |= {"report", "compare_protection", *(f"compare.{table}" for table in compared)}
+    elif not member.labels:  # the attack on the file before protection, whose rates alone are made
+        rules = {"rate", "stratify"}
     ends = []
     for file in sorted((root / member.place / "ledger").glob("*.json")):
         entry = read_entry(file)
@@ -120,9 +122,11 @@ def _ends(member: Member, root: Path) -> list[Path]:
 
 
 def _with_reference(members: Family) -> list[Member]:
-    """Return the study itself, which has the report, and its variants."""
+    """Return the study itself, which has the report, its variants, and the attack on the file before protection."""
     reference = Member(family.REFERENCE, {}, "", members.study)
-    return [reference, *(member for member in members.members if member.place)]
+    place = members.before("")
+    before = [Member("", {}, place, members.at(place))] if members.has(place) else []
+    return [reference, *(member for member in members.members if member.place), *before]
 
 
 def _missing(members: Family, entries: list[tuple[str, dict[str, Any]]]) -> Iterator[str]:

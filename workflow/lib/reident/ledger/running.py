@@ -20,11 +20,12 @@ import pyarrow.parquet as pq
 
 from reident.errors import InputError
 from reident.ledger import runs
-from reident.ledger.chain import AGAIN, Chain, place_of, root_of, sealed, shown
+from reident.ledger.chain import AGAIN, Chain, gathers, place_of, place_of_path, root_of, sealed, shown
 from reident.ledger.stored import Sink, Written, encoded, read, sync_folder, temporary, write, write_temporary
 from reident.pipeline import family
 from reident.pipeline.digests import library_digest, sha256, versions
 from reident.pipeline.parts import digest
+from reident.pipeline.steps import STEPS
 
 PROGRESS_INTERVAL = 10
 """Progress interval of a step, in seconds."""
@@ -156,7 +157,8 @@ class Step:
         left = (now - self._began) * (1 - part) / part
         message = f"{self.name}: {part:.0%} done, about {_duration(left)} left"
         self.say(message)
-        print(message, file=sys.stderr, flush=True)  # noqa: T201 - the scheduler shows it
+        sys.stderr.write(f"{message}\n")  # the scheduler shows it; at once, as steps run beside one another
+        sys.stderr.flush()
 
     def finish(self) -> None:
         """Check that inputs did not change and outputs are complete; give them their names; write the entry."""
@@ -232,22 +234,18 @@ class Step:
             if name.startswith("source_")
         }
         chain = Chain(self.root)
-        if self.rule == "compare":
-            compared = [[shown(path, self.root) for path in self.inputs["tables"]]]
-            entries = []
+        if STEPS[self.rule].gathers:
+            compared, entries = [shown(path, self.root) for path in self.inputs["tables"]], []
         else:
             results = [path for paths in self.inputs.values() for path in paths if self.root in path.parents]
             entries = chain.walk(partial(self._family.known_digest, self.place), results, sources)
             compared = [
-                [line["path"] for line in entry["inputs"]["tables"]]
-                for entry in entries
-                if entry["rule"] == "compare"
+                line["path"] for entry in entries if gathers(entry) for line in entry["inputs"]["tables"]
             ]
-        for tables in compared:
-            for member, table in zip(self._family.members, tables, strict=True):
-                declared = family.sources(member.study, self.path("study"))
-                digests = partial(self._family.known_digest, member.place)
-                entries += chain.walk(digests, [self.root / table], declared)
+        for table in dict.fromkeys(compared):
+            place = place_of_path(table)
+            declared = family.sources(self._family.at(place), self.path("study"))
+            entries += chain.walk(partial(self._family.known_digest, place), [self.root / table], declared)
         return entries
 
     def _line(self, path: Path, digest: str, size: int, rows: int | None = None) -> dict[str, Any]:

@@ -11,14 +11,17 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage.parts import Counting
-from reident.linkage.ranking import WHOLE
+from reident.linkage.ranking import WHOLE, ranks
 from reident.linkage.rates import share
 
 METRIC = "winkler"
 
+FEW = 3
+"""Winkler (2002): a record matches at most this number of records on a variable."""
+
 COLUMNS = [
     "stratum", "min_agree", "n_puf", "n_pairs", "n_suspected", "n_confirmed", "n_confirmed_pairs", "suspected_rate",
-    "confirmed_rate", "conditional_rate",
+    "confirmed_rate", "conditional_rate", "n_alone", "n_among_three", "alone_rate", "among_three_rate",
 ]  # fmt: skip
 
 
@@ -29,7 +32,7 @@ def agreements(part: Counting, pairs: pa.Table, rates: pd.DataFrame) -> pd.DataF
     ----------
     part : Counting
     pairs : pyarrow.Table
-        The metric's suspected pairs by row number: puf, score, confirmed.
+        The metric's suspected pairs by row number, best first: puf, score, confirmed.
     rates : pandas.DataFrame
         The rates of the study.
 
@@ -37,17 +40,23 @@ def agreements(part: Counting, pairs: pa.Table, rates: pd.DataFrame) -> pd.DataF
     -------
     pandas.DataFrame
         :data:`COLUMNS`, the stratum always ``ALL``; rates are fractions in [0, 1], missing where undefined. The
-        first line is that of the study itself.
+        first line is that of the study itself; if no agreements are counted, it is the only one, without a
+        `min_agree`.
     """
     line = rates[(rates["metric"] == METRIC) & (rates["stratum"] == WHOLE)]
     n_puf = int(line["n_puf"].iloc[0])
     puf, score, confirmed = (pairs[name].to_numpy() for name in ("puf", "score", "confirmed"))
+    candidates = ranks(puf, score).max_pairs  # of a record, up to the rank of the pair
     lines = []
-    for min_agree in range(part.min_agree, part.n_variables + 1):
-        kept = score >= min_agree
-        n_suspected, n_confirmed = len(np.unique(puf[kept])), len(np.unique(puf[kept & confirmed]))
+    for min_agree in part.limits:
+        kept = np.ones(len(puf), bool) if min_agree is None else score >= min_agree
         n_pairs, n_confirmed_pairs = int(kept.sum()), int((kept & confirmed).sum())
-        shares = share(n_suspected, n_puf), share(n_confirmed, n_puf), share(n_confirmed, n_suspected)
+        n_suspected, n_confirmed, n_alone, n_few = (
+            len(np.unique(puf[kept & chosen]))
+            for chosen in (True, confirmed, confirmed & (candidates == 1), confirmed & (candidates <= FEW))
+        )
         counts = n_puf, n_pairs, n_suspected, n_confirmed, n_confirmed_pairs
-        lines.append((WHOLE, min_agree, *counts, *shares))
-    return pd.DataFrame(lines, columns=COLUMNS)
+        shares = share(n_suspected, n_puf), share(n_confirmed, n_puf), share(n_confirmed, n_suspected)
+        first = n_alone, n_few, share(n_alone, n_puf), share(n_few, n_puf)
+        lines.append((WHOLE, min_agree, *counts, *shares, *first))
+    return pd.DataFrame(lines, columns=COLUMNS).astype({"min_agree": "Int64"})

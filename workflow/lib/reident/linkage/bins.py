@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,17 +28,21 @@ class Binned(NamedTuple):
     cutpoints: pd.DataFrame
 
 
-def cut_points(values: np.ndarray, bins: int) -> np.ndarray:
-    """Return the quantiles k/bins, k = 1 … bins − 1, of the values that are not missing.
+def cut_points(values: np.ndarray, bins: int, ranks: Literal["mean", "high"] | None = None) -> np.ndarray:
+    """Return where the values that are not missing are cut into bins.
 
-    The empirical quantile with averaging: with n values and rank r = n·k/bins the value of
-    rank ⌈r⌉, or the mean of the values of ranks r and r + 1 where r is whole. That is numpy's
-    ``averaged_inverted_cdf`` with ranks in exact integers. Source: METHODS §3.
+    By default at the quantiles k/bins, k = 1 … bins − 1, the empirical quantile with averaging: with n values and
+    rank r = n·k/bins the value of rank ⌈r⌉, or the mean of the values of ranks r and r + 1 where r is whole. That is
+    numpy's ``averaged_inverted_cdf`` with ranks in exact integers. With `ranks` the bins are the groups of these
+    values by rank. Source: METHODS §3.
 
     Parameters
     ----------
     values : float64 (n,)
         NaN is missing.
+    bins : int
+    ranks : {'mean', 'high'}, optional
+        The rank of equal values, of which group ⌊bins·rank/(n + 1)⌋ follows, counted from 0.
 
     Returns
     -------
@@ -48,10 +52,25 @@ def cut_points(values: np.ndarray, bins: int) -> np.ndarray:
     n = len(ordered)
     if n == 0:
         return np.empty(0)
+    if ranks is not None:
+        return _group_ends(ordered, bins, ranks)
     rank, rest = np.divmod(n * np.arange(1, bins), bins)
     low = ordered[np.where(rest == 0, rank - 1, rank)]
     high = ordered[rank]
     return np.where(low == high, low, low / 2 + high / 2)
+
+
+def _group_ends(ordered: np.ndarray, bins: int, ranks: Literal["mean", "high"]) -> np.ndarray:
+    """Return for each group but the last its largest value, or that of the group before if it is empty.
+
+    Before all values, an empty group ends just below them.
+    """
+    distinct, count = np.unique(ordered, return_counts=True)
+    last = np.cumsum(count)
+    twice_rank = 2 * last if ranks == "high" else 2 * last - count + 1
+    group = bins * twice_rank // (2 * (len(ordered) + 1))
+    end = np.searchsorted(group, np.arange(1, bins)) - 1
+    return np.where(end < 0, np.nextafter(distinct[0], -np.inf), distinct[end])
 
 
 def bin_values(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
@@ -130,7 +149,7 @@ def _bin_variable(
         scoped = {side: values[side][rows[side]] for side in values}
         for cutter, cut_sides in _cutters(options.cutpoints):
             cutting = np.concatenate([scoped[side] for side in cut_sides])
-            cuts = cut_points(cutting, options.bins)
+            cuts = cut_points(cutting, options.bins, options.ranks)
             targets = cut_sides if options.cutpoints == "each" else ("puf", "eif")
             # Without a record in the cutting file nothing is compared: the values stay outside, they are not missing.
             for side in targets if len(cutting) else ():

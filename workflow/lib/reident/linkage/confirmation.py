@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from reident.linkage.batches import Sink, Source
     from reident.linkage.metrics.contract import Metric
 
-LIMITS = ["stratum", "max_pairs", "n_suspected", "n_confirmed", "n_ambiguous", "n_pairs", "n_confirmed_pairs"]
+LIMITS = [
+    "stratum", "max_pairs", "n_suspected", "n_confirmed", "n_ambiguous", "n_pairs", "n_confirmed_pairs",
+    "expected_correct",
+]  # fmt: skip
 
 
 class Links:
@@ -40,6 +44,23 @@ class Links:
 def _numbers(pairs: pa.Table) -> np.ndarray:
     """Return one number for each pair; pairs are in the order of their numbers."""
     return pairs["puf"].to_numpy().astype(np.int64) << 32 | pairs["eif"].to_numpy()
+
+
+def expected_correct(totals: np.ndarray) -> float:
+    """Return how many claims are right, on average, if an intruder names one candidate of each (METHODS §6).
+
+    Parameters
+    ----------
+    totals : int64 or float64 (c + 1,)
+        At position k, the true links among the candidates of all records that have k candidates; 0 at position 0.
+
+    Returns
+    -------
+    float
+        Σ totals[k] / k. It depends on the totals alone, never on the order of the records.
+    """
+    candidates = np.flatnonzero(totals)
+    return math.fsum(totals[candidates] / candidates)
 
 
 def confirm(
@@ -122,6 +143,7 @@ class _Limits:
             np.zeros((n_strata, keep + 1), np.int64) for _ in range(4)
         )
         self.crowded = np.zeros(n_strata, np.int64)
+        self.claims: list[pd.DataFrame] = []
 
     def count(self, pairs: pa.Table, stratum: np.ndarray) -> None:
         """Count the pairs of complete records, best first."""
@@ -137,6 +159,7 @@ class _Limits:
         ):
             cell = stratum[puf[rows]] * np.int64(self.keep + 1) + max_pairs[rows]
             counts[:] += np.bincount(cell, minlength=counts.size).reshape(counts.shape)
+        self.claims.append(_sum_claims([_claims(puf, max_pairs, link, stratum)]))
 
     def count_crowded(self, records: pa.Table, stratum: np.ndarray) -> None:
         """Count records for which scoring kept no pair."""
@@ -145,7 +168,7 @@ class _Limits:
     def table(self, strata: list[str]) -> pd.DataFrame:
         """Return the counts as :data:`LIMITS`."""
         selections = [slice(None), *(slice(at, at + 1) for at in range(len(strata)))]
-        tables = []
+        tables, claims = [], _sum_claims(self.claims)
         for name, rows in zip([WHOLE, *strata], selections, strict=True):
             suspected, confirmed, pairs, confirmed_pairs = (
                 np.cumsum(counts[rows].sum(axis=0)[1:])
@@ -160,6 +183,46 @@ class _Limits:
                 "n_ambiguous": candidates - suspected,
                 "n_pairs": pairs,
                 "n_confirmed_pairs": confirmed_pairs,
+                "expected_correct": self._expected(
+                    claims if name == WHOLE else claims[claims["stratum"] == rows.start]
+                ),
             }
             tables.append(pd.DataFrame(counts, columns=LIMITS))
         return pd.concat(tables, ignore_index=True)
+
+    def _expected(self, claims: pd.DataFrame) -> list[float]:
+        """Return the expected correct claims at every limit, from what changes at each."""
+        totals, expected = np.zeros(self.keep + 1, np.int64), [0.0] * self.keep
+        changes = claims[["max_pairs", "candidates", "links"]].to_numpy()
+        for limit in range(1, self.keep + 1):
+            changed = changes[changes[:, 0] == limit]
+            np.add.at(totals, changed[:, 1], changed[:, 2])
+            expected[limit - 1] = expected_correct(totals)
+        return expected
+
+
+def _claims(puf: np.ndarray, max_pairs: np.ndarray, link: np.ndarray, stratum: np.ndarray) -> pd.DataFrame:
+    """Return how the claims change with the rank limit: each rank of a record replaces its candidates by more.
+
+    A line adds `links` true links, at the limit `max_pairs`, to those of the records that have so many `candidates`.
+    """
+    last = np.flatnonzero(
+        np.append((puf[1:] != puf[:-1]) | (max_pairs[1:] != max_pairs[:-1]), True)[: len(puf)]
+    )
+    record, candidates, total = puf[last], max_pairs[last].astype(np.int64), np.cumsum(link)[last]
+    new = np.append(True, record[1:] != record[:-1])[: len(record)]
+    before = np.append(0, total)[: len(total)]
+    links = total - np.maximum.accumulate(np.where(new, before, 0))
+    lines = pd.DataFrame(
+        {"stratum": stratum[record], "max_pairs": candidates, "candidates": candidates, "links": links}
+    )
+    replaced = lines.assign(
+        candidates=lines["candidates"].shift(fill_value=0), links=-lines["links"].shift(fill_value=0)
+    )
+    return pd.concat([lines, replaced[~new]])
+
+
+def _sum_claims(claims: list[pd.DataFrame]) -> pd.DataFrame:
+    """Return the sum of the lines that are about the same stratum, limit and number of candidates."""
+    table = pd.concat(claims)
+    return table[table["links"] != 0].groupby(["stratum", "max_pairs", "candidates"], as_index=False).sum()

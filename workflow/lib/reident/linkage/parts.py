@@ -72,9 +72,21 @@ class Confirming:
 
 @dataclass(frozen=True)
 class Rating:
-    """What the rates take from the study: the metrics in their order, the rank limit, the intervals."""
+    """What the rates take from the study.
+
+    Attributes
+    ----------
+    metrics : the metrics in their order
+    tolerances : by metric, the number of linking variables that may differ completely in a suspected pair, if no
+        linking value is missing in either file, and if one is
+    variables : the names of the linking variables
+    max_pairs : the rank limit
+    rates : the intervals
+    """
 
     metrics: tuple[str, ...]
+    tolerances: Mapping[str, tuple[int, int]]
+    variables: tuple[str, ...]
     max_pairs: int
     rates: Rates
 
@@ -97,7 +109,6 @@ class Describing:
 
 @dataclass(frozen=True)
 class Counting:
-    """What counting agreements takes from the study: the range of `min_agree`."""
+    """What counting agreements takes from the study: every `min_agree`; None if no agreements are counted."""
 
-    n_variables: int
-    min_agree: int
+    limits: tuple[int | None, ...]

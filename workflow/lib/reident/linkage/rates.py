@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from scipy.special import betainccinv, betaincinv, ndtri
 
-from reident.linkage import batches
+from reident.linkage import batches, intervals
+from reident.linkage.confirmation import expected_correct
 from reident.linkage.parts import Rating
 from reident.linkage.ranking import WHOLE
 from reident.linkage.strata import lines, links_inside
@@ -23,57 +23,13 @@ if TYPE_CHECKING:
 COLUMNS = [
     "metric", "stratum", "n_puf", "n_eif", "n_links", "n_pairs", "n_suspected", "n_confirmed", "n_ambiguous",
     "n_confirmed_pairs", "suspected_rate", "confirmed_rate", "conditional_rate", "conditional_low",
-    "conditional_high", "pair_precision", "reach", "baseline_rate",
+    "conditional_high", "pair_precision", "reach", "baseline_rate", "expected_correct", "expected_correct_rate",
+    "best_rank_correct", "best_rank_correct_rate", "n_single", "n_single_confirmed", "single_rate", "n_false_outside",
+    "n_compared", "passing_rate", "tolerance", "n_findable", "conditional_bound",
 ]  # fmt: skip
 
 
-class Interval(NamedTuple):
-    """A confidence interval of a rate, fractions in [0, 1]; None where the rate is undefined."""
-
-    low: float | None
-    high: float | None
-
-
-def interval(successes: int, trials: int, method: str = "clopper-pearson", level: float = 0.95) -> Interval:
-    """Return the confidence interval of a proportion (METHODS §6).
-
-    Parameters
-    ----------
-    successes, trials : int
-    method : {'clopper-pearson', 'wilson'}
-    level : float
-        The confidence level, a fraction.
-
-    Returns
-    -------
-    Interval
-        With 0 successes its upper end is the bound to report.
-
-    Raises
-    ------
-    ValueError
-        If successes exceed trials.
-    """
-    if not 0 <= successes <= trials:
-        raise ValueError("successes must lie between 0 and trials")
-    if trials == 0:
-        return Interval(None, None)
-    tail, failures = (1 - level) / 2, trials - successes
-    if method == "wilson":
-        return _wilson(successes / trials, trials, float(-ndtri(tail)))
-    low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0
-    high = float(betainccinv(successes + 1, failures, tail)) if failures else 1.0
-    return Interval(low, high)
-
-
-def _wilson(p: float, n: int, z: float) -> Interval:
-    """Return the two proportions that lie z of their own standard errors from the observed proportion p."""
-    middle, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    low, high = ((middle + side * half) / (1 + z * z / n) for side in (-1, 1))
-    return Interval(0.0 if p == 0 else low, 1.0 if p == 1 else high)
-
-
-def share(part: int, whole: int) -> float | None:
+def share(part: float, whole: int) -> float | None:
     """Return part / whole, or None where the whole is 0."""
     return part / whole if whole else None
 
@@ -121,17 +77,21 @@ def linked(iuf: pa.Table, strata: Mapping[str, pa.Table]) -> Linked:
 
 def rate(
     part: Rating,
+    prepared: Mapping[str, Source],
     iuf: pa.Table,
     strata: Mapping[str, pa.Table],
     manifest: pd.DataFrame,
     pairs: Mapping[str, Source],
     limits: Mapping[str, pd.DataFrame],
+    cluster: np.ndarray | None = None,
 ) -> pd.DataFrame:
     """Compute the rates of every metric, for the whole study (``ALL``) and each stratum.
 
     Parameters
     ----------
     part : Rating
+    prepared : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
+        ``puf`` and ``eif``; read only where a tolerance depends on missing values.
     iuf : pyarrow.Table
         The prepared links.
     strata : mapping of pyarrow.Table
@@ -139,59 +99,87 @@ def rate(
     manifest : pandas.DataFrame
         The strata.
     pairs : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
-        By metric, the suspected pairs by row number.
+        By metric, the suspected pairs by row number, those of a PUF record best first.
     limits : mapping of pandas.DataFrame
         By metric, the counts at every rank limit.
+    cluster : int64 (n_puf,), optional
+        The number of the cluster of each PUF record, where the study names cluster columns.
 
     Returns
     -------
     pandas.DataFrame
-        :data:`COLUMNS`; counts are of distinct PUF records except n_links and n_pairs; rates are
-        fractions in [0, 1], missing where undefined. Records in no stratum are in the n_puf of ``ALL`` only.
+        :data:`COLUMNS`; counts are of distinct PUF records except n_links, n_pairs and n_confirmed_pairs; rates
+        are fractions in [0, 1], missing where undefined. Records in no stratum are in the n_puf of ``ALL`` only.
     """
     truth = linked(iuf, strata)
     whole = {"n_puf": strata["puf"].num_rows, "n_eif": strata["eif"].num_rows, "n_links": iuf.num_rows}
     sizes = [whole, *manifest[list(whole)].astype(int).to_dict("records")]
+    compared = manifest["n_puf"].where(manifest["n_eif"] > 0, 0).astype(int)
     rates = []
     for metric, source in pairs.items():
+        tolerance = _tolerance(part, metric, prepared)
         records = _by_record(source, truth, manifest)
+        if cluster is not None:
+            records["cluster"] = cluster[records.index]
         for line, (stratum, size) in enumerate(
             zip([WHOLE, *manifest["stratum"]], sizes, strict=True), start=-1
         ):
-            chosen, linked_records = records, truth.any
+            chosen, linked_records, n_compared = records, truth.any, int(compared.sum())
+            findable = truth.inside > 0
             if stratum != WHOLE:
+                n_compared = int(compared[line])
                 chosen, linked_records = records[records["stratum"] == line], truth.any[truth.stratum == line]
+                findable = findable[truth.stratum == line]
             counts = {
                 **size,
                 "n_ambiguous": _ambiguous(limits[metric], stratum, part.max_pairs),
                 "n_linked": int(linked_records.sum()),
+                "n_compared": n_compared,
+                "tolerance": tolerance,
+                "n_findable": int(findable.sum()),
             }
             rates.append({"metric": metric, "stratum": stratum, **counts, **_rates(part, chosen, counts)})
     return pd.DataFrame(rates, columns=COLUMNS)
 
 
 def _by_record(source: Source, truth: Linked, manifest: pd.DataFrame) -> pd.DataFrame:
-    """Return one line per suspected PUF record: stratum, pairs, confirmed pairs, its chance under random drawing."""
-    n_pairs, n_confirmed = (np.zeros(len(truth.stratum), np.int64) for _ in range(2))
-    for batch in batches.split(source):
-        puf, confirmed = batch["puf"].to_numpy(), batch["confirmed"].to_numpy()
-        n_pairs += np.bincount(puf, minlength=len(n_pairs))
-        n_confirmed += np.bincount(puf[confirmed], minlength=len(n_pairs))
-    record = np.flatnonzero(n_pairs)
-    pairs, confirmed = n_pairs[record], n_confirmed[record]
-    stratum = truth.stratum[record]
-    cases = np.stack([manifest["n_eif"].to_numpy(np.int64)[stratum], truth.inside[record], pairs], axis=1)
+    """Return one line per suspected PUF record, by row: stratum, candidates, true links among them, and more.
+
+    ``best`` and ``best_confirmed`` count those of its best rank; ``linked`` is whether it has a true link at all;
+    ``chance`` is its chance under random drawing.
+    """
+    counts = _count_pairs(source, len(truth.stratum))
+    record = np.flatnonzero(counts["pairs"])
+    lines = pd.DataFrame({name: count[record] for name, count in counts.items()}, index=record)
+    lines.insert(0, "stratum", truth.stratum[record])
+    n_eif = manifest["n_eif"].to_numpy(np.int64)[lines["stratum"]]
+    cases = np.stack([n_eif, truth.inside[record], lines["pairs"]], axis=1)
     distinct, case = np.unique(cases.reshape(-1, 3), axis=0, return_inverse=True)
     chance = np.array([hit_by_chance(*map(int, row)) for row in distinct], float)
-    return pd.DataFrame(
-        {"stratum": stratum, "pairs": pairs, "confirmed": confirmed, "chance": chance[case.reshape(-1)]}
-    )
+    return lines.assign(linked=truth.any[record], chance=chance[case.reshape(-1)])
+
+
+def _count_pairs(source: Source, n_puf: int) -> dict[str, np.ndarray]:
+    """Count the pairs, the confirmed pairs, and both of the best rank, of each PUF record; int64 (n_puf,)."""
+    names = ("pairs", "confirmed", "best", "best_confirmed")
+    counts = {name: np.zeros(n_puf, np.int64) for name in names}
+    best = np.full(n_puf, np.nan)
+    for batch in batches.split(source):
+        puf, confirmed = batch["puf"].to_numpy(), batch["confirmed"].to_numpy()
+        level = batch["score" if "score" in batch.column_names else "order"].to_numpy()
+        record, first = np.unique(puf, return_index=True)  # the pairs of a record are sorted best first
+        best[record] = np.where(np.isnan(best[record]), level[first], best[record])
+        top = level == best[puf]
+        for name, rows in zip(names, (slice(None), confirmed, top, top & confirmed), strict=True):
+            counts[name] += np.bincount(puf[rows], minlength=n_puf)
+    return counts
 
 
 def _rates(part: Rating, records: pd.DataFrame, counts: dict[str, int]) -> dict[str, float | int | None]:
     suspected, confirmed = len(records), int((records["confirmed"] > 0).sum())
     n_pairs, n_confirmed_pairs = int(records["pairs"].sum()), int(records["confirmed"].sum())
-    low, high = interval(confirmed, suspected, part.rates.interval, part.rates.level)
+    cluster = records["cluster"].to_numpy() if "cluster" in records else None
+    (low, high), bound = intervals.of_records(records["confirmed"].to_numpy() > 0, cluster, part.rates)
     return {
         "n_pairs": n_pairs,
         "n_suspected": suspected,
@@ -204,8 +192,45 @@ def _rates(part: Rating, records: pd.DataFrame, counts: dict[str, int]) -> dict[
         "conditional_high": high,
         "pair_precision": share(n_confirmed_pairs, n_pairs),
         "reach": share(confirmed, counts["n_linked"]),
-        "baseline_rate": math.fsum(records["chance"]) / suspected if suspected else None,
+        "baseline_rate": share(math.fsum(records["chance"]), suspected),
+        **_claims(records),
+        "passing_rate": share(suspected + counts["n_ambiguous"], counts["n_compared"]),
+        "conditional_bound": bound,
     }
+
+
+def _claims(records: pd.DataFrame) -> dict[str, float | int | None]:
+    """Return how often suspected records would be claimed rightly: a claim names one of the candidates (METHODS §6)."""
+    single = records[records["pairs"] == 1]
+    n_single, n_single_confirmed = len(single), int(single["confirmed"].sum())
+    correct, best_correct = (
+        expected_correct(np.bincount(records[candidates], weights=records[confirmed]))
+        for candidates, confirmed in (("pairs", "confirmed"), ("best", "best_confirmed"))
+    )
+    return {
+        "expected_correct": correct,
+        "expected_correct_rate": share(correct, len(records)),
+        "best_rank_correct": best_correct,
+        "best_rank_correct_rate": share(best_correct, len(records)),
+        "n_single": n_single,
+        "n_single_confirmed": n_single_confirmed,
+        "single_rate": share(n_single_confirmed, n_single),
+        "n_false_outside": int((~records["linked"]).sum()),
+    }
+
+
+def _tolerance(part: Rating, metric: str, prepared: Mapping[str, Source]) -> int:
+    """Return how many linking variables may differ completely in a suspected pair of these files."""
+    complete, incomplete = part.tolerances[metric]
+    if complete == incomplete:
+        return complete
+    any_missing = any(
+        batch[name].null_count
+        for source in prepared.values()
+        for batch in batches.split(source)
+        for name in part.variables
+    )
+    return incomplete if any_missing else complete
 
 
 def _ambiguous(limits: pd.DataFrame, stratum: str, max_pairs: int) -> int:

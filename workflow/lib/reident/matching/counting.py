@@ -84,39 +84,62 @@ def _floats(column: pa.ChunkedArray) -> np.ndarray:
     return column.to_numpy().astype(np.float64)
 
 
-def match(encoded: Encoded, names: Sequence[str]) -> Matches:
-    """Count the matches of the targets on these variables.
+class Asked(NamedTuple):
+    """Where the matches of the targets lie: in a group, inside a box.
 
-    Parameters
+    Attributes
     ----------
-    encoded : Encoded
-    names : sequence of str
-        The known and synthesized variables.
+    groups : int64 (m + 1, n)
+        Equal where all variables without a radius are; −1 matches nothing.
+    ranks : int32 (m + 1, n, q)
+        Of the variables with a radius.
+    wanted : int64 (N,)
+        The group of each target.
+    low, high : int32 (N, q)
+        The box of each target.
     """
-    from reident.kernels import matching as kernel  # noqa: PLC0415 - compiled code: loaded where it runs
 
-    targets = encoded.targets
+    groups: np.ndarray
+    ranks: np.ndarray
+    wanted: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def ask(encoded: Encoded, names: Sequence[str]) -> Asked:
+    """Return where the matches of the targets on these variables lie, known and synthesized ones."""
     exact = [name for name in names if name in encoded.codes]
     near = [encoded.numbers[name] for name in names if name in encoded.numbers]
-    group = pack(
+    targets = encoded.targets
+    groups = pack(
         [encoded.codes[name] for name in exact], [encoded.sizes[name] for name in exact], encoded.shape
     )
-    asked = group[0, targets]
-    low = _side_by_side([low[targets] for _, low, _ in near], len(targets))
-    high = _side_by_side([high[targets] for _, _, high in near], len(targets))
+    return Asked(
+        groups,
+        _stacked([ranks for ranks, _, _ in near], encoded.shape),
+        groups[0, targets],
+        _stacked([low[targets] for _, low, _ in near], targets.shape),
+        _stacked([high[targets] for _, _, high in near], targets.shape),
+    )
+
+
+def match(encoded: Encoded, asked: Asked) -> Matches:
+    """Count the matches of the targets."""
+    from reident.kernels import matching as kernel  # noqa: PLC0415 - compiled code: loaded where it runs
+
+    groups, ranks, wanted, low, high = asked
     c, own = [], []
-    for file in range(len(group)):
-        ranks = _side_by_side([rank[file] for rank, _, _ in near], group.shape[1])
-        c.append(kernel.count(group[file], ranks, asked, low, high))
-        mine = ranks[targets]
-        own.append(
-            (asked >= 0) & (group[file, targets] == asked) & ((low <= mine) & (mine < high)).all(axis=1)
-        )
+    for file in range(len(groups)):
+        c.append(kernel.count(groups[file], ranks[file], wanted, low, high))
+        mine = ranks[file, encoded.targets]
+        is_near = ((low <= mine) & (mine < high)).all(axis=1)
+        own.append((wanted >= 0) & (groups[file, encoded.targets] == wanted) & is_near)
     return Matches(np.stack(c), np.stack(own))
 
 
-def _side_by_side(columns: Sequence[np.ndarray], n: int) -> np.ndarray:
-    return np.stack(columns, axis=1) if columns else np.empty((n, 0), np.int32)
+def _stacked(columns: Sequence[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+    """Return columns side by side on a last axis, which may be empty."""
+    return np.stack(columns, axis=-1) if columns else np.empty((*shape, 0), np.int32)
 
 
 def pack(columns: Sequence[np.ndarray], sizes: Sequence[int], shape: tuple[int, ...]) -> np.ndarray:

@@ -14,6 +14,7 @@ from reident.sections.matching import (
     Radius,
     SyntheticFile,
     Target,
+    UncertainTargets,
 )
 
 
@@ -28,6 +29,7 @@ class MatchedFiles:
     numeric : names of the variables with a radius, which are read as numbers
     synthesized : names of the synthesized variables
     targets : conditions, all of which a target meets
+    population_count : the column with population counts; None without one
     """
 
     confidential: ConfidentialFile
@@ -36,6 +38,7 @@ class MatchedFiles:
     numeric: frozenset[str]
     synthesized: tuple[str, ...]
     targets: tuple[Target, ...]
+    population_count: str | None = None
 
     def file(self, place: int | None = None) -> SourceFile:
         """Return the description of a synthetic file, counted from 0, or of the confidential one."""
@@ -60,6 +63,7 @@ class MatchRules:
     interval : {'closed', 'open'}
     missing : {'never', 'each_other'}
     key : the key columns of the confidential file; empty where rows correspond by order
+    uncertain_targets : the population of targets that may not be in the file; None where all are in it
     """
 
     variables: tuple[str, ...]
@@ -69,3 +73,4 @@ class MatchRules:
     interval: Literal["closed", "open"]
     missing: Literal["never", "each_other"]
     key: tuple[str, ...]
+    uncertain_targets: UncertainTargets | None = None

@@ -20,13 +20,15 @@ from reident import reading
 from reident.errors import InputError
 from reident.intake import keys
 from reident.intake.account import Account
+from reident.intake.severity import NOTABLE, UNDERSTATES, Line, table
 from reident.intake.values import Place, typed
+from reident.matching import correspondence
 from reident.matching.parts import MatchedFiles
 from reident.sections.codes import Coding, clean, normaliser
 from reident.sections.files import SourceFile
 from reident.sections.matching import MatchedVariable, Target
 
-ROW, TARGET, FILE = ".row", ".target", ".file"
+ROW, TARGET, FILE, POPULATION = ".row", ".target", ".file", ".population"
 """Columns of the prepared tables beside the file's own, which cannot be so named in a study file."""
 
 
@@ -36,25 +38,29 @@ class Prepared(NamedTuple):
     Attributes
     ----------
     confidential : pyarrow.Table (n rows)
-        :data:`ROW` (as messages count: the header of a CSV file is row 1), :data:`TARGET`, the key columns, the
-        variables; null where missing.
+        :data:`ROW` (as messages count: the header of a CSV file is row 1), :data:`TARGET`, the key columns,
+        :data:`POPULATION` if the study has population counts, the variables; null where missing.
     synthetic : pyarrow.Table (m·n rows)
         :data:`FILE` (1 … m) and the variables, each file in the order of the confidential rows.
     account : pandas.DataFrame
     warnings : pandas.DataFrame
         Sentences that the analyst should read.
+    correspondence : pandas.DataFrame
+        file (1 … m) and :class:`reident.matching.correspondence.Correspondence`.
     """
 
     confidential: pa.Table
     synthetic: pa.Table
     account: pd.DataFrame
     warnings: pd.DataFrame
+    correspondence: pd.DataFrame
 
 
 def read_confidential(options: MatchedFiles, path: Path) -> pa.Table:
     """Return the text of what the study needs of the confidential file."""
     own = options.key()
     names = [*own, *_names(options), *(target.variable for target in options.targets)]
+    names += [options.population_count] if options.population_count else []
     return reading.read(path, options.file(), names, own)
 
 
@@ -79,7 +85,8 @@ def prepare(options: MatchedFiles, confidential: pa.Table, synthetic: Sequence[p
     ------
     InputError
         An empty file, a repeated key, files whose rows do not correspond, a value that is not a number
-        where the variable has a radius, a variable without a code in common, no target.
+        where the variable has a radius, a variable without a code in common, no target, a population count
+        of a target that is not positive.
     """
     account = Account("prepare_matching")
     file = _last(options.file().path)
@@ -103,14 +110,17 @@ def prepare(options: MatchedFiles, confidential: pa.Table, synthetic: Sequence[p
     rows = np.arange(first, first + confidential.num_rows, dtype=np.int32)
     marked = {ROW: rows, TARGET: targets}
     marked |= {name: confidential[name] for name in options.key()}
+    if options.population_count:
+        marked[POPULATION] = _population(options, options.population_count, confidential, targets)
     numbers = np.repeat(np.arange(1, len(copies) + 1, dtype=np.int32), confidential.num_rows)
     together = pa.concat_tables(copies).add_column(0, FILE, pa.array(numbers))
-    warnings = pd.DataFrame({"warning": _compare(options, own, copies)}, dtype=str)
+    warnings, correspondences = _compare(options, own, copies)
     return Prepared(
         pa.table({**marked, **dict(zip(own.column_names, own.columns, strict=True))}),
         together,
         account.table(),
-        warnings,
+        table(warnings),
+        correspondences,
     )
 
 
@@ -212,33 +222,45 @@ def _exact(value: float) -> Fraction:
     return Fraction(repr(value))
 
 
-def _compare(options: MatchedFiles, own: pa.Table, copies: Sequence[pa.Table]) -> list[str]:
-    """Refuse a category without a code in common; warn below half, and of rows that seem not to correspond."""
-    warnings = []
+def _population(options: MatchedFiles, name: str, confidential: pa.Table, targets: np.ndarray) -> pa.Array:
+    """Return the population counts, which must be positive for every target."""
+    file, first_row = _last(options.file().path), options.file().first_row
+    coding = Coding("numeric", missing=("",), decimal=options.file().decimal)
+    counts = typed(confidential[name], coding, Place(file, name, name, first_row))
+    wrong = targets & ~(counts.to_numpy(zero_copy_only=False) > 0)
+    if wrong.any():
+        raise InputError(
+            f"{file}, row {int(wrong.argmax()) + first_row}, column `{name}`: the population count of a target must be "
+            f"a positive number ({int(wrong.sum()):,} such records). Correct the counts."
+        )
+    return counts
+
+
+def _compare(
+    options: MatchedFiles, own: pa.Table, copies: Sequence[pa.Table]
+) -> tuple[list[Line], pd.DataFrame]:
+    """Refuse a category without a code in common; return warnings, and how the rows of each file correspond."""
+    warnings, lines = [], []
+    known = [name for name in own.column_names if name not in options.synthesized]
+    keyed = bool(options.key())
     for place, copy in enumerate(copies):
-        file, known_differ = _last(options.file(place).path), {}
+        file = _last(options.file(place).path)
         for name in own.column_names:
             if name not in options.numeric:
                 warnings += _common_codes(options, file, name, own[name], copy[name])
-            if name not in options.synthesized:
-                differ = pc.sum(pc.fill_null(pc.not_equal(own[name], copy[name]), False)).as_py() or 0
-                if differ:
-                    known_differ[name] = differ
-        if known_differ:
-            listed = ", ".join(f"{name} ({rows:,})" for name, rows in known_differ.items())
-            warnings.append(
-                f"{file}: known variables differ from the confidential file in these numbers of rows: {listed}. "
-                "Known variables are not synthesized. If the rows do not correspond, every number here is too low."
-            )
-    return warnings
+        found, differ = correspondence.compare(own, copy, known, keyed=keyed)
+        lines.append((str(place + 1), *found))
+        warnings += correspondence.warnings(file, found, differ, keyed=keyed)
+    return warnings, pd.DataFrame(lines, columns=["file", *correspondence.Correspondence._fields])
 
 
 def _common_codes(
     options: MatchedFiles, file: str, name: str, own: pa.ChunkedArray, copy: pa.ChunkedArray
-) -> list[str]:
+) -> list[Line]:
     ours, theirs = (set(pc.unique(column).drop_null().to_pylist()) for column in (own, copy))
     if not ours or not theirs:
-        return [f"{file}: {name} is missing in every record of this file or of the confidential file."]
+        warning = f"{file}: {name} is missing in every record of this file or of the confidential file."
+        return [Line(UNDERSTATES, warning)]
     if not ours & theirs:
         raise InputError(
             f"{file}, column `{name}`: no code is also in {_last(options.file().path)}. Code both files alike, "
@@ -250,4 +272,4 @@ def _common_codes(
         f"{file}: fewer than half of the codes of {name} are also in the confidential file "
         f"({len(ours & theirs)} of {len(ours | theirs)}). Check the codes."
     )
-    return [warning]
+    return [Line(NOTABLE, warning)]

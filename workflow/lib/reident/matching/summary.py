@@ -11,12 +11,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reident.matching.counting import Encoded, Matches, MatchRules, encode, match
-from reident.matching.prepare import ROW
+from reident.matching.counting import Asked, Encoded, Matches, MatchRules, ask, encode, match
+from reident.matching.pooling import pool
+from reident.matching.prepare import POPULATION, ROW
 from reident.sections.exact import rational_text
 from reident.sections.matching import NamedSet
 
 MEAN, CONFIDENTIAL = "mean", "confidential"
+CERTAIN, UNCERTAIN = "certain", "uncertain"
+"""Whether the pooled intruder knows that a target is in the file."""
 
 CLASSES = ((0, 0), (1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, 999), (1000, None))
 """Numbers of matching records, from – to, by which the distribution of c is told."""
@@ -64,6 +67,11 @@ class Matched(NamedTuple):
     variables : pandas.DataFrame
         variable, role, type, radius, file, n_records, n_missing, n_distinct, n_agree (the record's own synthetic
         value is equal, within the radius); all records, targets or not.
+    pooled : pandas.DataFrame
+        The intruder who uses all files, for the sets of `records`: scenario, membership (``certain``, and
+        ``uncertain`` if the study has uncertain targets), :class:`Risk` of the records with the largest
+        probability, own_probability (Σ of the probability of the own record), no_record (targets for whom the
+        intruder names no record).
     """
 
     records: pa.Table
@@ -71,6 +79,7 @@ class Matched(NamedTuple):
     scenarios: pd.DataFrame
     distribution: pd.DataFrame
     variables: pd.DataFrame
+    pooled: pd.DataFrame
 
 
 def summarise(c: np.ndarray, own: np.ndarray) -> Risk:
@@ -110,16 +119,24 @@ def match_files(options: MatchRules, confidential: pa.Table, synthetic: pa.Table
     encoded = encode(options, confidential, synthetic)
     risks: list[list[Risk]] = []
     kept: list[tuple[NamedSet, Matches]] = []
+    pooled: list[pd.DataFrame] = []
     sets = options.sets
+
+    def keep(one: NamedSet, asked: Asked, found: Matches) -> None:
+        kept.append((one, found))
+        pooled.append(_pooled(options, confidential, encoded, one.name, asked, found))
+
     for one in sets:
-        found = match(encoded, one.known + options.synthesized)
+        asked = ask(encoded, one.known + options.synthesized)
+        found = match(encoded, asked)
         risks.append([summarise(*file) for file in zip(*found, strict=True)])
         if one.listed:
-            kept.append((one, found))
+            keep(one, asked, found)
     order = danger([mean_of(own[1:]) for own in risks], sets)
     if any(not one.listed for one in sets):
         worst = next(at for at in order if not sets[at].listed)
-        kept.append((sets[worst], match(encoded, sets[worst].known + options.synthesized)))
+        asked = ask(encoded, sets[worst].known + options.synthesized)
+        keep(sets[worst], asked, match(encoded, asked))
     place = {at: rank for rank, at in enumerate(order, start=1)}
     scenarios = pd.concat(
         [_lines(one, place[at], risks[at]) for at, one in enumerate(sets)], ignore_index=True
@@ -132,6 +149,7 @@ def match_files(options: MatchRules, confidential: pa.Table, synthetic: pa.Table
         scenarios,
         pd.concat([_distribution(one.name, m) for one, m in kept], ignore_index=True),
         _variables(options, confidential, synthetic, encoded),
+        pd.concat(pooled, ignore_index=True),
     )
 
 
@@ -171,6 +189,36 @@ def _lines(one: NamedSet, place: int, risks: list[Risk]) -> pd.DataFrame:
     for at, (name, value) in enumerate(front.items()):
         lines.insert(at, name, value)
     return lines
+
+
+def _pooled(
+    options: MatchRules,
+    confidential: pa.Table,
+    encoded: Encoded,
+    scenario: str,
+    asked: Asked,
+    found: Matches,
+) -> pd.DataFrame:
+    """Return the lines of one set: targets known to be in the file, and targets that may not be in it."""
+    results = {CERTAIN: pool(encoded, asked, found)}
+    if (uncertain := options.uncertain_targets) is not None:
+        people = None
+        if uncertain.population_count:
+            people = confidential[POPULATION].to_numpy()[encoded.targets].astype(np.float64)
+        results[UNCERTAIN] = pool(encoded, asked, found, people, uncertain.sampling_fraction)
+    lines = [
+        (
+            scenario,
+            membership,
+            *summarise(one.c, one.own),
+            math.fsum(one.probability),
+            int((one.c == 0).sum()),
+        )
+        for membership, one in results.items()
+    ]
+    return pd.DataFrame(
+        lines, columns=["scenario", "membership", *Risk._fields, "own_probability", "no_record"]
+    )
 
 
 def _records(

@@ -79,10 +79,21 @@ class Family:
 
     @cached_property
     def _variants(self) -> dict[str, variants.Variant]:
-        """Every combination of values of all or some of what varies, by place."""
-        return {
-            f"variants/{variant.id}": variant for variant in variants.expand(self.study.variants, partly=True)
-        }
+        """Every combination of values of all or some of what varies, the file before protection included, by place."""
+        varied = (*self.study.variants, *variants.before_protection(self.study))
+        try:
+            combinations = variants.expand(varied, partly=True)
+        except ValueError:
+            raise InputError(
+                f"{self.path}: `variants` must not have an item with the name `{next(iter(variants.BEFORE))}` in a "
+                "study that gives the file before protection. Rename the item."
+            ) from None
+        return {f"variants/{variant.id}": variant for variant in combinations}
+
+    def before(self, place: str) -> str:
+        """Return the place of the attack on the file before protection that the study at a place is compared with."""
+        labels = self._variants[place].labels if place else {}
+        return _place({**labels, **variants.BEFORE})
 
     @cached_property
     def members(self) -> list[Member]:

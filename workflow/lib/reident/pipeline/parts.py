@@ -13,12 +13,15 @@ from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from reident.filerisk.parts import Assessment, RiskFiles, Sampling
+from reident.filerisk.parts import Assessment, Coarsening, RiskFiles, Sampling
 from reident.intake.parts import Preparing
+from reident.linkage.metrics import REGISTRY
+from reident.linkage.metrics.winkler import Closest
 from reident.linkage.parts import (
     Confirming,
     Counting,
@@ -32,10 +35,14 @@ from reident.linkage.parts import (
 from reident.matching.parts import MatchedFiles, MatchRules
 from reident.microaggregation.parts import Masking
 from reident.sections.base import Section
+from reident.sections.codes import Coding, normaliser
 from reident.sections.exact import rational_text
-from reident.sections.filerisk import POPULATION
+from reident.sections.filerisk import POPULATION, UNPERTURBED
 from reident.sections.matching import Matching
 from reident.study.model import Study
+from reident.verdict.parts import Judging
+
+SectionT = TypeVar("SectionT", bound=Section)
 
 
 def variables(study: Study) -> tuple[Variable, ...]:
@@ -43,6 +50,11 @@ def variables(study: Study) -> tuple[Variable, ...]:
     return tuple(
         Variable(variable.name, variable.type, variable.integer_coded) for variable in study.linking_variables
     )
+
+
+def _unlabelled(variables: tuple[SectionT, ...]) -> tuple[SectionT, ...]:
+    """Return variables without the labels of their codes, which change no number."""
+    return tuple(variable.model_copy(update={"labels": {}}) for variable in variables)
 
 
 def simulating(study: Study) -> Section:
@@ -54,12 +66,13 @@ def simulating(study: Study) -> Section:
 
 def masking(study: Study) -> Masking:
     """Return what masking a file takes."""
-    return Masking(study.microaggregated, (*study.strata, *study.linking_variables))
+    return Masking(study.microaggregated, _unlabelled((*study.strata, *study.linking_variables)))
 
 
 def preparing(study: Study) -> Preparing:
     """Return what typing the three files takes."""
-    return Preparing(study.linked_files, study.strata, study.linking_variables)
+    strata, variables_ = _unlabelled(study.strata), _unlabelled(study.linking_variables)
+    return Preparing(study.linked_files, strata, variables_, study.rates.cluster or ())
 
 
 def stratifying(study: Study) -> Stratifying:
@@ -86,7 +99,12 @@ def confirming(study: Study) -> Confirming:
 
 def rating(study: Study) -> Rating:
     """Return what the rates take."""
-    return Rating(tuple(study.chosen), study.rank_filter.max_pairs, study.rates)
+    tolerances = {}
+    for name, options in study.chosen.items():
+        tolerance = partial(REGISTRY[name].tolerance, options, study.linking_variables)
+        tolerances[name] = tolerance(False), tolerance(True)
+    names = tuple(variable.name for variable in study.linking_variables)
+    return Rating(tuple(study.chosen), tolerances, names, study.rank_filter.max_pairs, study.rates)
 
 
 def describing(study: Study) -> Describing:
@@ -98,7 +116,17 @@ def describing(study: Study) -> Describing:
 def counting(study: Study) -> Counting:
     """Return what counting agreements takes."""
     options: Any = study.chosen["winkler"]
-    return Counting(len(study.linking_variables), options.min_agree)
+    if isinstance(options.agreement, Closest):
+        return Counting((None,))
+    return Counting(tuple(range(options.min_agree, len(study.linking_variables) + 1)))
+
+
+def judging(study: Study) -> Judging:
+    """Return what the verdict takes."""
+    names = [variable.name for variable in study.linking_variables]
+    scores = getattr(study.chosen.get("adhoc"), "scores", None)
+    default = [] if scores is None else [name for name in names if name not in scores]
+    return Judging(study.decision, len(names), tuple(default))
 
 
 def matched_files(matching: Matching) -> MatchedFiles:
@@ -112,6 +140,7 @@ def matched_files(matching: Matching) -> MatchedFiles:
         frozenset(matching.radius),
         tuple(variable.name for variable in matching.synthesized),
         matching.targets,
+        matching.population_count,
     )
 
 
@@ -125,6 +154,7 @@ def match_rules(matching: Matching) -> MatchRules:
         matching.interval,
         matching.missing,
         matching.key(),
+        matching.uncertain_targets,
     )
 
 
@@ -137,11 +167,14 @@ def risk_files(study: Study) -> RiskFiles:
         sources[options.side],
         sources.get(POPULATION),
         study.risk_id,
-        study.risk_key,
+        _unlabelled(study.risk_key),
         options.weight,
         (numerical_study.strata or ()) if numerical_study else (),
         options.missing,
         study.binning.bins,
+        sources.get(UNPERTURBED),
+        (options.original.id or study.risk_id) if options.original else (),
+        study.binning.ranks,
     )
 
 
@@ -156,6 +189,20 @@ def assessment(study: Study) -> Assessment:
         options.dis_suda,
         options.special,
         options.sampling_fraction,
+        options.missing == "wildcard",
+        _coarsenings(study),
+    )
+
+
+def _coarsenings(study: Study) -> tuple[Coarsening, ...]:
+    """Return the coarser codes of `file_risk`, by the spelling that codes have in the prepared file."""
+    spelling = {
+        variable.name: normaliser(Coding("categorical", integer_coded=variable.integer_coded))
+        for variable in study.risk_key
+    }
+    return tuple(
+        Coarsening(one.variable, {spelling[one.variable](code): to for code, to in one.recode.items()})
+        for one in study.risk.collapse
     )
 
 
@@ -172,6 +219,7 @@ def sampling(study: Study) -> Sampling:
         numerical_study.seed,
         options.weighting,
         options.max_order,
+        options.missing == "wildcard",
     )
 
 

@@ -14,6 +14,7 @@ from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import digests, family, steps
 from reident.pipeline.family import Family
+from reident.sections.microaggregation import ORIGINAL
 from reident.study.model import Study
 
 Asked = Callable[[Any], Any]
@@ -47,6 +48,20 @@ def load_families(paths: list[Path]) -> dict[str, Family]:
             )
         families[member.study.id] = member
     return families
+
+
+JUDGED = {
+    "prepared": ("prepare", "prepared/warnings.csv"),
+    "strata": ("stratify", "strata/account.csv"),
+    "rates": ("rate", "rates.csv"),
+    "matched": ("prepare_matching", "matching/warnings.csv"),
+    "scenarios": ("match", "matching/scenarios.csv"),
+    "pooled": ("match", "matching/pooled.csv"),
+    "risk": ("prepare_filerisk", "filerisk/warnings.csv"),
+    "cells": ("assess_file", "filerisk/cells.csv"),
+    "summary": ("assess_file", "filerisk/summary.csv"),
+}
+"""The tables that the verdict reads: the rule that makes each, and where it is."""
 
 
 class Plan:
@@ -137,6 +152,13 @@ class Plan:
         tables = {"prepare": "prepared/account.csv", "stratify": "strata/account.csv"}
         return [self.result(rule, path)(wildcards) for rule, path in tables.items()]
 
+    def judged(self, wildcards: Any) -> dict[str, str]:
+        """Return the tables that the verdict reads, of the steps that the study has."""
+        made = {step.rule for step in steps.wanted(self.study(wildcards))}
+        return {
+            name: self.result(rule, path)(wildcards) for name, (rule, path) in JUDGED.items() if rule in made
+        }
+
     def confirmed(self, kind: str) -> Asked:
         """Give a file that confirmation makes for every metric of the study."""
         return lambda wildcards: [
@@ -159,6 +181,15 @@ class Plan:
         members, _ = self.family(wildcards.study)
         path = steps.COMPARED[wildcards.table].path
         return [str(RESULTS / members.study.id / member.place / path) for member in members.members]
+
+    def protection(self, wildcards: Any) -> list[str]:
+        """Return the rates and the strata of a study, and those of the attack on the file before protection."""
+        members, place = self.family(wildcards.study)
+        return [
+            str(self.home(f"{members.study.id}/{at}".rstrip("/"), rule, None) / path)
+            for at in (place, members.before(place))
+            for rule, path in (("rate", "rates.csv"), ("stratify", "strata/manifest.csv"))
+        ]
 
     def reported(self, wildcards: Any) -> dict[str, Any]:
         """Return what the report shows and the sources that it depends on; it reads no other table."""
@@ -196,8 +227,13 @@ class Plan:
     def linked_sources(self, wildcards: Any) -> dict[str, str]:
         """Return the sources that the rates depend on: the three files, and what they were made from."""
         study = self.study(wildcards)
-        sides = [*study.linked_sources, *(["original"] if study.microaggregate is not None else [])]
+        sides = [*study.linked_sources, *([ORIGINAL] if ORIGINAL in study.sources else [])]
         return self._sides(sides, wildcards, "source_")
+
+    def original(self, wildcards: Any) -> dict[str, str]:
+        """Return the public use file before protection, where the study declares it."""
+        files = self.study(wildcards).files
+        return self._sides([ORIGINAL] if files and files.original else [], wildcards, "")
 
     def matched_sources(self, prefix: str = "") -> Asked:
         """Give the confidential file and the synthetic files of a study, by side."""

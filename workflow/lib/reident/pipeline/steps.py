@@ -17,6 +17,7 @@ from reident.pipeline import parts, tables
 from reident.pipeline.tables import Table
 from reident.sections.simulation import HouseholdSurvey, LocalAuthorities, SkewedAmounts, SyntheticSurvey
 from reident.study.model import Study
+from reident.study.variants import before_protection
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Step:
         Whether it runs kernels.
     shared : bool
         Whether variants that agree on what it takes, and on what the steps before it take, share its results.
+    gathers : bool
+        Whether its input ``tables`` are results of several variants, each with a chain of its own to the sources.
     """
 
     rule: str
@@ -52,6 +55,7 @@ class Step:
     tables: tuple[Table, ...]
     compiled: bool = False
     shared: bool = True
+    gathers: bool = False
 
     def before(self, metric: str | None) -> tuple[str, ...]:
         """Return the steps whose results it reads for a metric: binned tables only where the metric compares them."""
@@ -165,7 +169,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "rate",
-        ("linkage.rates",),
+        ("linkage.rates", "linkage.clusters"),
         _of_study(parts.rating),
         _linked,
         ("prepare", "stratify", "confirm"),
@@ -237,13 +241,33 @@ def _steps() -> Iterator[Step]:
         shared=False,
     )
     yield Step(
+        "judge",
+        ("verdict.limits", "verdict.terminal"),
+        _of_study(parts.judging),
+        _always,
+        ("prepare", "stratify", "rate", "prepare_matching", "match", "prepare_filerisk", "assess_file"),
+        tables.JUDGE,
+        shared=False,
+    )
+    yield Step(
         "compare",
         ("pipeline.comparison",),
         None,
         lambda study: bool(study.variants),
-        ("rate", "agreements", "match", "assess_file"),
+        ("rate", "agreements", "match", "assess_file", "judge"),
         tables.COMPARE,
         shared=False,
+        gathers=True,
+    )
+    yield Step(
+        "compare_protection",
+        ("linkage.protection",),
+        _of_study(lambda study: tuple(variable.name for variable in study.strata)),
+        lambda study: bool(before_protection(study)),
+        ("stratify", "rate"),
+        tables.PROTECTION,
+        shared=False,
+        gathers=True,
     )
     yield Step(
         "report",
@@ -266,8 +290,8 @@ def wanted(study: Study) -> list[Step]:
 
 
 def last_rules(study: Study) -> list[str]:
-    """Return the rules of the steps on which no other step rests but the comparison and the report."""
-    rules = [step for step in wanted(study) if step.rule not in ("resolve", "compare", "report")]
+    """Return the rules of the steps on which no other step rests but comparisons and the report."""
+    rules = [step for step in wanted(study) if step.rule not in ("resolve", "report") and not step.gathers]
     rested_on = {rule for step in rules for rule in step.after}
     return [step.rule for step in rules if step.rule not in rested_on]
 

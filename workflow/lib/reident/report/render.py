@@ -80,8 +80,8 @@ class About(NamedTuple):
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """Return the agency, the study and the date, each with its name, without those that are not given."""
-        facts = {"agency": self.agency, "study": self.study, "date": self.day}
+        """Return the agency and the study where they are given, and the date or that there is none, by name."""
+        facts = {"agency": self.agency, "study": self.study, "date": self.day or TEXT("no_date")}
         return [(TEXT(f"facts.{name}"), value) for name, value in facts.items() if value]
 
 
@@ -103,7 +103,7 @@ def render(
     title, subtitle, agency, study : str
         Plain text. Without a subtitle, the report has its usual one.
     date : datetime.date or None
-        The date of the report. Without it the front page names none, and the metadata of the PDF, which must have
+        The date of the report. Without it the front page says so, and the metadata of the PDF, which must have
         a date, name the first day of 1970.
 
     Returns

@@ -10,13 +10,17 @@ from typing import Any
 import pandas as pd
 
 from reident.errors import InputError
+from reident.intake.severity import Line
 from reident.ledger.chain import Chain, place_of, root_of
 from reident.ledger.stored import read_csv
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import steps
 from reident.pipeline.tables import WHOLE
+from reident.sections.codes import Coding, normaliser
 from reident.study.model import Study
+from reident.verdict.limits import OPEN
 
+WARNINGS, LIMITS, VERDICT = "verdict/warnings.csv", "verdict/limits.csv", "verdict/summary.csv"
 RESOLVED = "study.json"
 """The study with every default filled in, which decides what tables the report shows."""
 
@@ -74,9 +78,37 @@ class Results:
         return rates[rates["stratum"] == WHOLE].set_index("metric").loc[self.metrics]
 
     @property
+    def decision(self) -> dict[str, Any]:
+        """Return the section `decision`; empty without one."""
+        return self.study.get("decision") or {}
+
+    @property
     def limit(self) -> float | None:
-        """Return the largest conditional rate that passes, or None without a decision."""
-        return (self.study.get("decision") or {}).get("conditional_rate_at_most")
+        """Return the largest conditional rate with which every metric passes; None where there is none for all."""
+        limit = self.decision.get("conditional_rate_at_most")
+        return None if isinstance(limit, dict) else limit
+
+    def limit_of(self, metric: str) -> float | None:
+        """Return the largest conditional rate with which a metric passes, or None without one."""
+        limit = self.decision.get("conditional_rate_at_most")
+        return limit.get(metric) if isinstance(limit, dict) else limit
+
+    @property
+    def doubts(self) -> pd.DataFrame:
+        """Return every warning of the study, the gravest first."""
+        if not self.has(WARNINGS):
+            return pd.DataFrame(columns=["about", *Line._fields[:-1]])
+        return self.table(WARNINGS)
+
+    def limits(self, about: str) -> pd.DataFrame:
+        """Return the limits about the attack, the risk of one file, or matching, each with its outcome."""
+        lines = self.table(LIMITS)
+        return lines[lines["about"] == about]
+
+    def verdict(self, about: str) -> str:
+        """Return the verdict on the attack, the risk of one file, or matching; ``open`` without a limit."""
+        verdicts = self.table(VERDICT).set_index("scope")["verdict"]
+        return str(verdicts.get(about, OPEN))
 
     @property
     def level(self) -> float:
@@ -102,9 +134,29 @@ class Results:
     def strata(self) -> pd.DataFrame:
         """Return the manifest with the key values of each stratum as its `label`."""
         manifest = self.table("strata/manifest.csv").copy()
-        values = manifest[self.strata_names].to_numpy()
-        manifest["label"] = [" · ".join(row) if len(row) else "all records" for row in values]
+        names = self.strata_names
+        values = [[self.label(name, code) for code in manifest[name]] for name in names]
+        rows = zip(*values, strict=True) if names else [()] * len(manifest)
+        manifest["label"] = [" · ".join(row) if row else "all records" for row in rows]
         return manifest
+
+    def label(self, variable: str, code: str) -> str:
+        """Return what the report shows for a code of a variable: its label where the study declares one."""
+        return self._labels.get(variable, {}).get(code, code)
+
+    @cached_property
+    def _labels(self) -> dict[str, dict[str, str]]:
+        """Return the declared labels of each variable, by code as the tables have it."""
+        risk = self.study.get("file_risk") or {}
+        lists = ("strata", "linking_variables")
+        declared = [variable for name in lists for variable in self.study.get(name) or ()]
+        labels: dict[str, dict[str, str]] = {}
+        for variable in [*declared, *(risk.get("key_variables") or ())]:
+            coding = Coding(variable.get("type", "categorical"), integer_coded=variable["integer_coded"])
+            normal = normaliser(coding)
+            own = {normal(code): label for code, label in (variable.get("labels") or {}).items()}
+            labels[variable["name"]] = own or labels.get(variable["name"], {})
+        return labels
 
     @cached_property
     def ledger(self) -> list[dict[str, Any]]:

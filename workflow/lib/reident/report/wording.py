@@ -46,8 +46,8 @@ def plain(label: object, max_length: int = MAX_LABEL_LENGTH) -> str:
     return "".join(visible) or "(empty)"
 
 
-def escape(label: object) -> str:
-    r"""Return a label as Markdown that shows every character literally.
+def escape(label: object, max_length: int = MAX_LABEL_LENGTH) -> str:
+    r"""Return at most `max_length` characters of a label as Markdown that shows each of them literally.
 
     A backslash precedes every ASCII punctuation mark, in cells, captions and sentences alike.
 
@@ -56,7 +56,14 @@ def escape(label: object) -> str:
     >>> print(escape("a|b $x$"))
     a\|b \$x\$
     """
-    return "".join("\\" + letter if letter in string.punctuation else letter for letter in plain(label))
+    return "".join(
+        "\\" + letter if letter in string.punctuation else letter for letter in plain(label, max_length)
+    )
+
+
+def whole(text: str) -> str:
+    """Return a text, such as a warning, as Markdown that shows all of its characters literally."""
+    return escape(text, len(text))
 
 
 def shorten(label: object, length: int) -> str:

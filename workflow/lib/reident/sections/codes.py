@@ -46,6 +46,14 @@ IntegerCoded = Annotated[
 ]
 
 
+Labels = Annotated[
+    dict[str, Annotated[str, Field(min_length=1)]],
+    Field(
+        description="The labels of codes after recoding, which the report shows instead of the codes. They change no "
+        "number.",
+    ),
+]
+
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _SWAP = str.maketrans(",.", ".,")
 _INTEGER = re.compile(r"([+-]?)0*(\d+)(\.0*)?", re.ASCII)

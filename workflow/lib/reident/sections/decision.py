@@ -2,19 +2,100 @@
 
 from __future__ import annotations
 
-from pydantic import Field, model_validator
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from reident.sections.base import Section
+
+_Share = Annotated[float, Field(ge=0, le=1)]
+_Count = Annotated[int, Field(ge=0)]
+_Metric = Annotated[str, Field(min_length=1)]
+
+
+def _form(value: Any) -> str:
+    return "metrics" if isinstance(value, Mapping) else "all"
+
+
+Shares = Annotated[
+    Annotated[_Share, Tag("all")]
+    | Annotated[Annotated[dict[_Metric, _Share], Field(min_length=1)], Tag("metrics")],
+    Discriminator(_form),
+]
+Counts = Annotated[
+    Annotated[_Count, Tag("all")]
+    | Annotated[Annotated[dict[_Metric, _Count], Field(min_length=1)], Tag("metrics")],
+    Discriminator(_form),
+]
+
+OF_METRICS = (
+    "conditional_rate_at_most",
+    "expected_correct_rate_at_most",
+    "single_rate_at_most",
+    "confirmed_rate_at_most",
+    "reach_at_most",
+    "confirmed_at_most",
+)
+OF_FILE = ("k_anonymity_at_least", "dis_at_most")
+OF_MATCHING = ("expected_match_risk_at_most", "true_match_rate_at_most", "false_match_rate_at_least")
+"""The limits by what they are about, in the order of the report."""
+
+_PER_METRIC = "One number for all metrics, or a mapping from metrics to numbers. Source: METHODS §6."
 
 
 class Decision(Section):
     """The limits of the verdict in the report."""
 
-    conditional_rate_at_most: float | None = Field(
+    conditional_rate_at_most: Shares | None = Field(
+        None,
+        description="The largest conditional rate, as a fraction, with which a metric passes. " + _PER_METRIC,
+    )
+    expected_correct_rate_at_most: Shares | None = Field(
+        None,
+        description="The largest share of suspected records that one guess would get right, as a fraction, with which "
+        "a metric passes. " + _PER_METRIC,
+    )
+    single_rate_at_most: Shares | None = Field(
+        None,
+        description="The largest share of records with exactly one candidate whose candidate is right, as a fraction, "
+        "with which a metric passes. " + _PER_METRIC,
+    )
+    confirmed_rate_at_most: Shares | None = Field(
+        None,
+        description="The largest confirmed rate, as a fraction, with which a metric passes. " + _PER_METRIC,
+    )
+    reach_at_most: Shares | None = Field(
+        None, description="The largest reach, as a fraction, with which a metric passes. " + _PER_METRIC
+    )
+    confirmed_at_most: Counts | None = Field(
+        None, description="The largest number of confirmed records with which a metric passes. " + _PER_METRIC
+    )
+    by: Literal["estimate", "upper"] = Field(
+        "estimate",
+        description="What `conditional_rate_at_most` is compared with: the rate itself, or the upper end of its "
+        "confidence interval. The other limits have no interval and are always compared with the estimate. With "
+        "`upper`, every metric must pass, so several metrics need no correction. Source: METHODS §6.",
+    )
+    k_anonymity_at_least: int | None = Field(
+        None,
+        ge=2,
+        description="`file_risk`: the smallest size of a cell of the whole key with which the file passes. Source: "
+        "METHODS §7.",
+    )
+    records_below_k_at_most: float = Field(
+        0,
+        ge=0,
+        le=1,
+        description="`file_risk`: the largest share of records in smaller cells than `k_anonymity_at_least`, as a "
+        "fraction of the records with a complete key, with which the file passes.",
+    )
+    dis_at_most: float | None = Field(
         None,
         ge=0,
         le=1,
-        description="The largest conditional rate, as a fraction, with which a metric passes.",
+        description="`file_risk`: the largest DIS, general form, as a fraction, with which the file passes. Source: "
+        "METHODS §7.",
     )
     expected_match_risk_at_most: float | None = Field(
         None,
@@ -36,14 +117,76 @@ class Decision(Section):
         "without a unique match passes.",
     )
 
+    def of_metric(self, metric: str) -> dict[str, float]:
+        """Return the limits of one metric that are given, by name."""
+        limits = {name: getattr(self, name) for name in OF_METRICS}
+        chosen = {
+            name: limit.get(metric) if isinstance(limit, Mapping) else limit for name, limit in limits.items()
+        }
+        return {name: limit for name, limit in chosen.items() if limit is not None}
+
+    @property
+    def of_metrics(self) -> list[str]:
+        """The limits for metrics that are given."""
+        return [name for name in OF_METRICS if getattr(self, name) is not None]
+
+    @property
+    def of_file(self) -> dict[str, float]:
+        """The limits for the risk of one file that are given."""
+        limits = {name: getattr(self, name) for name in OF_FILE}
+        return {name: limit for name, limit in limits.items() if limit is not None}
+
     @property
     def of_matching(self) -> dict[str, float]:
         """The limits for matching that are given."""
-        limits = self.model_dump(exclude={"conditional_rate_at_most"})
+        limits = {name: getattr(self, name) for name in OF_MATCHING}
         return {name: limit for name, limit in limits.items() if limit is not None}
 
     @model_validator(mode="after")
     def _has_a_limit(self) -> Decision:
-        if self.conditional_rate_at_most is None and not self.of_matching:
+        if not (self.of_metrics or self.of_file or self.of_matching):
             raise ValueError("must have at least one limit. Add a limit, or remove `decision`.")
         return self
+
+    @model_validator(mode="after")
+    def _options_have_their_limit(self) -> Decision:
+        if self.by == "upper" and self.conditional_rate_at_most is None:
+            raise ValueError(
+                "`.by` must not be `upper` without `conditional_rate_at_most`, the only limit with an interval. Remove "
+                "it, or add that limit."
+            )
+        if self.records_below_k_at_most and self.k_anonymity_at_least is None:
+            raise ValueError(
+                "`.records_below_k_at_most` must not be given without `k_anonymity_at_least`. Remove it, or add k."
+            )
+        return self
+
+    def check(self, sections: Mapping[str, bool], metrics: list[str]) -> None:
+        """Refuse a limit for a section that the study does not have, or for a metric that it does not compute.
+
+        Parameters
+        ----------
+        sections : mapping
+            Whether the study has ``metrics``, ``file_risk`` and ``matching``.
+        metrics : list of str
+            The metrics that the study computes.
+
+        Raises
+        ------
+        ValueError
+        """
+        given = {"metrics": self.of_metrics, "file_risk": self.of_file, "matching": self.of_matching}
+        for section, names in given.items():
+            for name in names:
+                if not sections[section]:
+                    raise ValueError(
+                        f"`.decision.{name}` must not be given without `{section}`. Remove it, or add `{section}`."
+                    )
+        for name in self.of_metrics:
+            limit = getattr(self, name)
+            for metric in limit if isinstance(limit, Mapping) else ():
+                if metric not in metrics:
+                    raise ValueError(
+                        f"`.decision.{name}.{metric}` must be a limit of a metric that the study computes. Correct the "
+                        "metric, or add it to `metrics`."
+                    )

@@ -5,37 +5,23 @@ from __future__ import annotations
 from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import (
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    Tag,
-    model_validator,
-)
+from pydantic import Discriminator, Field, Tag, model_validator
 
-from reident.sections.base import Pattern, Section, name_alone, refuse_repeats
-from reident.sections.codes import (
-    Codes,
-    Coding,
-    IntegerCoded,
-    both_spellings,
-    check_order,
-    check_recodes,
-)
+from reident.sections.base import Pattern, Section, refuse_repeats
 from reident.sections.files import Name, Names, SourceFile
+from reident.sections.keys import Collapse, KeyVariable, KeyVariables, of_linking
 
 if TYPE_CHECKING:
     from reident.sections.linkage import LinkingVariable
 
 MAX_KEY_VARIABLES = 57
-SURVEY, POPULATION = "survey", "population"
-"""The sides of the two files that only this section reads."""
+SURVEY, POPULATION, UNPERTURBED = "survey", "population", "unperturbed"
+"""The sides of the files that only this section reads."""
 
 RESERVED = frozenset(
     {
         "row", "cell_size", "unique", "special_unique", "n_msu", "min_msu", "smallest_msu", "suda", "dis_suda",
-        "dis_suda_elliot_manning", "dis_suda_user_guide", "population_reciprocal",
+        "dis_suda_elliot_manning", "dis_suda_user_guide", "population_reciprocal", "n_coarser",
     }
 )  # fmt: skip
 """Columns of the record table that must not be columns of the key."""
@@ -51,63 +37,19 @@ class RiskFile(SourceFile):
     )
 
 
+class UnperturbedFile(SourceFile):
+    """The records of the file before perturbation."""
+
+    id: Names | None = Field(
+        None,
+        description="The columns that identify a record, in the order of those of the file. If absent: the columns "
+        "have the same names as in the file.",
+    )
+
+
 SIMULATED_SURVEY = RiskFile(path="survey.csv", id=("SERIAL",))
 SIMULATED_POPULATION = SourceFile(path="population.csv")
 """The files that the simulation of local authorities creates."""
-
-
-class KeyVariable(Section):
-    """A key variable."""
-
-    model_config = ConfigDict(json_schema_extra=both_spellings)
-
-    name: Name = Field(description="The name of the variable in the study.")
-    column: Name = Field(
-        "",
-        validate_default=False,
-        description="The column of the file, and of the population. If absent: the name of the variable.",
-    )
-    type: Literal["categorical", "numeric"] = Field(
-        "categorical",
-        description="How values are read. Values of a categorical variable are compared as codes. A numeric variable "
-        "is cut at the quantiles of the whole file, and its bins are compared; `binning` has their number. Source: "
-        "METHODS §3, §7.",
-    )
-    missing: Codes = Field(
-        (),
-        description='The codes that mean missing; `""` is an empty cell. No other code is missing. Missing codes are '
-        "looked up before recoding. Source: METHODS §1.",
-    )
-    recode: dict[str, str] = Field(
-        default_factory=dict, description="The mapping from the codes of the file to those of the study."
-    )
-    order: tuple[str, ...] | None = Field(
-        None, min_length=2, description="Categorical: all categories after recoding, from lowest to highest."
-    )
-    integer_coded: IntegerCoded = False
-
-    @model_validator(mode="before")
-    @classmethod
-    def _column_defaults_to_the_name(cls, value: Any) -> Any:
-        if isinstance(value, dict) and isinstance(value.get("name"), str):
-            return {"column": value["name"], **value}
-        return value
-
-    @model_validator(mode="after")
-    def _type_fits(self) -> KeyVariable:
-        check_order(self.type, self.order, integer_coded=self.integer_coded)
-        return self
-
-    @model_validator(mode="after")
-    def _recodes_fit(self) -> KeyVariable:
-        coding = Coding(self.type, self.missing, self.recode, self.order, self.integer_coded)
-        check_recodes(coding, "recode", "missing")
-        return self
-
-
-KeyVariables = tuple[
-    Annotated[KeyVariable, BeforeValidator(name_alone, json_schema_input_type=Name | KeyVariable)], ...
-]
 
 
 class SpecialForm(Section):
@@ -188,10 +130,21 @@ class FileRisk(Section):
         description="The key variables, each as a name or as a mapping. If absent: the linking variables. With `puf` "
         "or `eif`, the name of a linking variable is sufficient.",
     )
-    missing: Literal["excluded", "category"] = Field(
+    original: UnperturbedFile | None = Field(
+        None,
+        description="The file before perturbation: the same records by their key, with the columns of the key "
+        "variables. DIS is then also computed for an intruder who knows the original values. Source: METHODS §7.",
+    )
+    missing: Literal["excluded", "category", "wildcard"] = Field(
         "excluded",
-        description="Whether a record is excluded from sets with a variable whose value is missing, or missing is a "
-        "category like any other. Source: METHODS §7.",
+        description="Whether a record is excluded from sets with a variable whose value is missing, missing is a "
+        "category like any other, or a missing value matches every value (`wildcard`, as in sdcMicro and µ-ARGUS). "
+        "Source: METHODS §7.",
+    )
+    collapse: tuple[Collapse, ...] = Field(
+        (),
+        description="Coarser codes of key variables, such as regions instead of districts. The report shows which "
+        "sample uniques are still unique with each of them, and without each variable. Source: METHODS §7.",
     )
     sampling_fraction: float | None = Field(
         None,
@@ -236,7 +189,11 @@ class FileRisk(Section):
 
     def sources(self, known: Mapping[str, SourceFile]) -> dict[str, SourceFile]:
         """Return the files of this section by side; ``known`` are the other files of the study."""
-        sources = {self.side: self.described_file if self.side == SURVEY else known[self.side]}
+        sources: dict[str, SourceFile] = {
+            self.side: self.described_file if self.side == SURVEY else known[self.side]
+        }
+        if self.original is not None:
+            sources[UNPERTURBED] = self.original
         if self.population is not None:
             sources[POPULATION] = self.population.file or SIMULATED_POPULATION
         return sources
@@ -247,6 +204,8 @@ class FileRisk(Section):
         paths: dict[tuple[str | int, ...], str] = {}
         if isinstance(self.file, RiskFile):
             paths["file_risk", "file", "path"] = self.file.path
+        if self.original is not None:
+            paths["file_risk", "original", "path"] = self.original.path
         if self.population is not None and self.population.file is not None:
             paths["file_risk", "population", "file", "path"] = self.population.file.path
         return paths
@@ -255,7 +214,7 @@ class FileRisk(Section):
         """Return the key variables; a linking variable is taken over as it is declared."""
         if self.side not in ("puf", "eif"):
             return self.key_variables
-        declared = {variable.name: _of_linking(variable, self.side) for variable in linking}
+        declared = {variable.name: of_linking(variable, self.side) for variable in linking}
         if not self.key_variables:
             return tuple(declared.values())
         return tuple(
@@ -300,7 +259,7 @@ class FileRisk(Section):
             )
 
     def check_key(self, key: Sequence[KeyVariable], names: Sequence[str]) -> None:
-        """Refuse an empty or too long key, and columns of the id that other columns of the results have as names.
+        """Refuse an empty or too long key, what does not fit it, and names of results as columns of the id.
 
         Parameters
         ----------
@@ -315,6 +274,17 @@ class FileRisk(Section):
         if not 1 <= len(key) <= MAX_KEY_VARIABLES:
             raise ValueError(
                 f"`.file_risk` must have 1 to {MAX_KEY_VARIABLES} key variables. List them as `key_variables`."
+            )
+        for coarser in self.collapse:
+            coarser.check(key)
+        if self.original is not None and not names:
+            raise ValueError(
+                "`.file_risk.original` must not be given for a file without `id`, because its records are matched by "
+                "their key. Add `id` to the file."
+            )
+        if self.original is not None and len(self.original.id or names) != len(names):
+            raise ValueError(
+                f"`.file_risk.original.id` must have as many columns as the key of the file ({len(names)}). Correct it."
             )
         other = RESERVED | {variable.name for variable in key}
         for name in names:
@@ -344,16 +314,3 @@ class FileRisk(Section):
                 "`.population.numerical_study.fraction` is missing. Add it, or replace `weight` by `sampling_fraction`."
             )
         return self
-
-
-def _of_linking(variable: LinkingVariable, side: str) -> KeyVariable:
-    """Return a linking variable as a key variable of one file."""
-    return KeyVariable(
-        name=variable.name,
-        column=getattr(variable, side),
-        type=variable.type,
-        missing=getattr(variable.missing, side),
-        recode=getattr(variable.recode, side),
-        order=variable.order,
-        integer_coded=variable.integer_coded,
-    )

@@ -207,11 +207,18 @@ class LinkFile(SourceFile):
 
 
 class Files(Section):
-    """The three files of a study."""
+    """The three files of a study, and the public use file before protection."""
 
     puf: RecordFile = Field(description="The public use file (PUF).")
     eif: RecordFile = Field(description="The external intruder file (EIF).")
     iuf: LinkFile = Field(description="The internal use file (IUF): the true links.")
+    original: SourceFile | None = Field(
+        None,
+        description="The public use file before protection: the same records, with the key, the columns and the codes "
+        "of `puf`, and the values before any treatment. If given, the study attacks this file too, and the report "
+        "compares the rates before and after protection. It is as confidential as the internal use file. Source: "
+        "METHODS §6.1.",
+    )
 
     @property
     def keys(self) -> dict[str, tuple[str, ...]]:

@@ -9,17 +9,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from reident.sections.base import Section, name_alone
+from reident.sections.base import Section, name_alone, refuse_repeats
 from reident.sections.codes import (
     Codes,
     Coding,
     IntegerCoded,
+    Labels,
     both_spellings,
     check_order,
     check_recodes,
     listed,
 )
-from reident.sections.files import Name
+from reident.sections.files import Name, Names
 
 MAX_LINKING_VARIABLES = 64
 
@@ -76,6 +77,7 @@ class Column(Section):
         default_factory=Recodes, description="The mappings from the codes of each file to those of the study."
     )
     integer_coded: IntegerCoded = False
+    labels: Labels = Field(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
@@ -141,6 +143,27 @@ class Binning(Section):
         description="The records from which cut points, and the standard deviations of the euclidean and adhoc "
         "metrics, are computed: each stratum, or the whole study. Source: METHODS §3, §4.3.",
     )
+    quantiles: Literal["averaged", "groups"] = Field(
+        "averaged",
+        description="How the categories are cut. `averaged`: at empirical quantiles with averaging. `groups`: by rank, "
+        "as PROC RANK of SAS with GROUPS. Source: METHODS §3.",
+    )
+    ties: Literal["mean", "high"] | None = Field(
+        None,
+        description="With `quantiles: groups`: the rank of equal values, the mean or the highest of their ranks. If "
+        "absent: `mean`. Source: METHODS §3.",
+    )
+
+    @model_validator(mode="after")
+    def _ties_go_with_groups(self) -> Binning:
+        if self.ties is not None and self.quantiles != "groups":
+            raise ValueError("`.ties` must not be given without `quantiles: groups`. Remove it, or add that.")
+        return self
+
+    @property
+    def ranks(self) -> Literal["mean", "high"] | None:
+        """The ranks of equal values where categories are groups of ranks; otherwise None."""
+        return self.ties or "mean" if self.quantiles == "groups" else None
 
 
 class RankFilter(Section):
@@ -172,7 +195,25 @@ class RankFilter(Section):
 class Rates(Section):
     """The confidence intervals of the rates."""
 
-    interval: Literal["clopper-pearson", "wilson"] = Field(
-        "clopper-pearson", description="The method for the confidence intervals of rates. Source: METHODS §6."
+    interval: Literal["clopper-pearson", "wilson", "clustered"] = Field(
+        "clopper-pearson",
+        description="The method for the confidence intervals of rates. `clopper-pearson` and `wilson` take the records "
+        "as independent; `clustered` takes the clusters of `cluster` as independent. Source: METHODS §6.",
     )
     level: float = Field(0.95, gt=0, lt=1, description="The coverage of the intervals.")
+    cluster: Names | None = Field(
+        None,
+        description="The columns of the public use file whose values, compared as text, identify the cluster of a "
+        "record, such as its household. The report then gives the rates of clusters too. A record with an empty value "
+        "is a cluster of its own. If absent: no clusters. Source: METHODS §6.",
+    )
+
+    @model_validator(mode="after")
+    def _cluster_fits(self) -> Rates:
+        if self.interval == "clustered" and self.cluster is None:
+            raise ValueError(
+                "`.cluster` is missing. Name the columns of the public use file that identify a cluster, or choose "
+                "another `interval`."
+            )
+        refuse_repeats(self.cluster or (), "rates.cluster")
+        return self

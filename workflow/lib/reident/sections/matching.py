@@ -140,6 +140,31 @@ class Scenario(Section):
     )
 
 
+class UncertainTargets(Section):
+    """An intruder who does not know whether a target is in the file: exactly one of two population estimates."""
+
+    sampling_fraction: Rational | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="The share of the population in the file: among the records that match in a file, the target's own "
+        "has this probability in total. Source: METHODS §8.",
+    )
+    population_count: Name | None = Field(
+        None,
+        description="A column of the confidential file with the estimated number of people in the population who match "
+        "the record on all known and synthesized variables; positive for every target. Source: METHODS §8.",
+    )
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> UncertainTargets:
+        if (self.sampling_fraction is None) == (self.population_count is None):
+            raise ValueError(
+                "must have exactly one of `sampling_fraction` and `population_count`. Remove the other, or add one."
+            )
+        return self
+
+
 class NamedSet(NamedTuple):
     """A set of known variables; `listed` if the study names it, otherwise one of all subsets."""
 
@@ -207,6 +232,16 @@ class Matching(Section):
         description="The conditions that a confidential record must all meet to be a target (N). If absent: every "
         "record is a target. Targets are compared with all synthetic records.",
     )
+    uncertain_targets: UncertainTargets | None = Field(
+        None,
+        description="The population that the targets are from, for a second intruder who does not know whether a "
+        "target is in the file. If absent: the intruder knows that every target is in it. Source: METHODS §8.",
+    )
+
+    @property
+    def population_count(self) -> str | None:
+        """The column with population counts, if the study names one."""
+        return self.uncertain_targets.population_count if self.uncertain_targets else None
 
     @property
     def variables(self) -> dict[str, MatchedVariable]:
@@ -298,6 +333,11 @@ class Matching(Section):
                     f"`{variable.name}` is declared in two different ways. Declare it once, and write its name "
                     "elsewhere."
                 )
+        if self.population_count and len(self.sets) > 1:
+            raise ValueError(
+                "`.uncertain_targets.population_count` must not be given with more than one set of known variables, "
+                "because the counts are those of one set. Keep one set, or use `sampling_fraction`."
+            )
         for name in self.radius:
             if name not in self.variables:
                 raise ValueError(

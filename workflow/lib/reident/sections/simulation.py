@@ -58,6 +58,12 @@ class Treatment(Section):
     )  # fmt: skip
 
 
+UNTREATED: dict[str, Any] = {
+    "swapping": 0, "noise": {}, "microaggregation": {}, "rounding": {}, "top_coding": {}, "largest_household": 7,
+}  # fmt: skip
+"""The values of :class:`Treatment` without any treatment; values that are not stated were never collected."""
+
+
 class Brokers(Section):
     """The differences between the data brokers' records and the persons that they describe."""
 
@@ -125,6 +131,12 @@ class HouseholdSurvey(Section):
     )
     brokers: Brokers = Field(
         default_factory=Brokers, description="The errors and gaps of the data brokers' records."
+    )
+    original: bool = Field(
+        False,
+        description="Whether the study also attacks the public use file before protection: the same records and keys "
+        "without any `treatment` but the values that are not stated. The report then compares the rates before and "
+        "after protection. Source: METHODS §6.1.",
     )
 
 

@@ -141,7 +141,8 @@ variants:
   `snakemake --config study=… -- reports/{id}/variants/{variant}/disclosure-review.html`.
 
 [studies/example-variants.yaml](studies/example-variants.yaml) compares three protections and three scores of a missing
-value.
+value. [studies/example-protection.yaml](studies/example-protection.yaml) leaves out one treatment at a time, and
+attacks the file before protection.
 """
 
 

@@ -25,8 +25,9 @@ from reident.linkage.metrics import REGISTRY
 from reident.sections.base import Day, Pattern, Section, refuse_repeats
 from reident.sections.columns import RESERVED
 from reident.sections.decision import Decision
-from reident.sections.filerisk import POPULATION, SURVEY, FileRisk, KeyVariable
+from reident.sections.filerisk import POPULATION, SURVEY, FileRisk
 from reident.sections.files import SIMULATED, Files, LinkFile, RecordFile, SourceFile
+from reident.sections.keys import KeyVariable
 from reident.sections.linkage import (
     MAX_LINKING_VARIABLES,
     Binning,
@@ -231,15 +232,16 @@ class Study(Section):
 
     @property
     def risk_sources(self) -> dict[str, SourceFile]:
-        """The descriptions of the file of `file_risk` and of ``population``, by side; empty without `file_risk`."""
+        """The descriptions of the files of `file_risk` by side; empty without it."""
         others = {**self.linked_sources, **self.matched_sources}
         return {} if self.file_risk is None else self.file_risk.sources(others)
 
     @property
     def sources(self) -> dict[str, SourceFile]:
         """The descriptions of all files that the study reads, by side."""
-        original = {} if self.microaggregate is None else {ORIGINAL: self.microaggregate.source}
-        return {**self.linked_sources, **self.matched_sources, **self.risk_sources, **original}
+        original = self.microaggregate.source if self.microaggregate else self.files and self.files.original
+        others = {ORIGINAL: original} if original else {}
+        return {**self.linked_sources, **self.matched_sources, **self.risk_sources, **others}
 
     @property
     def simulated(self) -> frozenset[str]:
@@ -313,15 +315,8 @@ class Study(Section):
     def _limits_fit(self) -> Study:
         if self.decision is None:
             return self
-        if self.metrics is None and self.decision.conditional_rate_at_most is not None:
-            raise ValueError(
-                "`.decision.conditional_rate_at_most` must not be given without `metrics`. Remove it, or add `metrics`."
-            )
-        if self.matching is None and self.decision.of_matching:
-            raise ValueError(
-                f"`.decision.{next(iter(self.decision.of_matching))}` must not be given without `matching`. Remove it, "
-                "or add `matching`."
-            )
+        names = ("metrics", "file_risk", "matching")
+        self.decision.check({name: getattr(self, name) is not None for name in names}, list(self.chosen))
         return self
 
     @model_validator(mode="after")
@@ -345,6 +340,11 @@ class Study(Section):
                 )
         if self.microaggregate is not None:
             self.microaggregate.check_columns((*self.strata, *self.linking_variables))
+            if self.rates.cluster:
+                raise ValueError(
+                    "`.rates.cluster` must not be given with `microaggregate`, whose masked file has no other columns. "
+                    "Remove it."
+                )
         for name in [*keys, *linking, *strata]:
             if name in RESERVED:
                 raise ValueError(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from reident.errors import InputError
 from reident.linkage.metrics import adhoc
+from reident.sections.microaggregation import ORIGINAL
 from reident.study import reading as studyfile
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def named_files(study: Study) -> dict[Location, str]:
     """Return the files that a study names, as written, by their location in the study file."""
     named: dict[Location, str] = {}
     if study.files is not None:
-        named = {("files", side, "path"): source.path for side, source in study.linked_sources.items()}
+        declared = {**study.linked_sources, ORIGINAL: study.files.original}
+        named = {("files", side, "path"): source.path for side, source in declared.items() if source}
     if study.microaggregate is not None and study.microaggregate.path:
         named["microaggregate", "path"] = study.microaggregate.path
     if study.matching is not None and study.matching.confidential is not None:

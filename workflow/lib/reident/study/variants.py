@@ -12,7 +12,9 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from reident.sections.simulation import UNTREATED, HouseholdSurvey
 from reident.sections.variants import MAX_ID_LENGTH, Path, Varied, names, slug, split
+from reident.study.model import Study
 from reident.study.reading import shown
 
 
@@ -35,6 +37,24 @@ class Variant(NamedTuple):
     labels: dict[str, str]
     settings: dict[str, Any]
     places: dict[str, Path]
+
+
+BEFORE = {"before": "protection"}
+"""The label of what sets the file before protection in place of the public use file, by its name."""
+
+
+def before_protection(study: Study) -> tuple[Varied, ...]:
+    """Return what sets the file before protection in place of the public use file; empty if there is no such file."""
+    settings: dict[str, Any] = {}
+    if study.files is not None and study.files.original is not None:
+        original = study.files.original.model_dump(mode="json", exclude_defaults=True)
+        settings = {"files.puf": {**original, "id": list(study.files.puf.id)}, "files.original": None}
+    elif isinstance(study.simulate, HouseholdSurvey) and study.simulate.original:
+        treatment = {f"simulate.treatment.{name}": value for name, value in UNTREATED.items()}
+        settings = {"simulate.original": False, **treatment}
+    return tuple(
+        Varied(name=name, combinations={label: settings}) for name, label in BEFORE.items() if settings
+    )
 
 
 def expand(varied: Sequence[Varied], *, partly: bool = False) -> list[Variant]:

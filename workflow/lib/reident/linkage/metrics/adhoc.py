@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
-import hashlib
-import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Sequence
 from decimal import Decimal
-from pathlib import Path
+from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from pydantic import BeforeValidator, Field, model_validator
 
-from reident.errors import InputError
+from reident.linkage import functions
 from reident.linkage.metrics.contract import Metric, Scored, Setting
 from reident.sections.base import Pattern, Section
 from reident.sections.codes import Coding, normaliser
 from reident.sections.exact import SCALE, ULPS
+from reident.sections.linkage import MAX_LINKING_VARIABLES
 
 if TYPE_CHECKING:
     from reident.kernels.adhoc import Rule
-    from reident.linkage.pairing import Pairing, Records
+    from reident.linkage.pairing import Pairing
+    from reident.linkage.parts import Variable
     from reident.sections.linkage import LinkingVariable
 
 Score = Annotated[Decimal, Field(ge=0, le=5, decimal_places=12)]
@@ -134,6 +133,16 @@ class Options(Section):
         "categorical variables, bands in standard deviations of the public use file for numeric variables. Source: "
         "METHODS §4.4.",
     )
+    threshold: (
+        Annotated[Decimal, Field(ge=0, le=5 * MAX_LINKING_VARIABLES, decimal_places=12)]
+        | Literal["half_of_maximum"]
+        | None
+    ) = Field(
+        None,
+        description="A pair is suspected if its score is above this number, or above half of the sum of the largest "
+        "scores of the variables. If absent: 5v/2, as in the Primer, with v linking variables; scores that cannot "
+        "exceed that are refused. Source: METHODS §4.4.",
+    )
 
 
 DEFAULT_BANDS = ((0.1, 5), (0.25, 4), (0.5, 3), (1.0, 2), (2.0, 1))
@@ -158,6 +167,40 @@ def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
                 f"`.metrics.adhoc.scores.{name}` must not have a `table`, because the variable is numeric. Use "
                 "`exact` or `bands`."
             )
+    if options.threshold is None and tolerance(options, variables, False) < 0:
+        largest = sum(extremes(options, variable.name)[1] for variable in variables)
+        raise ValueError(
+            f"`.metrics.adhoc` must have scores that can exceed the threshold ({threshold(options, variables):f}), but "
+            f"their largest sum is {largest:f}. No pair would be suspected. Increase scores, or give a `threshold`, "
+            "for example `half_of_maximum`."
+        )
+
+
+def extremes(options: Options, name: str) -> tuple[Decimal, Decimal]:
+    """Return the lowest and the highest score that two present values of a linking variable can have."""
+    rule = options.scores.get(name)
+    if rule is not None and rule.bands is not None:
+        scores = [rule.beyond, *(band.score for band in rule.bands)]
+    elif rule is not None and rule.table is not None:
+        scores = [rule.otherwise, *(cell.score for cell in rule.table)]
+    else:  # exact, the default, or a function of the study, which may give any score
+        scores = [Decimal(0), Decimal(5)]
+    return min(scores), max(scores)
+
+
+def threshold(options: Options, variables: Sequence[Variable | LinkingVariable]) -> Decimal:
+    """Return the threshold: a pair is suspected if its score is above it."""
+    if options.threshold == "half_of_maximum":
+        return sum((extremes(options, variable.name)[1] for variable in variables), Decimal(0)) / 2
+    return Decimal(5 * len(variables)) / 2 if options.threshold is None else options.threshold
+
+
+def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], _: bool) -> int:
+    """Return how many variables may have their lowest score; those that lose least by it come first."""
+    ends = [extremes(options, variable.name) for variable in variables]
+    score = sum((highest for _, highest in ends), Decimal(0))
+    scores = accumulate(sorted(lowest - highest for lowest, highest in ends)[::-1], initial=score)
+    return sum(score > threshold(options, variables) for score in scores) - 1
 
 
 SPREAD = 1e-9
@@ -182,7 +225,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         if rule is not None and rule.function is not None
     }
     rules = [_rule(pairing, at, rule if at not in own else None) for at, rule in enumerate(declared)]
-    above = 5 * len(rules) * SCALE // 2
+    above = math.floor(threshold(options, pairing.variables) * SCALE)
     if not own:
         puf, eif, level, crowded = adhoc.nearest(
             pairing.puf.codes,
@@ -197,13 +240,13 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
             progress=setting.progress,
         )
         return Scored(puf, eif, level / SCALE, crowded)
-    functions = {at: _approved(*rule, setting.functions) for at, rule in own.items()}
+    own_functions = {at: functions.approved(*rule, setting.functions) for at, rule in own.items()}
 
     def score_block(rows: slice, columns: slice) -> np.ndarray:
         total = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.int64)
         for at, rule in enumerate(rules):
-            if at in functions:
-                total += _own_scores(pairing, at, functions[at], rows, columns)
+            if at in own_functions:
+                total += functions.own_scores(pairing, at, own_functions[at], rows, columns)
             else:
                 total += _rule_scores(pairing, at, rule, rows, columns)
         return total
@@ -216,7 +259,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         keep=setting.keep,
         progress=setting.progress,
     )
-    atexit.register(_mute)  # runs before what the functions may have registered
+    atexit.register(functions.mute)  # runs before what the functions may have registered
     return Scored(puf, eif, level / SCALE, crowded)
 
 
@@ -285,90 +328,13 @@ def _rule_scores(pairing: Pairing, at: int, rule: Rule, rows: slice, columns: sl
     return np.where((p < 0) | (e < 0), 0, scores)
 
 
-def _own_scores(pairing: Pairing, at: int, function: Callable, rows: slice, columns: slice) -> np.ndarray:
-    """The scores of a block by a study's own function, checked; missing values score 0 without it.
-
-    The function may do with its arguments what it likes: they are copies.
-    """
-    p = _values(pairing, "puf", at)[rows][:, None].copy()
-    e = _values(pairing, "eif", at)[columns][None, :].copy()
-    name = pairing.variables[at].name
-    try:
-        with _silenced():
-            raw = np.asarray(function(p, e), np.float64)
-        found = np.broadcast_to(raw, (p.shape[0], e.shape[1]))
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code; its message may hold data
-        raise InputError(
-            f"the scoring function of `{name}` failed ({type(error).__name__}); it takes two arrays that broadcast "
-            "(PUF values as a column, EIF values as a row) and returns their scores."
-        ) from None
-    missing = _is_missing(pairing.puf, at)[rows][:, None] | _is_missing(pairing.eif, at)[columns][None, :]
-    if not ((found >= 0) & (found <= 5))[~missing].all():
-        raise InputError(f"the scoring function of `{name}` gives a score outside 0…5; correct the function.")
-    return np.where(missing, 0, np.rint(np.where(missing, 0, found) * SCALE)).astype(np.int64)
-
-
-def _values(pairing: Pairing, side: str, at: int) -> np.ndarray:
-    """A variable's values for a study's own function: numbers, or category labels ('' where missing)."""
-    records = getattr(pairing, side)
-    labels = pairing.labels[at]
-    if labels is None:
-        return records.values[:, at]
-    return np.array([*labels, ""], object)[records.codes[:, at]]
-
-
-def _is_missing(records: Records, at: int) -> np.ndarray:
-    return (records.codes[:, at] < 0) & np.isnan(records.values[:, at])
-
-
-def _approved(function: str, sha256: str | None, files: tuple[Path, ...]) -> Callable:
-    """The study's own function, from a file whose SHA-256 the study approves."""
-    module, name = function.split(":")
-    path = next(file for file in files if file.stem == module)
-    source = path.read_bytes()
-    if hashlib.sha256(source).hexdigest() != sha256:
-        raise InputError(
-            f"{path.name} is not the file that the study approves; review it and give its SHA-256 as `sha256`."
-        )
-    space: dict[str, Any] = {"__name__": module}
-    try:
-        with _silenced():
-            exec(compile(source, path.name, "exec"), space)  # noqa: S102 - the very bytes that the study approves
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code
-        raise InputError(
-            f"{path.name} cannot be loaded ({type(error).__name__}); correct the file."
-        ) from None
-    if not callable(space.get(name)):
-        raise InputError(f"{path.name} has no function `{name}`; correct `function`.")
-    return space[name]
-
-
-@contextlib.contextmanager
-def _silenced() -> Iterator[None]:
-    """What foreign code prints, or warns of, may hold data: it is dropped, by whatever way it leaves the process."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    kept = [os.dup(descriptor) for descriptor in (1, 2)]
-    _mute()
-    try:
-        with (
-            Path(os.devnull).open("w", encoding="utf-8") as nowhere,
-            contextlib.redirect_stdout(nowhere),
-            contextlib.redirect_stderr(nowhere),
-        ):
-            yield
-    finally:
-        for descriptor, own in zip((1, 2), kept, strict=True):
-            os.dup2(own, descriptor)
-            os.close(own)
-
-
-def _mute() -> None:
-    """From here on nothing comes of what this process writes to the terminal."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for descriptor in (1, 2):
-        os.dup2(nowhere, descriptor)
-    os.close(nowhere)
-
-
-METRIC = Metric("adhoc", "Adhoc", Options, "prepared", ranked=True, best="high", score=score, check=check)
+METRIC = Metric(
+    "adhoc",
+    "Adhoc",
+    Options,
+    "prepared",
+    ranked=True,
+    score=score,
+    tolerance=tolerance,
+    check=check,
+)

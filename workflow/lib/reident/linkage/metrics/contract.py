@@ -10,9 +10,11 @@ import numpy as np
 from reident.sections.base import Section
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from reident.linkage.pairing import Pairing
+    from reident.linkage.parts import Variable
     from reident.sections.linkage import LinkingVariable
 
 OptionsT = TypeVar("OptionsT", bound=Section)
@@ -24,7 +26,8 @@ class Scored(NamedTuple):
     Attributes
     ----------
     puf, eif : int64 (m,)
-        Positions in the pairing, sorted by puf, then best first, then eif.
+        Positions in the pairing, sorted by puf, then best first, then eif. This order alone says which end of the
+        score is the better one, which may depend on the options: ranks follow it, and nothing else asks.
     score : float64 (m,)
         The pair score as METHODS §4 defines it; for unicity the order of the interaction.
     crowded : bool (n_puf,)
@@ -78,10 +81,12 @@ class Metric(NamedTuple, Generic[OptionsT]):
         The table that the metric compares.
     ranked : bool
         Whether the rank filter applies; if not, the result has ``order`` instead of ``score`` and ``rank``.
-    best : {'low', 'high'}
-        The better end of the score.
     score : callable
         ``score(pairing, options, setting) -> Scored``.
+    tolerance : callable
+        ``tolerance(options, variables, any_missing) -> int``: the largest number of linking variables that may differ
+        completely in a pair that is still suspected, 0 to v; -1 if no pair can be suspected. ``any_missing`` as in
+        :class:`Setting`.
     check : callable
         ``check(options, variables)`` raises a `ValueError`, see :class:`reident.sections.base.Section`, if the
         options do not fit the linking variables of the study.
@@ -95,7 +100,7 @@ class Metric(NamedTuple, Generic[OptionsT]):
     options: type[OptionsT]
     reads: Literal["binned", "prepared"]
     ranked: bool
-    best: Literal["low", "high"]
     score: Callable[[Pairing, OptionsT, Setting], Scored]
+    tolerance: Callable[[OptionsT, Sequence[Variable | LinkingVariable], bool], int]
     check: Callable[[OptionsT, tuple[LinkingVariable, ...]], None] = _fits_any
     splits: bool = True

@@ -14,7 +14,11 @@ from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reident.linkage.pairing import Pairing
+    from reident.linkage.parts import Variable
+    from reident.sections.linkage import LinkingVariable
 
 
 class Options(Section):
@@ -32,20 +36,20 @@ class Options(Section):
         description="The score of a pair and its threshold. `primer`: √Σs² / v, suspected below α/2, as printed in the "
         "Primer. `rms`: √(Σs²/v), suspected below α/√2. Source: METHODS §4.3.",
     )
+    whole_steps: bool = Field(
+        False,
+        description="Whether differences of numeric values count in whole standard deviations, rounded down, a "
+        "reading of edition 001 of the Primer. Source: METHODS §4.3.",
+    )
+
+
+FARTHEST = math.tanh(3)
+"""The score of numeric values six or more standard deviations apart: it never reaches 1 (METHODS §4.3)."""
 
 
 def threshold(options: Options) -> float:
     """Return the threshold: a pair is suspected if its score is below it."""
     return float(options.alpha) / (2 if options.norm == "primer" else math.sqrt(2))
-
-
-def excludes_nothing(options: Options, v: int) -> bool:
-    """Return whether the threshold excludes no pair, except perhaps pairs that differ on all v variables.
-
-    √Σs² / v is at most 1/√v, and reaches it only where no variable agrees: METHODS §4.3
-    warns from v = 1/(α/2)² on.
-    """
-    return options.norm == "primer" and 1 / math.sqrt(v) <= threshold(options)
 
 
 def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
@@ -64,10 +68,25 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         threshold=round(threshold(options) * SCALE),
         scale=SCALE,
         keep=setting.keep,
+        whole_steps=options.whole_steps,
         threads=setting.threads,
         progress=setting.progress,
     )
     return Scored(puf, eif, level / SCALE, crowded)
 
 
-METRIC = Metric("euclidean", "Euclidean", Options, "prepared", ranked=True, best="low", score=score)
+def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], _: bool) -> int:
+    """Return how many variables may differ completely; numeric ones first, whose score is at most tanh 3."""
+    v = len(variables)
+    squares = sorted(FARTHEST**2 if variable.type == "numeric" else 1.0 for variable in variables)
+    divisor = v * v if options.norm == "primer" else v
+    return (
+        sum(
+            round(math.sqrt(math.fsum(squares[:n]) / divisor) * SCALE) < round(threshold(options) * SCALE)
+            for n in range(v + 1)
+        )
+        - 1
+    )
+
+
+METRIC = Metric("euclidean", "Euclidean", Options, "prepared", ranked=True, score=score, tolerance=tolerance)

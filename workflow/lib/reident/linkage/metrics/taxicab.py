@@ -13,7 +13,11 @@ from reident.sections.base import Section
 from reident.sections.exact import SCALE, Rational
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reident.linkage.pairing import Pairing
+    from reident.linkage.parts import Variable
+    from reident.sections.linkage import LinkingVariable
 
 
 class Options(Section):
@@ -60,4 +64,9 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     return Scored(puf, eif, level / (alpha.denominator * v), crowded)
 
 
-METRIC = Metric("taxicab", "Taxicab", Options, "binned", ranked=True, best="low", score=score)
+def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], _: bool) -> int:
+    """Return how many variables may differ: the largest d with d/v < α/2."""
+    return math.ceil(options.alpha * len(variables) / 2) - 1
+
+
+METRIC = Metric("taxicab", "Taxicab", Options, "binned", ranked=True, score=score, tolerance=tolerance)

@@ -12,8 +12,11 @@ from reident.linkage.metrics.contract import Metric, Scored, Setting
 from reident.sections.base import Section
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reident.kernels.unicity import Sets
     from reident.linkage.pairing import Pairing
+    from reident.linkage.parts import Variable
     from reident.sections.linkage import LinkingVariable
 
 Interactions = Literal["auto", "all", "full", "jointly_observed"]
@@ -102,6 +105,12 @@ def _check_size(n_eif: int, v: int, max_order: int | None) -> None:
         )
 
 
+def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], any_missing: bool) -> int:
+    """Return how many variables may differ: one variable can make both records unique, if sets of one are searched."""
+    return len(variables) - 1 if sets_in_force(options, any_missing) == "all" else 0
+
+
 METRIC = Metric(
-    "unicity", "Unicity", Options, "binned", ranked=False, best="low", score=score, check=check, splits=False
-)
+    "unicity", "Unicity", Options, "binned", ranked=False, score=score, tolerance=tolerance, check=check,
+    splits=False,
+)  # fmt: skip

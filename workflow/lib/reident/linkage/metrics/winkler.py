@@ -1,18 +1,21 @@
-"""Winkler: the number of variables on which a record agrees with a micro-aggregated one (METHODS §4.5)."""
+"""Winkler: how many variables of a record agree with a micro-aggregated one, or how closely m do (METHODS §4.5)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from reident.linkage.metrics.contract import Metric, Scored, Setting
 from reident.sections.base import Section
 from reident.sections.exact import ULPS
 
 if TYPE_CHECKING:
-    from reident.linkage.pairing import Pairing
+    from collections.abc import Sequence
+
+    from reident.linkage.pairing import Pairing, Records
+    from reident.linkage.parts import Variable
     from reident.sections.linkage import LinkingVariable
 
 
@@ -26,26 +29,62 @@ class Nearest(Section):
     )
 
 
+class Closest(Section):
+    """The closest records, without a rule for agreement."""
+
+    closest: int = Field(
+        ge=1,
+        description="The number m of linking variables on which a record is closest: pairs are ranked by the m-th "
+        "smallest rank distance of their variables, the lowest first. At most the number of linking variables. "
+        "Source: METHODS §4.5.",
+    )
+
+
+def _form(value: Any) -> str:
+    """Tell the forms of a rule apart by its key."""
+    if isinstance(value, Closest) or (isinstance(value, dict) and "closest" in value):
+        return "closest"
+    return "nearest" if isinstance(value, Nearest | dict) else "word"
+
+
 class Options(Section):
     """The number of linking variables that agree, for micro-aggregated files."""
 
-    agreement: Literal["half_gap", "midpoint"] | Nearest = Field(
+    agreement: Annotated[
+        Annotated[Literal["half_gap", "printed", "midpoint"], Tag("word")]
+        | Annotated[Nearest, Tag("nearest")]
+        | Annotated[Closest, Tag("closest")],
+        Discriminator(_form),
+    ] = Field(
         "half_gap",
         description="The rule for agreement of a value with a masked value. `half_gap`: it is within half the "
-        "distance to the nearer of the next masked values below and above. `midpoint`: no other masked value is "
-        "nearer. `{nearest: g}`: it is among the g nearest values. Categories agree if they are equal. Source: "
-        "METHODS §4.5.",
+        "distance to the nearer of the next masked values below and above. `printed`: it is within the distance to the "
+        "next masked value below, and within half the distance to the next one above, to either side. `midpoint`: no "
+        "other masked value is nearer. `{nearest: g}`: it is among the g nearest values. `{closest: m}`: no rule; the "
+        "records that are closest on m variables are suspected. Categories agree if they are equal. Source: METHODS "
+        "§4.5.",
     )
     min_agree: int = Field(
         1,
         ge=1,
         description="The smallest number of agreeing variables with which a pair is suspected; at most the number of "
-        "linking variables. Source: METHODS §4.5.",
+        "linking variables. Not with `closest`. Source: METHODS §4.5.",
     )
 
 
 def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
-    """Refuse to require more agreements than there are variables."""
+    """Refuse to require more agreements, or more close variables, than there are variables."""
+    if isinstance(options.agreement, Closest):
+        if options.agreement.closest > len(variables):
+            raise ValueError(
+                f"`.metrics.winkler.agreement.closest` must be at most the number of linking variables "
+                f"({len(variables)}), but is {options.agreement.closest}. Reduce it."
+            )
+        if options.min_agree > 1:
+            raise ValueError(
+                "`.metrics.winkler.min_agree` must not be given with `closest`, which counts no agreements. Remove "
+                "one of the two."
+            )
     if options.min_agree > len(variables):
         raise ValueError(
             f"`.metrics.winkler.min_agree` must be at most the number of linking variables ({len(variables)}), but is "
@@ -79,72 +118,72 @@ def ranges(masked: np.ndarray, held: np.ndarray, agreement: str | Nearest) -> Ra
         The variable in the public use file; NaN is missing.
     held : float64 (n_eif,)
         The variable in the external intruder file; only `nearest` looks at it.
-    agreement : {'half_gap', 'midpoint'} or Nearest
+    agreement : {'half_gap', 'printed', 'midpoint'} or Nearest
 
     Returns
     -------
     Ranges
-        For the smallest and largest masked values, `half_gap` takes the gap to their only neighbour, and the
-        range of `midpoint` is open. Everything agrees with a single masked value, or if there are at most g values.
+        For the smallest and largest masked values, `half_gap` and `printed` take the gap to their only neighbour, and
+        the range of `midpoint` is open. Everything agrees with a single masked value, or if there are at most g values.
     """
+    from reident.kernels.neighbours import farthest  # compiled code: loaded only where pairs are scored
+
     distinct = np.unique(masked[~np.isnan(masked)])
     if isinstance(agreement, Nearest):
         below = above = farthest(distinct, np.sort(held[~np.isnan(held)]), agreement.nearest)
     else:
         half = distinct[1:] / 2 - distinct[:-1] / 2
         below, above = np.append(np.inf, half)[: len(distinct)], np.append(half, np.inf)[: len(distinct)]
-        if agreement == "half_gap":
-            below = above = np.minimum(below, above)
+        if agreement != "midpoint":
+            below = above = np.minimum(2 * below if agreement == "printed" else below, above)
     slack = [ULPS * np.abs(distinct) + 2 * ULPS * reach for reach in (below, above)]
     return Ranges(distinct, distinct - below - slack[0], distinct + above + slack[1])
 
 
-def farthest(masked: np.ndarray, held: np.ndarray, g: int) -> np.ndarray:
-    """Return each value's distance to the g-th nearest of the ascending `held`; infinite if there are fewer."""
-    n = len(held)
-    if n <= g:
-        return np.full(len(masked), np.inf)
-    place = np.searchsorted(held, masked)
-    first, last = np.clip(place - g, 0, n - g), np.minimum(place, n - g)
-    while (first < last).any():  # the first of the g nearest, halving where it may be
-        middle = (first + last) // 2
-        later = masked - held[middle] > held[np.minimum(middle + g, n - 1)] - masked
-        later &= first < last
-        first, last = np.where(later, middle + 1, first), np.where(later, last, middle)
-    return np.maximum(np.abs(masked - held[first]), np.abs(held[first + g - 1] - masked))
-
-
 def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
-    """Return the suspected pairs of a pairing of prepared records; the score is the number of agreements."""
-    from reident.kernels import winkler  # compiled code: loaded only where pairs are scored
+    """Return the suspected pairs of a pairing of prepared records.
 
-    low, high = (np.full(pairing.puf.codes.shape, np.nan) for _ in range(2))
-    held = np.full(pairing.eif.codes.shape, np.nan)
-    for at, labels in enumerate(pairing.labels):
-        if labels is not None:  # a category agrees with itself
-            code, held[:, at] = (_numbers(own.codes[:, at]) for own in (pairing.puf, pairing.eif))
-            low[:, at] = high[:, at] = code
-            continue
-        value, held[:, at] = pairing.puf.values[:, at], pairing.eif.values[:, at]
-        found = ranges(pairing.scope.puf[:, at], pairing.scope.eif[:, at], options.agreement)
-        known = ~np.isnan(value)
-        place = np.searchsorted(found.masked, value[known])
-        low[known, at], high[known, at] = found.low[place], found.high[place]
-    puf, eif, agreements, crowded = winkler.most_agreements(
-        low,
-        high,
-        held,
-        min_agree=options.min_agree,
-        keep=setting.keep,
-        threads=setting.threads,
-        progress=setting.progress,
-    )
-    return Scored(puf, eif, agreements.astype(np.float64), crowded)
+    The score is the number of agreements, most first, or the m-th smallest rank distance, the smallest first.
+    """
+    from reident.kernels import closest, winkler  # compiled code: loaded only where pairs are scored
 
-
-def _numbers(codes: np.ndarray) -> np.ndarray:
-    """Return categories as numbers, NaN where missing."""
-    return np.where(codes < 0, np.nan, codes.astype(np.float64))
+    numeric = np.array([labels is None for labels in pairing.labels], np.bool_)
+    masked, held = _numbers(pairing.puf, numeric), _numbers(pairing.eif, numeric)
+    limits: dict[str, Any] = {"keep": setting.keep, "threads": setting.threads, "progress": setting.progress}
+    agreement = options.agreement
+    if isinstance(agreement, Closest):
+        among = held if pairing.scope.eif is pairing.eif.values else pairing.scope.eif
+        m = agreement.closest
+        found = closest.closest(masked, held, among, numeric=numeric, m=m, slack=ULPS, **limits)
+    else:
+        low, high = masked.copy(), masked.copy()  # a category agrees with itself
+        for at in np.flatnonzero(numeric):
+            own = ranges(pairing.scope.puf[:, at], pairing.scope.eif[:, at], agreement)
+            known = ~np.isnan(masked[:, at])
+            place = np.searchsorted(own.masked, masked[known, at])
+            low[known, at], high[known, at] = own.low[place], own.high[place]
+        found = winkler.most_agreements(low, high, held, min_agree=options.min_agree, **limits)
+    puf, eif, level, crowded = found
+    return Scored(puf, eif, level.astype(np.float64), crowded)
 
 
-METRIC = Metric("winkler", "Winkler", Options, "prepared", ranked=True, best="high", score=score, check=check)
+def _numbers(records: Records, numeric: np.ndarray) -> np.ndarray:
+    """Return values, and categories as numbers, NaN where missing."""
+    codes = np.where(records.codes < 0, np.nan, records.codes.astype(np.float64))
+    return np.where(numeric, records.values, codes)
+
+
+def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], _: bool) -> int:
+    """Return how many variables may differ: all but those that must agree.
+
+    For `closest`, all but the categories that must be equal, since every number has a rank distance.
+    """
+    if isinstance(options.agreement, Closest):
+        numeric = sum(variable.type == "numeric" for variable in variables)
+        return len(variables) - max(options.agreement.closest - numeric, 0)
+    return len(variables) - options.min_agree
+
+
+METRIC = Metric(
+    "winkler", "Winkler", Options, "prepared", ranked=True, score=score, tolerance=tolerance, check=check
+)

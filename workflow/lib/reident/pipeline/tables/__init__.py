@@ -11,18 +11,18 @@ from reident.pipeline.tables.linkage import (
     CONFIRM,
     DESCRIBE,
     PREPARE,
+    PROTECTION,
     RANK,
     RATE,
     SCORE,
     STRATIFY,
 )
+from reident.pipeline.tables.matching import MATCH, PREPARE_MATCHING
 from reident.pipeline.tables.risk import (
     ASSESS_FILE,
     COMPARE,
     COMPARED_COLUMNS,
-    MATCH,
     PREPARE_FILERISK,
-    PREPARE_MATCHING,
     REPORT,
     SAMPLE_POPULATION,
 )
@@ -34,10 +34,11 @@ from reident.pipeline.tables.sources import (
     SIMULATE_AMOUNTS,
     SYNTHESIZE,
 )
+from reident.pipeline.tables.verdict import JUDGE
 
 __all__ = [
-    "AGREEMENTS", "ASSESS_FILE", "BIN", "COMPARE", "COMPARED_COLUMNS", "CONFIRM", "DESCRIBE", "MATCH",
-    "MICROAGGREGATE", "POPULATE", "PREPARE", "PREPARE_FILERISK", "PREPARE_MATCHING", "RANK", "RATE", "REPORT",
-    "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY", "SYNTHESIZE", "WHOLE",
-    "Column", "Lines", "Table",
+    "AGREEMENTS", "ASSESS_FILE", "BIN", "COMPARE", "COMPARED_COLUMNS", "CONFIRM", "DESCRIBE", "JUDGE", "MATCH",
+    "MICROAGGREGATE", "POPULATE", "PREPARE", "PREPARE_FILERISK", "PREPARE_MATCHING", "PROTECTION", "RANK", "RATE",
+    "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY", "SYNTHESIZE",
+    "WHOLE", "Column", "Lines", "Table",
 ]  # fmt: skip

@@ -108,6 +108,10 @@ def boolean(name: str, meaning: str, **more: Unpack[_More]) -> Column:
     return Column(name, "boolean", meaning, **more)
 
 
+FILE_KEY = text("{key of the file}", "the key of the record")
+FILE_ROW = integer("row", "row of the file; the header is row 1", "row", only="files without a key")
+"""How the records of a table of one file are named."""
+
 WHOLE = "ALL"
 """The stratum of lines about the whole study."""
 
@@ -126,8 +130,19 @@ def account(folder: str) -> Table:
     return Table("account", f"{folder}/account.csv", meaning, columns, reported=True, section="1")
 
 
+WARNING = (
+    text("severity", "`invalidates`, `understates` (the risk) or `notable`"),
+    text("warning", "what was accepted and what to do; it does not contain a key or a value"),
+    integer("affected", "the records, or the links, that it concerns; empty where they are not known"),
+    number("share", "these as a share of the records, or links, of the file; empty where they are not known"),
+    text("codes", "the codes that it is about, joined by `, `; empty without one"),
+)
+"""The columns of a warning."""
+
+
 def warnings(folder: str) -> Table:
     """Declare the warnings of a step."""
-    columns = (text("warning", "one sentence; it does not contain a key or a value"),)
-    meaning = "What was accepted but may not be what the analyst meant, one warning per line."
-    return Table("warnings", f"{folder}/warnings.csv", meaning, columns, reported=True, section="1")
+    meaning = (
+        "What was accepted but may not be what the analyst meant, one warning per line, the gravest first."
+    )
+    return Table("warnings", f"{folder}/warnings.csv", meaning, WARNING, "labels", section="1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from reident.linkage import protection
 from reident.pipeline.tables.columns import (
     WHOLE,
     Column,
@@ -54,6 +55,21 @@ PREPARE = (
         "prepared/iuf.parquet",
         "The true links, one row per distinct link, by row number of the PUF record and then of the EIF record.",
         (PUF_ROW, EIF_ROW),
+        "records",
+        section="1",
+    ),
+    Table(
+        "clusters",
+        "prepared/clusters.parquet",
+        "The cluster of each PUF record, in the order of the prepared file; no row in a study without `rates.cluster`.",
+        (
+            integer(
+                "cluster",
+                "number of the cluster, in the order of its values; then the records without a value, each alone",
+                "cluster",
+                section="6",
+            ),
+        ),
         "records",
         section="1",
     ),
@@ -210,6 +226,10 @@ RANK = (
     ),
 )
 
+EXPECTED_CORRECT = (
+    "suspected PUF records that are right by one guess among the candidates, on average: the sum over suspected "
+    "records of the share of true links among their candidates"
+)
 CONFIRM = (
     Table(
         "confirmed",
@@ -253,6 +273,7 @@ CONFIRM = (
             integer("n_ambiguous", "PUF records whose top rank has more pairs than the limit"),
             integer("n_pairs", "suspected pairs", "pairs"),
             integer("n_confirmed_pairs", "confirmed pairs", "pairs"),
+            number("expected_correct", EXPECTED_CORRECT, "records", section="6"),
         ),
         reported=True,
         section="5",
@@ -273,11 +294,52 @@ RATES = (
     number("suspected_rate", "n_suspected / n_puf"),
     number("confirmed_rate", "n_confirmed / n_puf"),
     number("conditional_rate", "n_confirmed / n_suspected; empty where nothing is suspected"),
-    number("conditional_low", "lower end of the interval of the conditional rate"),
-    number("conditional_high", "upper end of the interval of the conditional rate"),
+    number("conditional_low", "lower end of the two-sided interval of the conditional rate"),
+    number("conditional_high", "upper end of the two-sided interval of the conditional rate"),
     number("pair_precision", "n_confirmed_pairs / n_pairs"),
     number("reach", "n_confirmed / PUF records with at least one link"),
     number("baseline_rate", "the conditional rate of an intruder who draws at random inside the stratum"),
+    number("expected_correct", EXPECTED_CORRECT, "records"),
+    number("expected_correct_rate", "expected_correct / n_suspected"),
+    number(
+        "best_rank_correct",
+        "the same for a guess among the candidates of rank 1; for unicity, of the smallest order",
+        "records",
+    ),
+    number("best_rank_correct_rate", "best_rank_correct / n_suspected"),
+    integer("n_single", "suspected PUF records with exactly one candidate"),
+    integer("n_single_confirmed", "of these, records whose candidate is the true link"),
+    number("single_rate", "n_single_confirmed / n_single; empty where no record has exactly one candidate"),
+    integer("n_false_outside", "suspected PUF records without a true link to any EIF record"),
+    integer("n_compared", "PUF records with an EIF record in their stratum", section="2"),
+    number(
+        "passing_rate",
+        "(n_suspected + n_ambiguous) / n_compared: the share of compared records with a pair that the threshold lets "
+        "pass",
+        section="4",
+    ),
+    integer(
+        "tolerance",
+        "the number of linking variables that may differ completely in a suspected pair; below 0, nothing can be "
+        "suspected",
+        "variables",
+        section="4",
+    ),
+    integer("n_findable", "PUF records with a true link to an EIF record of their stratum", section="2"),
+    number("conditional_bound", "one-sided upper bound of the conditional rate; only where n_confirmed is 0"),
+)
+CLUSTERS = (
+    text("metric", "the metric"),
+    STRATUM,
+    integer("n_clusters", "clusters with a PUF record", "clusters"),
+    integer("n_suspected", "clusters with a suspected PUF record", "clusters"),
+    integer("n_confirmed", "clusters with a confirmed PUF record", "clusters"),
+    number("suspected_rate", "n_suspected / n_clusters"),
+    number("confirmed_rate", "n_confirmed / n_clusters"),
+    number("conditional_rate", "n_confirmed / n_suspected; empty where nothing is suspected"),
+    number("conditional_low", "lower end of the two-sided interval of the conditional rate"),
+    number("conditional_high", "upper end of the two-sided interval of the conditional rate"),
+    number("conditional_bound", "one-sided upper bound of the conditional rate; only where n_confirmed is 0"),
 )
 RATE = (
     Table(
@@ -288,6 +350,41 @@ RATE = (
         reported=True,
         compared=Lines("rates", "stratum", WHOLE),
         section="6",
+    ),
+    Table(
+        "clusters",
+        "clusters.csv",
+        f"The rates of clusters, one line per metric for the whole study (`{WHOLE}`) and for each stratum; no line in "
+        "a study without `rates.cluster`.",
+        CLUSTERS,
+        reported=True,
+        section="6",
+    ),
+)
+
+PROTECTION = (
+    Table(
+        "rates",
+        "protection/rates.csv",
+        f"The rates before and after protection, one line per metric for the whole study (`{WHOLE}`) and for each "
+        "stratum of one of the two files; strata with the same values are on one line.",
+        (
+            text("metric", "the metric"),
+            text(
+                "stratum",
+                f"the stratum of the study; `{WHOLE}`, or empty for a stratum that it does not have",
+            ),
+            text("stratum_before", "the stratum of the attack on the file before protection; empty as above"),
+            *(
+                column._replace(name=f"{column.name}_{side}", meaning=f"as in `rates.csv`, {side} protection")
+                for name in protection.RATES
+                for column in RATES
+                if column.name == name
+                for side in protection.SIDES
+            ),
+        ),
+        reported=True,
+        section="6.1",
     ),
 )
 
@@ -351,12 +448,12 @@ AGREEMENTS = (
         "agreements",
         "agreements.csv",
         "What the metric `winkler` finds with a larger `min_agree`, one line for each value from that of the study "
-        "to the number of linking variables.",
+        "to the number of linking variables; one line with `closest`, which counts no agreements.",
         (
             text("stratum", f"`{WHOLE}`, the whole study"),
             integer(
                 "min_agree",
-                "number of linking variables that must agree at least",
+                "number of linking variables that must agree at least; empty with `closest`",
                 "variables",
                 section="4.5",
             ),
@@ -375,6 +472,10 @@ AGREEMENTS = (
                 for column in RATES
                 if column.name == name
             ),
+            integer("n_alone", "PUF records whose best rank is one pair, which is a link"),
+            integer("n_among_three", "PUF records with a link among the best ranks of at most three pairs"),
+            number("alone_rate", "n_alone / n_puf"),
+            number("among_three_rate", "n_among_three / n_puf"),
         ),
         reported=True,
         compared=Lines("agreements", "stratum", WHOLE),

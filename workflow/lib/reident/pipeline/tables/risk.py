@@ -1,9 +1,10 @@
-"""The tables of matching-based risk, of the risk of one file, of the comparison and of the report (METHODS §7, §8)."""
+"""The tables of the risk of one file, of the comparison and of the report (METHODS §7)."""
 
 from __future__ import annotations
 
 from reident.pipeline.tables.columns import (
-    Column,
+    FILE_KEY,
+    FILE_ROW,
     Lines,
     Table,
     account,
@@ -12,131 +13,6 @@ from reident.pipeline.tables.columns import (
     number,
     text,
     warnings,
-)
-
-FILE_KEY = text("{key of the file}", "the key of the record")
-FILE_ROW = integer("row", "row of the file; the header is row 1", "row", only="files without a key")
-MATCHED = Column(
-    "{matched variables}",
-    "text or number",
-    "the typed value: a number where the variable has a radius, otherwise text; null where missing",
-)
-PREPARE_MATCHING = (
-    Table(
-        "confidential",
-        "matching/prepared/confidential.parquet",
-        "The typed confidential file, one row per record, in the order of the file.",
-        (
-            integer(".row", "row of the file; the header is row 1", "row"),
-            boolean(".target", "whether the record is a target"),
-            FILE_KEY,
-            MATCHED,
-        ),
-        "records",
-        section="8",
-    ),
-    Table(
-        "synthetic",
-        "matching/prepared/synthetic.parquet",
-        "The typed synthetic files, one after the other, each in the order of the confidential file.",
-        (integer(".file", "the synthetic file, from 1", "file"), MATCHED),
-        "records",
-        section="8",
-    ),
-    account("matching"),
-    warnings("matching"),
-)
-
-FILE = text("file", "`1` … `m` for a synthetic file, `mean` for their mean, or `confidential`")
-MATCH_RISK = (
-    number("expected_match_risk", "expected match risk: Σ T/c over targets with c > 0", "records"),
-    number("true_match_rate", "true match rate: Σ K / N"),
-    number("false_match_rate", "false match rate: Σ F / s; empty where s = 0"),
-    number("unique_matches", "s, targets with c = 1; a mean for `mean`", "records"),
-    integer("targets", "N, the number of targets"),
-)
-SCENARIO = text("scenario", "the name of the set of known variables")
-ONE_FILE = text("file", "`1` … `m` for a synthetic file, or `confidential`")
-MATCH = (
-    Table(
-        "records",
-        "matching/records.parquet",
-        "The match of each target, one row per scenario that is listed, or is the most dangerous subset, and target. "
-        "The four columns of a file come together.",
-        (
-            SCENARIO,
-            FILE_KEY,
-            FILE_ROW,
-            integer("c_{file}", "c, the number of records of the file that match"),
-            boolean("T_{file}", "T, whether the record's own synthetic record is among them"),
-            boolean("K_{file}", "K, whether it is the only one"),
-            boolean("F_{file}", "F, whether the only one is another record"),
-            number("risk", "T/c, the mean over the synthetic files"),
-        ),
-        "records",
-        section="8",
-    ),
-    Table(
-        "summary",
-        "matching/summary.csv",
-        "The risk for the first set of known variables, one line per file.",
-        (FILE, *MATCH_RISK),
-        reported=True,
-        compared=Lines("matching", "file", "mean"),
-        section="8",
-    ),
-    Table(
-        "scenarios",
-        "matching/scenarios.csv",
-        "The risk for every set of known variables, one line per set and file.",
-        (
-            SCENARIO,
-            boolean("listed", "whether the study names the set; otherwise it is one of all subsets"),
-            integer("size", "number of known variables", "variables"),
-            text("known", "the known variables, joined by ` + `"),
-            integer("danger", "1 for the most dangerous set", "rank"),
-            FILE,
-            *MATCH_RISK,
-        ),
-        reported=True,
-        section="8",
-    ),
-    Table(
-        "distribution",
-        "matching/distribution.csv",
-        "Targets by the number of records that match them, one line per scenario, file and class.",
-        (
-            SCENARIO,
-            ONE_FILE,
-            integer("matches_from", "smallest c of the class"),
-            integer("matches_to", "largest c of the class; empty for the last class"),
-            integer("n_records", "targets in the class"),
-            integer("n_own", "of these, targets with T = 1"),
-            number("risk", "Σ T/c of the class", "records"),
-        ),
-        reported=True,
-        section="8",
-    ),
-    Table(
-        "variables",
-        "matching/variables.csv",
-        "The matched variables, one line per variable and file; all records, targets or not.",
-        (
-            text("variable", "the variable"),
-            text("role", "`known` or `synthesized`"),
-            text("type", "`numeric` if it has a radius, otherwise `categorical`"),
-            text("radius", "`relative` or `absolute` and its size; empty without a radius"),
-            ONE_FILE,
-            integer("n_records", "records of the file"),
-            integer("n_missing", "records in which the variable is missing"),
-            integer("n_distinct", "distinct values", "values"),
-            integer(
-                "n_agree", "records whose value is equal to their confidential one, or within the radius"
-            ),
-        ),
-        reported=True,
-        section="8",
-    ),
 )
 
 KEY_CODES = integer(
@@ -165,6 +41,15 @@ PREPARE_FILERISK = (
         section="7",
     ),
     Table(
+        "original",
+        "filerisk/prepared/original.parquet",
+        "The coded values before perturbation, one row per record, in the order of the prepared file; no row without "
+        "`file_risk.original`.",
+        (KEY_CODES,),
+        "records",
+        section="7",
+    ),
+    Table(
         "categories",
         "filerisk/categories.csv",
         "The categories of the key variables, one line per variable and code.",
@@ -174,6 +59,7 @@ PREPARE_FILERISK = (
             text("label", "the category, or the bin of a numeric variable in words"),
             integer("n_file", "records of the file"),
             integer("n_population", "records of the population; 0 without one"),
+            boolean("missing", "whether it is the category of missing values"),
         ),
         "labels",
         reported=True,
@@ -204,7 +90,11 @@ ASSESS_FILE = (
         (
             FILE_KEY,
             FILE_ROW,
-            integer("cell_size", "size of the record's cell; 0 where it misses a value of the key"),
+            integer(
+                "cell_size",
+                "size of the record's cell, 0 where it misses a value of the key; with `missing: wildcard` the number "
+                "of records that match it, itself included",
+            ),
             boolean("unique", "whether it is a sample unique"),
             boolean(
                 "special_unique", "whether it is a special unique: unique on a proper subset of the key too"
@@ -220,6 +110,11 @@ ASSESS_FILE = (
                 "population_reciprocal",
                 "reciprocal of the record's population cell; null where the population has no such cell",
                 only="studies with a population",
+            ),
+            integer(
+                "n_coarser",
+                "coarser keys on which a sample unique is still unique; 0 for other records",
+                "keys",
             ),
         ),
         "records",
@@ -245,7 +140,7 @@ ASSESS_FILE = (
             boolean("chosen", "whether the study chooses the definition"),
             integer("U", "sample uniques"),
             integer("P", "records in cells of size two"),
-            number("f", "sampling fraction"),
+            number("f", "sampling fraction of the cells"),
             number("Q", "exponent of the user guide; empty for `elliot-manning`", ""),
             number("dis", DIS),
             number("sum", "sum of DIS-SUDA over all records", "records"),
@@ -273,8 +168,10 @@ ASSESS_FILE = (
         "filerisk/cells.csv",
         "Cells of the whole key by size, one line per size that occurs.",
         (
-            integer("cell_size", "size of the cell"),
-            integer("n_cells", "cells of the size", "cells"),
+            integer(
+                "cell_size", "size of the cell, or number of records that match with `missing: wildcard`"
+            ),
+            integer("n_cells", "cells of the size; empty with `missing: wildcard`", "cells"),
             integer("n_records", "records in these cells"),
         ),
         reported=True,
@@ -344,6 +241,50 @@ ASSESS_FILE = (
         "filerisk/classes.csv",
         "Records by class of DIS-SUDA, one line per definition and class.",
         (DEFINITION, ABOVE, UP_TO, integer("n", "records in the class"), *TRUTH),
+        reported=True,
+        section="7",
+    ),
+    Table(
+        "coarser",
+        "filerisk/coarser.csv",
+        "Sample uniques by coarser keys, one line per key variable that is dropped, then one per item of `collapse`.",
+        (
+            text("variable", "the key variable"),
+            text("change", "`dropped`, or `collapsed` to coarser codes"),
+            integer("n_levels", "categories that are left; empty where it is dropped", "categories"),
+            integer("n_surviving", "sample uniques that are unique on the coarser key too"),
+            number("share_surviving", "the same as a share of the sample uniques; empty without one"),
+            number(
+                "half_surviving",
+                "expected uniques of a half of the file that are unique in it on the coarser key too",
+                "records",
+            ),
+            number("half_other", "expected uniques of a half of the file that are not", "records"),
+            number(
+                "still_surviving", "share of `half_surviving` that is unique in the file; empty without any"
+            ),
+            number("still_other", "share of `half_other` that is unique in the file; empty without any"),
+            number(
+                "truth_surviving",
+                "surviving uniques / persons in their population cells; empty without a population or record",
+            ),
+            number("truth_other", "the same of the other uniques"),
+        ),
+        reported=True,
+        section="7",
+    ),
+    Table(
+        "conventions",
+        "filerisk/conventions.csv",
+        "Records that violate k-anonymity, one line per convention for missing values.",
+        (
+            text("convention", "`excluded`, `category` or `wildcard`"),
+            integer("n_records", "records that are counted"),
+            *(
+                integer(f"below_{k}", f"records with fewer than {k} matches, themselves included")
+                for k in (2, 3, 5)
+            ),
+        ),
         reported=True,
         section="7",
     ),

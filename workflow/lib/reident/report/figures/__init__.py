@@ -5,11 +5,13 @@ from reident.report.figures.filerisk import (
     risk_cells,
     risk_classes,
     risk_contributions,
+    risk_probabilities,
     risk_samples,
 )
 from reident.report.figures.matching import matching_distribution, matching_subsets, matching_summaries
 from reident.report.figures.microaggregation import masked_agreements
-from reident.report.figures.pairs import overlap, ranks
+from reident.report.figures.pairs import overlap_confirmed, overlap_suspected, ranks
+from reident.report.figures.protection import protection, protection_by_variant
 from reident.report.figures.rates import rank_limit, rates_by_metric
 from reident.report.figures.strata import rates_by_stratum, strata
 from reident.report.figures.style import Figure
@@ -24,7 +26,10 @@ __all__ = [
     "matching_distribution",
     "matching_subsets",
     "matching_summaries",
-    "overlap",
+    "overlap_confirmed",
+    "overlap_suspected",
+    "protection",
+    "protection_by_variant",
     "rank_limit",
     "ranks",
     "rates_by_metric",
@@ -33,6 +38,7 @@ __all__ = [
     "risk_cells",
     "risk_classes",
     "risk_contributions",
+    "risk_probabilities",
     "risk_samples",
     "strata",
     "variants_matching",

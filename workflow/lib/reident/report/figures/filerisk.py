@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from reident.filerisk.dis import Z
 from reident.report.figures.rates import top_of
 from reident.report.figures.style import (
     CONFIRMED,
@@ -36,9 +37,11 @@ from reident.report.tables.filerisk import (
     by_contribution,
     cells_by_class,
     classes_by_definition,
+    is_wildcard,
+    quantity,
 )
 from reident.report.tables.filerisk_population import BY_SAMPLE, BY_TENTH, tenths_by_definition
-from reident.report.wording import count, percent, some
+from reident.report.wording import count, defined, percent, some, span
 
 LOOKS = {"elliot-manning": LINES["unicity"], "user-guide": LINES["taxicab"]}
 """Colour and marker of a definition."""
@@ -52,7 +55,8 @@ TEXT = Sentences("filerisk")
 @part(CELLS, SUMMARY)
 def risk_cells(results: Results) -> Figure:
     """Draw the records by the size of their cell."""
-    classes = cells_by_class(results)
+    classes, wildcard = cells_by_class(results), is_wildcard(results)
+    caption = TEXT("cells.figure.caption_wildcard") if wildcard else TEXT("cells.figure.caption")
 
     def draw(sheet: Sheet) -> None:
         axes, at = sheet.panels[0], range(len(classes))
@@ -60,13 +64,66 @@ def risk_cells(results: Results) -> Figure:
         count_axis(axes, "y")
         ticks = [size_tick(*ends) for ends in zip(classes["low"], classes["high"], strict=True)]
         axes.set_xticks(list(at), ticks, fontsize=7)
-        axes.set_xlabel(TEXT("cells.figure.x"))
+        axes.set_xlabel(TEXT("cells.figure.x_wildcard") if wildcard else TEXT("cells.figure.x"))
         axes.set_ylabel(TEXT("cells.figure.y"))
 
     cells = "; ".join(f"{row.label}: {count(row.n_records)}" for row in classes.itertuples())
-    return figure(
-        draw, height=2.0, alt=TEXT("cells.figure.alt", cells=cells), caption=TEXT("cells.figure.caption")
+    return figure(draw, height=2.0, alt=TEXT("cells.figure.alt", cells=cells), caption=caption)
+
+
+@part(SUMMARY)
+def risk_probabilities(results: Results) -> Figure | None:
+    """Draw DIS by its forms, each with the interval for its error, beside the truth; nothing where it is undefined."""
+    lines = {name: line for name, line in _probabilities(results).items() if defined(line[0])}
+    if "general" not in lines:
+        return None
+    names = [TEXT(f"dis.figure.{name}") for name in lines]
+    truth = "truth" in lines
+    ends = [line[2] if defined(line[2]) else line[0] for line in lines.values()]
+
+    def draw(sheet: Sheet) -> None:
+        axes = sheet.panels[0]
+        for place, (name, (value, low, high)) in enumerate(lines.items()):
+            marker, colour = ("D", LIMIT) if name == "truth" else ("o", CONFIRMED)
+            if defined(low):
+                axes.hlines(place, low, high, color=SUSPECTED, linewidth=5, zorder=2)
+            axes.plot(value, place, marker, color=colour, markersize=5, zorder=3)
+        percent_axis(axes, top_of(ends, None))
+        rows(axes, names, letters(sheet))
+
+    shown = "; ".join(
+        f"{name} {percent(value)}" + (f" ({span(low, high)})" if defined(low) else "")
+        for name, (value, low, high) in zip(names, lines.values(), strict=True)
     )
+    caption = TEXT("dis.figure.caption")
+    return figure(
+        draw,
+        height=height_of(len(lines)),
+        alt=TEXT("dis.figure.alt", rows=shown),
+        caption=TEXT("dis.figure.caption_truth", caption=caption) if truth else caption,
+    )
+
+
+def _probabilities(results: Results) -> dict[str, tuple[float, float, float]]:
+    """Return each estimate with the ends of its interval, NaN where they are not defined."""
+    every = set(results.table(SUMMARY)["quantity"])
+    nothing = float("nan")
+    names = {
+        "general": "dis",
+        "special": "dis_special",
+        "original": "dis_original",
+        "original_special": "dis_original_special",
+        "truth": "true_match_probability",
+    }
+    lines = {}
+    for name, estimate in names.items():
+        if estimate in every:
+            value = quantity(results, estimate)
+            away = Z * quantity(results, f"{estimate}_se") if name.endswith("special") else nothing
+            ends = (max(0.0, value - away), min(1.0, value + away)) if away >= 0 else (nothing, nothing)
+            lines[name] = (value, *ends)
+    lines["general"] = (lines["general"][0], quantity(results, "dis_low"), quantity(results, "dis_high"))
+    return lines
 
 
 @part(VARIABLES)

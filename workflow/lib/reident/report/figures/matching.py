@@ -31,11 +31,13 @@ from reident.report.tables.matching import (
     DISTRIBUTION,
     LIMITS,
     MEAN,
+    POOLED,
     SCENARIOS,
     by_intruder,
     first_intruder,
     limited_summary,
     limits,
+    pooled,
     synthetic_files,
 )
 from reident.report.tables.matching_sets import (
@@ -50,20 +52,23 @@ from reident.report.wording import count, percent, shorten, some
 SUMMARIES = {limited_summary(limit): heading for limit, heading in LIMITS.items()}
 """The three summaries, each with the heading of its panel."""
 
+TOGETHER = "together"
+"""All synthetic files used together, among the files."""
+
 MAX_LETTERS = 34
 """Letters of a set's name that fit beside its dot."""
 
 TEXT = Sentences("matching")
 
 
-@part(SCENARIOS, DISTRIBUTION)
+@part(SCENARIOS, DISTRIBUTION, POOLED)
 def matching_summaries(results: Results) -> Figure:
-    """Draw the three summaries of every intruder: each synthetic file, their mean and the confidential file."""
+    """Draw the three summaries by intruder: every file, the mean of the synthetic ones, and all of them together."""
     intruders = listed_intruders(results) or [first_intruder(results)]
-    shares = {
-        file: _shares(results, file).loc[intruders]
-        for file in [*synthetic_files(results), MEAN, CONFIDENTIAL]
-    }
+    lines = {file: by_intruder(results, file) for file in [*synthetic_files(results), MEAN, CONFIDENTIAL]}
+    if len(lines) > 3:
+        lines[TOGETHER] = pooled(results)
+    shares = {file: _shares(own.loc[intruders]) for file, own in lines.items()}
     limit = _limits(results)
 
     def draw(sheet: Sheet) -> None:
@@ -78,6 +83,8 @@ def matching_summaries(results: Results) -> Figure:
         sheet.key()
 
     caption = TEXT("summaries.figure.caption")
+    if TOGETHER in shares:
+        caption = TEXT("summaries.figure.caption_pooled", caption=caption)
     return figure(
         draw,
         panels=3,
@@ -92,9 +99,8 @@ def matching_summaries(results: Results) -> Figure:
     )
 
 
-def _shares(results: Results, file: str) -> pd.DataFrame:
-    """Return the summaries of a file by intruder, the expected match risk as a share of the targets."""
-    lines = by_intruder(results, file)
+def _shares(lines: pd.DataFrame) -> pd.DataFrame:
+    """Return summaries with the expected match risk as a share of the targets."""
     return lines.assign(expected_match_risk=lines["expected_match_risk"] / lines["targets"])
 
 
@@ -113,7 +119,7 @@ def _dots(axes: Axes, values: dict[str, pd.Series]) -> None:
     axes.hlines(at, mean, confidential, color=RULE, linewidth=2, zorder=1)
     label: str | None = TEXT("summaries.figure.synthetic")
     for file, shares in values.items():
-        if file not in (MEAN, CONFIDENTIAL):
+        if file not in (MEAN, CONFIDENTIAL, TOGETHER):
             axes.plot(shares, at, "o", color=SUSPECTED, markersize=3.4, zorder=2, label=label, clip_on=False)
             label = None
     look: Look = {
@@ -133,18 +139,22 @@ def _dots(axes: Axes, values: dict[str, pd.Series]) -> None:
         label=TEXT("summaries.figure.mean"),
         clip_on=False,
     )
+    if TOGETHER in values:
+        diamond: Look = {**look, "color": "none", "markeredgecolor": CONFIRMED, "markersize": 6.5}
+        axes.plot(values[TOGETHER], at, "D", label=TEXT("summaries.figure.pooled"), **diamond)
     axes.plot(confidential, at, "s", label=TEXT("summaries.figure.confidential"), **look)
 
 
 def _described(shares: dict[str, pd.DataFrame], intruder: str) -> str:
     """Return the summaries of an intruder in words."""
-    mean, confidential = shares[MEAN].loc[intruder], shares[CONFIDENTIAL].loc[intruder]
+    files = {MEAN: "mean", TOGETHER: "pooled", CONFIDENTIAL: "confidential"}
+    shown = {field: shares[file].loc[intruder] for file, field in files.items() if file in shares}
+    kind = "alt_pooled" if TOGETHER in shares else "alt_summary"
     summaries = [
         TEXT(
-            "summaries.figure.alt_summary",
+            f"summaries.figure.{kind}",
             summary=heading.lower(),
-            mean=percent(mean[summary]),
-            confidential=percent(confidential[summary]),
+            **{field: percent(line[summary]) for field, line in shown.items()},
         )
         for summary, heading in SUMMARIES.items()
     ]

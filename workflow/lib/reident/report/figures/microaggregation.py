@@ -28,7 +28,7 @@ TEXT = Sentences("microaggregation")
 @part(AGREEMENTS)
 def masked_agreements(results: Results) -> Figure | None:
     """Draw the confirmed rate for every `min_agree`, with a panel for each value of what varies first."""
-    lines = rates_by_agreement(results)
+    lines = rates_by_agreement(results).dropna(subset="min_agree").astype({"min_agree": int})
     if lines["min_agree"].nunique() < 2:
         return None
     panels = _panels(lines)

@@ -9,7 +9,6 @@ from matplotlib.ticker import MaxNLocator
 from reident.report.figures.style import (
     CONFIRMED,
     INK,
-    MUTED,
     RULE,
     SUSPECTED,
     Figure,
@@ -33,6 +32,8 @@ MAX_SETS = 24
 def ranks(results: Results) -> Figure | None:
     """Draw records and pairs by rank, or by order for unicity, one panel per metric."""
     by_metric = {metric: lines for metric in results.metrics if len(lines := levels(results, metric))}
+    uniform = [metric for metric, lines in by_metric.items() if _is_uniform(lines)]
+    by_metric = {metric: lines for metric, lines in by_metric.items() if metric not in uniform}
     if not by_metric:
         return None
     names = {metric: "rank" if metric in results.ranked else "order" for metric in by_metric}
@@ -49,8 +50,20 @@ def ranks(results: Results) -> Figure | None:
     caption = TEXT("ranks.figure.caption", keep=results.study["rank_filter"]["keep"])
     if len(results.ranked) < len(results.metrics):
         caption += f" {TEXT('ranks.figure.order')}"
+    if uniform:
+        caption += " " + TEXT(
+            "ranks.figure.uniform", n=len(uniform), metrics=listed([title(metric) for metric in uniform])
+        )
     alt = _ranks_alt(by_metric, names)
     return figure(draw, panels=max(2, len(by_metric)), height=1.95, alt=alt, caption=caption)
+
+
+def _is_uniform(lines: pd.DataFrame) -> bool:
+    """Return whether nearly every record has one pair of each rank: a block of bars that shows nothing."""
+    pairs = lines["n_pairs"]
+    return (
+        len(lines) > 2 and pairs.min() >= 0.8 * pairs.max() and pairs.sum() <= 1.1 * lines["n_pufids"].sum()
+    )
 
 
 def _bars(axes: Axes, lines: pd.DataFrame) -> None:
@@ -81,60 +94,67 @@ def _ranks_alt(by_metric: dict[str, pd.DataFrame], names: dict[str, str]) -> str
     return " ".join(texts)
 
 
-def intersections(results: Results) -> pd.DataFrame:
-    """Return released records by the exact set of metrics that finds them: columns metrics, suspected, confirmed."""
+def intersections(results: Results, found: str) -> pd.DataFrame:
+    """Return the records that are suspected, or confirmed, by the exact set of metrics: columns metrics, records."""
     lines = results.table("description/overlap.csv")
-    wide = lines.pivot_table(index="metrics", columns="set", values="n_pufids", aggfunc="sum", fill_value=0)
-    wide = wide.reindex(columns=["suspected", "confirmed"], fill_value=0).reset_index()
-    largest_first: Look = {"by": ["suspected", "confirmed", "metrics"], "ascending": [False, False, True]}
-    return wide.sort_values(**largest_first, ignore_index=True)
+    lines = lines[lines["set"] == found].rename(columns={"n_pufids": "records"})[["metrics", "records"]]
+    largest_first: Look = {"by": ["records", "metrics"], "ascending": [False, True]}
+    return lines.sort_values(**largest_first, ignore_index=True)
 
 
 @part("description/overlap.csv")
-def overlap(results: Results) -> Figure | None:
-    """Draw the suspected and confirmed records by the set of metrics that finds them."""
-    sets = intersections(results)
+def overlap_suspected(results: Results) -> Figure | None:
+    """Draw the suspected records by the set of metrics that suspects them."""
+    return _overlap(results, "suspected", SUSPECTED)
+
+
+@part("description/overlap.csv")
+def overlap_confirmed(results: Results) -> Figure | None:
+    """Draw the confirmed records by the set of metrics that confirms them."""
+    return _overlap(results, "confirmed", CONFIRMED)
+
+
+def _overlap(results: Results, found: str, colour: str) -> Figure | None:
+    """Draw records by the exact set of metrics that finds them."""
+    sets = intersections(results, found)
     if len(results.metrics) < 2 or sets.empty:
         return None
     shown = sets.head(MAX_SETS)
 
     def draw(sheet: Sheet) -> None:
         upper, lower = sheet.panels
-        _towers(upper, shown, narrow=sheet.narrow)
+        _towers(upper, shown, colour, narrow=sheet.narrow)
         _matrix(lower, shown, results)
-        sheet.key()
 
-    caption = TEXT("overlap.figure.caption")
+    caption = TEXT(f"overlap.figure.caption.{found}")
     if len(sets) > len(shown):
         caption += f" {TEXT('overlap.figure.largest', shown=len(shown), total=len(sets))}"
     matrix = 0.06 + 0.17 * len(results.metrics)
     return figure(
         draw,
         panels=2,
-        height=1.69 + matrix,
-        alt=_overlap_alt(sets),
+        height=1.5 + matrix,
+        alt=_overlap_alt(sets, found),
         caption=caption,
         stacked=True,
         sharex=True,
-        height_ratios=[1.45, matrix],
+        height_ratios=[1.3, matrix],
     )
 
 
-def _towers(axes: Axes, shown: pd.DataFrame, *, narrow: bool) -> None:
-    at = range(len(shown))
-    for name, colour in (("suspected", SUSPECTED), ("confirmed", CONFIRMED)):
-        axes.bar(at, shown[name], width=0.62, color=colour, label=TEXT(f"overlap.figure.{name}"))
-    highest = shown[["suspected", "confirmed"]].max(axis=1)
-    look: Look = {"textcoords": "offset points", "ha": "center", "fontsize": 6.5, "color": INK}
-    for place, (row, high) in enumerate(zip(shown.itertuples(), highest, strict=True)):
-        if narrow:
-            text = f"{count(row.suspected)} · {count(row.confirmed)}"
-            axes.annotate(text, (place, high), xytext=(0.5, 3), rotation=90, va="bottom", **look)
-            continue
-        axes.annotate(count(row.confirmed), (place, high), xytext=(0, 2), fontweight="bold", **look)
-        axes.annotate(count(row.suspected), (place, high), xytext=(0, 9.5), **{**look, "color": MUTED})
+def _towers(axes: Axes, shown: pd.DataFrame, colour: str, *, narrow: bool) -> None:
+    axes.bar(range(len(shown)), shown["records"], width=0.62, color=colour)
+    look: Look = {
+        "textcoords": "offset points",
+        "ha": "center",
+        "va": "bottom",
+        "fontsize": 6.5,
+        "color": INK,
+    }
+    for place, n in enumerate(shown["records"]):
+        axes.annotate(count(n), (place, n), xytext=(0, 2), rotation=90 * narrow, **look)
     count_axis(axes, "y")
-    axes.set_ylim(0, (1.55 if narrow else 1.22) * max(1, highest.max()))
+    axes.set_ylim(0, (1.4 if narrow else 1.15) * max(1, shown["records"].max()))
     axes.tick_params(axis="x", labelbottom=False)
 
 
@@ -152,14 +172,13 @@ def _matrix(axes: Axes, shown: pd.DataFrame, results: Results) -> None:
     axes.spines["bottom"].set_visible(False)
 
 
-def _overlap_alt(sets: pd.DataFrame) -> str:
+def _overlap_alt(sets: pd.DataFrame, found: str) -> str:
     cells = [
         TEXT(
             "overlap.figure.cell",
             metrics=listed([title(name) for name in row.metrics.split("+")]),
-            suspected=round(row.suspected),
-            confirmed=round(row.confirmed),
+            records=round(row.records),
         )
         for row in sets.head(MAX_SETS).itertuples()
     ]
-    return TEXT("overlap.figure.alt", n=len(sets), cells="; ".join(cells))
+    return TEXT(f"overlap.figure.alt.{found}", n=len(sets), cells="; ".join(cells))

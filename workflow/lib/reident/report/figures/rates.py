@@ -32,6 +32,9 @@ PATTERNS = Sentences("patterns")
 KEY_PAD = 18
 """Points between an axis and its title, which leave room for a legend."""
 
+FULL = 1.02
+"""The end of an axis of shares that goes to 100 %."""
+
 MARGIN = 1.08
 """Length of an axis relative to its largest value."""
 
@@ -100,12 +103,11 @@ def _outcome(axes: Axes, whole: pd.DataFrame) -> None:
             **look,
         )
         start = start + records / n
-    percent_axis(axes, min(1.0, 1.06 * float(start.max()) or 0.1))
+    percent_axis(axes, 1.0)
     axes.set_title(TEXT("by_metric.figure.outcome"), pad=KEY_PAD)
 
 
 def _conditional(axes: Axes, whole: pd.DataFrame, limit: float | None) -> None:
-    top = top_of(list(whole["conditional_high"]), limit)
     at = [place for place, n in enumerate(whole["n_suspected"]) if n]
     known = whole.iloc[at]
     ends = known["conditional_low"], known["conditional_high"]
@@ -142,7 +144,7 @@ def _conditional(axes: Axes, whole: pd.DataFrame, limit: float | None) -> None:
             )
         else:
             axes.text(0.02, place, f"{UNDEFINED}  {nothing}", transform=beside, color=MUTED, **aligned)
-    percent_axis(axes, 1.22 * top)
+    percent_axis(axes, 1.22)  # the rates are written beyond 100 %
     limit_line(axes, limit, at_top=False)
     axes.set_title(TEXT("by_metric.figure.conditional"), pad=KEY_PAD)
 
@@ -208,8 +210,9 @@ def rank_limit(results: Results) -> Figure | None:
     caption = PATTERNS("rank_limit.figure.caption", max=int(lines["max_pairs"].max()))
     if results.limit is not None:
         caption += f" {PATTERNS('rank_limit.figure.limit')}"
+    caption += f" {PATTERNS('rank_limit.figure.claims')}"
     alt = _limit_alt(results, lines)
-    return figure(draw, panels=3, height=2.15, alt=alt, caption=caption, across=1, between=0.04)
+    return figure(draw, panels=len(PANELS), height=2.15, alt=alt, caption=caption, across=1, between=0.04)
 
 
 def _curves(axes: Axes, lines: pd.DataFrame, column: str, results: Results) -> None:
@@ -220,7 +223,7 @@ def _curves(axes: Axes, lines: pd.DataFrame, column: str, results: Results) -> N
         colour, marker = LINES.get(metric, (MUTED, "o"))
         look: Look = {"color": colour, "marker": marker, "markersize": 2.6, "linewidth": 1.2}
         axes.plot(by_limit["max_pairs"], by_limit[column], label=title(metric), **look)
-    share_axis(axes, top_of(list(lines[column]), results.limit if column == "conditional_rate" else None))
+    share_axis(axes, FULL)
     axes.set_xlim(0.3, last + 0.7)
     axes.set_xticks(
         sorted({1, results.max_pairs, *range(5, last + 1, 5)} if last > 5 else range(1, last + 1))

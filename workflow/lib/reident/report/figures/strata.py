@@ -115,11 +115,12 @@ def rates_by_stratum(results: Results) -> Figure | None:
     by_metric = {metric: rates.loc[metric].reindex(shown["stratum"]) for metric in results.metrics}
     if all(lines["conditional_rate"].isna().all() for lines in by_metric.values()):
         return None
-    top = _top(by_metric, results.limit)
+    limits = [results.limit_of(metric) for metric in results.metrics]
+    top = _top(by_metric, max((limit for limit in limits if limit is not None), default=None))
 
     def draw(sheet: Sheet) -> None:
         for axes, (metric, lines) in zip(sheet.panels, by_metric.items(), strict=True):
-            _panel(axes, lines, rates.loc[(metric, WHOLE), "conditional_rate"], results.limit, top)
+            _panel(axes, lines, rates.loc[(metric, WHOLE), "conditional_rate"], results.limit_of(metric), top)
             axes.set_title(title(metric), pad=14)
         _name_rows(sheet, results, shown)
 
@@ -136,16 +137,14 @@ def rates_by_stratum(results: Results) -> Figure | None:
 
 def _caption(results: Results) -> str:
     text = RATES("by_stratum.figure.caption", level=declared(results.level), undefined=UNDEFINED)
-    if results.limit is not None:
+    if any(results.limit_of(metric) is not None for metric in results.metrics):
         text += f" {RATES('by_stratum.figure.limit')}"
     return with_strata_note(results, text)
 
 
 def _top(by_metric: dict[str, pd.DataFrame], limit: float | None) -> float:
-    """Return the end of an axis that shows every rate and most of the intervals."""
-    rates = pd.concat([lines["conditional_rate"] for lines in by_metric.values()]).dropna()
-    highs = pd.concat([lines["conditional_high"] for lines in by_metric.values()]).dropna()
-    return min(1.0, top_of([1.05 * float(rates.max()), 1.05 * float(highs.median())], limit))
+    """Return the end of an axis that shows every interval."""
+    return top_of([float(lines["conditional_high"].max()) for lines in by_metric.values()], limit)
 
 
 def _panel(axes: Axes, lines: pd.DataFrame, whole: float, limit: float | None, top: float) -> None:
@@ -177,7 +176,7 @@ def _rates_alt(results: Results, by_metric: dict[str, pd.DataFrame]) -> str:
             continue
         low, high = percent(known.min()), percent(known.max())
         texts.append(RATES("by_stratum.figure.alt.range", metric=name, low=low, high=high))
-        if results.limit is not None:
-            n, limit = int((known > results.limit).sum()), declared(results.limit)
-            texts.append(RATES("by_stratum.figure.alt.above", n=n, metric=name, limit=limit))
+        if (limit := results.limit_of(metric)) is not None:
+            n = int((known > limit).sum())
+            texts.append(RATES("by_stratum.figure.alt.above", n=n, metric=name, limit=declared(limit)))
     return " ".join([*texts, RATES("by_stratum.figure.alt.end")])

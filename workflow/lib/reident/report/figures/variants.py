@@ -65,7 +65,7 @@ class Curve(NamedTuple):
 
 @part(RATES)
 def variants_rates(results: Results) -> Figure | None:
-    """Draw the three rates of every variant, as lines over a numeric setting, otherwise row by row."""
+    """Draw the rates of every variant, as lines over a numeric setting, otherwise row by row."""
     by_metric = {title(metric): lines_of(results, metric) for metric in changed_metrics(results)}
     if not any(lines["n_suspected"].any() for lines in by_metric.values()):
         return None
@@ -105,13 +105,14 @@ def _figure(
     if over and as_lines:
         return figure(
             lambda sheet: _draw_curves(sheet, curves, over, panels, limits),
-            panels=3, height=2.3 + 0.12 * (len(curves) > 4), alt=alt, caption=caption, across=1, between=0.05,
+            panels=len(panels), height=2.3 + 0.12 * (len(curves) > 4), alt=alt, caption=caption, across=1, between=0.05,
         )  # fmt: skip
     lines = shown_lines(next(iter(by_metric.values())), next(reversed(panels)))
-    names = [_label(results, line) for _, line in lines.iterrows()]
+    names = [label(results, line) for _, line in lines.iterrows()]
     return figure(
         lambda sheet: _draw_rows(sheet, by_metric, lines, names, panels, limits),
-        panels=3, height=0.45 + height_of(len(names)), alt=alt, caption=caption, across=1, between=0.05, sharey=True,
+        panels=len(panels), height=0.45 + height_of(len(names)), alt=alt, caption=caption, across=1, between=0.05,
+        sharey=True,
     )  # fmt: skip
 
 
@@ -218,8 +219,8 @@ def _draw_rows(
         sheet.key()
 
 
-def _label(results: Results, line: pd.Series) -> str:
-    """Return the settings of a variant."""
+def label(results: Results, line: pd.Series) -> str:
+    """Return the settings of a variant in words."""
     return ", ".join(_setting(name, line[f"set_{name}"]) for name in setting_names(results))
 
 
@@ -235,7 +236,7 @@ def _alt(results: Results, by_metric: dict[str, pd.DataFrame], panels: dict[str,
                 TEXT("figure.alt.cell", name=_inside(name), share=percent(line[column]))
                 for column, name in panels.items()
             )
-            fields = {"variant": _label(results, line), "cells": cells}
+            fields = {"variant": label(results, line), "cells": cells}
             if metric:
                 texts.append(TEXT("figure.alt.metric", metric=metric, **fields))
             else:

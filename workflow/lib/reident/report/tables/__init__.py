@@ -4,19 +4,19 @@ from reident.report.layout import Column, Part, Text, block, part, section, tabl
 from reident.report.results import Results, open_results
 from reident.report.tables.annex import account, command, cut_points, provenance, sign_off, versions
 from reident.report.tables.attack import files, premise, strata, strata_table, variables
-from reident.report.tables.choices import choices, choices_text, warnings
+from reident.report.tables.choices import choices, choices_text
 from reident.report.tables.filerisk import (
     risk_cells,
     risk_classes,
     risk_definitions,
-    risk_dis,
     risk_findings,
     risk_hazards,
     risk_levels,
+    risk_overall,
     risk_premise,
-    risk_suda,
     risk_variables,
 )
+from reident.report.tables.filerisk_dis import risk_dis, risk_original
 from reident.report.tables.filerisk_population import (
     risk_account,
     risk_bins,
@@ -25,26 +25,27 @@ from reident.report.tables.filerisk_population import (
     risk_claims,
     risk_population,
     risk_samples,
-    risk_warnings,
 )
+from reident.report.tables.filerisk_uniques import risk_coarser, risk_conventions, risk_suda
 from reident.report.tables.front import findings, overall, verdicts
 from reident.report.tables.matching import (
-    matching_findings,
     matching_overall,
     matching_premise,
     matching_summaries,
     matching_variables,
     matching_verdicts,
 )
+from reident.report.tables.matching_findings import matching_findings
+from reident.report.tables.matching_pooled import matching_pooled
 from reident.report.tables.matching_sets import (
     matching_account,
     matching_choices,
     matching_distribution,
     matching_scenarios,
     matching_subsets,
-    matching_warnings,
 )
 from reident.report.tables.microaggregation import (
+    agreements_table,
     claim,
     claim_table,
     masked_account,
@@ -59,14 +60,29 @@ from reident.report.tables.patterns import (
     rank_limit,
     ranks,
 )
-from reident.report.tables.rates import pairs_by_metric, rates_by_metric, rates_by_stratum, strata_sentence
+from reident.report.tables.protection import (
+    protection_by_metric,
+    protection_by_stratum,
+    protection_by_variant,
+    protection_findings,
+)
+from reident.report.tables.rates import (
+    clusters_by_metric,
+    pairs_by_metric,
+    rates_by_metric,
+    rates_by_stratum,
+    strata_sentence,
+)
 from reident.report.tables.variants import (
     variants_findings,
     variants_matching,
+    variants_passing,
     variants_rates,
     variants_risk,
     variants_text,
+    variants_verdicts,
 )
+from reident.report.tables.warnings import grave_warnings, warnings
 from reident.report.wording import escape
 
 __all__ = [
@@ -77,17 +93,20 @@ __all__ = [
     "account",
     "agreement_table",
     "agreement_text",
+    "agreements_table",
     "ambiguous",
     "block",
     "choices",
     "choices_text",
     "claim",
     "claim_table",
+    "clusters_by_metric",
     "command",
     "cut_points",
     "escape",
     "files",
     "findings",
+    "grave_warnings",
     "masked_account",
     "masked_premise",
     "masked_variables",
@@ -96,19 +115,23 @@ __all__ = [
     "matching_distribution",
     "matching_findings",
     "matching_overall",
+    "matching_pooled",
     "matching_premise",
     "matching_scenarios",
     "matching_subsets",
     "matching_summaries",
     "matching_variables",
     "matching_verdicts",
-    "matching_warnings",
     "open_results",
     "overall",
     "overlap",
     "pairs_by_metric",
     "part",
     "premise",
+    "protection_by_metric",
+    "protection_by_stratum",
+    "protection_by_variant",
+    "protection_findings",
     "provenance",
     "rank_limit",
     "ranks",
@@ -121,17 +144,20 @@ __all__ = [
     "risk_choices",
     "risk_claims",
     "risk_classes",
+    "risk_coarser",
+    "risk_conventions",
     "risk_definitions",
     "risk_dis",
     "risk_findings",
     "risk_hazards",
     "risk_levels",
+    "risk_original",
+    "risk_overall",
     "risk_population",
     "risk_premise",
     "risk_samples",
     "risk_suda",
     "risk_variables",
-    "risk_warnings",
     "section",
     "sign_off",
     "strata",
@@ -141,9 +167,11 @@ __all__ = [
     "variables",
     "variants_findings",
     "variants_matching",
+    "variants_passing",
     "variants_rates",
     "variants_risk",
     "variants_text",
+    "variants_verdicts",
     "verdicts",
     "versions",
     "warnings",

@@ -1,4 +1,4 @@
-"""List the choices that the sources leave open, with the option in force, and the warnings (METHODS)."""
+"""List the choices that the sources leave open, with the option in force (METHODS)."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
-from reident.linkage.metrics import euclidean, unicity
+from reident.linkage.metrics import adhoc, unicity
 from reident.linkage.metrics.adhoc import DEFAULT_BANDS
-from reident.report.layout import Column, block, part, table
+from reident.linkage.parts import Variable
+from reident.report.layout import Column, paragraphs, part, table
 from reident.report.results import Results, title
 from reident.report.sentences import Sentences
-from reident.report.tables.front import unconfirmable
 from reident.report.tables.rates import INTERVALS
-from reident.report.wording import UNDEFINED, count, declared, escape, listed, percent, some
+from reident.report.wording import UNDEFINED, count, declared, percent, some
+from reident.sections.linkage import Binning
 
 TEXT = Sentences("choices")
 HEADING = Sentences("headings")
-MAX_NAMES = 12
-"""Variables that a warning names."""
 
 
 class Choice(NamedTuple):
@@ -32,8 +31,8 @@ class Choice(NamedTuple):
 
 @part("study.json")
 def choices_text(results: Results) -> str:  # noqa: ARG001 - every part takes the results
-    """Say why there are choices."""
-    return TEXT("text")
+    """Say what a study cannot show, and why there are choices."""
+    return paragraphs(TEXT("caveat"), TEXT("text"))
 
 
 @part("rates.csv")
@@ -76,11 +75,12 @@ def _binning(results: Results) -> list[Choice]:
     cutters, scopes = TEXT.group("cut_points.in_force"), TEXT.group("scope.in_force")
     binning = results.study["binning"]
     cutter, scope = binning["cutpoints"], binning["scope"]
+    quantile = Binning.model_validate(binning).ranks or "averaged"
     return [
         Choice(TEXT("cut_points.choice"), cutters[cutter], _others(cutters, cutter), "§3"),
         Choice(TEXT("scope.choice"), scopes[scope], _others(scopes, scope), "§3"),
         Choice(TEXT("bins.choice"), count(binning["bins"]), TEXT("bins.others"), "§3"),
-        Choice(TEXT("quantile.choice"), TEXT("quantile.in_force"), UNDEFINED, "§3"),
+        Choice(TEXT("quantile.choice"), TEXT(f"quantile.in_force.{quantile}"), TEXT("quantile.others"), "§3"),
     ]
 
 
@@ -124,7 +124,8 @@ def _tex(value: Fraction) -> str:
 def _euclidean(results: Results) -> list[Choice]:
     norms, norm = TEXT.group("euclidean.norm.in_force"), results.options("euclidean").get("norm", "primer")
     scopes, scope = TEXT.group("scope.in_force"), results.study["binning"]["scope"]
-    z_scores = TEXT("euclidean.z_scores.in_force", scope=scopes[scope])
+    steps = "whole_steps" if results.options("euclidean").get("whole_steps") else "exact"
+    z_scores = TEXT(f"euclidean.z_scores.in_force.{steps}", scope=scopes[scope])
     return [
         _alpha(results, "euclidean", "§4.3"),
         Choice(TEXT("euclidean.norm.choice"), norms[norm], _others(norms, norm), "§4.3"),
@@ -146,10 +147,16 @@ def _adhoc(results: Results) -> list[Choice]:
             TEXT("adhoc.scores.band", score=score, within=f"{within:g}") for within, score in DEFAULT_BANDS
         ]
         text = TEXT("adhoc.scores.default", n=n, total=total, bands=", ".join(bands))
-    threshold = TEXT("adhoc.threshold.in_force", threshold=f"{total * 5 / 2:g}")
+    options = adhoc.Options.model_validate(results.options("adhoc"))
+    variables = [Variable(v["name"], v["type"]) for v in results.study["linking_variables"]]
+    chosen = "primer" if options.threshold is None else "number"
+    chosen = "half_of_maximum" if options.threshold == "half_of_maximum" else chosen
+    threshold = TEXT(
+        f"adhoc.threshold.in_force.{chosen}", threshold=f"{adhoc.threshold(options, variables).normalize():f}"
+    )
     return [
         Choice(TEXT("adhoc.scores.choice"), text, TEXT("adhoc.scores.others"), "§4.4"),
-        Choice(TEXT("adhoc.threshold.choice"), threshold, UNDEFINED, "§4.4"),
+        Choice(TEXT("adhoc.threshold.choice"), threshold, TEXT("adhoc.threshold.others"), "§4.4"),
     ]
 
 
@@ -157,16 +164,17 @@ def _winkler(results: Results) -> list[Choice]:
     options, total = results.options("winkler"), len(results.study["linking_variables"])
     rule, least = options.get("agreement", "half_gap"), options.get("min_agree", 1)
     if isinstance(rule, dict):
-        name, agreement = "nearest", TEXT("winkler.agreement.nearest", n=rule["nearest"])
+        ((name, n),) = rule.items()
+        agreement = TEXT(f"winkler.agreement.{name}", n=int(n))
     else:
         name, agreement = rule, TEXT(f"winkler.agreement.in_force.{rule}")
-    suspected = TEXT("winkler.suspected.most")
+    suspected = TEXT(f"winkler.suspected.{'closest' if name == 'closest' else 'most'}")
     if least > 1:
         variables = some(total, "linking variable")
         suspected = TEXT("winkler.suspected.at_least", least=least, variables=variables)
     scopes, scope = TEXT.group("scope.in_force"), results.study["binning"]["scope"]
     neighbours = TEXT("winkler.neighbours.in_force", scope=scopes[scope])
-    rules = ("half_gap", "midpoint", "nearest")
+    rules = ("half_gap", "printed", "midpoint", "nearest", "closest")
     return [
         Choice(TEXT("winkler.agreement.choice"), agreement, _others(rules, name), "§4.5"),
         Choice(
@@ -210,55 +218,3 @@ def _rates(results: Results) -> list[Choice]:
         text = TEXT("unknown_links.in_force", unknown=unknown, tolerated=tolerated)
         rows.append(Choice(TEXT("unknown_links.choice"), text, TEXT("unknown_links.others"), "§1"))
     return rows
-
-
-@part("rates.csv")
-def warnings(results: Results) -> str | None:
-    """Return the warnings, set apart."""
-    texts = [
-        *_euclidean_warning(results),
-        *_adhoc_warning(results),
-        *_links_warning(results),
-        *_file_warnings(results),
-    ]
-    return block("warning", *texts) if texts else None
-
-
-def _euclidean_warning(results: Results) -> list[str]:
-    if "euclidean" not in results.metrics:
-        return []
-    options = euclidean.Options.model_validate(results.options("euclidean"))
-    v = len(results.study["linking_variables"])
-    return [TEXT("warnings.euclidean", v=v)] if euclidean.excludes_nothing(options, v) else []
-
-
-def _adhoc_warning(results: Results) -> list[str]:
-    names = defaults_of_adhoc(results) if "adhoc" in results.metrics else []
-    shown = [escape(name) for name in names[:MAX_NAMES]]
-    if len(names) > MAX_NAMES:
-        shown.append(TEXT("warnings.adhoc_more", n=len(names) - MAX_NAMES))
-    return [TEXT("warnings.adhoc", names=listed(shown))] if names else []
-
-
-def _links_warning(results: Results) -> list[str]:
-    if not results.has("strata/account.csv"):
-        return []
-    links, inside = results.true_links
-    lost = links - inside
-    if not links:
-        return [TEXT("warnings.no_link", reason=unconfirmable(results))]
-    if not lost:
-        return []
-    extent = "few" if 2 * lost <= links else "most" if inside else "all"
-    share = percent(lost / links)
-    text = TEXT("warnings.lost_text", lost=lost, links=some(links, "true link"), share=share)
-    return [TEXT(f"warnings.lost.{extent}", text=text)]
-
-
-def _file_warnings(results: Results) -> list[str]:
-    """Return the warnings that the preparation of the files left for the analyst."""
-    if not results.has("prepared/warnings.csv"):
-        return []
-    return [
-        TEXT("warnings.file", text=escape(line)) for line in results.table("prepared/warnings.csv")["warning"]
-    ]

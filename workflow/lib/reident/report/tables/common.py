@@ -1,13 +1,16 @@
-"""What several sections show alike: classes of sizes, row accounts and warnings about the files (METHODS §1)."""
+"""What several sections show alike: classes of sizes, and row accounts (METHODS §1)."""
 
 from __future__ import annotations
 
-from reident.report.layout import Column, block, table
+from reident.intake.severity import UNDERSTATES
+from reident.report.layout import Column, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.wording import count, defined, escape
 
-ANNEX, CHOICES, HEADING = Sentences("annex"), Sentences("choices"), Sentences("headings")
+ANNEX = Sentences("annex")
+FRONT = Sentences("front")
+HEADING = Sentences("headings")
 
 
 def size_class(low: float, high: float | None) -> str:
@@ -29,6 +32,13 @@ def without_repeats(labels: list[str]) -> list[str]:
     return [label if at == 0 or labels[at - 1] != label else "" for at, label in enumerate(labels)]
 
 
+def reserved(results: Results, about: str) -> str:
+    """Return the sentence on the warnings that put a verdict under reservation."""
+    doubts = results.doubts
+    n = int(((doubts["about"] == about) & (doubts["severity"] == UNDERSTATES)).sum())
+    return FRONT("reserved", n=n)
+
+
 def row_account(results: Results, name: str, caption: str) -> str:
     """Return the table of a row account, without causes for which no row was left out."""
     lines = results.table(name)
@@ -42,9 +52,3 @@ def row_account(results: Results, name: str, caption: str) -> str:
         Column(HEADING("rows"), [count(rows) for rows in lines["rows"]]),
         kind="compact",
     )
-
-
-def file_warnings(results: Results, name: str) -> str | None:
-    """Return the warnings from reading the files, set apart, or nothing without one."""
-    lines = [CHOICES("warnings.file", text=escape(line)) for line in results.table(name)["warning"]]
-    return block("warning", *lines) if lines else None

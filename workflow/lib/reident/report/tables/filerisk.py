@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from reident.report.layout import Column, block, items, paragraphs, part, table
-from reident.report.results import Results
+from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
-from reident.report.tables.common import size_class
+from reident.report.tables.common import reserved, size_class
 from reident.report.wording import (
+    UNDEFINED,
+    apart,
     count,
     declared,
     defined,
@@ -18,12 +22,17 @@ from reident.report.wording import (
     percent,
     rates,
     some,
+    span,
+    whole,
 )
 from reident.sections.filerisk import FileRisk
+from reident.verdict.limits import ABOVE, BREAKS, RESERVED, UNKNOWN
+from reident.verdict.warnings import FILE
 
 SUMMARY, DEFINITIONS, HAZARDS = "filerisk/summary.csv", "filerisk/definitions.csv", "filerisk/hazards.csv"
 CELLS, SIZES, SCORES = "filerisk/cells.csv", "filerisk/sizes.csv", "filerisk/scores.csv"
 VARIABLES, LEVELS, CLASSES = "filerisk/variables.csv", "filerisk/levels.csv", "filerisk/classes.csv"
+COARSER, CONVENTIONS = "filerisk/coarser.csv", "filerisk/conventions.csv"
 
 SHORT_NAMES = {"elliot-manning": "Elliot–Manning", "user-guide": "user guide"}
 NAMES = {definition: f"DIS-SUDA ({name})" for definition, name in SHORT_NAMES.items()}
@@ -32,9 +41,6 @@ NAMES = {definition: f"DIS-SUDA ({name})" for definition, name in SHORT_NAMES.it
 CELL_CLASSES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, None))
 MAX_LEVELS = 15
 """The table of levels shows at most this number, those that contribute most."""
-
-MAX_CHANCE = 3
-"""A difference between the two forms of DIS of more standard errors than this is not explained by chance."""
 
 TEXT = Sentences("filerisk")
 HEADING = Sentences("headings")
@@ -60,11 +66,21 @@ def share_of_unique(results: Results) -> float:
     return quantity(results, "U") / quantity(results, "records")
 
 
-def unreached(results: Results) -> str | None:
-    """Return how far the special form of DIS is from its target if the limit of rounds ended it."""
-    if summary_value(results, "dis_special_ended_by") != "rounds":
+def is_wildcard(results: Results) -> bool:
+    """Return whether a missing value matches every value, so that there are no cells."""
+    return declaration(results).missing == "wildcard"
+
+
+def interval(results: Results) -> str:
+    """Return the interval of DIS for its sampling error."""
+    return span(quantity(results, "dis_low"), quantity(results, "dis_high"))
+
+
+def unreached(results: Results, name: str = "dis_special") -> str | None:
+    """Return how far a special form of DIS is from its target if the limit of rounds ended it."""
+    if summary_value(results, f"{name}_ended_by") != "rounds":
         return None
-    error, rounds = quantity(results, "dis_special_se"), count(quantity(results, "dis_special_rounds"))
+    error, rounds = quantity(results, f"{name}_se"), count(quantity(results, f"{name}_rounds"))
     if not defined(error):
         return TEXT("dis.outcome.no_error", rounds=rounds)
     return TEXT("dis.outcome.error", rounds=rounds, error=percent(error))
@@ -76,24 +92,69 @@ def file_name(results: Results) -> str:
     return TEXT(f"file.{side}", number=at) if at else TEXT(f"file.{side}")
 
 
+@part(SUMMARY, CELLS, LIMITS, VERDICT)
+def risk_overall(results: Results) -> str | None:
+    """Give the verdict on the file on its own, where the study sets a limit for it."""
+    limits, kind = results.limits(FILE), results.verdict(FILE)
+    if limits.empty:
+        return None
+    if kind == UNKNOWN:
+        return block("verdict unknown", TEXT("verdict.none"), TEXT("verdict.no_cell"))
+    broken = limits["outcome"] == BREAKS
+    texts = [
+        TEXT(f"verdict.{key}", limits=listed([_limit(results, row) for row in limits[lines].itertuples()]))
+        for key, lines in (("broken", broken), ("met", ~broken))
+        if lines.any()
+    ]
+    if kind == RESERVED:
+        texts.append(reserved(results, FILE))
+    colour = {ABOVE: "above", RESERVED: "reserved"}.get(kind, "within")
+    return block(f"verdict {colour}", TEXT(f"verdict.{kind}"), " ".join(texts))
+
+
+def _limit(results: Results, row: Any) -> str:
+    """Return a limit on the file with what was compared with it."""
+    if row.limit == "dis_at_most":
+        value = apart(row.value, row.bound)[0] if defined(row.value) else UNDEFINED
+        return TEXT("verdict.limit.dis", value=value, limit=declared(row.bound))
+    cells, allowed = results.table(CELLS), results.decision.get("records_below_k_at_most") or 0
+    below = cells.loc[cells["cell_size"] < row.bound, "n_records"].sum() / cells["n_records"].sum()
+    fields = {"k": round(row.bound), "smallest": some(round(row.value), "record"), "share": percent(below)}
+    if allowed:
+        return TEXT("verdict.limit.share_below_k", **fields, limit=declared(allowed))
+    return TEXT("verdict.limit.k", **fields)
+
+
 @part(SUMMARY, DEFINITIONS)
 def risk_findings(results: Results) -> str:
     """Report the uniques, the worth of a unique match and the risk per record; briefly beside an attack."""
     unique, file = round(quantity(results, "U")), file_name(results)
     variables = some(round(quantity(results, "key_variables")), "key variable")
     records, share = some(round(quantity(results, "records")), "record"), percent(share_of_unique(results))
-    dis = percent(quantity(results, "dis"))
+    dis, estimate = percent(quantity(results, "dis")), TEXT("findings.estimate")
+    if quantity(results, "dis_se") > 0:
+        estimate = TEXT("findings.estimate_interval", interval=interval(results))
     first = TEXT("findings.unique", n=unique, records=records, file=file, share=share, variables=variables)
     if not unique:
         return block("findings", items([first]))
     if results.study["metrics"] or results.study["matching"]:
         brief = TEXT(
-            "findings.beside_attack", file=file, unique=unique, records=records, share=share, dis=dis
+            "findings.beside_attack",
+            file=file,
+            unique=unique,
+            records=records,
+            share=share,
+            dis=dis,
+            estimate=estimate,
         )
-        return block("findings", items([brief]))
+        differs = "beside_metrics" if results.study["metrics"] else "beside_matching"
+        return block("findings", items([f"{brief} {TEXT(f'findings.{differs}')}"]))
     special = TEXT("findings.special", n=round(quantity(results, "n_special")))
     return block(
-        "findings", items([f"{first} {special}", TEXT("findings.match", dis=dis), _per_record(results)])
+        "findings",
+        items(
+            [f"{first} {special}", TEXT("findings.match", dis=dis, estimate=estimate), _per_record(results)]
+        ),
     )
 
 
@@ -120,9 +181,13 @@ def risk_premise(results: Results) -> str:
     else:
         estimate = percent(quantity(results, "f"))
         fraction = TEXT("premise.fraction_weights", fraction=estimate, weight=escape(risk.weight))
+    about = TEXT("premise.wildcard", n=lost) if is_wildcard(results) else TEXT("premise.missing", n=lost)
+    inside = quantity(results, "records_in_cells") / quantity(results, "records")
+    of_cells = percent(quantity(results, "f_cells"))
     return paragraphs(
-        f"{key} {TEXT('premise.missing', n=lost)}" if lost else key,
+        f"{key} {about}" if lost else key,
         f"{fraction} {TEXT('premise.fraction_meaning')}",
+        TEXT("premise.fraction_cells", share=percent(inside), fraction=of_cells) if 0 < inside < 1 else None,
     )
 
 
@@ -134,21 +199,28 @@ def risk_cells(results: Results) -> str:
         name: count(quantity(results, f"violations_{k}_anonymity"))
         for name, k in (("two", 2), ("three", 3), ("five", 5))
     }
+    columns = [
+        Column(TEXT("cells.columns.records"), [count(value) for value in classes["n_records"]], "r", "1fr"),
+        Column(
+            TEXT("cells.columns.share"),
+            rates(classes["n_records"] / quantity(results, "records")),
+            "r",
+            "1fr",
+        ),
+    ]
+    if is_wildcard(results):
+        matching = Column(TEXT("cells.columns.matches"), list(classes["label"]), "l", "1.5fr")
+        return paragraphs(
+            TEXT("cells.anonymity_wildcard", **violations),
+            table(TEXT("cells.caption_wildcard", file=CELLS), matching, *columns),
+        )
     return paragraphs(
         TEXT("cells.anonymity", **violations),
         table(
             TEXT("cells.caption", file=CELLS),
             Column(TEXT("cells.columns.size"), list(classes["label"]), "l", "1.5fr"),
             Column(TEXT("cells.columns.cells"), [count(value) for value in classes["n_cells"]], "r", "1fr"),
-            Column(
-                TEXT("cells.columns.records"), [count(value) for value in classes["n_records"]], "r", "1fr"
-            ),
-            Column(
-                TEXT("cells.columns.share"),
-                rates(classes["n_records"] / quantity(results, "records")),
-                "r",
-                "1fr",
-            ),
+            *columns,
         ),
     )
 
@@ -160,83 +232,8 @@ def cells_by_class(results: Results) -> pd.DataFrame:
         inside = cells[cells["cell_size"].between(low, high or float("inf"))]
         lines.append((low, high, size_class(low, high), inside["n_cells"].sum(), inside["n_records"].sum()))
     classes = pd.DataFrame(lines, columns=["low", "high", "label", "n_cells", "n_records"])
-    occurring = classes.index[classes["n_cells"] > 0]
+    occurring = classes.index[classes["n_records"] > 0]
     return classes[: int(occurring.max()) + 1 if len(occurring) else 1]
-
-
-@part(SUMMARY)
-def risk_dis(results: Results) -> str:
-    """Report U, P, f and pr(cm|um) by both forms, and whether the two forms agree."""
-    rows = {
-        "unique": count(quantity(results, "U")),
-        "pairs": count(quantity(results, "P")),
-        "fraction": percent(quantity(results, "f")),
-        "general": f"**{percent(quantity(results, 'dis'))}**",
-        "special": percent(quantity(results, "dis_special")),
-        "error": percent(quantity(results, "dis_special_se")),
-        "rounds": count(quantity(results, "dis_special_rounds")),
-        "matches": count(quantity(results, "dis_special_unique_matches")),
-    }
-    target, outcome = declared(declaration(results).special.standard_error), unreached(results)
-    return paragraphs(
-        TEXT("dis.text"),
-        table(
-            TEXT("dis.caption"),
-            Column(TEXT("dis.columns.quantity"), [TEXT(f"dis.rows.{row}") for row in rows], "l", "1fr"),
-            Column(TEXT("dis.columns.value"), list(rows.values())),
-        ),
-        _agreement(results),
-        outcome and block("warning", TEXT("dis.unreached", target=target, outcome=outcome)),
-    )
-
-
-def _agreement(results: Results) -> str:
-    """Say whether the two forms of DIS agree, or why that cannot be said."""
-    special, errors = quantity(results, "dis_special"), quantity(results, "dis_special_difference_in_se")
-    if not defined(quantity(results, "dis")):
-        return block("note", TEXT("dis.agreement.no_general"))
-    if not defined(special):
-        return block("note", TEXT("dis.agreement.no_special"))
-    if not defined(errors):
-        certain = {1.0: "all_correct", 0.0: "all_wrong"}
-        return TEXT(f"dis.agreement.{certain.get(special, 'no_error')}")
-    direction = "above" if errors >= 0 else "below"
-    key = direction if abs(errors) <= MAX_CHANCE else f"far_{direction}"
-    return TEXT(f"dis.agreement.{key}", errors=f"{abs(errors):.1f}")
-
-
-@part(SUMMARY, SIZES)
-def risk_suda(results: Results) -> str:
-    """Report special uniques, and minimal sample uniques by size."""
-    sizes = results.table(SIZES)
-    sizes = sizes[sizes["n_msu"] > 0]
-    return paragraphs(
-        TEXT("suda.text"),
-        f"{_special_uniques(results)} {TEXT('suda.highest', score=_score(quantity(results, 'max_suda')))}",
-        None
-        if sizes.empty
-        else table(
-            TEXT("suda.caption", weighting=declaration(results).weighting),
-            Column(TEXT("suda.columns.size"), [count(value) for value in sizes["size"]], "l"),
-            Column(TEXT("suda.columns.msus"), [count(value) for value in sizes["n_msu"]]),
-            Column(TEXT("suda.columns.records"), [count(value) for value in sizes["n_records"]]),
-            Column(TEXT("suda.columns.weight"), [_score(value) for value in sizes["weight"]]),
-        ),
-    )
-
-
-def _special_uniques(results: Results) -> str:
-    unique, special = round(quantity(results, "U")), round(quantity(results, "n_special"))
-    if not unique:
-        return TEXT("suda.no_unique")
-    uniques = some(unique, "sample unique")
-    first = TEXT("suda.special", n=special, uniques=uniques, share=percent(special / unique))
-    return f"{first} {TEXT('suda.random', n=round(quantity(results, 'n_random')))}"
-
-
-def _score(value: float) -> str:
-    """Return a score or a weight, without decimals where it is whole, as with the weights `elliot`."""
-    return count(value) if defined(value) and value == round(value) else number(value)
 
 
 @part(DEFINITIONS)
@@ -277,7 +274,7 @@ def risk_hazards(results: Results) -> str | None:
     for hazard, group in lines.groupby("hazard", sort=False):
         names = [NAMES[definition] for definition in group["definition"]]
         definitions = TEXT("hazards.both") if len(names) == len(NAMES) else listed(names)
-        warnings.append(TEXT("hazards.line", definitions=definitions, hazard=escape(hazard)))
+        warnings.append(TEXT("hazards.line", definitions=definitions, hazard=whole(str(hazard))))
     return block("warning", *warnings)
 
 
@@ -327,7 +324,12 @@ def risk_levels(results: Results) -> str | None:
     return table(
         caption,
         Column(HEADING("variable"), [escape(name) for name in first["variable"]], "l", "1fr"),
-        Column(TEXT("levels.columns.level"), [escape(name) for name in first["level"]], "l", "1fr"),
+        Column(
+            TEXT("levels.columns.level"),
+            [escape(results.label(row.variable, row.level)) for row in first.itertuples()],
+            "l",
+            "1fr",
+        ),
         Column(TEXT("cells.columns.records"), [count(value) for value in first["n_records"]]),
         Column(TEXT("cells.columns.share"), rates(first["n_records"] / quantity(results, "records"))),
         Column(TEXT("variables.columns.contribution"), rates(first["contribution"])),

@@ -1,4 +1,4 @@
-"""Risk of one file against its population; choices, warnings and the row account of the file (METHODS §7)."""
+"""Risk of one file against its population; choices and the row account of the file (METHODS §7)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reident.report.layout import Column, paragraphs, part, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.tables.choices import Choice, table_of
-from reident.report.tables.common import file_warnings, row_account
+from reident.report.tables.common import row_account
 from reident.report.tables.filerisk import (
     CLASSES,
     NAMES,
@@ -34,7 +34,7 @@ from reident.report.wording import (
 )
 
 BY_SAMPLE, BY_CLASS, BY_TENTH = "filerisk/by_sample.csv", "filerisk/by_class.csv", "filerisk/by_tenth.csv"
-ACCOUNT, WARNINGS, CATEGORIES = "filerisk/account.csv", "filerisk/warnings.csv", "filerisk/categories.csv"
+ACCOUNT, CATEGORIES = "filerisk/account.csv", "filerisk/categories.csv"
 
 TEXT = Sentences("filerisk")
 HEADING = Sentences("headings")
@@ -47,6 +47,9 @@ def risk_population(results: Results) -> str | None:
         return None
     records = some(round(quantity(results, "population_records")), "record")
     matched = quantity(results, "uniques_in_population")
+    outside = round(
+        quantity(results, "population_records") - quantity(results, "population_records_in_cells")
+    )
     if not matched:
         return TEXT("population.no_cell", records=records)
     return paragraphs(
@@ -63,6 +66,7 @@ def risk_population(results: Results) -> str | None:
             truth=percent(quantity(results, "true_match_probability")),
             reciprocal=percent(quantity(results, "mean_reciprocal")),
         ),
+        TEXT("population.incomplete", n=outside) if outside else None,
     )
 
 
@@ -202,13 +206,29 @@ def risk_choices(results: Results) -> str:
     definition = TEXT("choices.definition.chosen", definition=risk.dis_suda)
     options: dict[str, tuple[str, str]] = {
         "pairs": (TEXT("choices.pairs.records"), UNDEFINED),
-        "missing": (TEXT(f"choices.missing.{risk.missing}"), _other(risk.missing, "excluded", "category")),
+        "missing": (
+            TEXT(f"choices.missing.{risk.missing}"),
+            _other(risk.missing, "excluded", "category", "wildcard"),
+        ),
         "fraction": (
             (TEXT("choices.fraction.weight"), "`sampling_fraction`")
             if risk.weight
             else (TEXT("choices.fraction.declared"), "`weight`")
         ),
+        "cells": (
+            TEXT("choices.cells.excluded") if risk.missing == "excluded" else TEXT("choices.cells.all"),
+            UNDEFINED,
+        ),
         "special": (special, "`special`"),
+        "error": (
+            TEXT("choices.error.wildcard") if risk.missing == "wildcard" else TEXT("choices.error.chosen"),
+            UNDEFINED,
+        ),
+        "known": (
+            TEXT("choices.known.original") if risk.original else TEXT("choices.known.file"),
+            "`original`",
+        ),
+        "coarser": (TEXT("choices.coarser.chosen"), "`collapse`"),
         "size": (size, "`max_order`"),
         "weights": (f"`{risk.weighting}`", _other(risk.weighting, "elliot", "normalised")),
         "definition": (definition, _other(risk.dis_suda, *NAMES)),
@@ -219,12 +239,6 @@ def risk_choices(results: Results) -> str:
 def _other(selected: str, *options: str) -> str:
     """Return the options that are not in force."""
     return ", ".join(f"`{option}`" for option in options if option != selected)
-
-
-@part(WARNINGS)
-def risk_warnings(results: Results) -> str | None:
-    """Show the warnings from reading the file and its population."""
-    return file_warnings(results, WARNINGS)
 
 
 @part(ACCOUNT)

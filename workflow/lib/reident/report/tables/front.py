@@ -6,15 +6,17 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from reident.report.layout import Column, block, items, paragraphs, part, table
-from reident.report.results import Results, title
+from reident.report.layout import Column, block, items, part, table
+from reident.report.results import LIMITS, VERDICT, Results, title
 from reident.report.sentences import Sentences
+from reident.report.tables.common import reserved
 from reident.report.wording import (
     UNDEFINED,
     apart,
     count,
     declared,
     defined,
+    escape,
     listed,
     percent,
     rates,
@@ -23,9 +25,13 @@ from reident.report.wording import (
     without_unit,
     word,
 )
+from reident.verdict.limits import ABOVE, BREAKS, NONE, NOTHING, OPEN, PASSES, RESERVED, UNKNOWN, UNSURE
+from reident.verdict.warnings import ATTACK
 
 TEXT = Sentences("front")
 HEADING = Sentences("headings")
+MAX_NAMES = 12
+"""Variables that the front page names."""
 
 
 class Verdict(NamedTuple):
@@ -35,77 +41,122 @@ class Verdict(NamedTuple):
     words: str
 
 
-def verdict(line: pd.Series, limit: float | None, *, confirmable: bool = True) -> Verdict:
-    """Return the verdict on a metric: a conditional rate of at most `limit` passes.
+_KINDS = {BREAKS: "above", NONE: "unknown", UNSURE: "unsure", PASSES: "within", NOTHING: "nothing"}
+"""The verdict on a metric by the outcome of a limit, the one that decides first."""
 
-    Parameters
-    ----------
-    line : pandas.Series
-        A line of the rates (METHODS §6).
-    limit : float or None
-        The largest conditional rate that passes, in [0, 1]; None in a study without a limit.
-    confirmable : bool
-        Whether a suspected pair of the study can be confirmed at all.
+
+def verdict(outcomes: set[str]) -> Verdict:
+    """Return the verdict on a metric from the outcomes of its limits, see :mod:`reident.verdict.limits`.
 
     Returns
     -------
     Verdict
-        ``above`` the limit; ``within`` it; ``unsure`` if it passes but the interval reaches above the limit;
-        ``nothing`` without a suspected record; ``unknown`` where nothing is `confirmable`; ``open`` without a limit.
+        ``above`` a limit; ``unknown`` where nothing can be judged; ``unsure`` if it passes but the interval reaches
+        above the limit; ``within`` all limits; ``nothing`` without anything to judge; ``open`` without a limit.
     """
-    if limit is None:
-        kind = "open"
-    elif not confirmable:
-        kind = "unknown"
-    elif line["n_suspected"] == 0:
-        kind = "nothing"
-    elif line["conditional_rate"] > limit:
-        kind = "above"
-    else:
-        kind = "unsure" if line["conditional_high"] > limit else "within"
+    kind = next((kind for outcome, kind in _KINDS.items() if outcome in outcomes), "open")
     return Verdict(kind, TEXT(f"verdict.{kind}"))
 
 
-@part("rates.csv")
+@part("rates.csv", VERDICT, LIMITS)
 def overall(results: Results) -> str:
-    """Return the verdict on the study, set apart."""
+    """Return the verdict on the attack, set apart."""
+    limits, kind = results.limits(ATTACK), results.verdict(ATTACK)
     if not results.confirmable:
         advice = TEXT("not_evidence.strata" if results.true_links[0] else "not_evidence.files")
         return block("verdict unknown", TEXT("overall.none"), f"{unconfirmable(results)} {advice}")
-    if results.limit is None:
+    if kind == OPEN:
         return block("verdict open", TEXT("overall.none"), TEXT("no_limit"))
-    by_kind: dict[str, list[str]] = {}
-    for metric, line in results.whole.iterrows():
-        by_kind.setdefault(verdict(line, results.limit).kind, []).append(title(str(metric)))
-    if "above" in by_kind:
-        text = _above(by_kind["above"], len(results.metrics), declared(results.limit))
+    silent = [title(metric) for metric in results.metrics if _is_silent(limits, metric)]
+    no_metric = TEXT("no_metric", n=len(silent), metrics=listed(silent)) if silent else ""
+    if kind == UNKNOWN:
+        reason = (
+            no_metric
+            if len(silent) == limits["metric"].nunique() and _can_nothing(results)
+            else TEXT("invalid")
+        )
+        return block("verdict unknown", TEXT("overall.none"), reason)
+    if kind == ABOVE:
+        text = " ".join(filter(None, [*_above(results, limits), no_metric]))
         return block("verdict above", TEXT("overall.above"), text)
-    text = _within(results, by_kind, declared(results.limit))
+    text = " ".join(filter(None, [*_within(results, limits), no_metric]))
+    if kind == RESERVED:
+        return block("verdict reserved", TEXT("overall.reservations"), f"{text} {reserved(results, ATTACK)}")
     return block("verdict within", TEXT("overall.within"), text)
 
 
-def _above(metrics: list[str], total: int, limit: str) -> str:
-    """Return the sentence on the metrics that are above the limit."""
-    n, names = len(metrics), listed(metrics)
-    if n == total:
-        return TEXT("all_above", n=n, number=word(n), limit=limit, metrics=names)
-    number = word(n).capitalize()
-    return TEXT("not_all_above", n=n, number=number, total=word(total), limit=limit, metrics=names)
+def _is_silent(limits: pd.DataFrame, metric: str) -> bool:
+    """Return whether no limit of a metric has a verdict."""
+    outcomes = set(limits.loc[limits["metric"] == metric, "outcome"])
+    return outcomes == {NONE}
 
 
-def _within(results: Results, by_kind: dict[str, list[str]], limit: str) -> str:
-    """Return the sentences on a study in which every metric is within the limit."""
-    n = len(results.metrics)
-    texts = [TEXT("all_within", n=n, number=word(n), limit=limit)]
-    if unsure := by_kind.get("unsure"):
+def _can_nothing(results: Results) -> bool:
+    """Return whether no metric can suspect any pair."""
+    return bool((results.whole["tolerance"] < 0).all())
+
+
+def what(results: Results, limit: str) -> str:
+    """Return what a limit is about, in words."""
+    if limit == "conditional_rate_at_most" and results.decision.get("by") == "upper":
+        return TEXT("limits.conditional_rate_upper")
+    return TEXT(f"limits.{limit}")
+
+
+def bound_of(limit: str, bound: float) -> str:
+    """Return the value of a limit in words."""
+    return count(bound) if limit == "confirmed_at_most" else declared(bound)
+
+
+def _only(limits: pd.DataFrame) -> tuple[str, float] | None:
+    """Return the limit and its value where all metrics have the same single limit."""
+    distinct = limits[["limit", "bound"]].drop_duplicates()
+    return (str(distinct["limit"].iloc[0]), float(distinct["bound"].iloc[0])) if len(distinct) == 1 else None
+
+
+def _above(results: Results, limits: pd.DataFrame) -> list[str]:
+    """Return the sentences on the limits that are broken, and by which metrics."""
+    broken = limits[limits["outcome"] == BREAKS]
+    if (only := _only(limits)) is not None:
+        metrics, total = [title(metric) for metric in broken["metric"]], len(limits)
+        fields = {"limit": bound_of(*only), "what": what(results, only[0]), "metrics": listed(metrics)}
+        n, number = len(metrics), word(len(metrics))
+        if n == total:
+            return [TEXT("all_above", n=n, number=number, **fields)]
+        return [TEXT("not_all_above", n=n, number=number.capitalize(), total=word(total), **fields)]
+    texts = []
+    for limit, lines in broken.groupby("limit", sort=False):
+        values = [
+            TEXT(
+                "value",
+                metric=title(row.metric),
+                value=count(row.value) if limit == "confirmed_at_most" else apart(row.value, row.bound)[0],
+                limit=bound_of(str(limit), row.bound),
+            )
+            for row in lines.itertuples()
+        ]
+        texts.append(TEXT("each_above", what=what(results, str(limit)), metrics=listed(values)))
+    return texts
+
+
+def _within(results: Results, limits: pd.DataFrame) -> list[str]:
+    """Return the sentences on a study in which every metric is within its limits."""
+    judged = limits[limits["outcome"] != NONE]
+    metrics = [title(metric) for metric in dict.fromkeys(judged["metric"])]
+    if (only := _only(limits)) is not None and len(judged) == len(limits):
+        n, fields = len(limits), {"limit": bound_of(*only), "what": what(results, only[0])}
+        texts = [TEXT("all_within", n=n, number=word(n), **fields)]
+    else:
+        whats = [what(results, limit) for limit in dict.fromkeys(judged["limit"])]
+        texts = [TEXT("each_within", whats=listed(whats), metrics=listed(metrics))]
+    unsure = [title(metric) for metric in judged.loc[judged["outcome"] == UNSURE, "metric"]]
+    if unsure:
         texts.append(TEXT("unsure", n=len(unsure), metrics=listed(unsure)))
-    if nothing := by_kind.get("nothing"):
+    whole = results.whole
+    nothing = [title(metric) for metric in results.metrics if not whole.at[metric, "n_suspected"]]
+    if nothing := [name for name in nothing if name in metrics]:
         texts.append(TEXT("nothing_suspected", metrics=listed(nothing)))
-    if results.has("strata/account.csv"):
-        links, inside = results.true_links
-        if 2 * inside < links:
-            texts.append(TEXT("few_links", inside=inside, links=some(links, "true link")))
-    return " ".join(texts)
+    return texts
 
 
 def unconfirmable(results: Results) -> str:
@@ -116,17 +167,40 @@ def unconfirmable(results: Results) -> str:
 
 @part("rates.csv")
 def findings(results: Results) -> str:
-    """Return three sentences: records suspected, correct claims, records re-identified."""
-    return block(
-        "findings",
-        items(
-            [
-                f"{TEXT('suspected.lead')} {_suspected(results)}",
-                f"{TEXT('correct.lead')} {_correct(results)}",
-                f"{TEXT('reidentified.lead')} {_reidentified(results)}",
-            ]
-        ),
-    )
+    """Return what the intruder has, who could be found, who is, and how sure the intruder can be."""
+    texts = [
+        f"{TEXT('intruder.lead')} {_intruder(results)}",
+        f"{TEXT('findable.lead')} {_findable(results)}",
+        f"{TEXT('suspected.lead')} {_suspected(results)}",
+        f"{TEXT('found.lead')} {_found(results)}",
+        f"{TEXT('sure.lead')} {_sure(results)}",
+    ]
+    return block("findings", items(texts))
+
+
+def _records(results: Results, file: str) -> str:
+    return some(round(results.whole[f"n_{file}"].iloc[0]), "record")
+
+
+def _intruder(results: Results) -> str:
+    """Return which intruder the study is about: the size of the file and the variables."""
+    names = [escape(variable["name"]) for variable in results.study["linking_variables"]]
+    shown = names[:MAX_NAMES]
+    if len(names) > len(shown):
+        shown.append(TEXT("intruder.more", n=len(names) - len(shown)))
+    variables = some(len(names), "variable")
+    text = TEXT("intruder.text", eif=_records(results, "eif"), variables=variables, names=listed(shown))
+    if results.strata_names:
+        names = [escape(name) for name in results.strata_names]
+        agree = "agrees" if len(names) == 1 else "agree"
+        text += " " + TEXT("intruder.strata", names=listed(names), agree=agree)
+    return text
+
+
+def _findable(results: Results) -> str:
+    n, n_puf = round(results.whole["n_findable"].iloc[0]), results.whole["n_puf"].iloc[0]
+    where = "in_stratum" if results.strata_names else "in_file"
+    return TEXT(f"findable.{where}", n=n, puf=_records(results, "puf"), share=percent(n / n_puf))
 
 
 def _range(shares: pd.Series) -> dict[str, str]:
@@ -142,46 +216,53 @@ def _range(shares: pd.Series) -> dict[str, str]:
     }
 
 
-def _suspected(results: Results) -> str:
-    shares, first = results.whole["suspected_rate"], results.whole.iloc[0]
-    files = {file: some(round(first[f"n_{file}"]), "record") for file in ("puf", "eif")}
-    if shares.max() == 0:
-        return TEXT("suspected.nothing", **files)
+def _ranged(name: str, shares: pd.Series) -> str:
+    """Return the sentence on a range of shares, or on the only share."""
     fields = _range(shares)
-    return TEXT("suspected.one_share" if "share" in fields else "suspected.range", **fields, **files)
+    return TEXT(f"sure.{name}.one_share" if "share" in fields else f"sure.{name}.range", **fields)
 
 
-def _correct(results: Results) -> str:
-    whole = results.whole[results.whole["n_suspected"] > 0]
+def _suspected(results: Results) -> str:
+    shares, puf = results.whole["suspected_rate"], _records(results, "puf")
+    if shares.max() == 0:
+        return TEXT("suspected.nothing", puf=puf)
+    fields = _range(shares)
+    return TEXT("suspected.one_share" if "share" in fields else "suspected.range", **fields, puf=puf)
+
+
+def _found(results: Results) -> str:
     if not results.confirmable:
-        return TEXT("correct.unknown", reason=unconfirmable(results))
-    if whole.empty:
-        return TEXT("correct.nothing")
-    if whole["n_confirmed"].sum() == 0:
-        high = percent(whole["conditional_high"].max())
-        return TEXT("correct.no_claim", level=declared(results.level), high=high)
-    fields = _range(whole["conditional_rate"])
-    text = TEXT("correct.one_share" if "share" in fields else "correct.range", **fields)
-    baseline = whole["baseline_rate"].max()
-    if defined(baseline):
-        text += " " + TEXT("correct.baseline", n=len(whole), share=percent(baseline))
-    return text
-
-
-def _reidentified(results: Results) -> str:
-    if not results.confirmable:
-        return TEXT("reidentified.unknown")
-    n = reidentified(results)
+        return TEXT("found.unknown")
+    n = confirmed(results)
     key = "by_any_metric" if len(results.metrics) > 1 else "by_the_metric"
-    return TEXT(f"reidentified.{key}", n=n, share=percent(n / results.whole["n_puf"].iloc[0]))
+    return TEXT(f"found.{key}", n=n, share=percent(n / results.whole["n_puf"].iloc[0]))
 
 
-def reidentified(results: Results) -> int:
+def confirmed(results: Results) -> int:
     """Return the PUF records that at least one metric confirms; without the overlap, those of the best metric."""
     if not results.has("description/overlap.csv"):
         return int(results.whole["n_confirmed"].max())
     overlap = results.table("description/overlap.csv")
     return int(overlap.loc[overlap["set"] == "confirmed", "n_pufids"].sum())
+
+
+def _sure(results: Results) -> str:
+    whole = results.whole[results.whole["n_suspected"] > 0]
+    if not results.confirmable:
+        return TEXT("sure.unknown", reason=unconfirmable(results))
+    if whole.empty:
+        return TEXT("sure.nothing")
+    if whole["n_confirmed"].sum() == 0:
+        high = percent(whole["conditional_bound"].max())
+        return TEXT("sure.no_claim", level=declared(results.level), high=high)
+    texts = [_ranged("candidates", whole["conditional_rate"])]
+    baseline = whole["baseline_rate"].max()
+    if defined(baseline):
+        texts.append(TEXT("sure.baseline", n=len(whole), share=percent(baseline)))
+    texts.append(_ranged("guess", whole["expected_correct_rate"]))
+    single = whole["single_rate"].dropna()
+    texts.append(TEXT("sure.no_single") if single.empty else _ranged("single", single))
+    return " ".join(texts)
 
 
 def interval_column(results: Results, lines: pd.DataFrame, width: str = "auto") -> Column:
@@ -203,25 +284,28 @@ def conditional_rates(lines: pd.DataFrame, limit: float | None) -> list[str]:
     ]
 
 
-@part("rates.csv")
+@part("rates.csv", VERDICT, LIMITS)
 def verdicts(results: Results) -> str:
     """Return the table of verdicts."""
-    whole, limit = results.whole, results.limit
+    whole, limits, terms = results.whole, results.limits(ATTACK), TEXT("table.terms")
     names = [f"**{title(metric)}**" for metric in results.metrics]
     columns = [
         Column(HEADING("metric"), names, "l"),
-        Column(HEADING("conditional_rate"), conditional_rates(whole, limit), "r", "1fr"),
+        Column(HEADING("suspected_records"), [count(n) for n in whole["n_suspected"]], "r", "1.1fr"),
+        Column(HEADING("confirmed_records"), [count(n) for n in whole["n_confirmed"]], "r", "1.1fr"),
+        Column(HEADING("conditional_rate"), conditional_rates(whole, results.limit), "r", "1.2fr"),
         interval_column(results, whole, "1.3fr"),
-        Column(HEADING("suspected_records"), [count(n) for n in whole["n_suspected"]], "r", "1fr"),
-        Column(HEADING("confirmed_records"), [count(n) for n in whole["n_confirmed"]], "r", "1fr"),
+        Column(HEADING("one_guess"), rates(whole["expected_correct_rate"]), "r", "0.9fr"),
+        Column(HEADING("single_right"), rates(whole["single_rate"]), "r", "1.1fr"),
     ]
-    if limit is None:
-        caption = TEXT("table.without_limit")
-    else:
-        caption = TEXT("table.with_limit", limit=declared(limit))
-        verdicts_ = [verdict(line, limit, confirmable=results.confirmable) for _, line in whole.iterrows()]
-        cells = [f"[{one.words}]{{.{one.kind}}}" for one in verdicts_]
-        columns.insert(1, Column(HEADING("verdict"), cells, "l"))
-    undefined = (whole["n_suspected"] == 0).any()
-    note = block("note", TEXT("undefined", undefined=UNDEFINED)) if undefined else None
-    return paragraphs(table(caption, *columns), note)
+    caption = TEXT("table.without_limit", terms=terms)
+    if len(limits):
+        caption = TEXT("table.with_limits", terms=terms)
+        if (only := _only(limits)) is not None and only[0] == "conditional_rate_at_most":
+            caption = TEXT("table.with_limit", limit=declared(only[1]), terms=terms)
+        by_metric = limits.groupby("metric")["outcome"].agg(set)
+        kinds = [verdict(by_metric.get(metric, set())) for metric in results.metrics]
+        columns.insert(1, Column(HEADING("verdict"), [f"[{one.words}]{{.{one.kind}}}" for one in kinds], "l"))
+    if whole["single_rate"].isna().any():
+        caption += " " + TEXT("table.undefined", undefined=UNDEFINED)
+    return table(caption, *columns)

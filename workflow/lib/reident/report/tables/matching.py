@@ -6,9 +6,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from reident.report.layout import Column, block, items, paragraphs, part, table
-from reident.report.results import Results
+from reident.matching.correspondence import INVALID
+from reident.report.layout import Column, block, paragraphs, part, table
+from reident.report.results import LIMITS as LIMITS_
+from reident.report.results import VERDICT, Results
 from reident.report.sentences import Sentences
+from reident.report.tables.common import reserved
 from reident.report.wording import (
     NO_BREAK,
     UNDEFINED,
@@ -19,16 +22,20 @@ from reident.report.wording import (
     escape,
     listed,
     number,
-    percent,
     rates,
     some,
     word,
 )
 from reident.sections.matching import KNOWN, Matching
+from reident.verdict.limits import RESERVED, UNKNOWN, worst
+from reident.verdict.warnings import ATTACK
+from reident.verdict.warnings import MATCHING as ABOUT
 
 SUMMARY, SCENARIOS = "matching/summary.csv", "matching/scenarios.csv"
 DISTRIBUTION, VARIABLES = "matching/distribution.csv", "matching/variables.csv"
+POOLED, CORRESPONDENCE = "matching/pooled.csv", "matching/correspondence.csv"
 MEAN, CONFIDENTIAL = "mean", "confidential"
+CERTAIN, UNCERTAIN = "certain", "uncertain"
 
 LIMITS = {
     "expected_match_risk_at_most": "Expected match risk",
@@ -44,6 +51,7 @@ MAX_INTRUDERS = 6
 """The verdict names at most this number of intruders."""
 
 TEXT = Sentences("matching")
+FRONT = Sentences("front")
 HEADING = Sentences("headings")
 
 
@@ -65,6 +73,24 @@ def by_intruder(results: Results, file: str, *, listed_only: bool = False) -> pd
     lines = results.table(SCENARIOS)
     lines = lines[lines["file"] == file].set_index("scenario")
     return lines[lines["listed"]] if listed_only and lines["listed"].any() else lines
+
+
+def pooled(results: Results, membership: str = CERTAIN) -> pd.DataFrame:
+    """Return the summaries of an intruder who uses all synthetic files, by scenario; empty if not computed."""
+    lines = results.table(POOLED)
+    return lines[lines["membership"] == membership].set_index("scenario")
+
+
+def invalid(results: Results) -> str:
+    """Return why the matches of synthetic files mean nothing, or an empty text."""
+    lines = results.table(CORRESPONDENCE)
+    texts = []
+    for finding in INVALID:
+        numbers = [str(number) for number in lines.loc[lines["finding"] == finding, "file"]]
+        if numbers:
+            files = TEXT("verdict.files", n=len(numbers), numbers=listed(numbers))
+            texts.append(TEXT(f"verdict.{finding}", n=len(numbers), files=files))
+    return " ".join(texts)
 
 
 def first_intruder(results: Results) -> str:
@@ -129,8 +155,8 @@ def _is_beyond(values: pd.Series | float, limit: float, name: str) -> pd.Series 
 
 
 def outcomes(results: Results) -> list[Outcome]:
-    """Return every limit with the intruders for which it is not met on average over the synthetic files."""
-    lines, every = by_intruder(results, MEAN, listed_only=True), []
+    """Return every limit with the intruders for which it is not met."""
+    lines, every = worst(results.table(SCENARIOS), results.table(POOLED)), []
     for name, limit in limits(results).items():
         beyond = lines.index[_is_beyond(lines[limited_summary(name)], limit, name)]
         words = TEXT(f"verdict.limit.{name}", limit=limit_value(name, limit))
@@ -138,21 +164,31 @@ def outcomes(results: Results) -> list[Outcome]:
     return every
 
 
-@part(SUMMARY)
+@part(SUMMARY, SCENARIOS, POOLED, CORRESPONDENCE, LIMITS_, VERDICT)
 def matching_overall(results: Results) -> str:
     """Give the verdict on the synthetic data."""
+    if reason := invalid(results):
+        return block("verdict unknown", TEXT("verdict.open"), reason)
     every = outcomes(results)
     if not every:
-        if results.study["metrics"] and results.limit is not None:
+        if results.study["metrics"] and len(results.limits(ATTACK)):
             return ""
         return block("verdict open", TEXT("verdict.open"), TEXT("verdict.no_limit"))
+    if results.verdict(ABOUT) == UNKNOWN:
+        return block("verdict unknown", TEXT("verdict.open"), FRONT("invalid"))
     n_intruders = len(by_intruder(results, MEAN, listed_only=True))
     met = [outcome.limit for outcome in every if not outcome.intruders]
     broken = [_with_intruders(outcome, n_intruders) for outcome in every if outcome.intruders]
+    basis = TEXT("verdict.basis", n=len(synthetic_files(results)))
     if not broken:
-        text = TEXT("verdict.met", n=len(met), intruders=_all_intruders(n_intruders), limits=listed(met))
+        intruders = _all_intruders(n_intruders)
+        text = TEXT("verdict.met", n=len(met), basis=basis, intruders=intruders, limits=listed(met))
+        if results.verdict(ABOUT) == RESERVED:
+            return block(
+                "verdict reserved", TEXT("verdict.reservations"), f"{text} {reserved(results, ABOUT)}"
+            )
         return block("verdict within", TEXT("verdict.within"), text)
-    text = TEXT("verdict.not_met", n=len(broken), limits="; ".join(broken))
+    text = TEXT("verdict.not_met", n=len(broken), basis=basis, limits="; ".join(broken))
     if met:
         text += " " + TEXT("verdict.others_met", n=len(met), limits=listed(met))
     return block("verdict above", TEXT("verdict.above"), text)
@@ -177,11 +213,11 @@ def _with_intruders(outcome: Outcome, n_intruders: int) -> str:
     return TEXT("verdict.for_intruders", limit=outcome.limit, intruders=intruders)
 
 
-@part(SUMMARY, SCENARIOS)
+@part(SUMMARY, SCENARIOS, POOLED, CORRESPONDENCE)
 def matching_verdicts(results: Results) -> str | None:
     """Show every intruder against every limit."""
-    lines = by_intruder(results, MEAN, listed_only=True)
-    if not limits(results) or len(lines) > MAX_FILES:
+    lines = worst(results.table(SCENARIOS), results.table(POOLED))
+    if not limits(results) or len(lines) > MAX_FILES or invalid(results):
         return None
     names = [f"**{intruder_name(results, str(intruder))}**" for intruder in lines.index]
     columns = [Column(TEXT("verdict.columns.intruder"), names, "l", "1fr")]
@@ -192,7 +228,7 @@ def matching_verdicts(results: Results) -> str | None:
         columns.append(
             Column(heading, [judged(rate, limit, name) for rate in lines[limited_summary(name)]], "l", "1fr")
         )
-    return table(TEXT("verdict.caption"), *columns)
+    return table(TEXT("verdict.caption", n=len(synthetic_files(results))), *columns)
 
 
 def judged(value: float, limit: float, name: str) -> str:
@@ -203,59 +239,10 @@ def judged(value: float, limit: float, name: str) -> str:
     return f"[▲ {shown}]{{.above}}" if _is_beyond(value, limit, name) else f"[✓ {shown}]{{.within}}"
 
 
-@part(SUMMARY, SCENARIOS, DISTRIBUTION)
-def matching_findings(results: Results) -> str:
-    """Report the expected match risk, how often a unique match is false, and the effect of synthesis."""
-    summary = results.table(SUMMARY).set_index("file")
-    mean, confidential = summary.loc[MEAN], summary.loc[CONFIDENTIAL]
-    file = TEXT("findings.file", n=len(synthetic_files(results)))
-    expected = TEXT(
-        "findings.expected",
-        intruder=_intruder(results),
-        file=file,
-        expected=decimals(mean["expected_match_risk"]),
-        people=_people(mean["targets"]),
-        share=percent(mean["expected_match_risk"] / mean["targets"]),
-    )
-    unique = TEXT("findings.no_unique", file=file)
-    if mean["unique_matches"]:
-        share = percent(mean["false_match_rate"])
-        unique = TEXT("findings.unique", people=_people(mean["unique_matches"]), file=file, share=share)
-    effect = _effect(mean["expected_match_risk"], confidential["expected_match_risk"])
-    return block("findings", items([expected, unique, effect]))
-
-
-def _intruder(results: Results) -> str:
-    """Describe the first intruder."""
-    intruder = first_intruder(results)
-    known = str(by_intruder(results, MEAN).at[intruder, "known"])
-    fields = {"synthesized": listed([escape(variable.name) for variable in declaration(results).synthesized])}
-    if known:
-        fields["known"] = known_variables(known)
-    has_name = intruder != KNOWN and " + " not in intruder
-    if has_name:
-        fields["intruder"] = escape(intruder)
-    return TEXT(f"findings.{'named_' if has_name else ''}knows{'' if known else '_nothing'}", **fields)
-
-
-def _people(n: float) -> str:
-    return f"{decimals(n)} {'person' if n == 1 else 'people'}"
-
-
-def _effect(synthetic: float, confidential: float) -> str:
-    if not confidential:
-        return TEXT("findings.no_risk")
-    change, expected = 1 - synthetic / confidential, _people(confidential)
-    if not change:
-        return TEXT("findings.same", expected=expected)
-    return TEXT(
-        f"findings.{'less' if change > 0 else 'more'}", expected=expected, change=percent(abs(change))
-    )
-
-
-@part(SUMMARY, VARIABLES)
+@part(SUMMARY, VARIABLES, CORRESPONDENCE)
 def matching_premise(results: Results) -> str:
     """Introduce what is matched, and how."""
+    warning = block("warning", reason) if (reason := invalid(results)) else None
     m, targets = len(synthetic_files(results)), round(results.table(SUMMARY)["targets"].iloc[0])
     total = round(results.table(VARIABLES)["n_records"].iloc[0])
     sentences = [
@@ -264,7 +251,7 @@ def matching_premise(results: Results) -> str:
     ]
     if targets != total:
         sentences.append(TEXT("premise.targets", targets=targets, total=total))
-    return paragraphs(" ".join(sentences), _radii(results))
+    return paragraphs(warning, " ".join(sentences), _radii(results))
 
 
 def _radii(results: Results) -> str | None:

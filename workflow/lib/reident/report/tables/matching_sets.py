@@ -10,7 +10,7 @@ from reident.report.layout import Column, paragraphs, part, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.tables.choices import Choice, table_of
-from reident.report.tables.common import file_warnings, row_account, size_class, without_repeats
+from reident.report.tables.common import row_account, size_class, without_repeats
 from reident.report.tables.matching import (
     CONFIDENTIAL,
     DISTRIBUTION,
@@ -29,7 +29,7 @@ from reident.report.tables.matching import (
 from reident.report.wording import UNDEFINED, count, escape, listed, percent, rates, some, word
 from reident.sections.matching import KNOWN
 
-ACCOUNT, WARNINGS = "matching/account.csv", "matching/warnings.csv"
+ACCOUNT = "matching/account.csv"
 MAX_SETS = 5
 """The table of all sets shows at most this number of each size, those with the highest risk."""
 
@@ -219,20 +219,21 @@ def matching_choices(results: Results) -> str:
         "own": ("key", TEXT("choices.own.other")) if by_key else ("position", "`id`"),
         "targets": (targets, "`targets`"),
     }
+    if not by_key:
+        options["correspondence"] = ("agreement", "`id`")
+    uncertain, chosen = matching.uncertain_targets, "none"
+    if uncertain is not None:
+        chosen = "population_count" if uncertain.population_count else "sampling_fraction"
+    options["uncertain"] = (chosen, "`uncertain_targets`")
     if len(synthetic_files(results)) > 1:
         options["mean"] = ("defined", UNDEFINED)
+        options["pooled"] = ("together", UNDEFINED)
     return table_of(
         [
             Choice(TEXT(f"choices.{name}.what"), TEXT(f"choices.{name}.{option}"), others, "§8")
             for name, (option, others) in options.items()
         ]
     )
-
-
-@part(WARNINGS)
-def matching_warnings(results: Results) -> str | None:
-    """Show the warnings from reading the files."""
-    return file_warnings(results, WARNINGS)
 
 
 @part(ACCOUNT)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
 import pandas as pd
 
 from reident.linkage.metrics.winkler import Options
-from reident.report.layout import Column, block, paragraphs, part, table
+from reident.report.layout import Column, block, items, paragraphs, part, table
 from reident.report.results import Results, title
 from reident.report.sentences import Sentences
 from reident.report.tables.common import row_account, size_class
@@ -18,7 +19,6 @@ from reident.report.wording import (
     declared,
     defined,
     escape,
-    listed,
     percent,
     rates,
     some,
@@ -32,6 +32,10 @@ COMPARED_RATES = "comparison/rates.csv"
 METRIC = "winkler"
 MAX_COLUMNS = 5
 """The table shows every number of agreeing variables up to this number of variables."""
+CLOSE = 0.95
+"""What counts as close to 100 %."""
+CONCLUSION = 0.2
+"""The rate of the paper's conclusion: "well above 20 percent"."""
 
 TEXT = Sentences("microaggregation")
 HEADING = Sentences("headings")
@@ -41,7 +45,8 @@ def rule_name(agreement: str | dict[str, Any]) -> str:
     """Return an agreement rule in words."""
     if isinstance(agreement, str):
         return TEXT(f"rules.{agreement}")
-    return TEXT("rules.nearest", number=int(agreement["nearest"]))
+    ((name, number),) = agreement.items()
+    return TEXT(f"rules.{name}", number=int(number))
 
 
 def rates_by_agreement(results: Results) -> pd.DataFrame:
@@ -136,66 +141,128 @@ def masked_variables(results: Results) -> str:
     )
 
 
-@part(AGREEMENTS)
+@part(AGREEMENTS, ACCOUNT)
 def claim(results: Results) -> str:
-    """Compare the rate that the paper reports with the rates observed."""
+    """Set what the paper claims beside what is observed under each reading of its metric."""
     lines = rates_by_agreement(results)
-    sentences = [TEXT("claim.text", paper_rate=TEXT("paper_rate")), _observed(results, lines)]
-    highest = lines.groupby("setting", sort=False)["confirmed_rate"].max()
-    if len(highest) > 1:
-        sentences.append(
-            TEXT(
-                "claim.compared",
-                highest=escape(highest.idxmax()),
-                highest_rate=percent(highest.max()),
-                lowest=escape(highest.idxmin()),
-                lowest_rate=percent(highest.min()),
-            )
-        )
-    return block("findings", " ".join(sentences))
-
-
-def _observed(results: Results, lines: pd.DataFrame) -> str:
-    """Return the rate of the study, and the rates if more variables must agree, such as the paper's seven of ten."""
-    v = len(results.study["linking_variables"])
-    rates = lines[lines["reference"] == "yes"].set_index("min_agree")["confirmed_rate"]
-    least = int(rates.index[0])
-    fields = {
-        "rate": percent(rates.iloc[0]),
-        "records": some(round(lines["n_puf"].iloc[0]), "record"),
-        "agreeing": TEXT("claim.one_of", number=word(least), total=word(v)) if v > 1 else TEXT("claim.only"),
-    }
-    if len(rates) == 1:
-        return TEXT("claim.observed", **fields)
-    others = [
-        TEXT(f"claim.{'all' if n == v else 'some'}_agree", rate=percent(rates[n]), number=word(n))
-        for n in ((7, 10) if v == 10 else (v,))
-        if n in rates.index
+    readings = lines.drop_duplicates("setting", ignore_index=True)
+    alone, few = readings["alone_rate"], readings["among_three_rate"]
+    claims = [
+        TEXT("claim.almost_all", paper_rate=TEXT("paper_rate"), observed=_observed(readings, alone)),
+        TEXT("claim.at_most_three", observed=_observed(readings, few)),
+        TEXT("claim.conclusion", observed=_above(alone > CONCLUSION)),
     ]
-    return TEXT("claim.observed_more", **fields, others=listed(others))
+    texts = [
+        TEXT("claim.text", records=some(round(readings["n_puf"].iloc[0]), "record")),
+        items(claims),
+        " ".join(_agreeing(results, lines)),
+        _failed((alone < CLOSE) | (few < CLOSE)),
+    ]
+    return block("findings", *filter(None, texts))
+
+
+def _observed(readings: pd.DataFrame, rate: pd.Series) -> str:
+    """Return the rate under the study's reading, which is the first, and the ends of its range under all of them."""
+    own = TEXT("claim.own", rate=percent(rate[0]), setting=escape(readings["setting"][0]))
+    if len(readings) == 1:
+        return TEXT("claim.observed", own=own)
+    low, high = rate.idxmin(), rate.idxmax()
+    return TEXT(
+        "claim.observed_range",
+        own=own,
+        lowest_rate=percent(rate[low]),
+        lowest=escape(readings["setting"][low]),
+        highest_rate=percent(rate[high]),
+        highest=escape(readings["setting"][high]),
+    )
+
+
+def _above(above: pd.Series) -> str:
+    """Say in how many of the settings the rate is above that of the paper's conclusion."""
+    if len(above) == 1:
+        return TEXT(f"claim.first_share.{'above' if above[0] else 'below'}")
+    return TEXT("claim.first_share.several", n=int(above.sum()), readings=some(len(above), "setting"))
+
+
+def _failed(failed: pd.Series) -> str:
+    """Say how many of the settings do not reach the claims, if any."""
+    if not failed.any():
+        return ""
+    if len(failed) == 1:
+        return TEXT("claim.failed.single", close=percent(CLOSE, 0))
+    readings = some(len(failed), "setting")
+    return TEXT("claim.failed.several", n=int(failed.sum()), readings=readings, close=percent(CLOSE, 0))
+
+
+def _agreeing(results: Results, lines: pd.DataFrame) -> list[str]:
+    """Return the study's rates if more variables must agree, such as the paper's seven of ten."""
+    v = len(results.study["linking_variables"])
+    counted = lines[(lines["reference"] == "yes") & lines["min_agree"].notna()]
+    rates = counted.set_index(counted["min_agree"].astype(int))["confirmed_rate"]
+    texts = []
+    for n in (7, 10) if v == 10 else (v,):
+        if n in rates.index and len(rates) > 1:
+            key = "all" if n == v else "some"
+            texts.append(TEXT(f"claim.{key}_agree", rate=percent(rates[n]), number=word(n)))
+    if v in rates.index and results.study["microaggregate"]["corresponding"] is None:
+        texts.append(_per_field(results, v))
+    return texts
+
+
+def _per_field(results: Results, v: int) -> str:
+    """Say what (N − 3)/N on each variable implies for all of them."""
+    account = results.table(ACCOUNT)
+    n = int(account.loc[account["cause"] == "in", "rows"].iloc[0])
+    least = math.floor(10_000 * max(0.0, 1 - 3 * v / n)) / 10_000
+    return TEXT("claim.per_field", least=percent(least, 2), variables=some(v, "variable"))
 
 
 @part(AGREEMENTS, "rates.csv")
 def claim_table(results: Results) -> str:
-    """Show the confirmed rate of each setting by the number of variables that must agree, beside other metrics."""
+    """Show how often each setting puts the true record first, and the confirmed rates, beside other metrics."""
     lines = rates_by_agreement(results)
-    settings = list(dict.fromkeys(lines["setting"]))
+    readings = lines.drop_duplicates("setting")
+    columns = [
+        Column(TEXT(f"claim.columns.{name}"), _cells(readings[f"{name}_rate"]))
+        for name in ("alone", "among_three", "confirmed")
+    ]
+    columns += [
+        Column(
+            TEXT("claim.columns.metric", metric=title(metric)),
+            _cells(map(by_setting.get, readings["setting"])),
+        )
+        for metric, by_setting in _other_metrics(results, lines).items()
+    ]
+    return table(TEXT("claim.caption", pairs=some(results.max_pairs, "pair")), _settings(readings), *columns)
+
+
+@part(AGREEMENTS)
+def agreements_table(results: Results) -> str | None:
+    """Show the confirmed rate of each setting by the number of variables that must agree."""
+    lines = rates_by_agreement(results).dropna(subset="min_agree")
+    if lines["min_agree"].nunique() < 2:
+        return None
+    readings = lines.drop_duplicates("setting")
     rate = lines.groupby(["setting", "min_agree"])["confirmed_rate"].mean()
-    names = [f"**{escape(settings[0])}**", *map(escape, settings[1:])]
     columns = [
         Column(
             TEXT("claim.columns.at_least", number=least),
-            _cells(rate.get((setting, least)) for setting in settings),
+            _cells(rate.get((setting, least)) for setting in readings["setting"]),
         )
         for least in _shown(len(results.study["linking_variables"]))
         if (lines["min_agree"] == least).any()
     ]
-    columns += [
-        Column(TEXT("claim.columns.metric", metric=title(metric)), _cells(map(by_setting.get, settings)))
-        for metric, by_setting in _other_metrics(results, lines).items()
+    return table(TEXT("claim.agreements_caption"), _settings(readings), *columns)
+
+
+def _settings(readings: pd.DataFrame) -> Column:
+    """Return the column of settings, that of the study in bold."""
+    own = readings["reference"] == "yes"
+    names = [
+        f"**{escape(name)}**" if bold else escape(name)
+        for name, bold in zip(readings["setting"], own, strict=True)
     ]
-    caption = TEXT("claim.caption", paper_rate=TEXT("paper_rate"))
-    return table(caption, Column(TEXT("claim.columns.setting"), names, "l", "1fr"), *columns)
+    return Column(TEXT("claim.columns.setting"), names, "l", "1fr")
 
 
 def _cells(values: Iterable[float | None]) -> list[str]:

@@ -30,15 +30,17 @@ def limits(results: Results) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One line per metric and limit: max_pairs, n_suspected, n_confirmed, n_ambiguous, n_pairs, metric, and the
-        rates in [0, 1]; the conditional rate is NaN where no record is suspected.
+        One line per metric and limit: max_pairs, n_suspected, n_confirmed, n_ambiguous, n_pairs, expected_correct,
+        metric, and the rates in [0, 1]; those of suspected records are NaN where no record is suspected.
     """
-    columns = ["max_pairs", "n_suspected", "n_confirmed", "n_ambiguous", "n_pairs"]
+    columns = ["max_pairs", "n_suspected", "n_confirmed", "n_ambiguous", "n_pairs", "expected_correct"]
     lines = of_ranked(results, "confirmed/{metric}.limits.csv", columns)
     n_puf = lines["metric"].map(results.whole["n_puf"])
     lines["suspected_rate"] = lines["n_suspected"] / n_puf
     lines["confirmed_rate"] = lines["n_confirmed"] / n_puf
-    lines["conditional_rate"] = lines["n_confirmed"] / lines["n_suspected"].where(lines["n_suspected"] > 0)
+    n_suspected = lines["n_suspected"].where(lines["n_suspected"] > 0)
+    lines["conditional_rate"] = lines["n_confirmed"] / n_suspected
+    lines["expected_correct_rate"] = lines["expected_correct"] / n_suspected
     return lines
 
 

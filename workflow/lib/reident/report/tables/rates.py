@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
+from reident.pipeline.tables import WHOLE
 from reident.report.layout import Column, block, paragraphs, part, table
 from reident.report.results import Results, title
 from reident.report.sentences import Sentences
@@ -26,7 +25,7 @@ from reident.report.wording import (
 
 TEXT = Sentences("rates")
 HEADING = Sentences("headings")
-INTERVALS = {"clopper-pearson": "Clopper–Pearson", "wilson": "Wilson"}
+INTERVALS = {"clopper-pearson": "Clopper–Pearson", "wilson": "Wilson", "clustered": "clustered"}
 
 
 @part("rates.csv")
@@ -48,7 +47,23 @@ def rates_by_metric(results: Results) -> str:
             Column(HEADING("rate_to_baseline"), [times(*pair) for pair in ratios], "r", "1fr"),
         ),
         _bounds(results, whole),
+        _claims(results, whole),
         _reading(results),
+    )
+
+
+def _claims(results: Results, whole: pd.DataFrame) -> str:
+    """Return the table of claims that one guess would get right."""
+    return table(
+        TEXT("by_metric.claims"),
+        Column(HEADING("metric"), [f"**{title(metric)}**" for metric in results.metrics], "l", "1.35fr"),
+        Column(HEADING("suspected_records"), [count(n) for n in whole["n_suspected"]], "r", "1.1fr"),
+        Column(HEADING("false_outside"), [count(n) for n in whole["n_false_outside"]], "r", "1fr"),
+        Column(HEADING("expected_correct"), rates(whole["expected_correct_rate"]), "r", "1.1fr"),
+        Column(HEADING("best_rank_correct"), rates(whole["best_rank_correct_rate"]), "r", "1.1fr"),
+        Column(HEADING("single"), [count(n) for n in whole["n_single"]], "r", "1.1fr"),
+        Column(HEADING("single_confirmed"), [count(n) for n in whole["n_single_confirmed"]], "r", "1fr"),
+        Column(HEADING("single_rate"), rates(whole["single_rate"]), "r", "1fr"),
     )
 
 
@@ -61,7 +76,7 @@ def _bounds(results: Results, whole: pd.DataFrame) -> str | None:
         if suspected == 0:
             texts.append(TEXT("by_metric.nothing_suspected", metric=name, undefined=UNDEFINED))
         elif line["n_confirmed"] == 0 and results.confirmable:
-            high = percent(line["conditional_high"])
+            high = percent(line["conditional_bound"])
             texts.append(
                 TEXT("by_metric.nothing_confirmed", metric=name, suspected=suspected, level=level, high=high)
             )
@@ -70,13 +85,20 @@ def _bounds(results: Results, whole: pd.DataFrame) -> str | None:
 
 def _reading(results: Results) -> str:
     """Return the meaning of each rate."""
-    method = INTERVALS[results.study["rates"]["interval"]]
+    method = results.study["rates"]["interval"]
+    interval = f"{declared(results.level)} {INTERVALS[method]}"
+    independent = TEXT("by_metric.reading.independent.records")
+    if method == "clustered":
+        independent = TEXT("by_metric.reading.independent.clusters", columns=_cluster(results))
     return block(
         "reading",
         TEXT("by_metric.reading.suspected_rate"),
         TEXT("by_metric.reading.confirmed_rate"),
-        TEXT("by_metric.reading.conditional_rate", interval=f"{declared(results.level)} {method}"),
+        TEXT("by_metric.reading.conditional_rate", interval=interval, independent=independent),
         TEXT("by_metric.reading.baseline"),
+        TEXT("by_metric.reading.outside"),
+        TEXT("by_metric.reading.expected_correct"),
+        TEXT("by_metric.reading.single"),
     )
 
 
@@ -96,31 +118,79 @@ def pairs_by_metric(results: Results) -> str:
     )
 
 
+def _cluster(results: Results) -> str:
+    """Return the columns that identify a cluster, in words."""
+    return listed([f"*{escape(name)}*" for name in results.study["rates"]["cluster"]])
+
+
+@part("clusters.csv")
+def clusters_by_metric(results: Results) -> str | None:
+    """Return the rates of clusters, such as households, of the whole study."""
+    lines = results.table("clusters.csv")
+    whole = lines[lines["stratum"] == WHOLE]
+    if whole.empty:
+        return None
+    notes = [
+        TEXT(
+            "clusters.nothing_confirmed",
+            metric=title(line.metric),
+            suspected=round(line.n_suspected),
+            level=declared(results.level),
+            high=percent(line.conditional_bound),
+        )
+        for line in whole.itertuples()
+        if defined(line.conditional_bound) and results.confirmable
+    ]
+    return paragraphs(
+        TEXT("clusters.text", columns=_cluster(results)),
+        table(
+            TEXT("clusters.caption", n=round(whole["n_clusters"].iloc[0])),
+            Column(HEADING("metric"), [f"**{title(metric)}**" for metric in whole["metric"]], "l", "1.35fr"),
+            Column(HEADING("suspected_clusters"), [count(n) for n in whole["n_suspected"]]),
+            Column(HEADING("suspected_rate"), rates(whole["suspected_rate"])),
+            Column(HEADING("confirmed_clusters"), [count(n) for n in whole["n_confirmed"]]),
+            Column(HEADING("confirmed_rate"), rates(whole["confirmed_rate"])),
+            Column(HEADING("conditional_rate"), rates(whole["conditional_rate"])),
+            interval_column(results, whole),
+        ),
+        block("note", *notes) if notes else None,
+    )
+
+
 @part("rates.csv", "strata/manifest.csv")
 def rates_by_stratum(results: Results) -> str | None:
-    """Return the table of the conditional rate and its counts by stratum and metric."""
+    """Return two tables by stratum and metric: the conditional rate, and what one guess would get right."""
     if not results.strata_names:
         return None
+    return paragraphs(
+        _by_stratum(results, "caption", "conditional_rate", "n_confirmed", "n_suspected"),
+        _by_stratum(results, "claims", "expected_correct_rate", "n_single_confirmed", "n_single"),
+    )
+
+
+def _by_stratum(results: Results, caption: str, rate: str, part_: str, whole: str) -> str:
+    """Return the table of a rate, and of a count out of another, by stratum and metric."""
     strata = shown_strata(results)
     lines = results.table("rates.csv").set_index(["metric", "stratum"])
     columns = []
     for metric in results.metrics:
         by_stratum = lines.loc[metric].reindex(strata["stratum"])
-        columns.append(Column(title(metric), rates(by_stratum["conditional_rate"])))
-        columns.append(Column(HEADING("counts"), [_counts(row) for row in by_stratum.itertuples()], "l"))
+        counts = zip(by_stratum[part_], by_stratum[whole], strict=True)
+        columns.append(Column(title(metric), rates(by_stratum[rate])))
+        columns.append(Column(HEADING("counts"), [_counts(*pair) for pair in counts], "l"))
     return table(
-        with_strata_note(results, TEXT("by_stratum.caption")),
+        with_strata_note(results, TEXT(f"by_stratum.{caption}")),
         Column(escape(results.strata_heading), [escape(label) for label in strata["label"]], "l", "1fr"),
         *columns,
         kind="compact" if len(strata) > 20 or len(results.metrics) > 4 else "",
     )
 
 
-def _counts(row: Any) -> str:
-    """Return the confirmed and the suspected records of a stratum; empty where none is suspected."""
-    if not (defined(row.n_suspected) and row.n_suspected):
+def _counts(part_: float, whole: float) -> str:
+    """Return a count out of another; empty where the other is 0."""
+    if not (defined(whole) and whole):
         return ""
-    text = TEXT("by_stratum.counts", confirmed=round(row.n_confirmed), suspected=round(row.n_suspected))
+    text = TEXT("by_stratum.counts", part=round(part_), whole=round(whole))
     return f"[{text.replace(' ', NO_BREAK)}]{{.aside}}"
 
 
@@ -134,20 +204,22 @@ def strata_sentence(results: Results) -> str | None:
     if lines.empty:
         return TEXT("by_stratum.nothing_suspected")
     texts = [TEXT("by_stratum.uneven")]
-    if results.limit is not None and results.confirmable:
-        texts.append(_above(results, lines, results.limit))
+    if results.confirmable:
+        texts += _above(results, lines)
     return " ".join([*texts, TEXT("by_stratum.uncertain")])
 
 
-def _above(results: Results, lines: pd.DataFrame, limit: float) -> str:
-    """Return the sentence on the strata whose conditional rate is above the limit."""
+def _above(results: Results, lines: pd.DataFrame) -> list[str]:
+    """Return the sentence on the strata whose conditional rate is above the limit of all metrics, if it has one."""
+    if (limit := results.limit) is None:
+        return []
     n = lines["stratum"].nunique()
     above = lines[lines["conditional_rate"] > limit].groupby("metric")["stratum"].nunique()
     if above.empty:
-        return TEXT("by_stratum.not_above", n=n, limit=declared(limit))
+        return [TEXT("by_stratum.not_above", n=n, limit=declared(limit))]
     counts = [
         TEXT("by_stratum.above_in", n=int(above[metric]), metric=title(metric))
         for metric in results.metrics
         if metric in above
     ]
-    return TEXT("by_stratum.above", n=n, limit=declared(limit), counts=listed(counts))
+    return [TEXT("by_stratum.above", n=n, limit=declared(limit), counts=listed(counts))]

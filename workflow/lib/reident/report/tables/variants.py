@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from reident.intake.severity import SEVERITIES
 from reident.linkage.metrics import REGISTRY
 from reident.report.layout import Column, block, items, paragraphs, part, table
 from reident.report.results import Results, title
@@ -14,6 +15,7 @@ from reident.report.tables.filerisk import NAMES
 from reident.report.tables.front import conditional_rates, interval_column
 from reident.report.tables.matching import LIMITS, decimals_of, judged, limits
 from reident.report.wording import (
+    UNDEFINED,
     count,
     declared,
     defined,
@@ -25,12 +27,21 @@ from reident.report.wording import (
     some,
     without_unit,
 )
+from reident.verdict.limits import ABOVE, OPEN, RESERVED, UNKNOWN, WITHIN
 
 TEXT = Sentences("variants")
+FRONT = Sentences("front")
 HEADING = Sentences("headings")
 RATES, MATCHING, RISK = "comparison/rates.csv", "comparison/matching.csv", "comparison/filerisk.csv"
+VERDICTS = "comparison/verdict.csv"
 MAX_VARIANTS = 60
 """Variants that are shown one by one: those of the highest rates."""
+
+MAX_NAMES = 6
+"""Variants that the front page names."""
+
+MAX_LABEL = 20
+"""Characters of a label that is not broken into lines."""
 
 COUNTS = ["n_suspected", "n_confirmed", "n_pairs", "n_confirmed_pairs", "n_ambiguous"]
 """Counts of which at least one differs where a variant changes the results of a metric."""
@@ -165,14 +176,16 @@ def _range(results: Results, metric: str) -> list[str]:
         names_ = {"low_variant": _named(low, names), "high_variant": _named(high, names)}
         texts = [TEXT("rates", low=ends[0], high=ends[1], **names_)]
     if least == most:
-        texts.append(TEXT("reidentified", n=most))
+        texts.append(TEXT("confirmed", n=most))
     else:
-        texts.append(TEXT("reidentified_range", low=least, high=most))
-    if results.limit is not None and results.confirmable:
+        texts.append(TEXT("confirmed_range", low=least, high=most))
+    if (limit := results.limit_of(metric)) is not None and results.confirmable:
         variants = lines_of(results, metric)
-        n = int((variants["conditional_rate"] > results.limit).sum())
-        studies, limit = some(len(variants), "study", "studies"), declared(results.limit)
-        texts.append(TEXT("above", n=n, studies=studies, limit=limit))
+        n, studies = (
+            int((variants["conditional_rate"] > limit).sum()),
+            some(len(variants), "study", "studies"),
+        )
+        texts.append(TEXT("above", n=n, studies=studies, limit=declared(limit)))
     return texts
 
 
@@ -199,7 +212,7 @@ def _caption(lines: pd.DataFrame, file: str, *texts: str) -> str:
     return " ".join(texts)
 
 
-def _set_columns(lines: pd.DataFrame, names: list[str]) -> list[Column]:
+def set_columns(lines: pd.DataFrame, names: list[str]) -> list[Column]:
     """Return the columns of what each variant sets, with the study as declared in bold."""
     columns = []
     for name in names:
@@ -207,8 +220,64 @@ def _set_columns(lines: pd.DataFrame, names: list[str]) -> list[Column]:
         cells = [
             f"**{text}**" if bold else text for text, bold in zip(labels, is_reference(lines), strict=True)
         ]
-        columns.append(Column(escape(heading(name)), cells, "l", "1fr"))
+        # Beside many columns of numbers, a share of the width would be too narrow for a short label.
+        width = "auto" if max(map(len, labels), default=0) <= MAX_LABEL else "1fr"
+        columns.append(Column(escape(heading(name)), cells, "l", width))
     return columns
+
+
+@part(VERDICTS)
+def variants_passing(results: Results) -> str | None:
+    """Return, for the front page, which variants are within the limits."""
+    lines = results.table(VERDICTS)
+    if (lines["verdict"] == OPEN).all():
+        return None
+    passing = lines[lines["verdict"].isin([WITHIN, RESERVED])]
+    names = [_variant(results, line) for _, line in passing.head(MAX_NAMES).iterrows()]
+    if len(passing) > len(names):
+        names.append(FRONT("variants_more", n=len(passing) - len(names)))
+    text = FRONT("variants", n=len(passing), total=len(lines), names=listed(names))
+    return block("findings", items([f"{FRONT('variants_lead')} {text}"]))
+
+
+def _variant(results: Results, line: pd.Series) -> str:
+    """Return a variant as its settings, with a mark where its verdict has reservations."""
+    name = _named(line, setting_names(results))
+    return FRONT("variants_reserved", name=name) if line["verdict"] == RESERVED else name
+
+
+@part(VERDICTS)
+def variants_verdicts(results: Results) -> str:
+    """Return the verdict and the number of warnings of every variant."""
+    lines = results.table(VERDICTS)
+    rows = lines if len(lines) <= MAX_VARIANTS else lines.head(MAX_VARIANTS)
+    columns = [
+        *set_columns(rows, setting_names(results)),
+        Column(HEADING("verdict"), [_verdict(verdict) for verdict in rows["verdict"]], "l"),
+        Column(TEXT("verdicts.broken"), [_broken(text) for text in rows["broken"]], "l", "1.5fr"),
+        *(Column(TEXT(f"verdicts.{name}"), [count(n) for n in rows[name]]) for name in SEVERITIES),
+    ]
+    caption = TEXT("verdicts.caption")
+    if len(lines) > len(rows):
+        caption += " " + TEXT("verdicts.first", shown=len(rows), total=len(lines), file=VERDICTS)
+    return table(caption, *columns, kind="compact")
+
+
+_MARKS = {ABOVE: "above", WITHIN: "within", RESERVED: "unsure", UNKNOWN: "unknown", OPEN: "open"}
+
+
+def _verdict(verdict: str) -> str:
+    return f"[{TEXT(f'verdicts.words.{verdict}')}]{{.{_MARKS[verdict]}}}"
+
+
+def _broken(text: str) -> str:
+    """Return the broken limits of a variant in words, with the metrics or the scenarios that break each."""
+    limits = [limit.partition(": ") for limit in text.split("; ") if limit]
+    shown = [
+        f"{TEXT(f'verdicts.limits.{name}')}{f' ({escape(metrics)})' if metrics else ''}"
+        for name, _, metrics in limits
+    ]
+    return "; ".join(shown) or UNDEFINED
 
 
 @part(RATES)
@@ -218,7 +287,7 @@ def variants_rates(results: Results) -> str:
 
 
 def _rates(results: Results, metric: str) -> str:
-    lines, limit = distinct_lines(results, metric), results.limit
+    lines, limit = distinct_lines(results, metric), results.limit_of(metric)
     rows = shown_lines(lines, "conditional_rate")
     cells, texts = conditional_rates(rows, limit), [TEXT("rates_table", metric=title(metric))]
     if limit is not None and (rows["conditional_rate"] > limit).any():
@@ -233,12 +302,13 @@ def _rates(results: Results, metric: str) -> str:
     ]
     return table(
         _caption(lines, RATES, *texts),
-        *_set_columns(rows, relevant_settings(results, metric)),
+        *set_columns(rows, relevant_settings(results, metric)),
         Column(HEADING("suspected_rate"), rates(rows["suspected_rate"])),
         Column(HEADING("confirmed_rate"), rates(rows["confirmed_rate"])),
         Column(HEADING("confirmed_of_suspected"), counts),
         Column(HEADING("conditional_rate"), cells),
         interval_column(results, rows),
+        Column(HEADING("one_guess"), rates(rows["expected_correct_rate"])),
         Column(HEADING("baseline"), rates(rows["baseline_rate"])),
         kind="compact",
     )
@@ -263,7 +333,7 @@ def variants_matching(results: Results) -> str:
         texts.append(TEXT("matching.limits", limits=listed([_limit(*limit) for limit in given.items()])))
     return table(
         _caption(lines, MATCHING, *texts),
-        *_set_columns(rows, setting_names(results)),
+        *set_columns(rows, setting_names(results)),
         Column(
             HEADING("expected_match_risk"),
             cells("expected_match_risk", decimals_of(rows["expected_match_risk"])),
@@ -271,7 +341,10 @@ def variants_matching(results: Results) -> str:
         Column(HEADING("risk_per_target"), rates(rows["expected_match_risk"] / rows["targets"])),
         Column(HEADING("true_match_rate"), cells("true_match_rate", rates(rows["true_match_rate"]))),
         Column(HEADING("unique_matches"), decimals_of(rows["unique_matches"])),
-        Column(HEADING("false_match_rate"), cells("false_match_rate", rates(rows["false_match_rate"]))),
+        Column(
+            HEADING("false_match_rate"),
+            cells("false_match_rate", rates(rows["false_match_rate"])),
+        ),
         kind="compact",
     )
 
@@ -293,7 +366,7 @@ def variants_risk(results: Results) -> str:
     definitions = [NAMES[name] for name in rows["definition"]]
     return table(
         _caption(lines, RISK, TEXT("risk")),
-        *_set_columns(rows, setting_names(results)),
+        *set_columns(rows, setting_names(results)),
         *([Column(HEADING("definition"), definitions, "l", "1fr")] if len(set(definitions)) > 1 else []),
         Column(HEADING("uniques"), [count(value) for value in rows["U"]]),
         Column(HEADING("pairs"), [count(value) for value in rows["P"]]),

@@ -1,0 +1,132 @@
+"""Codes that a study may have forgotten: missing ones, and those that a recode leaves out (METHODS §1)."""
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from making.studies import study, table
+from reident.intake import prepare as intake
+from reident.intake.undeclared import look_missing
+from reident.pipeline import parts
+
+LOOKS = [
+    ("words in any case", {"": 1, "na": 2, "N/A": 3, ".": 1, "a": 9}, {"", "na", "N/A", "."}),
+    ("a word that only begins like one", {"nap": 1, "none": 2, "0": 3}, set()),
+    ("negative codes", {"-9": 1, "-8": 2, "-99": 1, "1": 9}, {"-9", "-8", "-99"}),
+    ("negative numbers among others", {-9.0: 1, -3.5: 2, 4.0: 9}, set()),
+    ("a negative code of a number", {-9.0: 1, 4.0: 9}, {-9.0}),
+    ("-1 may be a value", {"-1": 1, "1": 9}, set()),
+    ("nines far above all others", {9999.0: 2, 120.0: 1}, {9999.0}),
+    ("nines twice as large as the largest", {99.0: 2, 49.5: 1}, {99.0}),
+    ("nines less than twice as large", {99.0: 2, 49.6: 1}, set()),
+    ("a single nine may be a code", {"9": 3, "1": 3}, set()),
+    ("ninety-nine among codes of two digits", {"99": 3, "98": 3, "01": 1}, set()),
+    ("nines beside words", {"99": 3, "a": 3}, {"99"}),
+    ("nines alone", {"99": 3}, set()),
+]
+
+
+@pytest.mark.parametrize(("why", "counts", "expected"), LOOKS, ids=[case[0] for case in LOOKS])
+def test_codes_that_look_like_missing_ones(why, counts, expected):
+    assert look_missing(counts) == {value: counts[value] for value in expected}, why
+
+
+@given(
+    st.dictionaries(st.sampled_from(["", "-9", "99", "a", "1", "NA"]), st.integers(1, 9)),
+    st.sets(st.sampled_from(["", "-9", "99", "NA"])),
+)
+def test_a_declared_code_is_never_named(counts, declared):
+    found = look_missing(counts, declared)
+    assert not set(found) & declared
+    assert found.items() <= counts.items()
+
+
+def warned(puf, eif, kind="categorical", links=None, **fields):
+    """The warnings on a variable v with these values; record i of one file is linked to record i of the other."""
+    model = study(linking_variables=[{"name": "v", "type": kind, **fields}])
+    own, other = (
+        pa.table({key: [str(at) for at in range(len(cells))], "v": cells})
+        for key, cells in (("p", puf), ("e", eif))
+    )
+    pairs = range(min(len(puf), len(eif))) if links is None else links
+    return intake.prepare(
+        parts.preparing(model), own, other, table("p e", *(f"{at} {at}" for at in pairs))
+    ).warnings
+
+
+A, AB = ["a"] * 98, ["a", "b"] * 49
+CASES = [
+    ("a blank that is a category in one file", [*AB, "", ""], [*AB, "a", "a"], {}, ("understates", 2, '""')),
+    ("exactly one in a hundred", [*AB, "", "a"], [*AB, "a", "a"], {}, ("notable", 1, '""')),
+    ("-9 that both files have", [*AB, "-9", "-9"], [*AB, "-9", "-9"], {}, ("notable", 2, "-9")),
+    ("declared", [*AB, "-9", "-9"], [*AB, "a", "a"], {"missing": ["-9"]}, None),
+    ("declared by an order", [*AB, "-9", "-9"], [*AB, "a", "a"], {"order": ["a", "b", "-9"]}, None),
+    ("recoded to itself", [*AB, "-9", "-9"], [*AB, "a", "a"], {"recode": {"puf": {"-9": "-9"}}}, None),
+]
+
+
+@pytest.mark.parametrize(("why", "puf", "eif", "fields", "expected"), CASES, ids=[case[0] for case in CASES])
+def test_an_undeclared_missing_code_is_a_warning(why, puf, eif, fields, expected):
+    found = warned(puf, eif, **fields)
+    found = found[
+        found["warning"].str.contains("puf.csv") & found["warning"].str.contains("like missing values")
+    ]
+    assert list(found[["severity", "affected", "codes"]].itertuples(index=False, name=None)) == (
+        [] if expected is None else [expected]
+    )
+    if expected:
+        assert f"not declared as missing: {expected[2]}. They count as values" in found["warning"].iloc[0]
+        assert found["share"].iloc[0] == expected[1] / 100
+
+
+def test_a_missing_code_among_numbers():
+    found = warned(["9999", "9999", *["20"] * 98], ["20"] * 100, "numeric", missing={"eif": ["-9"]})
+    found = found[found["warning"].str.contains("like missing")]
+    assert found[["severity", "codes"]].to_numpy().tolist() == [["understates", "9999"]]
+    assert "2 of 100 records (2.0 %)" in found["warning"].iloc[0]
+    assert "also in 2 of 100 true links (2.0 %)" in found["warning"].iloc[0]
+
+
+ONE_FILE = [
+    ("two in a hundred", [*A, "x", "y"], {}, ("understates", "2 codes do not occur in eif.csv", "x, y")),
+    ("one in a hundred", [*A, "x", "a"], {}, None),
+    (
+        "an incomplete recode",
+        [*A, "x", "y"],
+        {"recode": {"puf": {"z": "a"}}},
+        (
+            "understates",
+            "`recode` is incomplete. It does not result in a code of eif.csv for 2 codes",
+            "x, y",
+        ),
+    ),
+    (
+        "all of them without a true link",
+        [*A, "x", "y"],
+        {"links": range(98)},
+        ("notable", "0 of 98 true links", "x, y"),
+    ),
+    ("without any link", [*A, "x", "y"], {"links": ()}, ("understates", "0 of 0 true links", "x, y")),
+]
+
+
+@pytest.mark.parametrize(("why", "puf", "fields", "expected"), ONE_FILE, ids=[case[0] for case in ONE_FILE])
+def test_codes_of_one_file_that_hold_more_than_one_in_a_hundred_records(why, puf, fields, expected):
+    found = warned(puf, ["a"] * 100, **fields)
+    found = found[found["warning"].str.contains("never agree")]
+    assert len(found) == (expected is not None)
+    if expected:
+        assert tuple(found[["severity", "codes"]].iloc[0]) == (expected[0], expected[2])
+        assert expected[1] in found["warning"].iloc[0]
+        assert found["affected"].iloc[0] == 2
+        assert not {"x", "y"} & set(found["warning"].iloc[0].split()), "a code is not in the sentence"
+
+
+def test_a_warning_about_a_strata_variable_names_the_strata():
+    model = study(strata=["s"], linking_variables=[{"name": "v", "type": "numeric"}])
+    sides = table("p s v", "1 A 1", "2 B 2"), table("e s v", "1 A 1", "2 A 2")
+    (line,) = intake.prepare(parts.preparing(model), *sides, table("p e", "1 1", "2 2")).warnings.itertuples()
+    assert (
+        "are in strata without a record of the other file, which concerns 1 of 2 true links" in line.warning
+    )
+    assert line.severity == "understates"

@@ -1,0 +1,101 @@
+"""Published intervals, the one-sided bound, and the special cases of clustered records."""
+
+import math
+
+import numpy as np
+import pytest
+from oracles import rating as oracle
+from reident.linkage import intervals
+
+# Newcombe, R. G. (1998), Statistics in Medicine 17, 857–872, table I: the exact (Clopper–Pearson) and the score
+# (Wilson) interval of four proportions.
+NEWCOMBE = [
+    (81, 263, "clopper-pearson", 0.2527, 0.3676),
+    (15, 148, "clopper-pearson", 0.0578, 0.1617),
+    (0, 20, "clopper-pearson", 0.0000, 0.1684),
+    (1, 29, "clopper-pearson", 0.0009, 0.1776),
+    (81, 263, "wilson", 0.2553, 0.3662),
+    (15, 148, "wilson", 0.0624, 0.1605),
+    (0, 20, "wilson", 0.0000, 0.1611),
+    (1, 29, "wilson", 0.0061, 0.1718),
+]
+
+
+@pytest.mark.parametrize(("successes", "trials", "method", "low", "high"), NEWCOMBE)
+def test_published_intervals(successes, trials, method, low, high):
+    assert intervals.interval(successes, trials, method) == pytest.approx((low, high), abs=0.00005)
+
+
+EDGES = [
+    ("with nothing confirmed there is an upper bound", 0, 10, 0.95, (0.0, 1 - 0.025**0.1)),
+    ("with all confirmed a lower bound", 10, 10, 0.95, (0.025**0.1, 1.0)),
+    ("one of one", 1, 1, 0.95, (0.025, 1.0)),
+    ("another level", 0, 1, 0.90, (0.0, 0.95)),
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "successes", "trials", "level", "found"), EDGES, ids=[case[0] for case in EDGES]
+)
+def test_intervals_at_the_edges(sentence, successes, trials, level, found):
+    assert intervals.interval(successes, trials, level=level) == pytest.approx(found, rel=1e-12)
+
+
+def test_the_interval_of_none_of_none_is_undefined():
+    assert intervals.interval(0, 0) == (None, None)
+
+
+def test_more_successes_than_trials_is_a_mistake_of_the_program():
+    with pytest.raises(ValueError, match="successes"):
+        intervals.interval(2, 1)
+
+
+BOUNDS = [(1, 0.95, 0.95), (20, 0.95, 1 - 0.05 ** (1 / 20)), (3, 0.9, 1 - 0.1 ** (1 / 3)), (0, 0.95, None)]
+
+
+@pytest.mark.parametrize(("trials", "level", "bound"), BOUNDS)
+def test_the_one_sided_bound_of_0_successes(trials, level, bound):
+    assert intervals.one_sided(trials, level) == (bound if bound is None else pytest.approx(bound, rel=1e-12))
+
+
+def test_the_one_sided_bound_is_the_rate_at_which_0_successes_have_the_remaining_probability():
+    bound = intervals.one_sided(137, 0.99)
+    assert (1 - bound) ** 137 == pytest.approx(0.01, rel=1e-10)
+    assert bound < intervals.interval(0, 137, level=0.99).high
+
+
+CLUSTERS = [
+    ("no records", [], (None, None)),
+    ("one cluster, some confirmed", [(0, 1), (0, 0)], (0, 1)),
+    ("one cluster, nothing confirmed", [(0, 0), (0, 0)], (0, 0.975)),
+    ("nothing confirmed in three clusters", [(0, 0), (1, 0), (1, 0), (2, 0)], (0, 1 - 0.025 ** (1 / 3))),
+    ("all confirmed in two clusters", [(4, 1), (4, 1), (9, 1)], (0.025 ** (1 / 2), 1)),
+]
+
+
+@pytest.mark.parametrize(("sentence", "records", "found"), CLUSTERS, ids=[case[0] for case in CLUSTERS])
+def test_special_cases_of_clusters(sentence, records, found):
+    cluster, hits = (
+        np.array(column, int) for column in (zip(*records, strict=True) if records else ([], []))
+    )
+    result = intervals.clustered(hits.astype(float), np.ones(len(hits)), cluster)
+    assert result == (found if found[0] is None else pytest.approx(found, rel=1e-12))
+
+
+def test_clusters_of_one_record_have_the_variance_of_independent_records():
+    """The variance is then R(1 − R)/(n − 1), and the interval that of t on the logit scale."""
+    hits = np.array([1.0, 0, 0, 1, 0, 0, 0])
+    low, high = intervals.clustered(hits, np.ones(7), np.arange(7))
+    rate, t = 2 / 7, 2.446911851
+    half = t * math.sqrt(rate * (1 - rate) / 6) / (rate * (1 - rate))
+    ends = [1 / (1 + math.exp(-math.log(rate / (1 - rate)) + side * half)) for side in (1, -1)]
+    assert (low, high) == pytest.approx(ends, rel=1e-8)
+
+
+def test_where_all_clusters_have_one_rate_records_count_as_independent():
+    hits, cluster = np.array([1.0, 0, 1, 0, 1, 0]), np.array([0, 0, 1, 1, 2, 2])
+    assert intervals.clustered(hits, np.ones(6), cluster) == pytest.approx(
+        oracle.clustered([(c, h, 1) for c, h in zip(cluster, hits, strict=True)], 0.95), rel=1e-9
+    )
+    low, high = intervals.clustered(hits, np.ones(6), cluster)
+    assert 0 < low < 0.5 < high < 1

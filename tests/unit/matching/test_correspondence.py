@@ -1,0 +1,205 @@
+"""Files whose rows correspond, are in another order, or are drawn anew (METHODS §8)."""
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reident.matching import prepare as intake
+from reident.matching.correspondence import compare
+from reident.pipeline import parts
+from reident.sections.matching import Matching
+
+N = 1000
+
+
+def drawn(seed=1, n=N, **sizes):
+    draw = np.random.default_rng(seed)
+    return {name: draw.integers(0, size, n) for name, size in sizes.items()}
+
+
+def typed(columns):
+    return pa.table(
+        {name: pa.chunked_array([pa.array(values).cast(pa.string())]) for name, values in columns.items()}
+    )
+
+
+def finding(confidential, synthetic, *, keyed=False):
+    return compare(typed(confidential), typed(synthetic), list(confidential), keyed=keyed)[0]
+
+
+PEOPLE = drawn(sex=2, region=9, age=70)
+
+
+def reordered(order):
+    return {name: values[order] for name, values in PEOPLE.items()}
+
+
+def test_files_that_agree():
+    found = finding(PEOPLE, PEOPLE)
+    assert found[:3] == (N, N, N)
+    assert (found.correspondence, found.finding) == (1, "agree")
+
+
+def test_a_shuffled_file():
+    found = finding(PEOPLE, reordered(np.random.default_rng(2).permutation(N)))
+    assert found.finding == "another_order"
+    assert found.n_possible == N
+    assert abs(found.correspondence) < 0.05
+
+
+@pytest.mark.parametrize("by", ["sex", "region"])
+def test_a_file_sorted_by_a_known_variable(by):
+    """The other variables give the order away, even where both files are sorted."""
+    order = np.argsort(PEOPLE[by], kind="stable")
+    sorted_first = reordered(order)
+    shuffled = np.random.default_rng(3).permutation(N)
+    sorted_second = reordered(shuffled[np.argsort(PEOPLE[by][shuffled], kind="stable")])
+    assert finding(PEOPLE, sorted_first).finding == "another_order"
+    assert finding(sorted_first, sorted_second).finding == "another_order"
+
+
+@pytest.mark.parametrize(
+    ("missing_row", "expected"),
+    [(0, "another_order"), (400, "another_order"), (600, "differ"), (995, "differ")],
+)
+def test_a_file_that_lost_a_row_and_gained_one(missing_row, expected):
+    order = [*range(missing_row), *range(missing_row + 1, N), missing_row]
+    found = finding(PEOPLE, reordered(np.array(order)))
+    assert found.finding == expected
+
+
+def test_a_shuffled_file_with_a_few_changes():
+    shuffled = reordered(np.random.default_rng(2).permutation(N))
+    shuffled["age"][:1] = 99
+    assert finding(PEOPLE, shuffled).finding == "another_order"
+
+
+def test_a_known_variable_that_was_changed_in_some_rows():
+    changed = {**PEOPLE, "age": np.where(np.arange(N) < 20, 99, PEOPLE["age"])}
+    found = finding(PEOPLE, changed)
+    assert found.finding == "differ"
+    assert found.n_agree == found.n_possible == N - 20
+
+
+def test_a_known_variable_that_was_changed_in_every_row():
+    """The others agree, so the rows correspond; no order of the rows makes them agree on all known variables."""
+    found = finding(PEOPLE, {**PEOPLE, "age": PEOPLE["age"] + 100})
+    assert found.finding == "differ"
+    assert found.n_possible == 0
+    assert finding(PEOPLE, {**PEOPLE, "age": PEOPLE["age"] + 1}).finding == "differ"
+
+
+def test_a_fully_synthetic_file():
+    """All variables are drawn anew from the same distribution."""
+    again = drawn(seed=9, sex=2, region=9, age=70)
+    assert finding(PEOPLE, again).finding == "fully_synthetic"
+    assert finding(PEOPLE, again, keyed=True).finding == "fully_synthetic"
+
+
+def test_no_value_in_common_row_by_row():
+    again = {name: values + 100 for name, values in PEOPLE.items()}
+    found = finding(PEOPLE, again)
+    assert found.finding == "fully_synthetic"
+    assert math.isnan(found.correspondence)
+
+
+def test_a_key_says_which_rows_correspond():
+    """Region and age that were swapped within each sex look like rows in another order, unless a key says otherwise."""
+    swapped = {name: values.copy() for name, values in PEOPLE.items()}
+    for sex in (0, 1):
+        at = np.flatnonzero(PEOPLE["sex"] == sex)
+        for name in ("region", "age"):
+            swapped[name][at] = PEOPLE[name][at[::-1]]
+    assert finding(PEOPLE, swapped).finding == "another_order"
+    assert finding(PEOPLE, swapped, keyed=True).finding == "differ"
+
+
+@pytest.mark.parametrize("known", [[], ["constant"]])
+def test_no_known_variable_can_tell(known):
+    table = typed({"constant": np.zeros(5, int)})
+    found, differ = compare(table, table, known, keyed=False)
+    assert (found.finding, differ) == ("unknown", {})
+    assert math.isnan(found.correspondence)
+
+
+def test_missing_values_agree_with_missing_values():
+    text = pa.table({"a": pa.chunked_array([pa.array(["1", None, None], pa.string())])})
+    number = pa.table({"a": pa.chunked_array([pa.array([1.0, None, None])])})
+    other = pa.table({"a": pa.chunked_array([pa.array(["1", None, "1"], pa.string())])})
+    for table in (text, number):
+        assert compare(table, table, ["a"], keyed=False)[0].n_agree == 3
+    found, differ = compare(text, other, ["a"], keyed=False)
+    assert (found.n_agree, differ) == (2, {"a": 1})
+
+
+CODES = st.lists(
+    st.tuples(st.sampled_from(["1", "2", None]), st.sampled_from([1.0, 2.0, None])), min_size=1, max_size=5
+)
+
+
+@given(CODES, st.data())
+@settings(max_examples=200)
+def test_numbers_are_those_over_all_orders(rows, data):
+    """Agreements by chance and at most, by brute force over every permutation of the rows."""
+    copy = data.draw(
+        st.lists(st.sampled_from(rows) | st.just(("2", None)), min_size=len(rows), max_size=len(rows))
+    )
+    tables = [
+        pa.table(
+            {
+                "text": pa.chunked_array([pa.array([row[0] for row in own], pa.string())]),
+                "number": pa.chunked_array([pa.array([row[1] for row in own], pa.float64())]),
+            }
+        )
+        for own in (rows, copy)
+    ]
+    found, differ = compare(*tables, ["text", "number"], keyed=False)
+    agreements = [sum(a == b for a, b in zip(rows, order, strict=True)) for order in permutations(copy)]
+    assert found.n_agree == agreements[0]
+    assert found.n_possible == max(agreements)
+    assert found.by_chance == pytest.approx(sum(agreements) / len(agreements))
+    expected = {
+        name: sum(a[at] != b[at] for a, b in zip(rows, copy, strict=True))
+        for at, name in enumerate(["text", "number"])
+    }
+    assert differ == {name: rows for name, rows in expected.items() if rows}
+
+
+def warnings_of(synthetic, **keys):
+    study = {
+        "confidential": {"path": "confidential.csv"}, "synthetic": [{"path": "syn.csv"}],
+        "known": ["sex", "region"], "synthesized": ["age"], **keys,
+    }  # fmt: skip
+    options = Matching.model_validate(study)
+    with_id = {"id": np.arange(N)}
+    files = [typed({**with_id, **file}) for file in (PEOPLE, synthetic)]
+    prepared = intake.prepare(parts.matched_files(options), files[0], [files[1]])
+    assert prepared.correspondence["file"].tolist() == ["1"]
+    return prepared.warnings[["severity", "warning"]].to_numpy().tolist()
+
+
+KEYED = {"confidential": {"path": "confidential.csv", "id": "id"}}
+SHUFFLED = reordered(np.random.default_rng(2).permutation(N))
+FEW = {**PEOPLE, "region": np.where(np.arange(N) < 20, PEOPLE["region"][::-1], PEOPLE["region"])}
+
+
+@pytest.mark.parametrize(
+    ("synthetic", "keys", "severity", "words"),
+    [
+        (PEOPLE, {}, None, ""),
+        (SHUFFLED, {}, "invalidates", "The rows do not seem to correspond"),
+        (SHUFFLED, KEYED, "invalidates", "the keys do not name the same people"),
+        (FEW, {}, "understates", "If the rows do not correspond"),
+        (FEW, KEYED, "notable", "Name them under `synthesized`"),
+        (PEOPLE, {"known": []}, "notable", "no known variable can confirm the order"),
+        (PEOPLE, {"known": []} | KEYED, None, ""),
+    ],
+)  # fmt: skip
+def test_what_the_analyst_reads(synthetic, keys, severity, words):
+    found = warnings_of(synthetic, **keys)
+    assert [line[0] for line in found] == ([] if severity is None else [severity])
+    assert all(words in warning for _, warning in found)

@@ -1,0 +1,367 @@
+"""Every conclusion of the report, with the cases in which it must and must not be printed.
+
+A line of the table is a case: results of a few numbers, and the sentences that they allow. All other sentences must
+not be printed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from making.filerisk import FILE_RISK, drawn, write_filerisk
+from making.matching import MATCHING, write_matching
+from making.report import Shape, write_results
+from making.variants import ALPHA, add_variants
+from reident.intake.severity import Line
+from reident.report import tables
+from reident.report.results import Results
+
+EVERY = ("unicity", "taxicab", "euclidean", "adhoc")
+ATTACK = {
+    # The verdict on the study
+    "ABOVE": r"\*\*Above the limit\*\*",
+    "WITHIN": r"\*\*Within the limit\*\*",
+    "RESERVED": r"\*\*Within the limit, with reservations\*\*",
+    "NO VERDICT": r"\*\*No verdict\*\*",
+    "no limit": r"The study sets no limit",
+    "all above": r"(The only metric is|Both metrics are|All four metrics are) above the limit",
+    "some above": r"of four metrics (is|are) above the limit",
+    "each above": r"Above the limit for .+ \(.+; limit ",
+    "all within": r"(The only metric is|All four metrics are) within the limit of",
+    "each within": r"Within the limits for ",
+    "perhaps by chance": r"another release made in the same way could be above",
+    "suspected no records": r"suspected no records",
+    "invalid": r"A warning below may invalidate the results, so the limits are not applied",
+    "cannot suspect": r"cannot suspect any pair, so (it has|they have) no verdict",
+    "reservations below": r"warnings? below says? that the risk may be understated",
+    "no true link": r"There are no true links between the files",
+    "links outside": r"Not one of the \d+ true links is inside a stratum",
+    # The verdict on each metric
+    "cell above": r"▲ Above the limit",
+    "cell within": r"✓ Within the limit",
+    "cell unsure": r"✓ Within, but uncertain",
+    "cell nothing": r"✓ Nothing to judge",
+    "cell none": r"\[No verdict\]",
+    # The warnings
+    "no warnings": r"There are no warnings",
+    "only notable": r"There (is one|are \d+) notable warnings?",
+    "may understate": r"\*\*May understate the risk\.\*\*",
+    "may invalidate": r"\*\*May invalidate the results\.\*\*",
+    # The findings
+    "could be found": r"the intruder holds the same person in the same stratum\. No metric can find the others",
+    "nobody could be found": r"For not one of the .+ does the intruder hold the same person",
+    "suspects": r"[Tt]he intruder would suspect ",
+    "suspects nothing": r"No metric suspects any of the ",
+    "found": r"For [\d,]+ records .+ the true person is among the candidates",
+    "found nobody": r"For no record is the true person among the candidates",
+    "found unknown": r"The number of records that are found cannot be determined",
+    "share of candidates": r"The true person is among the candidates of (between )?\d",
+    "share at random": r"As many candidates drawn at random",
+    "one guess": r"One guess among the candidates would be right for",
+    "single right": r"Single candidates, where an intruder has no doubt, are right in",
+    "no single": r"No suspected record has a single candidate",
+    "no claim": r"The true person is among the candidates of no suspected record",
+    "no claims": r"there are no claims to assess",
+    "share unknown": r"The share of correct claims cannot be determined",
+}
+"""The conclusions about an attack."""
+
+FOUND = {
+    "could be found",
+    "suspects",
+    "found",
+    "share of candidates",
+    "share at random",
+    "one guess",
+    "single right",
+}
+NOTABLE = {"only notable"}
+NOTHING = {"could be found", "suspects nothing", "found nobody", "no claims"}
+UNKNOWN = {"nobody could be found", "suspects", "found unknown", "share unknown", "found"} - {"found"}
+GRAVE = Line("understates", "Codes are missing.", 3, 0.03)
+FATAL = Line("invalidates", "Rows do not correspond.")
+
+CASES: list[tuple[str, dict[str, Any], set[str]]] = [
+    (
+        "three of four above",
+        {"limit": 0.05},
+        {"ABOVE", "some above", "cell above", "cell unsure"} | FOUND | NOTABLE,
+    ),
+    ("all above", {"limit": 0.01}, {"ABOVE", "all above", "cell above"} | FOUND | NOTABLE),
+    ("all within", {"limit": 0.9}, {"WITHIN", "all within", "cell within"} | FOUND | NOTABLE),
+    ("no limit", {"limit": None}, {"NO VERDICT", "no limit"} | FOUND | NOTABLE),
+    (
+        "one metric, within",
+        {"metrics": ("taxicab",), "limit": 0.9},
+        {"WITHIN", "all within", "cell within"} | FOUND | NOTABLE,
+    ),
+    (
+        "one metric, above",
+        {"metrics": ("taxicab",), "limit": 0.01},
+        {"ABOVE", "all above", "cell above"} | FOUND | NOTABLE,
+    ),
+    (
+        "nothing suspected",
+        {"nothing_suspected": EVERY},
+        {"WITHIN", "all within", "suspected no records", "cell nothing"} | NOTHING | NOTABLE,
+    ),
+    (
+        "nothing confirmed",
+        {"nothing_confirmed": EVERY},
+        {"WITHIN", "all within", "cell within", "could be found", "suspects", "found nobody", "no claim"}
+        | NOTABLE,
+    ),
+    (
+        "all links outside the strata",
+        {"linked": 0.0, "nothing_confirmed": EVERY},
+        {"NO VERDICT", "links outside", "cell none", "may invalidate"} | UNKNOWN,
+    ),
+    (
+        "no link",
+        {"linked": 0.0, "lost": False, "nothing_confirmed": EVERY},
+        {"NO VERDICT", "no true link", "cell none", "may invalidate"} | UNKNOWN,
+    ),
+    (
+        "most links outside the strata",
+        {"linked": 0.006, "limit": 0.9},
+        {"RESERVED", "all within", "reservations below", "cell within", "may understate"} | FOUND,
+    ),
+    (
+        "no metric can suspect anything",
+        {"nothing_suspected": EVERY, "tolerances": dict.fromkeys(EVERY, -1)},
+        {"NO VERDICT", "cannot suspect", "cell none", "may understate"} | NOTHING,
+    ),
+    (
+        "one of four can suspect nothing",
+        {"nothing_suspected": ("adhoc",), "tolerances": {"adhoc": -1}, "limit": 0.9},
+        {
+            "RESERVED",
+            "each within",
+            "cannot suspect",
+            "reservations below",
+            "cell none",
+            "cell within",
+            "may understate",
+        }
+        | FOUND,
+    ),
+    (
+        "a weak threshold, within",
+        {"tolerances": {"euclidean": 6}, "limit": 0.9},
+        {"RESERVED", "all within", "reservations below", "cell within", "may understate"} | FOUND,
+    ),
+    (
+        "a weak threshold, above",
+        {"tolerances": {"euclidean": 6}, "limit": 0.01},
+        {"ABOVE", "all above", "cell above", "may understate"} | FOUND,
+    ),
+    (
+        "a warning that may understate",
+        {"warnings": (GRAVE,), "limit": 0.9},
+        {"RESERVED", "all within", "reservations below", "cell within", "may understate"} | FOUND,
+    ),
+    (
+        "a warning that may invalidate, within",
+        {"warnings": (FATAL, GRAVE), "limit": 0.9},
+        {"NO VERDICT", "invalid", "cell none", "may invalidate", "may understate"} | FOUND,
+    ),
+    (
+        "a warning that may invalidate, above",
+        {"warnings": (FATAL,), "limit": 0.01},
+        {"NO VERDICT", "invalid", "cell none", "may invalidate"} | FOUND,
+    ),
+    (
+        "no warning",
+        {"lost": False, "metrics": ("taxicab",), "limit": 0.9},
+        {"WITHIN", "all within", "cell within", "no warnings"} | FOUND,
+    ),
+    (
+        "several limits, one broken",
+        {"decision": {"conditional_rate_at_most": 0.9, "confirmed_at_most": 5}},
+        {"ABOVE", "each above", "cell above"} | FOUND | NOTABLE,
+    ),
+    (
+        "several limits, met",
+        {"decision": {"conditional_rate_at_most": 0.9, "reach_at_most": 1}},
+        {"WITHIN", "each within", "cell within"} | FOUND | NOTABLE,
+    ),
+    (
+        "a limit of one metric alone",
+        {"decision": {"conditional_rate_at_most": {"adhoc": 0.01}}},
+        {"ABOVE", "all above", "cell above"} | FOUND | NOTABLE,
+    ),
+]
+
+
+@pytest.fixture
+def results(tmp_path):
+    """Return a function that makes the results of a shape."""
+    return lambda **shape: Results(write_results(tmp_path / "results", Shape(**shape)))
+
+
+def printed(text: str, sentences: dict[str, str]) -> set[str]:
+    """Return the names of the sentences that a text has."""
+    plain = " ".join(text.replace("\u00a0", " ").split())
+    return {name for name, pattern in sentences.items() if re.search(pattern, plain)}
+
+
+def front(study: Results) -> str:
+    """Return the front page as far as it is about an attack."""
+    parts = (tables.overall, tables.grave_warnings, tables.findings, tables.verdicts)
+    return "\n\n".join(str(part(study)) for part in parts)
+
+
+@pytest.mark.parametrize(("case", "shape", "expected"), CASES, ids=[case[0] for case in CASES])
+def test_a_conclusion_is_printed_where_its_numbers_allow_it_and_nowhere_else(results, case, shape, expected):
+    assert printed(front(results(**shape)), ATTACK) == expected, case
+
+
+def test_every_conclusion_is_printed_in_a_case_and_not_in_another():
+    tested = [expected for _, _, expected in CASES]
+    extra = {"perhaps by chance", "no single"}  # cases of their own below
+    for name in set(ATTACK) - extra:
+        assert any(name in expected for expected in tested), name
+        assert any(name not in expected for expected in tested), name
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        (-1e-9, {"ABOVE", "all above", "cell above"}),
+        (0, {"WITHIN", "all within", "perhaps by chance", "cell unsure"}),
+        (1e-9, {"WITHIN", "all within", "perhaps by chance", "cell unsure"}),
+    ],
+)
+def test_a_rate_just_at_the_limit_is_within(results, step, expected):
+    shape = {"metrics": ("taxicab",)}
+    rate = results(**shape).whole["conditional_rate"].iloc[0]
+    assert printed(front(results(**shape, limit=rate + step)), ATTACK) == expected | FOUND | NOTABLE
+
+
+@pytest.mark.parametrize(("by", "expected"), [("estimate", "WITHIN"), ("upper", "ABOVE")])
+def test_the_upper_end_of_the_interval_may_decide(results, by, expected):
+    rate = results(metrics=("taxicab",)).whole["conditional_rate"].iloc[0]
+    study = results(metrics=("taxicab",), decision={"conditional_rate_at_most": rate, "by": by})
+    shown = front(study)
+    assert {"WITHIN", "ABOVE"} & printed(shown, ATTACK) == {expected}
+    assert ("the upper end of the interval of the conditional rate" in shown) == (by == "upper")
+
+
+def test_without_a_single_candidate_no_sentence_is_about_one(results):
+    study = results(metrics=("taxicab",))
+    rates = study.table("rates.csv")
+    rates["single_rate"] = float("nan")
+    shown = printed(front(study), ATTACK)
+    assert "no single" in shown
+    assert "single right" not in shown
+
+
+CLAIMS = (
+    "of these claims",
+    "claims are correct",
+    "re-identified",
+    "could have been",
+    "recognise any",
+    "safe",
+    "sure of",
+)
+
+
+@pytest.mark.parametrize(("case", "shape", "expected"), CASES, ids=[case[0] for case in CASES])
+def test_no_sentence_says_more_than_that_the_true_person_is_among_the_candidates(
+    results, case, shape, expected
+):
+    study = results(**shape)
+    text = front(study) + str(tables.rates_by_metric(study)) + str(tables.strata_sentence(study))
+    assert [words for words in CLAIMS if words in text] == []
+    if "WITHIN" not in expected and "RESERVED" not in expected:
+        assert "Within the limit**" not in text
+
+
+# Synthetic data, and one file on its own ------------------------------------------------------------
+
+MATCHED = {
+    "within": r"\*\*Synthetic data: within the limit\*\*",
+    "reserved": r"\*\*Synthetic data: within the limit, with reservations\*\*",
+    "beyond": r"\*\*Synthetic data: beyond the limit\*\*",
+    "no verdict": r"\*\*Synthetic data: no verdict\*\*",
+    "no limit": r"The study sets no limit for synthetic data",
+    "invalid": r"A warning below may invalidate the results",
+    "one file": r"matching records of the synthetic file",
+    "several files": r"matching records of a synthetic file",
+}
+ONE_FILE = {**MATCHING, "synthetic": MATCHING["synthetic"][:1]}
+LIMIT = {"decision": {"true_match_rate_at_most": 1}}
+
+
+@pytest.mark.parametrize(
+    ("matching", "decision", "warnings", "expected"),
+    [
+        (MATCHING, {}, (), {"no verdict", "no limit", "several files"}),
+        (MATCHING, LIMIT, (), {"within", "several files"}),
+        (ONE_FILE, LIMIT, (), {"within", "one file"}),
+        (MATCHING, {"decision": {"expected_match_risk_at_most": 0}}, (), {"beyond", "several files"}),
+        (MATCHING, LIMIT, (GRAVE,), {"reserved", "several files"}),
+        (MATCHING, LIMIT, (FATAL,), {"no verdict", "invalid", "several files"}),
+    ],
+    ids=["no limit", "within", "m = 1", "beyond", "understated", "rows do not correspond"],
+)
+def test_a_conclusion_about_synthetic_data(tmp_path, matching, decision, warnings, expected):
+    study = Results(write_matching(tmp_path / "results", matching, warnings=warnings, **decision))
+    text = str(tables.matching_overall(study)) + str(tables.matching_findings(study))
+    assert printed(text, MATCHED) == expected
+
+
+RISK = {
+    "above": r"on its own: above the limit",
+    "within": r"on its own: within the limit",
+    "none": r"on its own: no verdict",
+    "broken": r"Broken: ",
+    "met": r"Met: ",
+    "unique": r"(is|are) unique: no other record has the same values",
+    "nobody unique": r"No record in the file is unique",
+    "reliability": r"would be right in .+ of cases \(DIS",
+}
+
+
+@pytest.mark.parametrize(
+    ("decision", "people", "expected"),
+    [
+        ({}, {}, {"unique", "reliability"}),
+        ({"k_anonymity_at_least": 2}, {}, {"above", "broken", "unique", "reliability"}),
+        ({"dis_at_most": 1}, {}, {"within", "met", "unique", "reliability"}),
+        (
+            {"k_anonymity_at_least": 2, "dis_at_most": 1},
+            {},
+            {"above", "broken", "met", "unique", "reliability"},
+        ),
+        ({"k_anonymity_at_least": 2}, {"age": "-9"}, {"none", "nobody unique"}),
+    ],
+    ids=["no limit", "a unique record", "DIS", "one of two", "incomplete keys"],
+)
+def test_a_conclusion_about_one_file(tmp_path, decision, people, expected):
+    keys = {"decision": decision} if decision else {}
+    folder = write_filerisk(tmp_path / "results", FILE_RISK, file=drawn(60).assign(**people), **keys)
+    study = Results(folder)
+    text = str(tables.risk_overall(study) or "") + str(tables.risk_findings(study))
+    assert printed(text, RISK) == expected
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        (0.99, "3 of 3 variants are within the limits"),
+        (0.0001, "No variant of 3 is within the limits"),
+        (None, ""),
+    ],
+)
+def test_the_front_page_says_which_variants_pass(tmp_path, limit, words):
+    labels = [{"alpha": alpha} for alpha in ALPHA["values"]]
+    folder = write_results(tmp_path / "results", Shape(limit=limit))
+    study = Results(add_variants(folder, [ALPHA], labels))
+    shown = tables.variants_passing(study)
+    assert (shown is None) == (not words)
+    assert words in (shown or "")
+    assert tables.variants_verdicts(study).count("alpha") == 1

@@ -1,0 +1,317 @@
+"""Every limit at, just above and just below; what warnings do to a verdict (METHODS §6)."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+from making.studies import plain
+from pydantic import ValidationError
+from reident.intake import severity
+from reident.sections.decision import Decision
+from reident.study.model import Study
+from reident.verdict import limits, terminal
+from reident.verdict.parts import Judging
+
+PART = Judging(None, 4, ())
+NAN = float("nan")
+
+
+def line(metric="taxicab", suspected=40, confirmed=10, n_puf=100, linked=50, single=8, right=2, **columns):
+    """Return the rates of one metric for the whole study."""
+    expected = columns.pop("expected_correct", 5.0)
+    return {
+        "metric": metric,
+        "stratum": "ALL",
+        "n_puf": n_puf,
+        "n_eif": 10,
+        "n_suspected": suspected,
+        "n_confirmed": confirmed,
+        "n_ambiguous": 0,
+        "confirmed_rate": confirmed / n_puf,
+        "conditional_rate": confirmed / suspected if suspected else NAN,
+        "conditional_low": 0.1 if suspected else NAN,
+        "conditional_high": 0.5 if suspected else NAN,
+        "reach": confirmed / linked if linked else NAN,
+        "expected_correct_rate": expected / suspected if suspected else NAN,
+        "single_rate": right / single if single else NAN,
+        "tolerance": 1,
+        "n_compared": n_puf,
+        "passing_rate": suspected / n_puf,
+        **columns,
+    }
+
+
+def judged(decision, *lines, warnings=(), **tables):
+    """Judge rates, and other tables, by the limits of a decision."""
+    rates = {"rates": pd.DataFrame(list(lines) or [line()])}
+    read = {"prepared": severity.table(warnings)}
+    part = PART if decision is None else Judging(Decision.model_validate(decision), 4, ())
+    return limits.judge(part, {**rates, **read, **tables})
+
+
+def verdict(found, scope="ALL"):
+    return found.verdict.set_index("scope").at[scope, "verdict"]
+
+
+EXACT = [
+    ("conditional_rate_at_most", 0.25),
+    ("expected_correct_rate_at_most", 0.125),
+    ("single_rate_at_most", 0.25),
+    ("confirmed_rate_at_most", 0.1),
+    ("reach_at_most", 0.2),
+    ("confirmed_at_most", 10),
+]
+"""The value of each limit for the rates of :func:`line`."""
+
+
+@pytest.mark.parametrize(("name", "value"), EXACT)
+@pytest.mark.parametrize(("step", "expected"), [(-1, "above"), (0, "within"), (1, "within")])
+@pytest.mark.parametrize("per_metric", [False, True])
+def test_a_limit_of_metrics_at_just_above_and_just_below(name, value, step, expected, per_metric):
+    bound = value + step * (1 if name == "confirmed_at_most" else 1e-6)
+    found = judged({name: {"taxicab": bound} if per_metric else bound})
+    assert verdict(found) == expected
+    assert found.limits["value"].tolist() == [value]
+    assert found.verdict["broken"][0] == (f"{name}: taxicab" if expected == "above" else "")
+
+
+@pytest.mark.parametrize("n", [3, 7, 10, 30, 41, 1000, 99_991])
+def test_a_rate_that_is_the_limit_in_decimals_passes_and_the_next_one_does_not(n):
+    """The rates are floating point numbers, the limits are decimals."""
+    for k in range(0, n, max(1, n // 20)):
+        for limit in (f"{k / n:.3f}", f"{k / n:.6f}"):
+            found = judged({"conditional_rate_at_most": float(limit)}, line(suspected=n, confirmed=k))
+            digits = len(limit.partition(".")[2])
+            above = k * 10**digits > int(limit.replace(".", "")) * n
+            assert (verdict(found) == "above") == above, (k, n, limit)
+
+
+def test_a_sum_of_fractions_passes_a_limit_that_it_equals():
+    expected = sum([1 / 3, 1 / 3, 1 / 3, 1 / 10, 1 / 10, 1 / 10])
+    found = judged({"expected_correct_rate_at_most": 0.13}, line(suspected=10, expected_correct=expected))
+    assert verdict(found) == "within"
+
+
+@pytest.mark.parametrize(("bound", "expected"), [(0.499999, "above"), (0.5, "within"), (0.500001, "within")])
+def test_by_upper_compares_the_end_of_the_interval_and_the_other_limits_with_the_estimate(bound, expected):
+    found = judged({"conditional_rate_at_most": bound, "reach_at_most": 0.2, "by": "upper"})
+    assert verdict(found) == expected
+    assert found.limits["value"].tolist() == [0.5, 0.2]
+
+
+def test_a_rate_within_its_limit_whose_interval_reaches_above_is_unsure():
+    assert judged({"conditional_rate_at_most": 0.3}).limits["outcome"].tolist() == ["unsure"]
+    assert judged({"conditional_rate_at_most": 0.5}).limits["outcome"].tolist() == ["passes"]
+
+
+def test_every_limit_names_the_metrics_that_break_it():
+    found = judged(
+        {"conditional_rate_at_most": {"taxicab": 0.2, "adhoc": 0.9}, "confirmed_at_most": 5},
+        line(),
+        line("adhoc", confirmed=20),
+        line("unicity", confirmed=5),
+    )
+    assert (
+        found.verdict["broken"][0] == "conditional_rate_at_most: taxicab; confirmed_at_most: taxicab, adhoc"
+    )
+    assert found.verdict[["n_limits", "n_broken"]].iloc[0].tolist() == [5, 3]
+
+
+@pytest.mark.parametrize(("name", "value"), EXACT)
+def test_where_nothing_is_suspected_every_limit_is_met(name, value):
+    found = judged({name: value}, line(suspected=0, confirmed=0, single=0, expected_correct=0.0))
+    assert verdict(found) == "within"
+
+
+@pytest.mark.parametrize(
+    ("tolerances", "expected"), [((1, 1), "within"), ((-1, 1), "reservations"), ((-1, -1), "none")]
+)
+def test_a_metric_that_can_suspect_nothing_never_passes(tolerances, expected):
+    silent = {"suspected": 0, "confirmed": 0, "single": 0, "expected_correct": 0.0}
+    lines = [
+        line(metric, **(silent if tolerance < 0 else {}), tolerance=tolerance)
+        for metric, tolerance in zip(("adhoc", "taxicab"), tolerances, strict=True)
+    ]
+    found = judged({"conditional_rate_at_most": 0.5}, *lines)
+    assert verdict(found) == expected
+    outcomes = found.limits.set_index("metric")["outcome"]
+    for metric, tolerance in zip(("adhoc", "taxicab"), tolerances, strict=True):
+        assert (outcomes[metric] == "none") == (tolerance < 0)
+
+
+@pytest.mark.parametrize(
+    ("grade", "within", "above"),
+    [
+        ("notable", "within", "above"),
+        ("understates", "reservations", "above"),
+        ("invalidates", "none", "none"),
+    ],
+)
+def test_warnings_bear_on_the_verdict_by_their_severity(grade, within, above):
+    warnings = [severity.Line(grade, "Check the codes.", 3, 0.03)]
+    assert verdict(judged({"conditional_rate_at_most": 0.9}, warnings=warnings)) == within
+    assert verdict(judged({"conditional_rate_at_most": 0.1}, warnings=warnings)) == above
+    assert verdict(judged(None, warnings=warnings)) == "open"
+
+
+def test_a_warning_bears_only_on_what_it_is_about():
+    tables = {"risk": severity.table([severity.Line("invalidates", "No record has a complete key.")])}
+    found = judged({"conditional_rate_at_most": 0.9, "dis_at_most": 0.5}, **tables, **file_risk())
+    assert verdict(found, "attack") == "within"
+    assert verdict(found, "file_risk") == "none"
+    assert verdict(found) == "none"
+
+
+def file_risk(sizes=((1, 2), (2, 6), (5, 92)), dis="0.4"):
+    """Return the cells by size and their records, and the summary."""
+    cells = pd.DataFrame(sizes, columns=["cell_size", "n_records"])
+    return {"cells": cells, "summary": pd.DataFrame({"quantity": ["U", "dis"], "value": ["2", dis]})}
+
+
+@pytest.mark.parametrize(
+    ("decision", "sizes", "expected"),
+    [
+        ({"k_anonymity_at_least": 3}, [(3, 9)], "within"),
+        ({"k_anonymity_at_least": 4}, [(3, 9)], "above"),
+        ({"k_anonymity_at_least": 2}, [(3, 9)], "within"),
+        ({"k_anonymity_at_least": 3, "records_below_k_at_most": 0.08}, None, "within"),
+        ({"k_anonymity_at_least": 3, "records_below_k_at_most": 0.079999}, None, "above"),
+        ({"k_anonymity_at_least": 3, "records_below_k_at_most": 0.080001}, None, "within"),
+        ({"k_anonymity_at_least": 3}, [], "none"),
+        ({"dis_at_most": 0.4}, None, "within"),
+        ({"dis_at_most": 0.399999}, None, "above"),
+        ({"dis_at_most": 0.400001}, None, "within"),
+        ({"dis_at_most": 0.4}, [], "none"),
+    ],
+)
+def test_a_limit_of_one_file_at_just_above_and_just_below(decision, sizes, expected):
+    found = judged(decision, **file_risk(**({} if sizes is None else {"sizes": sizes})))
+    assert verdict(found) == verdict(found, "file_risk") == expected
+
+
+def test_dis_is_met_where_no_record_is_unique_or_in_a_pair():
+    assert verdict(judged({"dis_at_most": 0.0}, **file_risk([(3, 9)], dis=""))) == "within"
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "value"),
+    [
+        ("expected_match_risk_at_most", "expected_match_risk", 3.5),
+        ("true_match_rate_at_most", "true_match_rate", 0.1),
+        ("false_match_rate_at_least", "false_match_rate", 0.6),
+    ],
+)
+def test_a_limit_of_matching_at_just_above_and_just_below(name, column, value):
+    sign = 1 if name.endswith("_at_most") else -1
+    milder = value * (0.5 if sign == 1 else 1.5)
+    for mean, together in ((value, milder), (milder, value), (value, value), (value, float("nan"))):
+        summaries = dict.fromkeys(("expected_match_risk", "true_match_rate", "false_match_rate"), 0.0)
+        scenarios = pd.DataFrame(
+            {"scenario": ["a", "b"], "listed": [True, False], "file": "mean"}
+            | summaries | {column: [mean, 9 * value]}
+        )  # fmt: skip
+        pooled = pd.DataFrame(
+            {"scenario": ["a", "a", "b"], "membership": ["certain", "uncertain", "certain"]}
+            | summaries | {column: [together, 9 * value, 9 * value]}
+        )  # fmt: skip
+        for step, expected in ((-1e-6, "above"), (0, "within"), (1e-6, "within")):
+            found = judged({name: value + sign * step}, scenarios=scenarios, pooled=pooled)
+            assert verdict(found, "matching") == expected
+            assert found.limits["metric"].tolist() == ["a"]
+
+
+REFUSED = [
+    ({}, "must have at least one limit"),
+    ({"by": "upper"}, "must have at least one limit"),
+    ({"by": "upper", "reach_at_most": 0.1}, "must not be `upper` without `conditional_rate_at_most`"),
+    ({"dis_at_most": 0.1, "records_below_k_at_most": 0.1}, "without `k_anonymity_at_least`"),
+    ({"conditional_rate_at_most": 1.1}, "less than or equal to 1"),
+    ({"conditional_rate_at_most": {}}, "at least 1 item"),
+    ({"confirmed_at_most": 1.5}, "valid integer"),
+    ({"k_anonymity_at_least": 1}, "greater than or equal to 2"),
+]
+
+
+@pytest.mark.parametrize(("decision", "reason"), REFUSED)
+def test_limits_that_cannot_be_are_refused(decision, reason):
+    with pytest.raises(ValidationError, match=reason):
+        Decision.model_validate(decision)
+
+
+@pytest.mark.parametrize(
+    ("decision", "reason"),
+    [
+        (
+            {"reach_at_most": {"adhoc": 0.1}},
+            r"`\.decision\.reach_at_most\.adhoc` must be a limit of a metric",
+        ),
+        ({"dis_at_most": 0.1}, r"`\.decision\.dis_at_most` must not be given without `file_risk`"),
+    ],
+)
+def test_limits_must_fit_the_study(decision, reason):
+    with pytest.raises(ValidationError, match=reason):
+        Study.model_validate(plain(decision=decision))
+
+
+LINKS = [
+    (0, "", None),
+    (2, "notable", "True links lie outside"),
+    (6, "understates", "Most true links"),
+    (10, "invalidates", "All true links"),
+]
+
+
+@pytest.mark.parametrize(("lost", "grade", "words"), LINKS)
+def test_links_outside_the_strata_are_a_warning_by_their_share(lost, grade, words):
+    account = pd.DataFrame(
+        [
+            ("stratify", "iuf", "in", 10),
+            ("stratify", "iuf", "lost", lost),
+            ("stratify", "iuf", "used", 10 - lost),
+        ],
+        columns=["step", "file", "cause", "rows"],
+    )
+    found = judged(None, strata=account).warnings
+    assert found["severity"].tolist() == ([grade] if grade else [])
+    if words:
+        assert found["warning"][0].startswith(words)
+        assert (found["affected"][0], found["share"][0]) == (lost, lost / 10)
+
+
+def test_the_graver_warnings_come_first_and_each_says_what_it_is_about():
+    read = severity.table([severity.Line("notable", "n"), severity.Line("invalidates", "i")])
+    risk = severity.table([severity.Line("understates", "u")])
+    found = limits.judge(PART, {"prepared": read, "risk": risk}).warnings
+    assert list(zip(found["about"], found["warning"], strict=True)) == [
+        ("attack", "i"),
+        ("file_risk", "u"),
+        ("attack", "n"),
+    ]
+
+
+def test_the_terminal_shows_the_verdict_and_the_graver_warnings_whole():
+    long = "Long " * 100 + "end."
+    warnings = [severity.Line("understates", long), *[severity.Line("notable", "A small thing.")] * 2]
+    found = judged({"conditional_rate_at_most": 0.9}, warnings=warnings)
+    assert terminal.lines("mine", found.verdict, found.warnings, "results/mine/verdict/warnings.csv") == [
+        "mine: within the limit, with reservations",
+        f"mine: warning, may understate the risk: {long}",
+        "mine: 2 notable warnings in results/mine/verdict/warnings.csv",
+    ]
+    found = judged({"conditional_rate_at_most": 0.1})
+    assert terminal.lines("mine", found.verdict, found.warnings, "w.csv") == [
+        "mine: above the limit (conditional_rate_at_most: taxicab)"
+    ]
+    assert len(terminal.log_lines(judged(None, warnings=warnings).warnings)) == 3
+
+
+def test_the_counts_of_warnings_are_those_of_the_table():
+    warnings = [severity.Line(grade, "w") for grade in ("notable", "notable", "understates")]
+    whole = judged({"conditional_rate_at_most": 0.9}, warnings=warnings).verdict.iloc[0]
+    assert json.loads(whole[["invalidates", "understates", "notable"]].to_json()) == {
+        "invalidates": 0,
+        "understates": 1,
+        "notable": 2,
+    }

@@ -1,0 +1,164 @@
+"""The lines of ``filerisk/summary.csv`` (METHODS §7)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from reident.filerisk import dis, dis_suda, matches, suda, uniques
+from reident.filerisk.parts import Assessment
+from reident.filerisk.prepare import WEIGHT
+
+if TYPE_CHECKING:
+    from reident.filerisk.suda import Suda
+
+ANONYMITY = (2, 3, 5)
+DIGITS = 12
+
+Lines = list[tuple[str, float | int | str | None]]
+"""Quantities by name."""
+
+
+def fraction_of(options: Assessment, file: pa.Table) -> float:
+    """f, declared or from the weights."""
+    if options.sampling_fraction is not None:
+        return options.sampling_fraction
+    return dis.sampling_fraction(file[WEIGHT].to_numpy())
+
+
+def shown(value: float | int | str | None) -> str:
+    """A quantity as the table writes it: whole numbers as such, others with 12 decimals, nothing if undefined."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return repr(round(value, DIGITS)) if isinstance(value, float) else str(value)
+
+
+def of_cells(codes: np.ndarray, sizes: np.ndarray, special: np.ndarray, options: Assessment) -> Lines:
+    """Return counts of records, uniques, pairs and violations of k-anonymity."""
+    n_unique, n_special = uniques.n_unique(sizes), int(special.sum())
+    n_cells = None if options.wildcard else int(uniques.partition_structure(sizes)["n_cells"].sum())
+    return [
+        ("records", len(codes)),
+        ("key_variables", codes.shape[1]),
+        ("records_in_cells", int((sizes > 0).sum())),
+        ("records_missing_a_value", int((codes < 0).any(axis=1).sum())),
+        ("cells", n_cells),
+        ("U", n_unique),
+        ("P", uniques.n_in_pairs(sizes)),
+        *((f"violations_{k}_anonymity", uniques.k_anonymity_violations(sizes, k)) for k in ANONYMITY),
+        ("n_special", n_special),
+        ("n_random", n_unique - n_special),
+        ("share_special", n_special / n_unique if n_unique else None),
+    ]
+
+
+def of_dis(fraction: float, in_cells: float, codes: np.ndarray, options: Assessment, file: pa.Table) -> Lines:
+    """Return f and DIS by both forms, with the sampling fraction of the cells."""
+    weight = options.sampling_fraction is None
+    special = _special(options, in_cells, codes)
+    return [
+        ("f", fraction),
+        ("f_from", f"mean weight {shown(float(file[WEIGHT].to_numpy().mean()))}" if weight else "declared"),
+        ("dis", special.general),
+        *_of_special("dis_special", special),
+    ]
+
+
+def _special(
+    options: Assessment, in_cells: float, codes: np.ndarray, known: np.ndarray | None = None
+) -> dis.Special:
+    """Return the special form; where records are matched by other values, it has a stream of its own."""
+    fragment = matches.by_wildcard(codes, known) if options.wildcard else matches.by_cell(codes, known)
+    seed = options.special.seed
+    rng = np.random.default_rng(seed if known is None else [seed, 1])
+    return dis.special(fragment, in_cells, rng, tolerance=options.special.standard_error)
+
+
+def _of_special(name: str, special: dis.Special) -> Lines:
+    return [
+        (name, special.estimate),
+        (f"{name}_se", special.standard_error),
+        (f"{name}_rounds", special.rounds),
+        (f"{name}_ended_by", special.ended),
+        (f"{name}_unique_matches", special.unique_matches),
+        (f"{name}_correct_matches", special.correct_matches),
+        (f"{name}_difference_in_se", special.difference),
+    ]
+
+
+def of_error(in_cells: float, codes: np.ndarray, sizes: np.ndarray, options: Assessment) -> Lines:
+    """Return what DIS is computed from, and its sampling error, which needs cells."""
+    complete = sizes[(codes >= 0).all(axis=1)]
+    n_unique, n_in_pairs, n_in_triples = (int((complete == size).sum()) for size in (1, 2, 3))
+    error = (
+        float("nan") if options.wildcard else dis.sampling_error(n_unique, n_in_pairs, n_in_triples, in_cells)
+    )
+    low, high = dis.interval(dis.general(n_unique, n_in_pairs, in_cells), error)
+    return [
+        ("f_cells", in_cells),
+        ("U_complete", n_unique),
+        ("P_complete", n_in_pairs),
+        ("T_complete", n_in_triples),
+        ("dis_se", error),
+        ("dis_low", low),
+        ("dis_high", high),
+    ]
+
+
+def of_original(fraction: float, codes: np.ndarray, known: np.ndarray, options: Assessment) -> Lines:
+    """Return DIS for an intruder who knows the values before perturbation."""
+    if not len(known):
+        return []
+    complete = (known >= 0).all(axis=1)
+    in_cells = fraction if options.wildcard else dis.of_cells(fraction, float(complete.mean()))
+    special = _special(options, in_cells, codes, known)
+    return [
+        ("original_records_in_cells", int(complete.sum())),
+        ("original_records_unchanged", int((complete & (codes == known).all(axis=1)).sum())),
+        ("original_f_cells", in_cells),
+        ("dis_original", special.general),
+        *_of_special("dis_original_special", special),
+    ]
+
+
+def of_people(people: np.ndarray, options: Assessment) -> Lines:
+    """Return the people of the population who are in its cells."""
+    if not len(people):
+        return []
+    inside = len(people) if options.wildcard else int((people >= 0).all(axis=1).sum())
+    return [("population_records_in_cells", inside)]
+
+
+def of_suda(found: Suda, sizes: np.ndarray) -> Lines:
+    """Return what the search for minimal sample uniques found."""
+    counts = found.msus.counts.sum(axis=0, dtype=np.int64)
+    return [
+        ("n_msu", int(counts.sum())),
+        ("records_with_msu", int((found.msus.order > 0).sum())),
+        ("largest_msu_searched", suda.largest_searched(found)),
+        ("max_suda", float(found.score.max(initial=0.0))),
+        ("sum_suda", suda.total_score(found)),
+        ("uniques_without_msu", without_msu(found, sizes)),
+    ]
+
+
+def without_msu(found: Suda, sizes: np.ndarray) -> int:
+    """Sample uniques of which no MSU was found: none, unless the search is limited to sizes below that of the key."""
+    return int(((sizes == 1) & (found.msus.order == 0)).sum())
+
+
+def of_population(sizes: np.ndarray, reciprocal: np.ndarray | None, population: pa.Table) -> Lines:
+    """Return the uniques' sizes in the population: DIS estimates U / (population records in their cells)."""
+    if reciprocal is None:
+        return []
+    mine = reciprocal[(sizes == 1) & np.isfinite(reciprocal)]
+    return [
+        ("population_records", population.num_rows),
+        ("uniques_in_population", len(mine)),
+        ("population_uniques", int((mine == 1).sum())),
+        ("mean_reciprocal", float(mine.mean()) if len(mine) else None),
+        ("true_match_probability", dis_suda.match_probability(mine)),
+    ]

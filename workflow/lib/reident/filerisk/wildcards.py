@@ -1,0 +1,111 @@
+"""Matches between records in which a missing value matches every value (`missing: wildcard`, METHODS §7).
+
+Matching is no longer transitive, so there are no cells. Records are counted variable by variable: all records that
+start with the same values are followed together, beside the others that match these values. The work grows with the
+matches of such beginnings, not with the number of pairs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+MAX_FOLLOWED = 1 << 22
+"""Pairs of a beginning and a record that are followed at a time, unless a single beginning has more."""
+
+
+def matches(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Count, for each record, the others that are equal to it on every variable that both have.
+
+    Parameters
+    ----------
+    codes, others : int32 (n, v), (m, v)
+        The same codes in both; -1 for missing.
+
+    Returns
+    -------
+    int64 (n,)
+        From 0 to m.
+    """
+    n, m = len(codes), len(others)
+    if not n or not m:
+        return np.zeros(n, np.int64)
+    order = _by_distinction(others)
+    rows, place = np.unique(codes[:, order] + 1, axis=0, return_inverse=True)
+    others, times = np.unique(others[:, order] + 1, axis=0, return_counts=True)
+    result = np.zeros(len(rows), np.int64)
+    everyone = np.arange(len(others), dtype=np.int32)
+    todo = [_Followed(0, 0, np.zeros(len(rows), np.int64), np.zeros(len(others), np.int32), everyone)]
+    while todo:
+        part = todo.pop()
+        if part.at == rows.shape[1]:
+            counts = np.bincount(part.group, times[part.record], minlength=int(part.beginning[-1]) + 1)
+            result[part.start : part.start + len(part.beginning)] = counts[part.beginning]
+        else:
+            todo += _longer(part, rows, others)
+    return result[place.ravel()]
+
+
+def _by_distinction(codes: np.ndarray) -> np.ndarray:
+    """Return the variables, the one on which the fewest pairs match first."""
+    share = []
+    for column in codes.T:
+        present = column[column >= 0]
+        equal = (np.bincount(present) / len(column)) ** 2 if len(present) else np.zeros(1)
+        share.append(1 - (len(present) / len(column)) ** 2 + equal.sum())
+    return np.argsort(share, kind="stable")
+
+
+class _Followed(NamedTuple):
+    """Rows that are followed together, and the records that match their beginnings.
+
+    Attributes
+    ----------
+    at : int
+        Variables in the beginnings.
+    start : int
+        The first of the rows, which are sorted.
+    beginning : int64 (rows,)
+        The number of each row's beginning, from 0.
+    group, record : int32
+        Each beginning with each record that matches it.
+    """
+
+    at: int
+    start: int
+    beginning: np.ndarray
+    group: np.ndarray
+    record: np.ndarray
+
+
+def _longer(part: _Followed, rows: np.ndarray, others: np.ndarray) -> list[_Followed]:
+    """Return the same rows with beginnings that are longer by a variable, or two halves if these are too many."""
+    at, start, beginning, group, record = part
+    own, value = rows[start : start + len(beginning), at], others[record, at]
+    base, n_groups = int(max(own.max(), value.max(initial=0))) + 1, int(beginning[-1]) + 1
+    keys, longer = np.unique(beginning * base + own, return_inverse=True)
+    first = np.searchsorted(keys, np.arange(n_groups + 1) * base)
+    known = value > 0
+    # A missing value of a record matches every longer beginning; another value those with the same one and the missing.
+    every = np.where(known, 0, np.diff(first)[group])
+    if n_groups > 1 and (2 * len(group) + every.sum() > MAX_FOLLOWED or n_groups * base > MAX_FOLLOWED):
+        return _halves(part, n_groups // 2)
+    child = np.full(n_groups * base, -1, np.int32)
+    child[keys] = np.arange(len(keys))
+    cell = group.astype(np.int64) * base
+    parts = [(child[(cell + value)[known]], record[known]), (child[cell[known]], record[known])]
+    offset = np.arange(every.sum()) - np.repeat(np.cumsum(every) - every, every)
+    parts.append(((np.repeat(first[group], every) + offset).astype(np.int32), np.repeat(record, every)))
+    groups, records = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return [_Followed(at + 1, start, longer, groups[groups >= 0], records[groups >= 0])]
+
+
+def _halves(part: _Followed, middle: int) -> list[_Followed]:
+    """Return the rows with beginnings below a number, and the others."""
+    at, start, beginning, group, record = part
+    split, low = int(np.searchsorted(beginning, middle)), group < middle
+    return [
+        _Followed(at, start, beginning[:split], group[low], record[low]),
+        _Followed(at, start + split, beginning[split:] - middle, group[~low] - middle, record[~low]),
+    ]

@@ -1,0 +1,98 @@
+"""Rates of clusters, such as households: at least one member suspected, at least one confirmed (METHODS §6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from reident.linkage import batches
+from reident.linkage.intervals import interval, one_sided
+from reident.linkage.parts import Rating
+from reident.linkage.ranking import WHOLE
+from reident.linkage.rates import share
+from reident.linkage.strata import lines
+
+if TYPE_CHECKING:
+    from reident.linkage.batches import Source
+
+COLUMNS = [
+    "metric", "stratum", "n_clusters", "n_suspected", "n_confirmed", "suspected_rate", "confirmed_rate",
+    "conditional_rate", "conditional_low", "conditional_high", "conditional_bound",
+]  # fmt: skip
+
+
+def numbers(clusters: pa.Table) -> np.ndarray | None:
+    """Return the number of the cluster of each PUF record; None in a study without cluster columns."""
+    return clusters["cluster"].to_numpy() if clusters.num_rows else None
+
+
+def rate(
+    part: Rating,
+    cluster: np.ndarray | None,
+    strata: pa.Table,
+    manifest: pd.DataFrame,
+    pairs: Mapping[str, Source],
+) -> pd.DataFrame:
+    """Compute the rates of clusters by metric, for the whole study (``ALL``) and each stratum.
+
+    Parameters
+    ----------
+    part : Rating
+    cluster : int64 (n_puf,) or None
+        As :func:`numbers` returns it.
+    strata : pyarrow.Table
+        The stratum of each PUF record.
+    manifest : pandas.DataFrame
+        The strata.
+    pairs : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
+        By metric, the suspected pairs by row number.
+
+    Returns
+    -------
+    pandas.DataFrame
+        :data:`COLUMNS`; no line without clusters. A cluster with records in several strata counts in each of them,
+        with its records there, and once in ``ALL``.
+    """
+    if cluster is None:
+        return pd.DataFrame(columns=COLUMNS)
+    stratum = lines(strata)
+    everyone = _by_stratum(cluster, stratum, len(manifest))
+    rates = []
+    for metric, source in pairs.items():
+        suspected, confirmed = (np.zeros(len(cluster), bool) for _ in range(2))
+        for batch in batches.split(source):
+            puf = batch["puf"].to_numpy()
+            suspected[puf] = True
+            confirmed[puf[batch["confirmed"].to_numpy()]] = True
+        counts = [_by_stratum(cluster[rows], stratum[rows], len(manifest)) for rows in (suspected, confirmed)]
+        for name, *line in zip([WHOLE, *manifest["stratum"]], everyone, *counts, strict=True):
+            rates.append({"metric": metric, "stratum": name, **_rates(part, *map(int, line))})
+    return pd.DataFrame(rates, columns=COLUMNS)
+
+
+def _by_stratum(cluster: np.ndarray, stratum: np.ndarray, n_strata: int) -> list[int]:
+    """Return the number of distinct clusters of all records, and of those of each stratum."""
+    width = int(cluster.max(initial=0)) + 1
+    inside = np.unique((stratum * np.int64(width) + cluster)[stratum >= 0]) // width
+    return [len(np.unique(cluster)), *np.bincount(inside, minlength=n_strata)]
+
+
+def _rates(part: Rating, n_clusters: int, suspected: int, confirmed: int) -> dict[str, float | int | None]:
+    options = part.rates
+    method = "wilson" if options.interval == "wilson" else "clopper-pearson"
+    low, high = interval(confirmed, suspected, method, options.level)
+    return {
+        "n_clusters": n_clusters,
+        "n_suspected": suspected,
+        "n_confirmed": confirmed,
+        "suspected_rate": share(suspected, n_clusters),
+        "confirmed_rate": share(confirmed, n_clusters),
+        "conditional_rate": share(confirmed, suspected),
+        "conditional_low": low,
+        "conditional_high": high,
+        "conditional_bound": None if confirmed else one_sided(suspected, options.level),
+    }

@@ -1,0 +1,105 @@
+"""A study's own scoring functions of adhoc: approved code, which prints nothing (METHODS §4.4)."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from reident.errors import InputError
+from reident.sections.exact import SCALE
+
+if TYPE_CHECKING:
+    from reident.linkage.pairing import Pairing, Records
+
+
+def own_scores(pairing: Pairing, at: int, function: Callable, rows: slice, columns: slice) -> np.ndarray:
+    """Return the scores of a block by a study's own function, checked; missing values score 0 without it.
+
+    The function may do with its arguments what it likes: they are copies.
+    """
+    p = _values(pairing, "puf", at)[rows][:, None].copy()
+    e = _values(pairing, "eif", at)[columns][None, :].copy()
+    name = pairing.variables[at].name
+    try:
+        with _silenced():
+            raw = np.asarray(function(p, e), np.float64)
+        found = np.broadcast_to(raw, (p.shape[0], e.shape[1]))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code; its message may hold data
+        raise InputError(
+            f"the scoring function of `{name}` failed ({type(error).__name__}); it takes two arrays that broadcast "
+            "(PUF values as a column, EIF values as a row) and returns their scores."
+        ) from None
+    missing = _is_missing(pairing.puf, at)[rows][:, None] | _is_missing(pairing.eif, at)[columns][None, :]
+    if not ((found >= 0) & (found <= 5))[~missing].all():
+        raise InputError(f"the scoring function of `{name}` gives a score outside 0…5; correct the function.")
+    return np.where(missing, 0, np.rint(np.where(missing, 0, found) * SCALE)).astype(np.int64)
+
+
+def _values(pairing: Pairing, side: str, at: int) -> np.ndarray:
+    """A variable's values for a study's own function: numbers, or category labels ('' where missing)."""
+    records = getattr(pairing, side)
+    labels = pairing.labels[at]
+    if labels is None:
+        return records.values[:, at]
+    return np.array([*labels, ""], object)[records.codes[:, at]]
+
+
+def _is_missing(records: Records, at: int) -> np.ndarray:
+    return (records.codes[:, at] < 0) & np.isnan(records.values[:, at])
+
+
+def approved(function: str, sha256: str | None, files: tuple[Path, ...]) -> Callable:
+    """Return the study's own function, from a file whose SHA-256 the study approves."""
+    module, name = function.split(":")
+    path = next(file for file in files if file.stem == module)
+    source = path.read_bytes()
+    if hashlib.sha256(source).hexdigest() != sha256:
+        raise InputError(
+            f"{path.name} is not the file that the study approves; review it and give its SHA-256 as `sha256`."
+        )
+    space: dict[str, Any] = {"__name__": module}
+    try:
+        with _silenced():
+            exec(compile(source, path.name, "exec"), space)  # noqa: S102 - the very bytes that the study approves
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code
+        raise InputError(
+            f"{path.name} cannot be loaded ({type(error).__name__}); correct the file."
+        ) from None
+    if not callable(space.get(name)):
+        raise InputError(f"{path.name} has no function `{name}`; correct `function`.")
+    return space[name]
+
+
+@contextlib.contextmanager
+def _silenced() -> Iterator[None]:
+    """What foreign code prints, or warns of, may hold data: it is dropped, by whatever way it leaves the process."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    kept = [os.dup(descriptor) for descriptor in (1, 2)]
+    mute()
+    try:
+        with (
+            Path(os.devnull).open("w", encoding="utf-8") as nowhere,
+            contextlib.redirect_stdout(nowhere),
+            contextlib.redirect_stderr(nowhere),
+        ):
+            yield
+    finally:
+        for descriptor, own in zip((1, 2), kept, strict=True):
+            os.dup2(own, descriptor)
+            os.close(own)
+
+
+def mute() -> None:
+    """Drop whatever this process writes to the terminal from here on."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for descriptor in (1, 2):
+        os.dup2(nowhere, descriptor)
+    os.close(nowhere)

@@ -1,0 +1,78 @@
+"""Rates before and after protection, stratum by stratum (METHODS §6.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TypeAlias
+
+import pandas as pd
+
+from reident.linkage.ranking import WHOLE
+
+RATES = (
+    "n_puf", "n_suspected", "n_confirmed", "suspected_rate", "confirmed_rate", "conditional_rate",
+    "expected_correct_rate",
+)  # fmt: skip
+"""The columns of the rates that are compared."""
+
+SIDES = ("before", "after")
+COLUMNS = ["metric", "stratum", "stratum_before", *(f"{name}_{side}" for name in RATES for side in SIDES)]
+
+_Values: TypeAlias = tuple[str, ...] | None
+"""The values of the strata variables of a stratum; None for the whole study."""
+
+
+class Attack(NamedTuple):
+    """The rates of an attack, and its strata."""
+
+    rates: pd.DataFrame
+    manifest: pd.DataFrame
+
+
+def compare(strata: Sequence[str], after: Attack, before: Attack) -> pd.DataFrame:
+    """Put the rates of two attacks with the same metrics side by side.
+
+    Parameters
+    ----------
+    strata : sequence of str
+        The names of the strata variables.
+    after, before : Attack
+        On the PUF, and on the same records before protection. Each has the strata of its own file.
+
+    Returns
+    -------
+    pandas.DataFrame
+        :data:`COLUMNS`, by metric and then by the values of the strata, the whole study (``ALL``) first. Strata with
+        the same values are on one line; what a stratum of only one file lacks is missing.
+    """
+    found = {side: _by_values(strata, attack) for side, attack in zip(SIDES, (before, after), strict=True)}
+    lines = []
+    for metric in dict.fromkeys(after.rates["metric"]):
+        known = {values for own in found.values() for name, values in own if name == metric}
+        for values in [None, *sorted(known - {None}, key=lambda own: own or ())]:
+            rows = {side: own.get((metric, values), {}) for side, own in found.items()}
+            lines.append(
+                {
+                    "metric": metric,
+                    "stratum": rows["after"].get("stratum", ""),
+                    "stratum_before": rows["before"].get("stratum", ""),
+                    **{f"{name}_{side}": rows[side].get(name) for name in RATES for side in SIDES},
+                }
+            )
+    table = pd.DataFrame(lines, columns=COLUMNS)
+    return table.astype({name: "Int64" for name in COLUMNS if name.startswith("n_")})
+
+
+def _by_values(strata: Sequence[str], attack: Attack) -> dict[tuple[str, _Values], dict]:
+    """Return each line of the rates by its metric and the values of its stratum."""
+    return {(line["metric"], values): line for line, values in _lines(strata, attack)}
+
+
+def _lines(strata: Sequence[str], attack: Attack) -> Iterator[tuple[dict, _Values]]:
+    names = attack.manifest["stratum"]
+    values: dict[str, _Values] = dict(
+        zip(names, map(tuple, attack.manifest[list(strata)].to_numpy()), strict=True)
+    )
+    values[WHOLE] = None
+    for line in attack.rates.to_dict("records"):
+        yield line, values[line["stratum"]]

@@ -1,0 +1,152 @@
+"""Whether the rows of a synthetic file correspond to those of the confidential file (METHODS §8).
+
+Known variables are released as they are. Where rows correspond, they agree row by row; in a random order of the rows
+they agree as often as by chance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from reident.intake import keys
+from reident.intake.severity import INVALIDATES, NOTABLE, Line, of_share
+
+Finding = Literal["agree", "unknown", "differ", "another_order", "fully_synthetic"]
+"""All rows agree; no known variable can tell; some rows differ; the rows are in another order; nothing agrees."""
+
+INVALID = ("another_order", "fully_synthetic")
+"""Findings after which the matches of a file mean nothing."""
+
+MIN_CORRESPONDENCE = 0.5
+"""Rows without a key are in another order below this."""
+
+_SAME_ROWS = 0.99
+"""From this share of rows that agree in some order, both files have the same rows on the known variables."""
+
+_DEVIATIONS = 4
+"""Standard deviations above chance from which a variable agrees more often than by chance."""
+
+
+class Correspondence(NamedTuple):
+    """How a synthetic file agrees with the confidential file on the known variables.
+
+    Attributes
+    ----------
+    n_records : int
+        Records of each of the two files.
+    n_agree : int
+        Rows in which all known variables agree; missing values agree with missing values.
+    n_possible : int
+        The largest number of such rows in any order of the file.
+    by_chance : float
+        Their expected number in a random order.
+    correspondence : float
+        (n_agree − by_chance) / (n_possible − by_chance); at most 1, about 0 in a random order. NaN if no order has
+        more such rows than another.
+    finding : str
+        A :data:`Finding`.
+    """
+
+    n_records: int
+    n_agree: int
+    n_possible: int
+    by_chance: float
+    correspondence: float
+    finding: Finding
+
+
+def compare(
+    confidential: pa.Table, synthetic: pa.Table, known: Sequence[str], *, keyed: bool
+) -> tuple[Correspondence, dict[str, int]]:
+    """Compare two typed files on the known variables, and count the rows in which each variable differs.
+
+    Parameters
+    ----------
+    confidential, synthetic : pyarrow.Table (n rows)
+        Row i of one corresponds to row i of the other.
+    known : sequence of str
+    keyed : bool
+        Whether a key says which rows correspond.
+    """
+    n = confidential.num_rows
+    joint, differ, by_chance_only = np.zeros((2, n), np.int64), {}, bool(known)
+    for name in known:
+        codes = _coded(confidential[name], synthetic[name])
+        differ[name] = int((codes[0] != codes[1]).sum())
+        chance = _products(codes) / n
+        spread = math.sqrt(chance * max(1 - chance / n, 0))
+        by_chance_only &= n - differ[name] <= chance + _DEVIATIONS * spread
+        joint = np.unique(joint * (codes.max(initial=0) + 1) + codes, return_inverse=True)[1].reshape(2, n)
+    agree, products = int((joint[0] == joint[1]).sum()), _products(joint)
+    possible = int(np.minimum(*_counts(joint)).sum())
+    span = n * possible - products
+    value = (n * agree - products) / span if span else math.nan
+    finding: Finding = "differ"
+    if agree == n:
+        finding = "unknown" if math.isnan(value) else "agree"
+    elif not value >= MIN_CORRESPONDENCE:  # also where it is NaN, since no two rows agree
+        if not keyed and possible >= _SAME_ROWS * n:
+            finding = "another_order"
+        elif by_chance_only:
+            finding = "fully_synthetic"
+    found = Correspondence(n, agree, possible, products / n, value, finding)
+    return found, {name: rows for name, rows in differ.items() if rows}
+
+
+def warnings(file: str, found: Correspondence, differ: Mapping[str, int], *, keyed: bool) -> list[Line]:
+    """Return what the analyst should read about a synthetic file."""
+    n, agree = found.n_records, found.n_agree
+    severity = INVALIDATES
+    if found.finding == "another_order":
+        text = (
+            f"known variables are released as they are, but only {agree:,} of {n:,} rows agree with the confidential "
+            f"file, and {found.n_possible:,} would in another order. The rows do not seem to correspond, so every "
+            "number here is too low. Correct the order, or give both files an `id`."
+        )
+    elif found.finding == "fully_synthetic":
+        other = "the keys do not name the same people" if keyed else "its rows do not correspond"
+        text = (
+            "no known variable agrees with the confidential file in more rows than by chance. Either the file is fully "
+            f"synthetic, and matching does not apply to it, or {other}. Remove the file, or correct it."
+        )
+    elif found.finding == "differ":
+        listed = ", ".join(f"{name} ({rows:,})" for name, rows in differ.items())
+        severity, remedy = NOTABLE, "Name them under `synthesized` if a model drew them."
+        if not keyed:
+            severity = of_share((n - agree) / n)
+            remedy = "If the rows do not correspond, every number here is too low. Give both files an `id`."
+        text = (
+            f"known variables differ from the confidential file in these numbers of rows: {listed}. Known variables "
+            f"are not synthesized. {remedy}"
+        )
+    elif found.finding == "unknown" and not keyed:
+        text = (
+            "rows correspond by order, and no known variable can confirm the order. Check it, or add an `id`."
+        )
+        return [Line(NOTABLE, f"{file}: {text}")]
+    else:
+        return []
+    return [Line(severity, f"{file}: {text}", n - agree, (n - agree) / n)]
+
+
+def _coded(*columns: pa.ChunkedArray) -> np.ndarray:
+    """Return codes of both columns, equal for equal values: int64 (2, n); missing is a value of its own."""
+    if pa.types.is_string(columns[0].type):
+        return np.stack(keys.text_codes(columns)[0]).astype(np.int64) + 1
+    values = np.stack([column.to_numpy().astype(np.float64) for column in columns])
+    return np.unique(values, return_inverse=True)[1].reshape(values.shape)
+
+
+def _counts(codes: np.ndarray) -> list[np.ndarray]:
+    size = int(codes.max(initial=0)) + 1
+    return [np.bincount(file, minlength=size) for file in codes]
+
+
+def _products(codes: np.ndarray) -> int:
+    """Return Σ of the products of both files' counts: n times the agreements expected in a random order."""
+    return int(np.prod(_counts(codes), axis=0).sum())

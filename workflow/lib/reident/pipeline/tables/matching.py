@@ -1,0 +1,193 @@
+"""The tables of matching-based risk (METHODS §8)."""
+
+from __future__ import annotations
+
+from reident.pipeline.tables.columns import (
+    FILE_KEY,
+    FILE_ROW,
+    Column,
+    Lines,
+    Table,
+    account,
+    boolean,
+    integer,
+    number,
+    text,
+    warnings,
+)
+
+MATCHED = Column(
+    "{matched variables}",
+    "text or number",
+    "the typed value: a number where the variable has a radius, otherwise text; null where missing",
+)
+PREPARE_MATCHING = (
+    Table(
+        "confidential",
+        "matching/prepared/confidential.parquet",
+        "The typed confidential file, one row per record, in the order of the file.",
+        (
+            integer(".row", "row of the file; the header is row 1", "row"),
+            boolean(".target", "whether the record is a target"),
+            FILE_KEY,
+            number(
+                ".population",
+                "people in the population who match the record",
+                "records",
+                only="studies with `population_count`",
+            ),
+            MATCHED,
+        ),
+        "records",
+        section="8",
+    ),
+    Table(
+        "synthetic",
+        "matching/prepared/synthetic.parquet",
+        "The typed synthetic files, one after the other, each in the order of the confidential file.",
+        (integer(".file", "the synthetic file, from 1", "file"), MATCHED),
+        "records",
+        section="8",
+    ),
+    account("matching"),
+    warnings("matching"),
+    Table(
+        "correspondence",
+        "matching/correspondence.csv",
+        "Whether the rows of each synthetic file correspond to those of the confidential file, one line per file.",
+        (
+            text("file", "the synthetic file, `1` … `m`"),
+            integer("n_records", "records of the file"),
+            integer("n_agree", "rows in which all known variables agree"),
+            integer("n_possible", "the largest number of such rows in any order of the file"),
+            number("by_chance", "their expected number in a random order", "records"),
+            number(
+                "correspondence",
+                "(n_agree − by_chance) / (n_possible − by_chance), at most 1; empty if no order has more such rows",
+                "",
+            ),
+            text(
+                "finding",
+                "`agree`, `differ` in known variables, `another_order`, `fully_synthetic`, or `unknown` if no known "
+                "variable can tell",
+            ),
+        ),
+        reported=True,
+        section="8",
+    ),
+)
+
+FILE = text("file", "`1` … `m` for a synthetic file, `mean` for their mean, or `confidential`")
+MATCH_RISK = (
+    number("expected_match_risk", "expected match risk: Σ T/c over targets with c > 0", "records"),
+    number("true_match_rate", "true match rate: Σ K / N"),
+    number("false_match_rate", "false match rate: Σ F / s; empty where s = 0"),
+    number("unique_matches", "s, targets with c = 1; a mean for `mean`", "records"),
+    integer("targets", "N, the number of targets"),
+)
+SCENARIO = text("scenario", "the name of the set of known variables")
+ONE_FILE = text("file", "`1` … `m` for a synthetic file, or `confidential`")
+MATCH = (
+    Table(
+        "records",
+        "matching/records.parquet",
+        "The match of each target, one row per scenario that is listed, or is the most dangerous subset, and target. "
+        "The four columns of a file come together.",
+        (
+            SCENARIO,
+            FILE_KEY,
+            FILE_ROW,
+            integer("c_{file}", "c, the number of records of the file that match"),
+            boolean("T_{file}", "T, whether the record's own synthetic record is among them"),
+            boolean("K_{file}", "K, whether it is the only one"),
+            boolean("F_{file}", "F, whether the only one is another record"),
+            number("risk", "T/c, the mean over the synthetic files"),
+        ),
+        "records",
+        section="8",
+    ),
+    Table(
+        "summary",
+        "matching/summary.csv",
+        "The risk for the first set of known variables, one line per file.",
+        (FILE, *MATCH_RISK),
+        reported=True,
+        compared=Lines("matching", "file", "mean"),
+        section="8",
+    ),
+    Table(
+        "scenarios",
+        "matching/scenarios.csv",
+        "The risk for every set of known variables, one line per set and file.",
+        (
+            SCENARIO,
+            boolean("listed", "whether the study names the set; otherwise it is one of all subsets"),
+            integer("size", "number of known variables", "variables"),
+            text("known", "the known variables, joined by ` + `"),
+            integer("danger", "1 for the most dangerous set", "rank"),
+            FILE,
+            *MATCH_RISK,
+        ),
+        reported=True,
+        section="8",
+    ),
+    Table(
+        "distribution",
+        "matching/distribution.csv",
+        "Targets by the number of records that match them, one line per scenario, file and class.",
+        (
+            SCENARIO,
+            ONE_FILE,
+            integer("matches_from", "smallest c of the class"),
+            integer("matches_to", "largest c of the class; empty for the last class"),
+            integer("n_records", "targets in the class"),
+            integer("n_own", "of these, targets with T = 1"),
+            number("risk", "Σ T/c of the class", "records"),
+        ),
+        reported=True,
+        section="8",
+    ),
+    Table(
+        "variables",
+        "matching/variables.csv",
+        "The matched variables, one line per variable and file; all records, targets or not.",
+        (
+            text("variable", "the variable"),
+            text("role", "`known` or `synthesized`"),
+            text("type", "`numeric` if it has a radius, otherwise `categorical`"),
+            text("radius", "`relative` or `absolute` and its size; empty without a radius"),
+            ONE_FILE,
+            integer("n_records", "records of the file"),
+            integer("n_missing", "records in which the variable is missing"),
+            integer("n_distinct", "distinct values", "values"),
+            integer(
+                "n_agree", "records whose value is equal to their confidential one, or within the radius"
+            ),
+        ),
+        reported=True,
+        section="8",
+    ),
+    Table(
+        "pooled",
+        "matching/pooled.csv",
+        "The risk by an intruder who uses all synthetic files together, for the sets of `matching/records.parquet`, "
+        "one line per set and membership.",
+        (
+            SCENARIO,
+            text(
+                "membership",
+                "`certain` if the intruder knows that every target is in the file, `uncertain` if not",
+            ),
+            number(
+                "expected_match_risk",
+                "Σ T/c over targets with c > 0, c records of the largest probability",
+                "records",
+            ),
+            *MATCH_RISK[1:],
+            number("own_probability", "Σ of the match probability of the target's own record", "records"),
+            integer("no_record", "targets for whom the intruder names no record"),
+        ),
+        reported=True,
+        section="8",
+    ),
+)

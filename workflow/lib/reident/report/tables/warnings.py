@@ -1,0 +1,48 @@
+"""Show the warnings of a study: the grave ones on the front page, all of them in their section (METHODS §1)."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+
+from reident.intake.severity import NOTABLE
+from reident.report.layout import block, paragraphs, part
+from reident.report.results import WARNINGS, Results
+from reident.report.sentences import Sentences
+from reident.report.wording import whole
+
+TEXT = Sentences("warnings")
+
+
+@part(WARNINGS)
+def grave_warnings(results: Results) -> str:
+    """Return the warnings that may invalidate or understate, in full, and the number of the others."""
+    doubts = results.doubts
+    grave = doubts[doubts["severity"] != NOTABLE]
+    others = len(doubts) - len(grave)
+    if grave.empty:
+        return block("note", TEXT("front.notable", n=others) if others else TEXT("front.nothing"))
+    return block("warning", *_shown(grave), *([TEXT("front.more", n=others)] if others else []))
+
+
+@part(WARNINGS)
+def warnings(results: Results) -> str | None:
+    """Return every warning, set apart."""
+    if results.doubts.empty:
+        return None
+    return paragraphs(TEXT("text"), block("warning", *_shown(results.doubts)))
+
+
+_CODE = re.compile(r"`([\w.:/ -]+)`")
+
+
+def _with_code(text: str) -> str:
+    """Return a warning whole and literally, with the keys that it names in backticks as code."""
+    parts = _CODE.split(text)
+    return "".join(f"`{part}`" if at % 2 else whole(part) if part else "" for at, part in enumerate(parts))
+
+
+def _shown(doubts: pd.DataFrame) -> list[str]:
+    """Return warnings whole, each with its severity."""
+    return [TEXT(f"lead.{row.severity}", text=_with_code(str(row.warning))) for row in doubts.itertuples()]

@@ -1,0 +1,116 @@
+"""Key variables of a file whose risk is measured, and coarser codes of them (METHODS §7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+
+from reident.sections.base import Section, name_alone
+from reident.sections.codes import (
+    Codes,
+    Coding,
+    IntegerCoded,
+    Labels,
+    both_spellings,
+    check_order,
+    check_recodes,
+)
+from reident.sections.files import Name
+
+if TYPE_CHECKING:
+    from reident.sections.linkage import LinkingVariable
+
+
+class KeyVariable(Section):
+    """A key variable."""
+
+    model_config = ConfigDict(json_schema_extra=both_spellings)
+
+    name: Name = Field(description="The name of the variable in the study.")
+    column: Name = Field(
+        "",
+        validate_default=False,
+        description="The column of the file, and of the population. If absent: the name of the variable.",
+    )
+    type: Literal["categorical", "numeric"] = Field(
+        "categorical",
+        description="How values are read. Values of a categorical variable are compared as codes. A numeric variable "
+        "is cut at the quantiles of the whole file, and its bins are compared; `binning` has their number. Source: "
+        "METHODS §3, §7.",
+    )
+    missing: Codes = Field(
+        (),
+        description='The codes that mean missing; `""` is an empty cell. No other code is missing. Missing codes are '
+        "looked up before recoding. Source: METHODS §1.",
+    )
+    recode: dict[str, str] = Field(
+        default_factory=dict, description="The mapping from the codes of the file to those of the study."
+    )
+    order: tuple[str, ...] | None = Field(
+        None, min_length=2, description="Categorical: all categories after recoding, from lowest to highest."
+    )
+    integer_coded: IntegerCoded = False
+    labels: Labels = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _column_defaults_to_the_name(cls, value: Any) -> Any:
+        if isinstance(value, dict) and isinstance(value.get("name"), str):
+            return {"column": value["name"], **value}
+        return value
+
+    @model_validator(mode="after")
+    def _type_fits(self) -> KeyVariable:
+        check_order(self.type, self.order, integer_coded=self.integer_coded)
+        return self
+
+    @model_validator(mode="after")
+    def _recodes_fit(self) -> KeyVariable:
+        coding = Coding(self.type, self.missing, self.recode, self.order, self.integer_coded)
+        check_recodes(coding, "recode", "missing")
+        return self
+
+
+KeyVariables = tuple[
+    Annotated[KeyVariable, BeforeValidator(name_alone, json_schema_input_type=Name | KeyVariable)], ...
+]
+
+
+class Collapse(Section):
+    """Coarser codes of one key variable."""
+
+    variable: Name = Field(description="The categorical key variable.")
+    recode: dict[str, str] = Field(
+        min_length=1,
+        description="The mapping from codes of the study to coarser ones. Codes that are not in it stay as they are.",
+    )
+
+    def check(self, key: Sequence[KeyVariable]) -> None:
+        """Refuse a variable that is not in the key or has no codes.
+
+        Raises
+        ------
+        ValueError
+        """
+        types = {variable.name: variable.type for variable in key}
+        if types.get(self.variable) != "categorical":
+            raise ValueError(
+                f"`.file_risk.collapse` must name categorical key variables, and `{self.variable}` is not one. Correct "
+                "the name, or remove it."
+            )
+
+
+def of_linking(variable: LinkingVariable, side: str) -> KeyVariable:
+    """Return a linking variable as a key variable of one file."""
+    return KeyVariable(
+        name=variable.name,
+        column=getattr(variable, side),
+        type=variable.type,
+        missing=getattr(variable.missing, side),
+        recode=getattr(variable.recode, side),
+        order=variable.order,
+        integer_coded=variable.integer_coded,
+        labels=variable.labels,
+    )

@@ -1,0 +1,217 @@
+"""The verdict: each limit of the study, and what all of them and the warnings come to (METHODS §6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from reident.intake.severity import INVALIDATES, SEVERITIES, UNDERSTATES
+from reident.linkage.ranking import WHOLE
+from reident.sections.decision import Decision
+from reident.verdict import warnings
+from reident.verdict.parts import Judging
+from reident.verdict.warnings import ABOUT, ATTACK, FILE, MATCHING
+
+COLUMNS = {
+    "conditional_rate_at_most": "conditional_rate",
+    "expected_correct_rate_at_most": "expected_correct_rate",
+    "single_rate_at_most": "single_rate",
+    "confirmed_rate_at_most": "confirmed_rate",
+    "reach_at_most": "reach",
+    "confirmed_at_most": "n_confirmed",
+}
+"""The column of the rates that a limit is compared with."""
+
+BREAKS, PASSES, UNSURE, NOTHING, NONE = "breaks", "passes", "unsure", "nothing", "none"
+"""Outcomes of a limit: broken; met; met, but the interval reaches above; nothing to judge; no verdict."""
+
+ABOVE, WITHIN, RESERVED, UNKNOWN, OPEN = "above", "within", "reservations", "none", "open"
+"""Verdicts, see :data:`VERDICTS`."""
+
+VERDICTS = (ABOVE, UNKNOWN, RESERVED, WITHIN, OPEN)
+"""Every verdict; that of a study is the first of those about its parts."""
+
+DECIMALS = 12
+"""Decimals to which a sum of fractions is compared; rates of counts are compared as they are, which is exact."""
+
+
+class Outcome(NamedTuple):
+    """A limit and what was compared with it.
+
+    Attributes
+    ----------
+    about : str
+        One of :data:`reident.verdict.warnings.ABOUT`.
+    limit : str
+        The key of the study file.
+    metric : str
+        The metric, or for matching the scenario; empty for the risk of one file.
+    value : float
+        NaN where it is not defined.
+    bound : float
+    outcome : str
+    """
+
+    about: str
+    limit: str
+    metric: str
+    value: float
+    bound: float
+    outcome: str
+
+
+class Judged(NamedTuple):
+    """The warnings, the outcome of each limit, and the verdict."""
+
+    warnings: pd.DataFrame
+    limits: pd.DataFrame
+    verdict: pd.DataFrame
+
+
+def judge(part: Judging, tables: Mapping[str, pd.DataFrame]) -> Judged:
+    """Collect the warnings, compare every limit, and pass the verdict.
+
+    Parameters
+    ----------
+    part : Judging
+    tables : mapping
+        Those that the study has: ``prepared``, ``risk``, ``matched``, ``strata`` and ``rates`` as in
+        :func:`reident.verdict.warnings.collect`, ``scenarios`` and ``pooled`` of matching, and ``cells`` and
+        ``summary`` of ``file_risk``.
+
+    Returns
+    -------
+    Judged
+        ``verdict`` has a line for the whole study (``ALL``) and one for each thing that a limit is about.
+    """
+    doubts = warnings.collect(part, tables)
+    invalid = set(doubts.loc[doubts["severity"] == INVALIDATES, "about"])
+    lines = [] if part.decision is None else list(_outcomes(part.decision, tables, invalid))
+    limits = pd.DataFrame(lines, columns=list(Outcome._fields)).astype({"value": float, "bound": float})
+    return Judged(doubts, limits, _verdicts(limits, doubts))
+
+
+def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: set[str]) -> Iterator[Outcome]:
+    """Yield every limit; nothing that a warning invalidates has a verdict."""
+    found: list[Outcome] = []
+    if "rates" in tables:
+        rates = tables["rates"]
+        for _, line in rates[rates["stratum"] == WHOLE].iterrows():
+            found += [
+                of_metric(line, *limit, decision.by) for limit in decision.of_metric(line["metric"]).items()
+            ]
+    if "cells" in tables:
+        found += _of_file(decision, tables["cells"], tables["summary"])
+    if "scenarios" in tables:
+        found += _of_matching(decision, tables["scenarios"], tables["pooled"])
+    for one in found:
+        yield one._replace(outcome=NONE) if one.about in invalid else one
+
+
+def of_metric(line: pd.Series, limit: str, bound: float, by: str = "estimate") -> Outcome:
+    """Return the outcome of a limit for one metric.
+
+    Parameters
+    ----------
+    line : pandas.Series
+        The rates of the metric for the whole study.
+    limit : str
+        One of :data:`COLUMNS`.
+    bound : float
+    by : {'estimate', 'upper'}
+        What the conditional rate is judged by.
+    """
+    column = COLUMNS[limit]
+    has_interval = column == "conditional_rate"
+    value = float(line["conditional_high" if by == "upper" and has_interval else column])
+    if line["tolerance"] < 0:
+        outcome = NONE
+    elif pd.isna(value):
+        outcome = NOTHING
+    elif (round(value, DECIMALS) if column == "expected_correct_rate" else value) > bound:
+        outcome = BREAKS
+    else:
+        outcome = UNSURE if has_interval and line["conditional_high"] > bound else PASSES
+    return Outcome(ATTACK, limit, str(line["metric"]), value, bound, outcome)
+
+
+def _of_file(decision: Decision, cells: pd.DataFrame, summary: pd.DataFrame) -> Iterator[Outcome]:
+    """Yield the limits for the risk of one file; without a record that has the whole key there is no verdict."""
+    records = int(cells["n_records"].sum())
+    if (k := decision.k_anonymity_at_least) is not None:
+        share, smallest, outcome = 0.0, float("nan"), NONE
+        if records:
+            smallest = float(cells["cell_size"].min())
+            share = int(cells.loc[cells["cell_size"] < k, "n_records"].sum()) / records
+            outcome = BREAKS if share > decision.records_below_k_at_most else PASSES
+        yield Outcome(FILE, "k_anonymity_at_least", "", smallest, k, outcome)
+    if (bound := decision.dis_at_most) is not None:
+        value = float(summary.set_index("quantity").at["dis", "value"] or "nan")
+        outcome = BREAKS if value > bound else NOTHING if pd.isna(value) else PASSES
+        yield Outcome(FILE, "dis_at_most", "", value, bound, outcome if records else NONE)
+
+
+def _of_matching(decision: Decision, scenarios: pd.DataFrame, pooled: pd.DataFrame) -> Iterator[Outcome]:
+    """Yield the limits for every intruder that the study lists."""
+    lines = worst(scenarios, pooled).reset_index()
+    for limit, bound in decision.of_matching.items():
+        column, most = limit.removesuffix("_at_most").removesuffix("_at_least"), limit.endswith("_at_most")
+        for row in lines.to_dict("records"):
+            value = float(row[column])
+            broken = value > bound if most else value < bound
+            outcome = BREAKS if broken else NOTHING if pd.isna(value) else PASSES
+            yield Outcome(MATCHING, limit, str(row["scenario"]), value, bound, outcome)
+
+
+def worst(scenarios: pd.DataFrame, pooled: pd.DataFrame) -> pd.DataFrame:
+    """Return the summaries of matching that limits apply to, by the name of the intruder (METHODS §8).
+
+    Each is that of the mean over the synthetic files or of an intruder who uses all of them, whichever is worse.
+    """
+    lines = scenarios[scenarios["file"] == "mean"].set_index("scenario")
+    lines = lines[lines["listed"]].copy() if lines["listed"].any() else lines.copy()
+    together = pooled[pooled["membership"] == "certain"].set_index("scenario").reindex(lines.index)
+    for column in ("expected_match_risk", "true_match_rate"):
+        lines[column] = np.fmax(lines[column], together[column])
+    lines["false_match_rate"] = np.fmin(lines["false_match_rate"], together["false_match_rate"])
+    return lines
+
+
+def _verdicts(limits: pd.DataFrame, doubts: pd.DataFrame) -> pd.DataFrame:
+    """Return the verdict on the whole study and on each thing that a limit is about."""
+    abouts = [about for about in ABOUT if about in set(limits["about"])]
+    parts = [
+        _verdict(about, limits[limits["about"] == about], doubts[doubts["about"] == about])
+        for about in abouts
+    ]
+    kinds = [part["verdict"] for part in parts]
+    whole = _verdict(WHOLE, limits, doubts)
+    whole["verdict"] = next((verdict for verdict in VERDICTS if verdict in kinds), OPEN)
+    return pd.DataFrame([whole, *parts])
+
+
+def _verdict(scope: str, limits: pd.DataFrame, doubts: pd.DataFrame) -> dict[str, Any]:
+    """Return one line of the verdicts."""
+    outcomes, counts = set(limits["outcome"]), doubts["severity"].value_counts()
+    if BREAKS in outcomes:
+        verdict = ABOVE
+    elif outcomes <= {NONE}:
+        verdict = UNKNOWN
+    else:
+        verdict = RESERVED if NONE in outcomes or counts.get(UNDERSTATES, 0) else WITHIN
+    broken = limits[limits["outcome"] == BREAKS]
+    names = [
+        f"{limit}: {', '.join(filter(None, group['metric']))}".removesuffix(": ")
+        for limit, group in broken.groupby("limit", sort=False)
+    ]
+    return {
+        "scope": scope,
+        "verdict": verdict,
+        "n_limits": len(limits),
+        "n_broken": len(broken),
+        "broken": "; ".join(names),
+        **{severity: int(counts.get(severity, 0)) for severity in SEVERITIES},
+    }

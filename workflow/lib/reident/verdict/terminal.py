@@ -1,0 +1,50 @@
+"""What the terminal says at the end of a run: the verdict, and the warnings that bear on it."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from reident.intake.severity import INVALIDATES, NOTABLE, UNDERSTATES
+
+VERDICTS = {
+    "above": "above the limit",
+    "within": "within the limit",
+    "reservations": "within the limit, with reservations",
+    "none": "no verdict",
+    "open": "the study sets no limit",
+}
+SEVERITY = {
+    INVALIDATES: "may invalidate the results",
+    UNDERSTATES: "may understate the risk",
+    NOTABLE: "notable",
+}
+
+
+def lines(name: str, verdict: pd.DataFrame, doubts: pd.DataFrame, file: str) -> list[str]:
+    """Return the lines on one study.
+
+    Parameters
+    ----------
+    name : str
+        The study's id.
+    verdict, doubts : pandas.DataFrame
+        The tables of :class:`reident.verdict.limits.Judged`.
+    file : str
+        Where the warnings are.
+    """
+    whole = verdict.iloc[0]
+    broken = f" ({whole['broken']})" if whole["broken"] else ""
+    texts = [f"{name}: {VERDICTS[whole['verdict']]}{broken}"]
+    texts += [
+        f"{name}: warning, {SEVERITY[row.severity]}: {row.warning}"
+        for row in doubts.itertuples()
+        if row.severity != NOTABLE
+    ]
+    if n := int((doubts["severity"] == NOTABLE).sum()):
+        texts.append(f"{name}: {n} notable warning{'' if n == 1 else 's'} in {file}")
+    return texts
+
+
+def log_lines(doubts: pd.DataFrame) -> list[str]:
+    """Return every warning as a line of the step's log."""
+    return [f"{SEVERITY[row.severity]}: {row.warning}" for row in doubts.itertuples()]
