@@ -137,7 +137,7 @@ def write_verdict(folder: Path, **warnings: pd.DataFrame) -> None:
     decision = Decision.model_validate(study["decision"]) if study.get("decision") else None
     tables = {
         name: read_csv(folder / path)
-        for name, (_, path) in JUDGED.items()
+        for name, path in JUDGED.items()
         if name not in SOURCES.values() and (folder / path).is_file()
     }
     judged = limits.judge(Judging(decision, len(names), default), tables | warnings)

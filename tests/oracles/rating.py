@@ -141,4 +141,6 @@ def clustered(records, level):
     variance = Fraction(k, k - 1) * squares or rate * (1 - rate) / sum(sizes.values())
     half = t.ppf((1 + level) / 2, k - 1) * math.sqrt(variance) / float(rate * (1 - rate))
     middle = math.log(rate / (1 - rate))
-    return tuple(1 / (1 + math.exp(-middle - side * half)) for side in (-1, 1))
+    # The distance to the nearer of 0 and 1, which exp cannot overflow.
+    ends = [(middle + side * half, math.exp(-abs(middle + side * half))) for side in (-1, 1)]
+    return tuple((1 if end > 0 else near) / (1 + near) for end, near in ends)

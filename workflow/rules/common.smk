@@ -26,7 +26,7 @@ from snakemake.dag import DAG
 from snakemake.scheduling.job_scheduler import JobScheduler
 
 from reident.errors import InputError
-from reident.ledger import check, confidentiality, runs, stale
+from reident.ledger import check, conclusion, confidentiality, runs, stale
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import configuration, scheduler, steps
 from reident.pipeline.digests import sha256
@@ -91,7 +91,7 @@ if workflow.is_main_process:
 shell.prefix("set -euo pipefail; exec ")
 
 
-JUDGED = set()  # the studies whose verdict this run makes, or finds as it should be
+VERDICTS = set()  # the studies whose verdict this run makes, or finds as it should be
 
 
 def start_run():
@@ -101,7 +101,7 @@ def start_run():
         outputs = set() if workflow.touch else scheduler.outputs(workflow.dag, study, found.files)
         for warning in runs.start(Path("results", study), found, outputs):
             sys.stderr.write(f"Warning: {warning}\n")  # at once, beside the thread that shows the progress
-    JUDGED.update(scheduler.studies(job for job in workflow.dag.jobs if job.rule.name == "judge"))
+    VERDICTS.update(scheduler.studies(job for job in workflow.dag.jobs if job.rule.name == "judge"))
 
 
 onstart:
@@ -113,8 +113,8 @@ onstart:
 
 
 onsuccess:
-    for study in sorted(JUDGED):
-        for line in runs.verdict(Path("results", study)):
+    for study in sorted(VERDICTS):
+        for line in conclusion.lines(Path("results", study)):
             sys.stderr.write(f"{line}\n")
 
 

@@ -5,7 +5,9 @@ import json
 import os
 import shutil
 import stat
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pyarrow as pa
@@ -233,3 +235,13 @@ def test_the_digest_of_the_library_knows_every_import():
         parts = source.relative_to(digests.LIBRARY).with_suffix("").parts
         module = ".".join(["reident", *parts]).removesuffix(".__init__")
         assert set(digests._imports(module)) == imported(source), module
+
+
+def test_a_failed_step_writes_its_sentence_and_the_line_end_at_once(shop, monkeypatch):
+    """Steps run beside one another: of a ``SystemExit`` Python prints the two apart, and lines would mix."""
+    writes = []
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(write=writes.append, flush=lambda: None))
+    with pytest.raises(SystemExit) as caught:
+        run(shop.job("bin", {"from": shop.root / "prepared/puf.txt"}, {"to": "binned/puf.txt"}), bad_input)
+    assert writes == ["Error: puf.csv, row 3: something is wrong; mend it.\n"]
+    assert caught.value.code == 1, "Python prints nothing more"

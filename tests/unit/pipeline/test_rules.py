@@ -85,7 +85,7 @@ def steps_before(name):
         "all_shards": {"score"},
         "compared": {"prepare", "bin"},
         "protection": {"rate", "stratify"},
-        "judged": {rule for rule, _ in JUDGED.values()},
+        "judged": {maker for path in JUDGED.values() for maker in makers(path)},
         "compared_tables": {maker for table in COMPARED.values() for maker in makers(table.path)},
     }.items():
         if re.search(rf"(?:=|unpack\()PLAN\.{function}\b", inputs):

@@ -157,8 +157,7 @@ class Step:
         left = (now - self._began) * (1 - part) / part
         message = f"{self.name}: {part:.0%} done, about {_duration(left)} left"
         self.say(message)
-        sys.stderr.write(f"{message}\n")  # the scheduler shows it; at once, as steps run beside one another
-        sys.stderr.flush()
+        _write_line(message)
 
     def finish(self) -> None:
         """Check that inputs did not change and outputs are complete; give them their names; write the entry."""
@@ -287,7 +286,25 @@ def _end(running: Step, error: Exception) -> NoReturn:
         running.abandon()
     with contextlib.suppress(OSError):
         running.say(message)
-    sys.exit(message)
+    _write_line(message)
+    raise Failed(message)
+
+
+class Failed(SystemExit):
+    """The end of a step that failed and has said why: exit status 1, and no word of Python's own.
+
+    Of a ``SystemExit`` Python prints the message and its line end apart, and another step's line may come between.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.code = 1
+
+
+def _write_line(message: str) -> None:
+    """Write a line to the standard error stream at once, as steps run beside one another."""
+    sys.stderr.write(f"{message}\n")
+    sys.stderr.flush()
 
 
 def _state(path: Path) -> tuple[int, int, int]:

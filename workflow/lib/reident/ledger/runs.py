@@ -24,8 +24,6 @@ from pathlib import Path
 from reident.errors import InputError
 from reident.ledger.chain import located, shown
 from reident.ledger.stale import SET_ASIDE, Stale, ledger_state
-from reident.ledger.stored import read_csv
-from reident.verdict import terminal
 
 RUN = "ledger/.run.lock"
 STEPS = "ledger/.steps.lock"
@@ -97,14 +95,6 @@ def set_aside(root: Path, path: Path) -> list[str]:
     name = Path(shown(path, root))
     folder = root / SET_ASIDE / name.parent
     return sorted(shown(file, root) for file in folder.glob(f"{name.stem}.{'?' * 16}{name.suffix}"))
-
-
-def verdict(root: Path) -> list[str]:
-    """Return what the terminal says of a study at the end of a run: its verdict, and the warnings that bear on it."""
-    summary, doubts = (root / f"verdict/{name}.csv" for name in ("summary", "warnings"))
-    if not (summary.is_file() and doubts.is_file()):
-        return []
-    return terminal.lines(root.name, read_csv(summary), read_csv(doubts), str(doubts))
 
 
 def half_written(root: Path) -> list[Path]:

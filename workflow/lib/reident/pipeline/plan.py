@@ -51,17 +51,17 @@ def load_families(paths: list[Path]) -> dict[str, Family]:
 
 
 JUDGED = {
-    "prepared": ("prepare", "prepared/warnings.csv"),
-    "strata": ("stratify", "strata/account.csv"),
-    "rates": ("rate", "rates.csv"),
-    "matched": ("prepare_matching", "matching/warnings.csv"),
-    "scenarios": ("match", "matching/scenarios.csv"),
-    "pooled": ("match", "matching/pooled.csv"),
-    "risk": ("prepare_filerisk", "filerisk/warnings.csv"),
-    "cells": ("assess_file", "filerisk/cells.csv"),
-    "summary": ("assess_file", "filerisk/summary.csv"),
+    "prepared": "prepared/warnings.csv",
+    "strata": "strata/account.csv",
+    "rates": "rates.csv",
+    "matched": "matching/warnings.csv",
+    "scenarios": "matching/scenarios.csv",
+    "pooled": "matching/pooled.csv",
+    "risk": "filerisk/warnings.csv",
+    "cells": "filerisk/cells.csv",
+    "summary": "filerisk/summary.csv",
 }
-"""The tables that the verdict reads: the rule that makes each, and where it is."""
+"""The tables that the verdict reads, by the names that it knows them by."""
 
 
 class Plan:
@@ -154,9 +154,13 @@ class Plan:
 
     def judged(self, wildcards: Any) -> dict[str, str]:
         """Return the tables that the verdict reads, of the steps that the study has."""
-        made = {step.rule for step in steps.wanted(self.study(wildcards))}
+        makers = {
+            table.path: step.rule for step in steps.wanted(self.study(wildcards)) for table in step.tables
+        }
         return {
-            name: self.result(rule, path)(wildcards) for name, (rule, path) in JUDGED.items() if rule in made
+            name: self.result(makers[path], path)(wildcards)
+            for name, path in JUDGED.items()
+            if path in makers
         }
 
     def confirmed(self, kind: str) -> Asked:

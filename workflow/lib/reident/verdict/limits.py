@@ -183,25 +183,28 @@ def worst(scenarios: pd.DataFrame, pooled: pd.DataFrame) -> pd.DataFrame:
 def _verdicts(limits: pd.DataFrame, doubts: pd.DataFrame) -> pd.DataFrame:
     """Return the verdict on the whole study and on each thing that a limit is about."""
     abouts = [about for about in ABOUT if about in set(limits["about"])]
-    parts = [
-        _verdict(about, limits[limits["about"] == about], doubts[doubts["about"] == about])
-        for about in abouts
-    ]
-    kinds = [part["verdict"] for part in parts]
-    whole = _verdict(WHOLE, limits, doubts)
-    whole["verdict"] = next((verdict for verdict in VERDICTS if verdict in kinds), OPEN)
-    return pd.DataFrame([whole, *parts])
+    parts = []
+    for about in abouts:
+        own, others = limits[limits["about"] == about], doubts[doubts["about"] == about]
+        parts.append(_line(about, _verdict(own, others), own, others))
+    kinds = {part["verdict"] for part in parts}
+    whole = next((verdict for verdict in VERDICTS if verdict in kinds), OPEN)
+    return pd.DataFrame([_line(WHOLE, whole, limits, doubts), *parts])
 
 
-def _verdict(scope: str, limits: pd.DataFrame, doubts: pd.DataFrame) -> dict[str, Any]:
-    """Return one line of the verdicts."""
-    outcomes, counts = set(limits["outcome"]), doubts["severity"].value_counts()
+def _verdict(limits: pd.DataFrame, doubts: pd.DataFrame) -> str:
+    """Return the verdict on one thing that limits are about."""
+    outcomes = set(limits["outcome"])
     if BREAKS in outcomes:
-        verdict = ABOVE
-    elif outcomes <= {NONE}:
-        verdict = UNKNOWN
-    else:
-        verdict = RESERVED if NONE in outcomes or counts.get(UNDERSTATES, 0) else WITHIN
+        return ABOVE
+    if outcomes <= {NONE}:
+        return UNKNOWN
+    return RESERVED if NONE in outcomes or UNDERSTATES in set(doubts["severity"]) else WITHIN
+
+
+def _line(scope: str, verdict: str, limits: pd.DataFrame, doubts: pd.DataFrame) -> dict[str, Any]:
+    """Return one line of the table of verdicts."""
+    counts = doubts["severity"].value_counts()
     broken = limits[limits["outcome"] == BREAKS]
     names = [
         f"{limit}: {', '.join(filter(None, group['metric']))}".removesuffix(": ")

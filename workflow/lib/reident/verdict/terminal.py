@@ -5,13 +5,14 @@ from __future__ import annotations
 import pandas as pd
 
 from reident.intake.severity import INVALIDATES, NOTABLE, UNDERSTATES
+from reident.verdict.limits import ABOVE, OPEN, RESERVED, UNKNOWN, WITHIN
 
 VERDICTS = {
-    "above": "above the limit",
-    "within": "within the limit",
-    "reservations": "within the limit, with reservations",
-    "none": "no verdict",
-    "open": "the study sets no limit",
+    ABOVE: "above the limit",
+    WITHIN: "within the limit",
+    RESERVED: "within the limit, with reservations",
+    UNKNOWN: "no verdict",
+    OPEN: "the study sets no limit",
 }
 SEVERITY = {
     INVALIDATES: "may invalidate the results",

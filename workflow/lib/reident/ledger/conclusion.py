@@ -1,0 +1,16 @@
+"""What the terminal says of a study at the end of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reident.ledger.stored import read_csv
+from reident.verdict import terminal
+
+
+def lines(root: Path) -> list[str]:
+    """Return the verdict on a study, and the warnings that bear on it, from its results; nothing without a verdict."""
+    summary, doubts = (root / f"verdict/{name}.csv" for name in ("summary", "warnings"))
+    if not (summary.is_file() and doubts.is_file()):
+        return []
+    return terminal.lines(root.name, read_csv(summary), read_csv(doubts), str(doubts))
