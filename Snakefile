@@ -30,6 +30,7 @@ include: "workflow/rules/filerisk.smk"
 include: "workflow/rules/verdict.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/check.smk"
+include: "workflow/rules/archive.smk"
 
 
 rule all:
@@ -45,3 +46,8 @@ rule all:
 localrules:
     all,
     check,
+    compare,
+    reproduce,
+    seal,
+    sign,
+    verify,

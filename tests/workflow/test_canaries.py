@@ -303,7 +303,7 @@ def test_every_step_failed_once_and_the_run_ended_well_all_the_same(left):
         "describe",
         "rate",
         "judge",
-        "compare",
+        "compare_variants",
         "report",
     }
     rules |= {"prepare_filerisk", "assess_file", "prepare_matching", "match", "microaggregate", "agreements"}

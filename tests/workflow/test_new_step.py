@@ -86,7 +86,7 @@ def checkout(tmp_path_factory) -> Path:
         rules.write(RULE)
     table = library / "pipeline" / "steps.py"
     before, place, after = table.read_text(encoding="utf-8").partition(
-        '    yield Step(\n        "compare",\n'
+        '    yield Step(\n        "compare_variants",\n'
     )
     assert place
     table.write_text(f"{before}{STEP.lstrip(chr(10))}{place}{after}", encoding="utf-8")

@@ -119,7 +119,7 @@ onsuccess:
 
 
 wildcard_constraints:
-    study=f"(?:{'|'.join(FAMILIES)})(?:/variants/[a-z0-9][a-z0-9._-]*)?",
+    study=f"(?:{'|'.join(FAMILIES) or '-'})(?:/variants/[a-z0-9][a-z0-9._-]*)?",
     metric="|".join(REGISTRY),
     shard=r"\d+",
 

@@ -5,7 +5,7 @@ Makes  comparison/{table}.csv: what each variant found for the whole study, besi
 """
 
 
-rule compare:
+rule compare_variants:
     """Put what the variants of a study found beside each other, on chains of steps that close."""
     input:
         study=ancient(PLAN.study_file),
@@ -17,11 +17,11 @@ rule compare:
             category="{study}",
             labels={"result": "Comparison of variants: {table}", "format": "CSV"},
         ),
-        ledger="results/{study}/ledger/compare.{table}.json",
+        ledger="results/{study}/ledger/compare_variants.{table}.json",
     log:
-        "results/{study}/logs/compare.{table}.log",
+        "results/{study}/logs/compare_variants.{table}.log",
     benchmark:
-        "results/{study}/benchmarks/compare.{table}.tsv"
+        "results/{study}/benchmarks/compare_variants.{table}.tsv"
     wildcard_constraints:
         table="|".join(steps.COMPARED),
     conda:
@@ -30,7 +30,7 @@ rule compare:
     resources:
         mem_mb=lambda wildcards, attempt: 1000 * attempt,
     params:
-        study=PLAN.part_digest("compare"),
-        library=PLAN.library_digest("compare"),
+        study=PLAN.part_digest("compare_variants"),
+        library=PLAN.library_digest("compare_variants"),
     script:
-        "../scripts/compare.py"
+        "../scripts/compare_variants.py"

@@ -1,10 +1,5 @@
 """Adapter of the rule `compare`."""
 
-from reident import ledger
-from reident.pipeline import comparison
-from reident.pipeline.steps import COMPARED
+from reident.archive import commands
 
-with ledger.step(snakemake) as step:
-    step.check_chain()
-    lines = COMPARED[step.wildcards["table"]].compared
-    step.write("comparison", comparison.compare(lines, step.part, step.read_all("tables")))
+commands.answer(snakemake, "compare")

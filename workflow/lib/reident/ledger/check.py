@@ -110,7 +110,7 @@ def _ends(member: Member, root: Path) -> list[Path]:
     rules = set(steps.last_rules(member.study))
     if not member.place:
         compared = steps.compared_tables(member.study)
-        rules |= {"report", "compare_protection", *(f"compare.{table}" for table in compared)}
+        rules |= {"report", "compare_protection", *(f"compare_variants.{table}" for table in compared)}
     elif not member.labels:  # the attack on the file before protection, whose rates alone are made
         rules = {"rate", "stratify"}
     ends = []

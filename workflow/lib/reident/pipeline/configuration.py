@@ -12,7 +12,10 @@ from typing import Any
 from reident.errors import InputError
 from reident.study.named_files import path_problem
 
-_KEYS = ("study", "studies", "pairs_per_shard", "shared_results", "threads_on_a_cluster")
+_ARCHIVE = ("bag", "inputs", "trust", "signers", "signoff", "key", "before", "after")
+"""What the commands on a sealed study take: given on the command line alone."""
+
+_KEYS = ("study", "studies", "pairs_per_shard", "shared_results", "threads_on_a_cluster", *_ARCHIVE)
 _REMEDY = "Correct it in config/config.yaml or on the command line."
 
 
@@ -56,6 +59,8 @@ def study_files(config: Mapping[str, Any], home: Path) -> list[Path]:
         If `studies` is not a list of paths, or a path contains a brace.
     """
     named, listed = config.get("study"), config.get("studies")
+    if not named and any(config.get(key) for key in _ARCHIVE):
+        return []  # The command is about a bag and not about a study of this folder.
     if named:
         listed = str(named).split(",")
     elif isinstance(listed, list) and all(isinstance(path, str) for path in listed):

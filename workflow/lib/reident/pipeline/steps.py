@@ -250,7 +250,7 @@ def _steps() -> Iterator[Step]:
         shared=False,
     )
     yield Step(
-        "compare",
+        "compare_variants",
         ("pipeline.comparison",),
         None,
         lambda study: bool(study.variants),

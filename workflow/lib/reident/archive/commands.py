@@ -1,0 +1,32 @@
+"""The commands of this room, as the adapters call them: one sentence for each error, and the exit status."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from reident.errors import InputError
+
+
+def answer(job: Any, command: str) -> None:
+    """Run a command and end the process with its exit status.
+
+    Parameters
+    ----------
+    job : snakemake.script.Snakemake
+    command : str
+        A module of this room, whose ``run(**params)`` returns the lines to print and the exit status.
+    """
+    os.umask(0o077)
+    module = importlib.import_module(f"reident.archive.{command}")
+    try:
+        lines, status = module.run(**dict(job.params), cores=job.threads)
+    except InputError as error:
+        lines, status = [f"Error: {error}"], 1
+    Path(job.log[0]).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    sys.stdout.flush()
+    sys.exit(status)

@@ -1,0 +1,5 @@
+"""Adapter of the rule `verify`."""
+
+from reident.archive import commands
+
+commands.answer(snakemake, "verify")
