@@ -85,6 +85,7 @@ def test_every_table_of_every_section_is_shown(whole):
     ]  # no file before protection
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("section", DROPPED)
 def test_tables_of_a_dropped_section_are_not_seen(whole, tmp_path, section):
     way, silent = DROPPED[section]

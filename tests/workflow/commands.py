@@ -14,6 +14,9 @@ from typing import NamedTuple
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
+PRELOADED = "making.preloaded"
+"""Snakemake whose steps start without their imports, for tests in which it does not matter how they start."""
+
 
 class Ended(NamedTuple):
     """How a command ended: its exit code, and everything that it showed."""
@@ -46,6 +49,7 @@ def snakemake(
     checkout: Path = CHECKOUT,
     environment: dict[str, str] | None = None,
     umask: int = -1,
+    program: str = "snakemake",
 ) -> Ended:
     """Run ``snakemake`` on study files with `folder` as the working directory, which takes the results.
 
@@ -58,6 +62,8 @@ def snakemake(
         None where an executor counts jobs in place of cores.
     umask : int
         That of the command; -1 leaves the one of this process.
+    program : str
+        The module that runs, see :data:`PRELOADED`.
     """
     started = start(
         *arguments,
@@ -67,6 +73,7 @@ def snakemake(
         checkout=checkout,
         environment=environment,
         umask=umask,
+        program=program,
     )
     return ended(started)
 
@@ -89,6 +96,7 @@ def start(
     checkout: Path = CHECKOUT,
     environment: dict[str, str] | None = None,
     umask: int = -1,
+    program: str = "snakemake",
 ) -> subprocess.Popen:
     """As :func:`snakemake`, without waiting; the process is the first of a group of its own."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -97,10 +105,10 @@ def start(
     options = [argument for argument in plain if argument.startswith("--")]
     targets = [argument for argument in plain if not argument.startswith("--")]
     named = ",".join(map(str, studies))
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(checkout / "Snakefile")]
+    command = [sys.executable, "-m", program, "--snakefile", str(checkout / "Snakefile")]
     command += ["--directory", str(folder), *([] if cores is None else ["--cores", str(cores)]), *options]
     command += ["--config", f"study={named}", *config, "--", *targets]
-    library = str(checkout / "workflow" / "lib")
+    library = os.pathsep.join([str(checkout / "workflow" / "lib"), str(checkout / "tests")])
     return subprocess.Popen(
         command,
         env={**os.environ, "PYTHONPATH": library, "COLUMNS": "400", **(environment or {})},

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from workflow.commands import Ended, snakemake
+from workflow.commands import PRELOADED, Ended, snakemake
 
 from workflow import small
 
@@ -29,7 +29,10 @@ def finished(tmp_path_factory) -> Finished:
     small.write(folder / "in")
     # A relative path, from the working directory: what the scheduler records holds in a copy too.
     ended = snakemake(
-        studies=["../in/small.yaml"], folder=folder / "run", environment={"PYTHONHASHSEED": "0"}
+        studies=["../in/small.yaml"],
+        folder=folder / "run",
+        environment={"PYTHONHASHSEED": "0"},
+        program=PRELOADED,
     )
     assert ended.code == 0, ended.shown
     return Finished(folder, ended)

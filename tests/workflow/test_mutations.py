@@ -21,7 +21,7 @@ import pytest
 from reident.ledger import check
 from reident.pipeline import digests
 from reident.pipeline.family import Family
-from workflow.commands import CHECKOUT, Ended, copied, made, snakemake
+from workflow.commands import CHECKOUT, PRELOADED, Ended, copied, made, snakemake
 
 from workflow import library_run, small
 
@@ -42,7 +42,13 @@ class Copy:
         self.results, self.reports = self.work / "results" / "small", self.work / "reports" / "small"
 
     def run(self, *targets: str) -> Ended:
-        return snakemake(*targets, studies=["../in/small.yaml"], folder=self.work, checkout=self.checkout)
+        return snakemake(
+            *targets,
+            studies=["../in/small.yaml"],
+            folder=self.work,
+            checkout=self.checkout,
+            program=PRELOADED,
+        )
 
     def made(self) -> dict[str, bytes]:
         """Every result, entry and report, but not what an earlier moment may have left beside them."""

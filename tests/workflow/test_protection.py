@@ -4,7 +4,7 @@ import copy
 
 import pandas as pd
 import pytest
-from workflow.commands import made, snakemake
+from workflow.commands import PRELOADED, made, snakemake
 
 from workflow import small
 
@@ -43,7 +43,7 @@ def test_the_attack_before_protection_is_a_study_of_that_file(tmp_path):
     before = small.write(tmp_path, study("before", puf=puf), tables)
     ended = snakemake(
         *made("both", "protection/rates.csv"), *made("usual", "rates.csv"), *made("before", "rates.csv"),
-        studies=[both, usual, before], folder=run,
+        studies=[both, usual, before], folder=run, program=PRELOADED,
     )  # fmt: skip
     assert ended.code == 0, ended.shown
     results = run / "results"
@@ -52,12 +52,14 @@ def test_the_attack_before_protection_is_a_study_of_that_file(tmp_path):
     assert (place / "rates.csv").read_bytes() == (results / "before/rates.csv").read_bytes()
     check_protection(results)
     check_clusters(results)
-    checked = snakemake(*made("both", "protection/rates.csv"), "check", studies=[both], folder=run)
+    checked = snakemake(
+        *made("both", "protection/rates.csv"), "check", studies=[both], folder=run, program=PRELOADED
+    )
     assert "both: the chain closes" in checked.shown
 
     with (tmp_path / "full.csv").open("a", encoding="utf-8") as file:
         file.write(",".join(["777", "9", *original[0][2:]]) + "\n")
-    ended = snakemake(*made("both", "protection/rates.csv"), studies=[both], folder=run)
+    ended = snakemake(*made("both", "protection/rates.csv"), studies=[both], folder=run, program=PRELOADED)
     assert ended.code != 0
     assert any("lacks 0 of its records and has 1 others" in error for error in ended.errors)
     assert "777" not in ended.shown

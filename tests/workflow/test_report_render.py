@@ -305,6 +305,7 @@ def test_nothing_stands_outside_the_margins(report):
         assert all(30 < run.base < height - 30 for run in runs)
 
 
+@pytest.mark.slow
 def test_a_table_too_long_for_a_page_goes_on_with_its_head(tmp_path):
     made = report_on(tmp_path, strata=tuple(f"State {at:02d}" for at in range(51)), records=20_000)
     pages = [page_.extract_text() for page_ in made.reader.pages]
@@ -351,6 +352,7 @@ def test_an_escaped_label_is_itself_on_the_page(labels):
 # Small studies --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "shape",
     [
@@ -372,6 +374,7 @@ def test_a_study_with_little_to_tell_has_its_report(tmp_path, shape):
     assert not re.search(r"\b(nan|NaN|None)\b", " ".join(Page(made.html).words))
 
 
+@pytest.mark.slow
 def test_a_study_without_some_tables_has_a_report_of_the_others(tmp_path):
     results = write_results(tmp_path / "results" / "mock")
     for name in ("description/agreement.csv", "binned/cutpoints.csv", "description/overlap.csv"):
@@ -382,6 +385,7 @@ def test_a_study_without_some_tables_has_a_report_of_the_others(tmp_path):
     assert not {"which-variables-agree", "cut-points-and-bins", "overlap-of-the-metrics"} & set(headings)
 
 
+@pytest.mark.slow
 def test_the_notebook_runs_by_hand_from_its_own_folder(tmp_path):
     """In Jupyter a notebook's folder is the working folder, and the default results lie above it."""
     checkout = tmp_path / "checkout"

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from workflow.commands import CHECKOUT, Ended, copied, made, snakemake
+from workflow.commands import CHECKOUT, PRELOADED, Ended, copied, made, snakemake
 
 from workflow import library_run, small
 
@@ -37,7 +37,11 @@ class Again:
 
     def run(self, *arguments: str, checkout: Path = CHECKOUT) -> Ended:
         return snakemake(
-            *arguments, studies=["../in/small.yaml"], folder=self.folder / "run", checkout=checkout
+            *arguments,
+            studies=["../in/small.yaml"],
+            folder=self.folder / "run",
+            checkout=checkout,
+            program=PRELOADED,
         )
 
     def plan(self, *arguments: str, checkout: Path = CHECKOUT) -> dict[str, int]:

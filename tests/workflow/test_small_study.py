@@ -8,7 +8,7 @@ import yaml
 from oracles.checks import check_study
 from oracles.study import run as judge
 from pypdf import PdfReader
-from workflow.commands import made, snakemake
+from workflow.commands import PRELOADED, made, snakemake
 from workflow.library_run import read
 
 from workflow import small
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 def test_a_small_study_is_what_the_oracle_says(tmp_path):
     tables = small.rows()
     file = small.write(tmp_path, tables=tables)
-    ended = snakemake(*made("small", "rates.csv"), studies=[file], folder=tmp_path / "run")
+    ended = snakemake(*made("small", "rates.csv"), studies=[file], folder=tmp_path / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
     study = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506 - makes text alone
     rows = ([dict(zip(head, row, strict=True)) for row in rest] for head, *rest in tables.values())
@@ -42,7 +42,7 @@ def test_without_a_true_link_in_a_stratum_there_is_no_verdict(tmp_path, links):
     study = copy.deepcopy(small.STUDY) | {"decision": {"conditional_rate_at_most": 0.5}}
     study["metrics"] = {"taxicab": {}, "unicity": {}}
     file = small.write(tmp_path, study, tables)
-    ended = snakemake(studies=[file], folder=tmp_path / "run")
+    ended = snakemake(studies=[file], folder=tmp_path / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
     rates = pd.read_csv(tmp_path / "run/results/small/rates.csv")
     assert rates["n_suspected"].sum() > 0

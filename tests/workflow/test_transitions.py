@@ -17,7 +17,7 @@ from making.transitions import Transition
 from reident.pipeline import steps
 from reident.study import documentation
 from reident.study.model import Study
-from workflow.commands import Ended, snakemake
+from workflow.commands import PRELOADED, Ended, snakemake
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,8 @@ def targets(study: dict) -> list[str]:
 
 def run(folder: Path, studies: list[dict]) -> Ended:
     files = [transitions.write_study(folder, study) for study in studies]
-    return snakemake(*(path for study in studies for path in targets(study)), studies=files, folder=folder)
+    paths = [path for study in studies for path in targets(study)]
+    return snakemake(*paths, studies=files, folder=folder, program=PRELOADED)
 
 
 def results(folder: Path, study: dict) -> dict[str, bytes]:

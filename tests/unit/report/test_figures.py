@@ -148,7 +148,7 @@ def test_a_formula_in_a_label_is_not_typeset(results):
 
 
 @pytest.mark.parametrize("part", [figures.strata, figures.rates_by_stratum])
-@pytest.mark.parametrize("n", [1, 51, 300])
+@pytest.mark.parametrize("n", [1, 51, pytest.param(300, marks=pytest.mark.slow)])
 def test_any_number_of_strata_fits_a_page(results, part, n):
     figure = part(results(strata=tuple(f"State {at:03d}" for at in range(n)), records=20_000))
     assert inches(figure.svg)[1] <= PAGE_HEIGHT + (1 if n == 300 else 0)
