@@ -14,6 +14,7 @@ import os
 import re
 import subprocess
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,22 @@ SOURCES = ("Snakefile", PROJECT, LOCK, "environment.yml", "workflow")
 """The files and folders of a checkout that hold code, or name the packages that it runs with."""
 
 KINDS = frozenset(
-    {".css", ".html", ".ipynb", ".json", ".lock", ".lua", ".py", ".rst", ".smk", ".toml", ".typ", ".yaml", ".yml", ""}
+    {
+        ".css",
+        ".html",
+        ".ipynb",
+        ".json",
+        ".lock",
+        ".lua",
+        ".py",
+        ".rst",
+        ".smk",
+        ".toml",
+        ".typ",
+        ".yaml",
+        ".yml",
+        "",
+    }
 )
 """The suffixes of sources: caches and what an editor leaves behind are not sources."""
 
@@ -53,7 +69,7 @@ def describe(root: Path = ROOT) -> dict[str, Any]:
         where nothing tells; ``tree``, the SHA-256 of the sources; ``lock``, that of the locked packages; ``versions``
         of Python and the packages.
     """
-    found = {**recorded(root), "modified": None}
+    found: dict[str, Any] = {**recorded(root), "modified": None}
     if (root / ".git").exists():
         found["modified"] = _is_modified(root) if found["commit"] else None
     elif copied := _copied(root):
@@ -69,6 +85,15 @@ def recorded(root: Path = ROOT) -> dict[str, str | None]:
     return {"version": version(root), "commit": known, "tree": tree_digest(root)}
 
 
+def named(found: Mapping[str, Any] | None) -> str:
+    """Return a release in words, from what :func:`recorded` returned when it ran."""
+    if not found:  # an entry of a release that did not record itself
+        return "an earlier version of reident"
+    numbers = {"commit": found["commit"], "sources": found["tree"]}
+    words = [f"{name} {number[:12]}" for name, number in numbers.items() if number]
+    return ", ".join([f"reident {found['version'] or '(version unknown)'}", *words])
+
+
 def version(root: Path = ROOT) -> str | None:
     """Return the version that the checkout declares; None where its declaration is not there."""
     try:
@@ -79,7 +104,9 @@ def version(root: Path = ROOT) -> str | None:
 
 def source_files(root: Path = ROOT) -> list[str]:
     """Return the sources of a checkout, by their paths in it, in one order on every machine."""
-    files = [path for name in SOURCES for path in ((root / name), *(root / name).rglob("*")) if path.is_file()]
+    files = [
+        path for name in SOURCES for path in ((root / name), *(root / name).rglob("*")) if path.is_file()
+    ]
     return sorted(name for path in files if _is_source(name := path.relative_to(root).as_posix()))
 
 
@@ -155,7 +182,9 @@ def _is_modified(root: Path) -> bool | None:
     command = ("git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "--no-optional-locks", "status")
     options = ("--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", *SOURCES)
     try:
-        ended = subprocess.run([*command, *options], cwd=root, env=environment, capture_output=True, timeout=60, check=True)  # noqa: S603
+        ended = subprocess.run(  # noqa: S603
+            [*command, *options], cwd=root, env=environment, capture_output=True, timeout=60, check=True
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     return any(_is_source(os.fsdecode(line[3:])) for line in ended.stdout.split(b"\0") if line)
