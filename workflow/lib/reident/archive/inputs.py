@@ -16,11 +16,22 @@ SHOWN_DIGITS = 16
 
 
 class Input(NamedTuple):
-    """An input as the seal records it: its path in the study file, its SHA-256 and its size in bytes."""
+    """A file that the study names, as the seal records it.
+
+    Attributes
+    ----------
+    path : str
+        As the study file has it.
+    sha256 : str
+    size : int
+    bag : str or None
+        Where the bag has it, from ``data/``; None for a file of which the bag has the hash alone.
+    """
 
     path: str
     sha256: str
     size: int
+    bag: str | None
 
     @property
     def name(self) -> str:
@@ -65,9 +76,16 @@ class Search(NamedTuple):
     unreadable: int
 
 
-def declared(lines: list[dict[str, Any]]) -> list[Input]:
-    """Return the inputs that a bag names."""
-    return [Input(str(line["path"]), str(line["sha256"]), int(line["size"])) for line in lines]
+def declared(document: dict[str, Any]) -> list[Input]:
+    """Return the files that a study names: its sources, and others such as scoring functions.
+
+    Parameters
+    ----------
+    document : dict
+        The bag's list of inputs.
+    """
+    lines = [*document["inputs"], *document["files"]]
+    return [Input(line["path"], line["sha256"], line["size"], line["bag"]) for line in lines]
 
 
 def find(inputs: list[Input], bag: Path, folder: Path | None) -> Search:
@@ -92,38 +110,43 @@ def find(inputs: list[Input], bag: Path, folder: Path | None) -> Search:
     InputError
         If the folder does not exist, is not a folder, or cannot be read.
     """
-    found = {path.name.partition(".")[0]: path for path in (bag / layout.SOURCES).glob("*")}
-    found = {item.sha256: found[item.sha256] for item in inputs if item.sha256 in found}
-    sought = {item for item in inputs if item.sha256 not in found}
-    unreadable, names = 0, set[str]()
-    if folder is not None and sought:
+    found = {item.sha256: (bag / layout.PAYLOAD / item.bag).resolve() for item in inputs if item.bag}
+    sought = [item for item in inputs if item.sha256 not in found]
+    candidates, names, unreadable = [], set[str](), 0
+    if folder is not None:
         _check_folder(folder)
-        wanted = {item.name for item in sought}
-        candidates = []
-        for entry in _files(folder):
-            try:
-                size = -1 if entry is None else entry.stat(follow_symlinks=False).st_size
-            except OSError:
-                size = -1
-            if entry is None or size < 0:
-                unreadable += 1
-                continue
-            names |= {entry.name} & wanted
-            if any(item.size == size for item in sought):
-                candidates.append((entry.name not in wanted, entry.path, size))
-        for _, path, size in sorted(candidates):  # those of the right name first
-            left = {item.sha256 for item in sought if item.size == size and item.sha256 not in found}
-            if not left:
-                continue
-            try:
-                digest = sha256(Path(path))
-            except OSError:
-                unreadable += 1
-                continue
-            if digest in left:
-                found[digest] = Path(path).resolve()
-    missing = [Missing(item, item.name in names) for item in inputs if item.sha256 not in found]
+        candidates, names, unreadable = _candidates(folder, sought)
+    left = {item.sha256: item.size for item in sought}
+    for path, size in candidates:
+        if size not in left.values():
+            continue
+        try:
+            digest = sha256(path)
+        except OSError:
+            unreadable += 1
+            continue
+        if left.pop(digest, None) is not None:
+            found[digest] = path.resolve()
+    missing = [Missing(item, item.name in names) for item in sought if item.sha256 in left]
     return Search(found, missing, unreadable)
+
+
+def _candidates(folder: Path, sought: list[Input]) -> tuple[list[tuple[Path, int]], set[str], int]:
+    """Return the files that have the size of an input, those of the right name first; names that are there; failures."""
+    wanted, sizes = {item.name for item in sought}, {item.size for item in sought}
+    candidates, names, unreadable = [], set[str](), 0
+    for entry in _files(folder):
+        try:
+            size = -1 if entry is None else entry.stat(follow_symlinks=False).st_size
+        except OSError:
+            size = -1
+        if entry is None or size < 0:
+            unreadable += 1
+            continue
+        names |= {entry.name} & wanted
+        if size in sizes:
+            candidates.append((entry.name not in wanted, entry.path, size))
+    return [(Path(path), size) for _, path, size in sorted(candidates)], names, unreadable
 
 
 def _check_folder(folder: Path) -> None:

@@ -114,12 +114,11 @@ def _compare(
     if line["equal"] == "report":
         return Compared(path, "different" if same else "explained")
     if renamed and file.name == STUDY:
-        return _compare_study(path, file, bag, renamed)
+        return _compare_study(path, file, bag / layout.PAYLOAD / line["bag"], renamed)
     if line.get("content") and _content(file) == line["content"]:
         return Compared(path, "content")
-    sealed = bag / layout.TABLES / path
-    if sealed.is_file() and file.suffix == ".csv":
-        difference = _first_difference(path, sealed, file)
+    if line["bag"] and file.suffix == ".csv":
+        difference = _first_difference(path, bag / layout.PAYLOAD / line["bag"], file)
         return Compared(path, "tolerance" if difference is None else "different", difference)
     return Compared(path, "different", _rows(line, root, path))
 
@@ -142,13 +141,12 @@ def _located(root: Path, path: str) -> Path:
     return located(root, "", path)
 
 
-def _compare_study(path: str, file: Path, bag: Path, renamed: Mapping[str, str]) -> Compared:
+def _compare_study(path: str, file: Path, sealed: Path, renamed: Mapping[str, str]) -> Compared:
     """Compare a study, with the paths that the new run had to replace as they were."""
-    sealed = (bag / layout.STUDY / path).read_text(encoding="utf-8")
     text = file.read_text(encoding="utf-8")
     for new, old in renamed.items():
         text = text.replace(json.dumps(new, ensure_ascii=False), json.dumps(old, ensure_ascii=False))
-    return Compared(path, "content" if text == sealed else "different")
+    return Compared(path, "content" if text == sealed.read_text(encoding="utf-8") else "different")
 
 
 def _rows(line: dict[str, Any], root: Path, path: str) -> Difference | None:

@@ -22,6 +22,7 @@ from reident.archive import layout
 from reident.archive.inputs import Input
 from reident.errors import InputError
 from reident.ledger import stored
+from reident.ledger.chain import read_entry
 from reident.linkage.strata import pack
 from reident.pipeline.family import Family
 from reident.study import reading
@@ -81,7 +82,14 @@ class Ended(NamedTuple):
     network: bool
 
 
-def place(bag: Path, study_file: str, inputs: list[Input], found: dict[str, Path], into: Path) -> Placed:
+def study_file(bag: Path) -> str:
+    """Return the name of the study file of a bag: that which its first step read."""
+    entry = read_entry(bag / layout.LEDGER / "ledger" / "resolve.json")
+    (line,) = entry["inputs"]["study"]
+    return str(line["path"]).removeprefix("source:").rpartition("/")[2]
+
+
+def place(bag: Path, name: str, inputs: list[Input], found: dict[str, Path], into: Path) -> Placed:
     """Put the study file of a bag where its inputs can be where it expects them.
 
     A study file that names ``../data/puf.csv`` is put one folder deeper, so that nothing leaves `into` and no byte of
@@ -91,7 +99,7 @@ def place(bag: Path, study_file: str, inputs: list[Input], found: dict[str, Path
     ----------
     bag : pathlib.Path
         The folder of the verified bag.
-    study_file : str
+    name : str
         The name of the study file in the bag.
     inputs : list of Input
     found : dict
@@ -105,7 +113,8 @@ def place(bag: Path, study_file: str, inputs: list[Input], found: dict[str, Path
     """
     depth = max((_steps_up(item.path) for item in inputs), default=0)
     folder = into.joinpath(STUDY, *["_"] * depth)
-    shutil.copytree(bag / layout.STUDY, folder)
+    folder.mkdir(parents=True, mode=0o700)
+    file = Path(shutil.copyfile(bag / layout.STUDY / name, folder / name))
     renamed: dict[str, str] = {}
     for number, item in enumerate(inputs, start=1):
         source, path = found[item.sha256], item.path
@@ -120,7 +129,6 @@ def place(bag: Path, study_file: str, inputs: list[Input], found: dict[str, Path
             above.mkdir(exist_ok=True, mode=0o700)
         if not target.exists():
             target.symlink_to(source)
-    file = folder / study_file
     if renamed:
         _replace(file, {old: new for new, old in renamed.items()})
     return Placed(file, renamed)
