@@ -29,8 +29,8 @@ from reident.pipeline.digests import library_digest
 SET_ASIDE = "set-aside"
 """The folder in a study's results that keeps results which their steps did not write."""
 
-NOT_RESULTS = {"ledger", "logs", "benchmarks", "confidential", SET_ASIDE}
-"""Folders in a study's results that hold no results."""
+NOT_RESULTS = {"ledger", "logs", "benchmarks", "confidential", "sealed", SET_ASIDE}
+"""Folders in a study's results and reports that hold no results."""
 
 Known: TypeAlias = dict[str, tuple[PartDigest, dict[str, Path]]]
 """By the place of their results: the digests of what the steps take, and the files outside the results that they
