@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 from reident.errors import InputError
 from reident.ledger.chain import (
     PartDigest,
-    changed_source,
+    changed_sources,
     digest,
     entry_files,
     inputs,
@@ -153,4 +153,4 @@ def _holds(
         return False
     if entry.content["library_digest"] != library_digest(rule, metric):
         return False
-    return changed_source(entry.content, sources, now) is None
+    return not any(changed_sources(entry.content, sources, now))
