@@ -224,7 +224,9 @@ def _check_signatures(
         if not names.issuperset(pair):
             raise refusal(path, f"{shown(name)} must have both the decision and its signature")
         if name == pair[0]:
-            sign_offs.append(SignOff(_signer(path, files, name, pair[1], signers), _sign_off(path, files, name)))
+            sign_offs.append(
+                SignOff(_signer(path, files, name, pair[1], signers), _sign_off(path, files, name))
+            )
             if not name.endswith(f"/{sign_offs[-1].signer.key}.json"):
                 raise refusal(path, f"{shown(name)} must have the name of the key that signed it")
     if signers is None and (signed_by or sign_offs):
