@@ -52,7 +52,7 @@ rule reproduce:
         "../../environment.yml"
     threads: workflow.cores
     params:
-        **{key: config.get(key) for key in ("bag", "inputs", "trust", "signers")},
+        **{key: config.get(key) for key in ("bag", "inputs", "trust", "signers", "keep")},
     script:
         "../scripts/reproduce.py"
 

@@ -25,6 +25,7 @@ from snakemake import __version__
 from snakemake.dag import DAG
 from snakemake.scheduling.job_scheduler import JobScheduler
 
+from reident.archive import commands
 from reident.errors import InputError
 from reident.ledger import check, conclusion, confidentiality, runs, stale
 from reident.linkage.metrics import REGISTRY
@@ -125,6 +126,7 @@ onsuccess:
     for study in sorted(VERDICTS):
         for line in conclusion.lines(Path("results", study)):
             sys.stderr.write(f"{line}\n")
+    commands.end()
 
 
 wildcard_constraints:
