@@ -92,7 +92,7 @@ def choose(bag: Path, name: str, then: dict[str, Any], trust: object) -> Code:
     code = bag / layout.CODE
     if trust is None:
         root = release.ROOT
-    elif _is_trusted(str(trust), name, release.tree_digest(code)):
+    elif code.is_dir() and _is_trusted(str(trust), name, release.tree_digest(code)):
         root = code
     else:
         raise InputError(
@@ -101,7 +101,7 @@ def choose(bag: Path, name: str, then: dict[str, Any], trust: object) -> Code:
         )
     now = release.describe(root)
     packages = _differ(then.get("versions", {}), now["versions"])
-    files = tuple(path for path, *_ in _differ(_digests(code), _digests(root)))
+    files = tuple(path for path, *_ in _differ(_digests(code), _digests(root))) if code.is_dir() else ()
     return Code(root, trust is not None, then, now, files, packages)
 
 
@@ -119,7 +119,7 @@ def _digests(root: Path) -> dict[str, str]:
 def _differ(then: dict[str, str], now: dict[str, str]) -> tuple[tuple[str, str, str], ...]:
     """Return what differs by name, with both values; empty for one that is absent."""
     return tuple(
-        (name, then.get(name, ""), now.get(name, ""))
+        (name, str(then.get(name, "")), str(now.get(name, "")))
         for name in sorted({*then, *now})
         if then.get(name) != now.get(name)
     )

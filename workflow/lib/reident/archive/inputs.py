@@ -55,6 +55,8 @@ class Missing(NamedTuple):
     def __str__(self) -> str:
         size, digits = self.input.size, self.input.sha256[:SHOWN_DIGITS]
         found = "; a file of this name has other content" if self.changed else ""
+        if _is_code(self.input._asdict()):
+            found += "; it is code, which is taken from the bag only with `trust`"
         return f"{self.input.path} ({size:,} bytes, SHA-256 {digits}…){found}"
 
 
@@ -76,16 +78,24 @@ class Search(NamedTuple):
     unreadable: int
 
 
-def declared(document: dict[str, Any]) -> list[Input]:
+def declared(document: dict[str, Any], trusted: bool) -> list[Input]:
     """Return the files that a study names: its sources, and others such as scoring functions.
 
     Parameters
     ----------
     document : dict
         The bag's list of inputs.
+    trusted : bool
+        Whether code of the bag may run. If not, scoring functions are not taken from the bag.
     """
-    lines = [*document["inputs"], *document["files"]]
-    return [Input(line["path"], line["sha256"], line["size"], line["bag"]) for line in lines]
+    return [
+        Input(line["path"], line["sha256"], line["size"], line["bag"] if trusted or not _is_code(line) else None)
+        for line in (*document["inputs"], *document["files"])
+    ]
+
+
+def _is_code(line: dict[str, Any]) -> bool:
+    return str(line["path"]).endswith(".py")
 
 
 def find(inputs: list[Input], bag: Path, folder: Path | None) -> Search:

@@ -105,7 +105,8 @@ def _reproduce(request: Request, work: Path, cores: int) -> Facts:
     name = f"{bag.study}-{bag.digest}"
     code = codebase.choose(bag.folder, name, bag.release, request.trust)
     documents = {path: _document(bag.folder, path) for path in (layout.INPUTS, layout.OUTPUTS, layout.COST)}
-    declared = sealed_inputs.declared(documents[layout.INPUTS])
+    declared = sealed_inputs.declared(documents[layout.INPUTS], trusted=code.of_bag)
+    expected = _numbers(documents[layout.COST].get("total"))
     _say("Every byte of the bag is as it was sealed.")
     search = sealed_inputs.find(declared, bag.folder, request.inputs)
     facts = {
@@ -115,7 +116,7 @@ def _reproduce(request: Request, work: Path, cores: int) -> Facts:
             "missing": [str(missing) for missing in search.missing],
             "unreadable": search.unreadable,
         },
-        "cost": {"then": documents[layout.COST]["total"], "now": None},
+        "cost": {"then": expected, "now": None},
         "results": [],
         "counts": {},
         "errors": [],
@@ -127,7 +128,7 @@ def _reproduce(request: Request, work: Path, cores: int) -> Facts:
         return facts
     for line in code.lines():
         _say(line)
-    _check_room(documents[layout.COST]["total"])
+    _check_room(expected)
     placed = rerun.place(bag.folder, rerun.study_file(bag.folder), declared, search.found, work)
     budget = rerun.pairs_per_shard(bag.folder)
     settings = {} if budget is None else {"pairs_per_shard": budget}
@@ -151,14 +152,23 @@ def _document(folder: Path, name: str) -> dict[str, Any]:
     return dict(json.loads((folder / name).read_text(encoding="utf-8")))
 
 
+def _numbers(total: object) -> dict[str, float]:
+    """Return the numbers of a document, which a bag may lack."""
+    return {name: value for name, value in dict(total if isinstance(total, dict) else {}).items() if _is_number(value)}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def _about(bag: Verified, code: Code) -> Facts:
     """Return what there is to say of a bag, of the code that runs, and of this machine."""
     study = _document(bag.folder, f"{layout.STUDY}study.json")
     signed_by = bag.signed_by
     return {
         "study": bag.study,
-        "title": study.get("title") or bag.study,
-        "agency": study.get("agency", ""),
+        "title": str(study.get("title") or bag.study),
+        "agency": str(study.get("agency") or ""),
         "bag": f"{bag.study}-{bag.digest}",
         "digest": bag.digest,
         "signed_by": signed_by and {"principal": signed_by.principal, "fingerprint": signed_by.fingerprint},
@@ -178,9 +188,9 @@ def _about(bag: Verified, code: Code) -> Facts:
     }
 
 
-def _check_room(expected: dict[str, Any]) -> None:
+def _check_room(expected: dict[str, float]) -> None:
     """Refuse to begin where the results cannot have room."""
-    needed = int(expected.get("disk_bytes") or 0)
+    needed = int(expected.get("disk_bytes", 0))
     if shutil.disk_usage(REPORTS).free < needed:
         raise InputError(
             f"{REPORTS}: the disk has no room for the results, which took {needed:,} bytes. Make room on the disk and "
@@ -234,14 +244,13 @@ def _lines(facts: Facts, target: Path) -> list[str]:
         lines += [f"Not found: {item}." for item in missing]
         lines += [f"{unreadable:,} files or folders could not be read."] if unreadable else []
         return [*lines, "Name the folder that holds them with `inputs=DIR`.", *warnings, page]
-    total = sum(number for kind, number in counts.items() if kind != "extra")
     words = [f"{number:,} {WORDS[kind]}" for kind, number in counts.items()]
     if facts["outcome"] == REPRODUCED:
-        return [f"{name}: reproduced: of {total:,} results, {', '.join(words)}.", *warnings, page]
+        return [f"{name}: reproduced: {', '.join(words)}.", *warnings, page]
     if facts["errors"]:
         lines = [f"Error: {name}: not reproduced: the study could not be computed.", *facts["errors"]]
     else:
-        lines = [f"Error: {name}: not reproduced: of {total:,} results, {', '.join(words)}."]
+        lines = [f"Error: {name}: not reproduced: {', '.join(words)}."]
         failed = [_place(line) for line in facts["results"] if line["outcome"] in outcome.FAILURES]
         lines.append(f"First differences: {few(failed)}.")
     if facts["code"] == "installed" and not facts["same_code"]:
@@ -250,7 +259,7 @@ def _lines(facts: Facts, target: Path) -> list[str]:
 
 
 WORDS: dict[str, str] = {
-    "identical": "identical",
+    "identical": "results identical",
     "content": "with the same content in other bytes",
     "tolerance": "equal within the tolerance",
     "explained": "reports that differ because code or packages differ",

@@ -26,6 +26,7 @@ from reident.ledger.chain import read_entry
 from reident.linkage.strata import pack
 from reident.pipeline.family import Family
 from reident.study import reading
+from reident.study.named_files import path_problem
 
 RUN, STUDY, HOME, OUTSIDE = "run", "study", "home", "outside"
 """The folders of a new run: its working directory, the study file with the inputs below it, a home without settings,
@@ -83,10 +84,21 @@ class Ended(NamedTuple):
 
 
 def study_file(bag: Path) -> str:
-    """Return the name of the study file of a bag: that which its first step read."""
-    entry = read_entry(bag / layout.LEDGER / "ledger" / "resolve.json")
-    (line,) = entry["inputs"]["study"]
-    return str(line["path"]).removeprefix("source:").rpartition("/")[2]
+    """Return the name of the study file of a bag, which its first step read.
+
+    Raises
+    ------
+    InputError
+        If the bag does not tell it.
+    """
+    try:
+        (line,) = read_entry(bag / layout.LEDGER / "ledger" / "resolve.json")["inputs"]["study"]
+        name = str(line["path"]).removeprefix("source:").rpartition("/")[2]
+        if (bag / layout.STUDY / name).is_file():
+            return name
+    except (InputError, KeyError, TypeError, ValueError):
+        pass
+    raise InputError(f"{bag.name}: the bag has no study file. Ask for another one.")
 
 
 def place(bag: Path, name: str, inputs: list[Input], found: dict[str, Path], into: Path) -> Placed:
@@ -111,6 +123,9 @@ def place(bag: Path, name: str, inputs: list[Input], found: dict[str, Path], int
     -------
     Placed
     """
+    for item in inputs:
+        if (problem := path_problem(item.path)) is not None:
+            raise InputError(f"{bag.name}: the path of an input {problem}")
     depth = max((_steps_up(item.path) for item in inputs), default=0)
     folder = into.joinpath(STUDY, *["_"] * depth)
     folder.mkdir(parents=True, mode=0o700)
@@ -175,7 +190,13 @@ def pairs_per_shard(bag: Path) -> int | None:
 
     Numbers do not depend on the packing, but the files of scores do.
     """
-    tables = [stored.read_csv(file) for file in sorted((bag / layout.TABLES).rglob("strata/shards.csv"))]
+    try:
+        return _budget([stored.read_csv(file) for file in sorted((bag / layout.TABLES).rglob("strata/shards.csv"))])
+    except (KeyError, ValueError):  # the table of another release
+        return None
+
+
+def _budget(tables: list[pd.DataFrame]) -> int | None:
     budgets: set[int] = set()
     for table in tables:
         largest = table.groupby("stratum")["pairs"].agg(["sum", "size"]).max()

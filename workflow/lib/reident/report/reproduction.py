@@ -83,7 +83,8 @@ def findings(facts: Facts) -> list[str]:
     if unreadable := facts["inputs"]["unreadable"]:
         texts.append(TEXT("unreadable", n=unreadable))
     if facts["outcome"] != "verified, not rerun":
-        texts.append(TEXT(f"ran.{facts['code']}", network=TEXT("network.with" if facts["network"] else "network.without")))
+        network = TEXT("network.with" if facts["network"] else "network.without")
+        texts.append(TEXT(f"ran.{facts['code']}", system=escape(facts["system"]), network=network))
         texts.append(TEXT("same") if facts["same_code"] else TEXT("other"))
     if renamed := facts["renamed"]:
         texts.append(TEXT("renamed", n=len(renamed)))
@@ -148,7 +149,6 @@ def environment(facts: Facts) -> str:
     absent = TEXT("then.absent")
     packages = [package for package in facts["packages"] if package[0] != "python"][:MAX_DIFFERENCES]
     lines += [(escape(name), escape(old or absent), escape(new or absent)) for name, old, new in packages]
-    lines.append((rows["system"], UNDEFINED, escape(facts["system"])))
     for name, unit, scale in _COSTS:
         pair = [_measure((taken or {}).get(name), unit, scale) for taken in (cost["then"], cost["now"])]
         lines.append((rows[name], pair[0], pair[1]))
@@ -158,7 +158,6 @@ def environment(facts: Facts) -> str:
         Column(heads["what"], what, "l", "1fr"),
         Column(heads["sealed"], sealed),
         Column(heads["reproduced"], reproduced),
-        kind="compact",
     )
 
 
