@@ -67,10 +67,13 @@ class Unpacked(NamedTuple):
         The name of the folder that has them all.
     files : dict
         Every file by its path in that folder.
+    packed_otherwise : int
+        Files whose compressed bytes are not those that this zlib makes of their content.
     """
 
     top: str
     files: dict[str, Content]
+    packed_otherwise: int
 
 
 def unpack(path: Path, folder: Path | None = None) -> Unpacked:
@@ -111,7 +114,7 @@ def unpack(path: Path, folder: Path | None = None) -> Unpacked:
         raise _no_room(path, folder) from None
     finally:
         container.close()
-    return Unpacked(top, files)
+    return Unpacked(top, files, len(container.packed_otherwise))
 
 
 def _inside(entry: Entry) -> str:
