@@ -154,7 +154,7 @@ def _broken(found: _Found, root: Path, command: str) -> str:
     if found.named(chain.EDITED):
         advice += f"; it keeps edited results in {root / SET_ASIDE}"
     if any(found.named(kind) for kind in (chain.SOURCE, chain.SETTINGS, chain.CODE)):
-        advice += ". To keep the results, restore the sources, the study file and the code with which they were made"
+        advice += ". If a source, the study file or the code changed by mistake, restore it instead"
     return f"{root.name}: the chain is broken. {advice}."
 
 
