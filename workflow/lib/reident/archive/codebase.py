@@ -56,7 +56,10 @@ class Code(NamedTuple):
         if self.files:
             lines.append(f"{len(self.files):,} source files differ: {few(self.files)}.")
         if self.packages:
-            names = [f"{name} {then or 'not installed'} → {now or 'not installed'}" for name, then, now in self.packages]
+            names = [
+                f"{name} {then or 'not installed'} → {now or 'not installed'}"
+                for name, then, now in self.packages
+            ]
             lines.append(f"{len(names):,} packages differ: {few(names)}.")
         return lines
 
@@ -82,7 +85,8 @@ def choose(bag: Path, name: str, then: dict[str, Any], trust: object) -> Code:
     then : dict
         The release that the bag records.
     trust : object
-        The digest of the bag or of its code, at least 16 digits, or the name of the bag; None for the installed release.
+        The digest of the bag or of its code, at least 16 digits, or the name of the bag; None for the installed
+        release.
 
     Raises
     ------

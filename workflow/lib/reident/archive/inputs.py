@@ -89,7 +89,9 @@ def declared(document: dict[str, Any], trusted: bool) -> list[Input]:
         Whether code of the bag may run. If not, scoring functions are not taken from the bag.
     """
     return [
-        Input(line["path"], line["sha256"], line["size"], line["bag"] if trusted or not _is_code(line) else None)
+        Input(
+            line["path"], line["sha256"], line["size"], line["bag"] if trusted or not _is_code(line) else None
+        )
         for line in (*document["inputs"], *document["files"])
     ]
 
@@ -101,8 +103,8 @@ def _is_code(line: dict[str, Any]) -> bool:
 def find(inputs: list[Input], bag: Path, folder: Path | None) -> Search:
     """Find inputs in a verified bag, or in a folder and all folders in it.
 
-    Sizes are compared first: only a file of the size of an input that is still missing is hashed. Links are not
-    followed.
+    An input whose path is absolute is looked for there too. Sizes are compared first: only a file of the size of an
+    input that is still missing is hashed. Links are not followed.
 
     Parameters
     ----------
@@ -122,10 +124,12 @@ def find(inputs: list[Input], bag: Path, folder: Path | None) -> Search:
     """
     found = {item.sha256: (bag / layout.PAYLOAD / item.bag).resolve() for item in inputs if item.bag}
     sought = [item for item in inputs if item.sha256 not in found]
-    candidates, names, unreadable = [], set[str](), 0
+    candidates, names, unreadable = list[tuple[Path, int]](), set[str](), 0
     if folder is not None:
         _check_folder(folder)
         candidates, names, unreadable = _candidates(folder, sought)
+    places = [(Path(item.path), item.size) for item in sought if Path(item.path).is_absolute()]
+    candidates = [(path, size) for path, size in places if path.is_file()] + candidates
     left = {item.sha256: item.size for item in sought}
     for path, size in candidates:
         if size not in left.values():
@@ -142,9 +146,12 @@ def find(inputs: list[Input], bag: Path, folder: Path | None) -> Search:
 
 
 def _candidates(folder: Path, sought: list[Input]) -> tuple[list[tuple[Path, int]], set[str], int]:
-    """Return the files that have the size of an input, those of the right name first; names that are there; failures."""
+    """Return the files that have the size of an input, those of the right name first, and more.
+
+    Then the names of inputs that files have, and how many files and folders could not be read.
+    """
     wanted, sizes = {item.name for item in sought}, {item.size for item in sought}
-    candidates, names, unreadable = [], set[str](), 0
+    candidates, names, unreadable = list[tuple[bool, str, int]](), set[str](), 0
     for entry in _files(folder):
         try:
             size = -1 if entry is None else entry.stat(follow_symlinks=False).st_size
@@ -166,7 +173,9 @@ def _check_folder(folder: Path) -> None:
     except FileNotFoundError:
         raise InputError(f"{folder}: the folder does not exist. Correct `inputs`.") from None
     except NotADirectoryError:
-        raise InputError(f"{folder} must be a folder, not a file. Name the folder that holds the inputs.") from None
+        raise InputError(
+            f"{folder} must be a folder, not a file. Name the folder that holds the inputs."
+        ) from None
     except OSError as error:
         raise InputError(
             f"{folder}: the folder cannot be read ({error.strerror}). Change its permissions or correct `inputs`."

@@ -102,9 +102,7 @@ def _made(root: Path) -> list[str]:
     return sorted({line["path"] for entry in entries for line in entry["outputs"].values()})
 
 
-def _compare(
-    line: dict[str, Any], bag: Path, root: Path, same: bool, renamed: Mapping[str, str]
-) -> Compared:
+def _compare(line: dict[str, Any], bag: Path, root: Path, same: bool, renamed: Mapping[str, str]) -> Compared:
     path = str(line["path"])
     file = _located(root, path)
     if not file.is_file():
@@ -179,7 +177,7 @@ def _first_difference(path: str, sealed: Path, computed: Path) -> Difference | N
             for name in columns
         }
     )
-    rows = np.flatnonzero(unequal.to_numpy().any(axis=1)) if len(unequal) else []
+    rows = np.flatnonzero(unequal.to_numpy(bool).any(axis=1))
     if len(rows):
         row = int(rows[0])
         column = str(unequal.columns[int(unequal.iloc[row].to_numpy().argmax())])
@@ -208,6 +206,8 @@ def _unequal(before: np.ndarray, after: np.ndarray, numbers: bool) -> np.ndarray
     if not numbers or not unequal.any():
         return unequal
     at = np.flatnonzero(unequal)
-    one, two = (pd.to_numeric(pd.Series(values[at]), errors="coerce").to_numpy(float) for values in (before, after))
+    one, two = (
+        pd.to_numeric(pd.Series(values[at]), errors="coerce").to_numpy(float) for values in (before, after)
+    )
     unequal[at] = ~np.isclose(one, two, rtol=TOLERANCE, atol=0.0)  # an empty cell is equal to nothing
     return unequal

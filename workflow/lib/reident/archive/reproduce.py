@@ -45,7 +45,7 @@ class Request(NamedTuple):
     keep: bool
 
 
-def run(  # noqa: D417 - the settings are those of README
+def run(
     bag: str | None,
     inputs: str | None,
     trust: object,
@@ -104,9 +104,8 @@ def _reproduce(request: Request, work: Path, cores: int) -> Facts:
     bag = verify.open_bag(request.bag, work / "bag", request.signers)
     name = f"{bag.study}-{bag.digest}"
     code = codebase.choose(bag.folder, name, bag.release, request.trust)
-    documents = {path: _document(bag.folder, path) for path in (layout.INPUTS, layout.OUTPUTS, layout.COST)}
-    declared = sealed_inputs.declared(documents[layout.INPUTS], trusted=code.of_bag)
-    expected = _numbers(documents[layout.COST].get("total"))
+    declared = sealed_inputs.declared(_document(bag.folder, layout.INPUTS), trusted=code.of_bag)
+    expected = _expected(bag.folder)
     _say("Every byte of the bag is as it was sealed.")
     search = sealed_inputs.find(declared, bag.folder, request.inputs)
     facts = {
@@ -120,8 +119,8 @@ def _reproduce(request: Request, work: Path, cores: int) -> Facts:
         "results": [],
         "counts": {},
         "errors": [],
-        "network": None,
         "renamed": [],
+        "network": None,
         "outcome": NOT_RERUN,
     }
     if search.missing:
@@ -130,21 +129,32 @@ def _reproduce(request: Request, work: Path, cores: int) -> Facts:
         _say(line)
     _check_room(expected)
     placed = rerun.place(bag.folder, rerun.study_file(bag.folder), declared, search.found, work)
+    return facts | _compute(bag, code, placed, _document(bag.folder, layout.OUTPUTS)["outputs"], work, cores)
+
+
+def _compute(
+    bag: Verified, code: Code, placed: rerun.Placed, outputs: list[dict[str, Any]], work: Path, cores: int
+) -> Facts:
+    """Compute a study that is in its place, and compare each result."""
     budget = rerun.pairs_per_shard(bag.folder)
     settings = {} if budget is None else {"pairs_per_shard": budget}
     ended = rerun.run(code.root / "Snakefile", placed, work, cores, settings, _say)
-    root = work / rerun.RUN / "results" / bag.study
-    facts |= {"errors": ended.errors, "network": ended.network, "renamed": sorted(placed.renamed.values())}
-    lines: list[Compared] = []
+    errors, now, lines = ended.errors, None, list[Compared]()
     if ended.status == 0:
-        lines = outcome.compare(documents[layout.OUTPUTS]["outputs"], bag.folder, root, code.same, placed.renamed)
-        facts["cost"]["now"] = _cost(root) | {"elapsed": round(ended.seconds, 1)}
-    elif not ended.errors:
-        facts["errors"] = [f"The run ended with status {ended.status}; {rerun.LOG} beside this page has what it said."]
-    facts["results"] = [_as_json(line) for line in lines]
-    facts["counts"] = outcome.counts(lines)
-    facts["outcome"] = REPRODUCED if outcome.is_reproduced(lines) else DIFFERS
-    return facts
+        root = work / rerun.RUN / "results" / bag.study
+        lines = outcome.compare(outputs, bag.folder, root, code.same, placed.renamed)
+        now = _cost(root) | {"elapsed": round(ended.seconds, 1)}
+    elif not errors:
+        errors = [f"The run ended with status {ended.status}; {rerun.LOG} beside this page has what it said."]
+    return {
+        "errors": errors,
+        "network": ended.network,
+        "renamed": sorted(placed.renamed.values()),
+        "cost": {"then": _expected(bag.folder), "now": now},
+        "results": [_as_json(line) for line in lines],
+        "counts": outcome.counts(lines),
+        "outcome": REPRODUCED if outcome.is_reproduced(lines) else DIFFERS,
+    }
 
 
 def _document(folder: Path, name: str) -> dict[str, Any]:
@@ -152,13 +162,13 @@ def _document(folder: Path, name: str) -> dict[str, Any]:
     return dict(json.loads((folder / name).read_text(encoding="utf-8")))
 
 
-def _numbers(total: object) -> dict[str, float]:
-    """Return the numbers of a document, which a bag may lack."""
-    return {name: value for name, value in dict(total if isinstance(total, dict) else {}).items() if _is_number(value)}
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _expected(folder: Path) -> dict[str, float]:
+    """Return what the sealed run took in all, as far as the bag has numbers for it."""
+    total = _document(folder, layout.COST).get("total")
+    pairs = total.items() if isinstance(total, dict) else ()
+    return {
+        name: value for name, value in pairs if isinstance(value, int | float) and not isinstance(value, bool)
+    }
 
 
 def _about(bag: Verified, code: Code) -> Facts:
@@ -173,7 +183,11 @@ def _about(bag: Verified, code: Code) -> Facts:
         "digest": bag.digest,
         "signed_by": signed_by and {"principal": signed_by.principal, "fingerprint": signed_by.fingerprint},
         "sign_offs": [
-            {**sign_off.content, "principal": sign_off.signer.principal, "fingerprint": sign_off.signer.fingerprint}
+            {
+                **sign_off.content,
+                "principal": sign_off.signer.principal,
+                "fingerprint": sign_off.signer.fingerprint,
+            }
             for sign_off in bag.sign_offs
         ],
         "warnings": list(bag.warnings),
@@ -240,7 +254,9 @@ def _lines(facts: Facts, target: Path) -> list[str]:
     if facts["outcome"] == NOT_RERUN:
         missing = facts["inputs"]["missing"]
         unreadable = facts["inputs"]["unreadable"]
-        lines = [f"{name}: verified, not rerun: {len(missing)} of {facts['inputs']['needed']} inputs were not found."]
+        lines = [
+            f"{name}: verified, not rerun: {len(missing)} of {facts['inputs']['needed']} inputs were not found."
+        ]
         lines += [f"Not found: {item}." for item in missing]
         lines += [f"{unreadable:,} files or folders could not be read."] if unreadable else []
         return [*lines, "Name the folder that holds them with `inputs=DIR`.", *warnings, page]

@@ -23,7 +23,8 @@ from reident.archive.inputs import Input
 from reident.errors import InputError
 from reident.ledger import stored
 from reident.ledger.chain import read_entry
-from reident.linkage.strata import pack
+from reident.linkage.strata import MAX_BUDGETS, pack
+from reident.pipeline.digests import sha256
 from reident.pipeline.family import Family
 from reident.study import reading
 from reident.study.named_files import path_problem
@@ -45,6 +46,9 @@ _WITHOUT_NETWORK = (
     ("unshare", "--user", "--map-root-user", "--net"),
 )
 """How a process gets a network of its own, which leads nowhere: as root, and as other users where the system allows."""
+
+MAX_TRIES = 20
+"""Budgets of pairs that are tried for each table of shards."""
 
 _DONE = re.compile(r"\d+ of \d+ steps \(\d+%\) done")
 
@@ -133,8 +137,8 @@ def place(bag: Path, name: str, inputs: list[Input], found: dict[str, Path], int
     renamed: dict[str, str] = {}
     for number, item in enumerate(inputs, start=1):
         source, path = found[item.sha256], item.path
-        if os.path.isabs(path):
-            if Path(path).is_file() and source == Path(path).resolve():
+        if Path(path).is_absolute():
+            if Path(path).is_file() and sha256(Path(path)) == item.sha256:
                 continue
             target = into / OUTSIDE / str(number) / item.name
             renamed[os.path.relpath(target, folder)] = path
@@ -151,7 +155,7 @@ def place(bag: Path, name: str, inputs: list[Input], found: dict[str, Path], int
 
 def _steps_up(path: str) -> int:
     """Return how many folders above its start a relative path leads."""
-    return 0 if os.path.isabs(path) else os.path.normpath(path).split(os.sep).count("..")
+    return 0 if Path(path).is_absolute() else Path(os.path.normpath(path)).parts.count("..")
 
 
 def _replace(file: Path, paths: dict[str, str]) -> None:
@@ -191,17 +195,30 @@ def pairs_per_shard(bag: Path) -> int | None:
     Numbers do not depend on the packing, but the files of scores do.
     """
     try:
-        return _budget([stored.read_csv(file) for file in sorted((bag / layout.TABLES).rglob("strata/shards.csv"))])
+        return _budget(
+            [stored.read_csv(file) for file in sorted((bag / layout.TABLES).rglob("strata/shards.csv"))]
+        )
     except (KeyError, ValueError):  # the table of another release
         return None
 
 
 def _budget(tables: list[pd.DataFrame]) -> int | None:
+    """Return the least budget that packs each table as it is: a bound of its strata, or what one shard holds."""
     budgets: set[int] = set()
     for table in tables:
-        largest = table.groupby("stratum")["pairs"].agg(["sum", "size"]).max()
-        budgets |= {int(table.groupby("shard")["pairs"].sum().max()), -(-int(largest["sum"]) // int(largest["size"]))}
-    return next((n for n in sorted(budgets, reverse=True) if all(_packs(table, n) for table in tables)), None)
+        strata = table.groupby("stratum").agg(
+            n=("start", "size"), n_puf=("n_puf", "sum"), pairs=("pairs", "sum")
+        )
+        split = (strata["n"] > 1) & (strata["n"] < strata["n_puf"])  # one record is the smallest block
+        parts = strata["n"].where(split, MAX_BUDGETS)[split | (strata["n"] == 1)]
+        least = max(
+            1, *(-(-int(q) // int(n)) for q, n in zip(strata["pairs"][parts.index], parts, strict=True))
+        )
+        loads = sorted(set(table.groupby("shard")["pairs"].sum()))
+        budgets |= {least, *[int(load) for load in loads if load > least][-MAX_TRIES:]}
+    return next(
+        (budget for budget in sorted(budgets) if all(_packs(table, budget) for table in tables)), None
+    )
 
 
 def _packs(shards: pd.DataFrame, budget: int) -> bool:
@@ -209,13 +226,20 @@ def _packs(shards: pd.DataFrame, budget: int) -> bool:
     strata = shards.groupby("stratum", as_index=False).agg(
         n_puf=("n_puf", "sum"), n_eif=("n_eif", "first"), pairs=("pairs", "sum")
     )
-    packed = pack(strata, max(budget, 1))
+    packed = pack(strata, budget)
     names = ["shard", "stratum", "start", "stop"]
-    return bool((packed[names].astype(str).to_numpy().tolist()) == shards[names].astype(str).to_numpy().tolist())
+    return bool(
+        (packed[names].astype(str).to_numpy().tolist()) == shards[names].astype(str).to_numpy().tolist()
+    )
 
 
 def run(
-    snakefile: Path, placed: Placed, into: Path, cores: int, settings: dict[str, Any], say: Callable[[str], None]
+    snakefile: Path,
+    placed: Placed,
+    into: Path,
+    cores: int,
+    settings: dict[str, Any],
+    say: Callable[[str], None],
 ) -> Ended:
     """Compute a study, and wait for the end.
 

@@ -98,7 +98,9 @@ def missing(facts: Facts) -> str | None:
     names = facts["inputs"]["missing"]
     if not names:
         return None
-    return table(TEXT("missing.caption"), Column(TEXT("missing.column"), [whole(name) for name in names], "l", "1fr"))
+    return table(
+        TEXT("missing.caption"), Column(TEXT("missing.column"), [whole(name) for name in names], "l", "1fr")
+    )
 
 
 def outcomes(facts: Facts) -> str | None:
@@ -143,7 +145,9 @@ def environment(facts: Facts) -> str:
     """Return the table of what made the sealed results, and of what computed them again."""
     rows, heads = TEXT.group("then.rows"), TEXT.group("then.columns")
     then, now, cost = facts["then"], facts["now"], facts["cost"]
-    lines = [(rows[name], _short(then.get(name)), _short(now.get(name))) for name in ("version", "commit", "tree")]
+    lines = [
+        (rows[name], _short(then.get(name)), _short(now.get(name))) for name in ("version", "commit", "tree")
+    ]
     python = [escape(release.get("versions", {}).get("python", UNDEFINED)) for release in (then, now)]
     lines.append((rows["python"], python[0], python[1]))
     absent = TEXT("then.absent")
