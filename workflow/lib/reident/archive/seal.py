@@ -10,7 +10,6 @@ from reident.archive import bag as bags
 from reident.archive import layout, signing
 from reident.archive.collect import collect
 from reident.errors import InputError
-from reident.ledger import stored
 from reident.ledger.chain import located
 from reident.ledger.check import check
 from reident.pipeline import release
@@ -56,7 +55,7 @@ def seal(members: Family, notebook: Path) -> list[str]:
     """
     study, root = members.study, RESULTS / members.study.id
     if not (answer := check(members, RESULTS, notebook)).closes:
-        raise InputError(f"{answer.line} Seal the study when `snakemake check` finds no error.")
+        raise InputError(answer.line)
     info = {
         "Bag-Software-Agent": f"reident {release.version(notebook.parents[2]) or '(version unknown)'}",
         "Bagging-Date": str(study.date or ""),
@@ -75,8 +74,13 @@ def seal(members: Family, notebook: Path) -> list[str]:
         f"{study.id}: sealed as {bag.path} ({bag.path.stat().st_size / 1e6:,.1f} MB, {bag.files} files).",
         f"{study.id}: its digest is {bag.digest}. Tell the auditor this digest, apart from the file.",
     ]
+    if answer.absent:
+        lines.append(f"{study.id}: not verified, since they were not there: {', '.join(answer.absent)}.")
     if bag.signature is None:
-        return [*lines, f"{study.id}: not signed. Name a key with `seal: {{sign_with: PATH}}` in the study to sign it."]
+        return [
+            *lines,
+            f"{study.id}: not signed. Name a key with `seal: {{sign_with: PATH}}` in the study to sign it.",
+        ]
     return [*lines, f"{study.id}: signed by {signing.fingerprint(bag.signature)}."]
 
 

@@ -1,4 +1,4 @@
-"""``snakemake sign``: a board's decision, signed and added to a bag, which keeps its name and its digest (METHODS §10)."""
+"""``snakemake sign``: a decision, signed and added to a bag, which keeps its name and its digest (METHODS §10)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def run(bag: str | None, signoff: str | None, key: str | None, cores: int) -> tu
     """
     for name, value in (("bag", bag), ("signoff", signoff), ("key", key)):
         if not value:
-            raise InputError(f"config: `{name}` is missing. Name it with `--config bag=ZIP signoff=YAML key=PATH`.")
+            raise InputError(
+                f"config: `{name}` is missing. Name it with `--config bag=ZIP signoff=YAML key=PATH`."
+            )
     path, decision = Path(str(bag)), load(Path(str(signoff)))
     sealed = bags.read(path)
     text = statement(decision, sealed)
