@@ -23,6 +23,10 @@ SIGNED_FILES = re.compile(r"signatures/(seal\.sig|[0-9a-f]{16}\.(json|sig))")
 NAMESPACE = "reident-seal"
 """What a signature is for, as ``ssh-keygen -Y sign -n`` takes it."""
 
+VERSION = "1"
+INFO_VERSION = "Reident-Bag-Version"
+"""The version of this layout, and the line of ``bag-info.txt`` that states it; without the line it is the first."""
+
 # The payload.
 PAYLOAD = "data/"
 CRATE = "data/ro-crate-metadata.json"
