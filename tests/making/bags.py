@@ -165,6 +165,13 @@ def key_id(key: Path) -> str:
     return b64decode(digest + "=").hex()[:16]
 
 
+def entry(fields: dict) -> bytes:
+    """A ledger entry with the digest of its other fields."""
+    fields = {name: value for name, value in fields.items() if name != "sha256"}
+    digest = sha256(json.dumps(fields, sort_keys=True, separators=(",", ":")).encode())
+    return text({**fields, "sha256": digest})
+
+
 def text(value: object) -> bytes:
     """A value as JSON."""
     return json.dumps(value, sort_keys=True).encode()

@@ -153,7 +153,8 @@ def _check_names(container: Container) -> str:
 def name_problem(name: str) -> str | None:
     """Return what is wrong with the name of a file in a bag: it must not …; None if nothing is."""
     parts = name.split("/")
-    if any(unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp"} for letter in name):
+    categories = set() if name.isprintable() else set(map(unicodedata.category, name))
+    if not categories.isdisjoint({"Cc", "Cf", "Zl", "Zp"}):
         return "have a control character"
     if name.startswith("/") or _DRIVE.match(name):
         return "be an absolute path"

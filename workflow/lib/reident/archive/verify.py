@@ -199,13 +199,13 @@ def _check_files(path: Path, files: dict[str, Content]) -> None:
             "sealed it, or a later one."
         )
     payload = _check_manifest(path, files, layout.PAYLOAD_MANIFEST)
-    sizes = [content.size for name, content in files.items() if name.startswith(layout.PAYLOAD)]
-    if _OXUM.findall(info) != [f"{sum(sizes)}.{len(sizes)}"]:
-        raise refusal(path, f"`Payload-Oxum` in {shown(layout.INFO)} is not the size and number of the files")
     for name in files:
         listed = payload if name.startswith(layout.PAYLOAD) else tags
         if name not in listed and name != layout.TAG_MANIFEST and not layout.SIGNED_FILES.fullmatch(name):
             raise refusal(path, f"{shown(name)} is not in a manifest")
+    sizes = [content.size for name, content in files.items() if name.startswith(layout.PAYLOAD)]
+    if _OXUM.findall(info) != [f"{sum(sizes)}.{len(sizes)}"]:
+        raise refusal(path, f"`Payload-Oxum` in {shown(layout.INFO)} is not the size and number of the files")
 
 
 def _check_manifest(path: Path, files: dict[str, Content], name: str) -> set[str]:
@@ -239,12 +239,6 @@ def _check_signatures(
     signed_by, warnings = None, []
     if layout.SEAL_SIGNATURE in names:
         signed_by = _signer(path, files, layout.TAG_MANIFEST, layout.SEAL_SIGNATURE, signers)
-    elif signers is not None:
-        raise refusal(path, "nobody signed the bag")
-    else:
-        warnings.append(
-            f"nobody signed the bag: {_REWRITTEN}. Compare its digest with the one that the agency published."
-        )
     sign_offs = []
     for name in sorted(names - {layout.SEAL_SIGNATURE}):
         pair = [name.rpartition(".")[0] + ending for ending in (".json", ".sig")]
@@ -256,7 +250,13 @@ def _check_signatures(
             )
             if not name.endswith(f"/{sign_offs[-1].signer.key}.json"):
                 raise refusal(path, f"{shown(name)} must have the name of the key that signed it")
-    if signers is None and (signed_by or sign_offs):
+    if not names:
+        if signers is not None:
+            raise refusal(path, "nobody signed the bag")
+        warnings.append(
+            f"nobody signed the bag: {_REWRITTEN}. Compare its digest with the one that the agency published."
+        )
+    elif signers is None:
         warnings.append(
             "whether the signers are who they say is not known. Name a file of allowed signers with `signers=PATH`."
         )
