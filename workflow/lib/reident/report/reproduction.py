@@ -13,7 +13,7 @@ from reident.report.wording import UNDEFINED, count, escape, listed, whole
 
 TEXT = Sentences("reproduction")
 
-MAX_DIFFERENCES = 12
+MAX_DIFFERENCES = 6
 MAX_NAMES = 4
 """What the page shows of a list; ``reproduction.json`` has all of it."""
 
@@ -162,6 +162,7 @@ def environment(facts: Facts) -> str:
         Column(heads["what"], what, "l", "1fr"),
         Column(heads["sealed"], sealed),
         Column(heads["reproduced"], reproduced),
+        kind="compact" if facts["results"] and facts["outcome"] == "not reproduced" else "",
     )
 
 
