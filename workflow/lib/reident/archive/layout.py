@@ -8,9 +8,6 @@ import re
 # The bag: a zip with one folder, {study}-{digest}, of the same name as the zip.
 DECLARATION = "bagit.txt"
 INFO = "bag-info.txt"
-VERSION_LABEL, VERSION = "Layout-Version", "1"
-"""The line of ``bag-info.txt`` with the version of this layout, which readers of an earlier release refuse."""
-
 PAYLOAD_MANIFEST = "manifest-sha512.txt"
 TAG_MANIFEST = "tagmanifest-sha512.txt"
 SIGNATURES = "signatures/"

@@ -131,7 +131,7 @@ def _check_names(container: Container) -> str:
     top = container.entries[0].name.partition("/")[0]
     paths: dict[str, tuple[str, bool]] = {}
     for entry in container.entries:
-        if problem := _problem(entry.name):
+        if problem := name_problem(entry.name):
             raise container.refusal(f"the name {shown(entry.name)} must not {problem}")
         folder, _, path = entry.name.partition("/")
         if folder != top or not path or not _TOP.fullmatch(top):
@@ -150,8 +150,8 @@ def _check_names(container: Container) -> str:
     return top
 
 
-def _problem(name: str) -> str | None:
-    """Return what is wrong with the name of an entry."""
+def name_problem(name: str) -> str | None:
+    """Return what is wrong with the name of a file in a bag: it must not …; None if nothing is."""
     parts = name.split("/")
     categories = set() if name.isprintable() else set(map(unicodedata.category, name))
     if not categories.isdisjoint({"Cc", "Cf", "Zl", "Zp"}):

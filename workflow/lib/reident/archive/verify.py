@@ -89,11 +89,10 @@ def run(bag: str | None, signers: str | None, cores: int) -> tuple[list[str], in
     if not bag:
         raise InputError("config: `bag` is missing. Name a bag with `--config bag=PATH`.")
     path = Path(bag)
-    unpacked = unpack(path)
-    verified = _verify(path, unpacked, Path(signers).expanduser() if signers else None)
-    size = sum(content.size for content in unpacked.files.values())
+    verified, files = read(path, Path(signers).expanduser() if signers else None)
+    size = sum(content.size for content in files.values())
     lines = [
-        f"{path}: every byte is as its manifests say: {len(unpacked.files):,} files, {size:,} bytes.",
+        f"{path}: every byte is as its manifests say: {len(files):,} files, {size:,} bytes.",
         f"Study: {verified.study}, made with reident {verified.release['version'] or '(version unknown)'}.",
         f"Digest: {verified.digest}. Compare it with the one that the agency published.",
     ]
@@ -102,6 +101,18 @@ def run(bag: str | None, signers: str | None, cores: int) -> tuple[list[str], in
     lines += map(_decision, verified.sign_offs)
     lines += [f"Warning: {warning}" for warning in verified.warnings]
     return [printable(line) for line in lines], 0
+
+
+def read(path: Path, signers: Path | None = None) -> tuple[Verified, dict[str, Content]]:
+    """Verify a bag without unpacking it; return also its files by their paths.
+
+    Raises
+    ------
+    InputError
+        If anything does not hold.
+    """
+    unpacked = unpack(path)
+    return _verify(path, unpacked, signers), unpacked.files
 
 
 def open_bag(path: Path, into: Path, signers: Path | None = None) -> Verified:
