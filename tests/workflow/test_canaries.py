@@ -380,7 +380,9 @@ def test_the_search_sees_what_the_report_shows(left, name):
 
 def test_a_sealed_study_has_labels_in_its_report_alone(left):
     assert left.sealed.code == 0, left.sealed.shown
-    bags = [path for name, path in left.files.items() if re.fullmatch(r"reports/[^/]+/sealed/[^/]+\.zip", name)]
+    bags = [
+        path for name, path in left.files.items() if re.fullmatch(r"reports/[^/]+/sealed/[^/]+\.zip", name)
+    ]
     assert len(bags) == 2
     for bag in bags:
         with zipfile.ZipFile(bag) as archive:
