@@ -111,6 +111,16 @@ BROKEN = [
         "ledger/bin.json is not a complete ledger entry",
     ),
     (
+        "an entry with no output",
+        with_entry("bin", outputs={}),
+        "ledger/bin.json is not a complete ledger entry",
+    ),
+    (
+        "an entry without versions",
+        with_entry("bin", versions=None),
+        "ledger/bin.json is not a complete ledger entry",
+    ),
+    (
         "a number of an entry edited",
         lambda s: edited_entry(s, '"size": 12', '"size": 13'),
         "ledger/bin.json is not what its step wrote",

@@ -254,9 +254,18 @@ def read_entry(path: Path) -> dict[str, Any]:
         entry = json.loads(path.read_text(encoding="utf-8"))
         if sealed(entry)["sha256"] != entry["sha256"]:
             stop(Break(UNREADABLE, path, "is not what its step wrote"))
-        [line["sha256"] for line in (*entry["outputs"].values(), *inputs(entry))]
+        [(line["path"], line["sha256"]) for line in (*entry["outputs"].values(), *inputs(entry))]
         [entry[name] for name in ("step", "rule", "metric", "study_digest", "library_digest")]
-    except (ValueError, KeyError, TypeError, AttributeError, FileNotFoundError, IsADirectoryError):
+        next(iter(entry["outputs"])), entry["versions"].items()
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        StopIteration,
+        FileNotFoundError,
+        IsADirectoryError,
+    ):
         raise BrokenError(Break(UNREADABLE, path, "is not a complete ledger entry")) from None
     return entry
 
