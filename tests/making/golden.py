@@ -14,8 +14,9 @@ from reident.archive import bag as bags
 from reident.archive import layout
 from reident.archive.collect import as_json, collect
 from reident.pipeline.family import Family
-from workflow import small
 from workflow.commands import CHECKOUT, snakemake
+
+from workflow import small
 
 GOLDEN = CHECKOUT / "tests" / "golden"
 NOTEBOOK = CHECKOUT / "workflow" / "notebooks" / "disclosure-review.ipynb"

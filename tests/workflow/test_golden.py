@@ -37,7 +37,9 @@ def test_this_release_reproduces_the_golden_bag_or_says_why_not(tmp_path):
         assert ended.code == 0
         assert facts["counts"]["identical"] > 30
         assert not facts["counts"].keys() & {"different", "missing"}
-        assert reason(changelog, bag.stem) is None, "the changelog says that this release does not reproduce the bag"
+        assert reason(changelog, bag.stem) is None, (
+            "the changelog says that this release does not reproduce the bag"
+        )
     else:
         assert ended.code == 1
         assert reason(changelog, bag.stem), ended.shown
@@ -49,7 +51,10 @@ NAME = "golden-0123456789abcdef"
 @pytest.mark.parametrize(
     ("changelog", "says"),
     [
-        (f"# Changes\n\n## [Unreleased]\n\n- Golden bag: {NAME}: bins are cut anew.\n\n## [0.1.0]\n", "bins are cut anew."),
+        (
+            f"# Changes\n\n## [Unreleased]\n\n- Golden bag: {NAME}: bins are cut anew.\n\n## [0.1.0]\n",
+            "bins are cut anew.",
+        ),
         (f"# Changes\n\n## [0.2.0]\n\nGolden bag: {NAME}: bins are cut anew.\n", "bins are cut anew."),
         (f"# Changes\n\n## [Unreleased]\n\n## [0.1.0]\n\nGolden bag: {NAME}: bins are cut anew.\n", None),
         (f"# Changes\n\n## [Unreleased]\n\nGolden bag: {NAME}:\n", None),
@@ -64,5 +69,10 @@ def test_the_golden_bag_has_neither_code_nor_report(tmp_path):
     (bag,) = GOLDEN
     shutil.unpack_archive(bag, tmp_path)
     (top,) = tmp_path.iterdir()
-    assert {path.name for path in (top / "data").iterdir() if path.is_dir()} == {"inputs", "ledger", "study", "tables"}
+    assert {path.name for path in (top / "data").iterdir() if path.is_dir()} == {
+        "inputs",
+        "ledger",
+        "study",
+        "tables",
+    }
     assert Path(top / "data/outputs.json").is_file()

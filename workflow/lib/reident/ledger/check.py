@@ -90,7 +90,7 @@ class _Found:
         """Return what the breaks of a kind are about, each once: sources, or results."""
         found = (one for one in self.breaks if one.kind == kind)
         about_sources = kind in (chain.SOURCE, chain.ABSENT)
-        return list(dict.fromkeys(one.cause if about_sources else str(one.path) for one in found))
+        return sorted({one.cause if about_sources else str(one.path) for one in found})
 
 
 def check(members: Family, results: Path, notebook: Path) -> Checked:

@@ -14,7 +14,6 @@ import os
 import re
 import subprocess
 import tomllib
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -103,14 +102,14 @@ def recorded(root: Path = ROOT) -> dict[str, Any]:
     return {"version": version(root), "commit": known, "modified": modified, "tree": tree}
 
 
-def named(found: Mapping[str, Any] | None) -> str:
+def named(found: Any) -> str:
     """Return a release in words, from what :func:`recorded` returned when it ran."""
-    if not found:  # an entry of a release that did not record itself
+    if not isinstance(found, dict):  # an entry of a release that did not record itself
         return "an earlier version of reident"
-    words = [f"reident {found['version'] or '(version unknown)'}"]
-    if found["commit"]:
-        words.append(f"commit {found['commit'][:12]}{' (modified)' if found['modified'] else ''}")
-    return ", ".join([*words, f"sources {found['tree'][:12]}"])
+    words = [f"reident {found.get('version') or '(version unknown)'}"]
+    if commit := found.get("commit"):
+        words.append(f"commit {str(commit)[:12]}{' (modified)' if found.get('modified') else ''}")
+    return ", ".join([*words, f"sources {str(found.get('tree'))[:12]}"])
 
 
 def version(root: Path = ROOT) -> str | None:
