@@ -252,7 +252,7 @@ def test_a_run_that_fails_without_a_sentence_points_to_its_log(sealed, vault, co
 
 def test_without_room_on_the_disk_nothing_is_computed(sealed, vault, computed, monkeypatch, tmp_path):
     enough = shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(reproduce.shutil, "disk_usage", lambda path: enough._replace(free=1000))
+    monkeypatch.setattr(reproduce.shutil, "disk_usage", lambda _: enough._replace(free=1000))
     with pytest.raises(InputError, match="disk"):
         computed(sealed, vault)
     assert left(tmp_path) == set()
@@ -265,6 +265,6 @@ def test_a_disk_that_fills_up_is_one_sentence_and_leaves_no_page(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(reproduce.stored, "write", full)
-    with pytest.raises(InputError, match="the disk is full. Make room"):
+    with pytest.raises(InputError, match=r"the disk is full\. Make room"):
         computed(sealed, vault)
     assert left(tmp_path) == set()
