@@ -15,7 +15,7 @@ rule seal:
         "../../environment.yml"
     params:
         studies=[str(members.path) for members in FAMILIES.values()],
-        notebook=str(NOTEBOOK),
+        notebook=lambda wildcards, input: input.notebook,
     script:
         "../scripts/seal.py"
 
