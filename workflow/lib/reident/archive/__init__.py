@@ -5,5 +5,6 @@
 Making: ``collect`` finds what goes into the bag, ``crate`` describes it, ``bag`` writes the zip, ``signing`` signs it,
 ``seal`` is the command, ``sign`` adds a sign-off. Reading: ``container`` reads the zip of a stranger byte by byte,
 ``unpack`` its files, ``consistency`` its documents, ``verify`` all of it; ``inputs`` finds the sources, ``codebase``
-chooses the code, ``rerun`` recomputes, ``outcome`` compares, ``reproduce`` is the command. ``releases`` compares two studies.
+chooses the code, ``rerun`` recomputes, ``outcome`` compares, ``reproduce`` is the command.
+``releases`` compares two studies.
 """
