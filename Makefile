@@ -9,7 +9,7 @@ BIN := .venv/bin
 # a moved checkout or an interrupted set-up all mean a fresh environment, whatever the time stamps say.
 READY := .venv/ready-$(shell { pwd; cat requirements.lock; } | cksum | cut -d' ' -f1)
 
-.PHONY: example test test-all lint docs benchmarks lock clean
+.PHONY: example test test-all lint docs benchmarks audit golden lock clean
 .DELETE_ON_ERROR:
 
 example: $(READY)
@@ -43,6 +43,15 @@ docs: $(READY)
 # (see pyproject.toml); without it only ours is timed. It takes hours: BENCH="--sizes 1000,10000" is short.
 benchmarks: $(READY)
 	$(BIN)/python tests/benchmarks/run.py $(BENCH)
+
+# Each bundled study run, sealed, and reproduced by one command in an empty folder, with times. It takes minutes:
+# AUDIT="example winkler-basic" is short.
+audit: $(READY)
+	$(BIN)/python tests/workflow/audit.py $(AUDIT)
+
+# tests/golden anew: the sealed bag of a small study that every later release must reproduce.
+golden: $(READY)
+	PYTHONPATH=tests:workflow/lib $(BIN)/python -m making.golden
 
 # The lock again, after a change to the dependencies in pyproject.toml. What need not change keeps its
 # version; `make lock LOCK=--upgrade` takes the newest of everything that pyproject.toml leaves open.

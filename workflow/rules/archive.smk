@@ -15,6 +15,7 @@ rule seal:
         "../../environment.yml"
     params:
         studies=[str(members.path) for members in FAMILIES.values()],
+        notebook=lambda wildcards, input: input.notebook,
     script:
         "../scripts/seal.py"
 
@@ -51,7 +52,7 @@ rule reproduce:
         "../../environment.yml"
     threads: workflow.cores
     params:
-        **{key: config.get(key) for key in ("bag", "inputs", "trust", "signers")},
+        **{key: config.get(key) for key in ("bag", "inputs", "trust", "signers", "keep")},
     script:
         "../scripts/reproduce.py"
 

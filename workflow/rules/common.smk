@@ -25,12 +25,13 @@ from snakemake import __version__
 from snakemake.dag import DAG
 from snakemake.scheduling.job_scheduler import JobScheduler
 
+from reident.archive import commands
 from reident.errors import InputError
 from reident.ledger import check, conclusion, confidentiality, runs, stale
 from reident.linkage.metrics import REGISTRY
-from reident.pipeline import configuration, scheduler, steps
+from reident.pipeline import configuration, release, scheduler, steps
 from reident.pipeline.digests import sha256
-from reident.pipeline.plan import LARGE_SHARD, Plan, is_large, load_families
+from reident.pipeline.plan import LARGE_SHARD, Plan, check_files, is_large, load_families
 
 
 def guard_folders():
@@ -73,6 +74,14 @@ def stale_results(study):
     return stale.find_stale(Path("results", study), PLAN.known(study))
 
 
+def refuse_missing_files(targets):
+    """Refuse to plan steps of a study that names files which are not there."""
+    try:
+        check_files(FAMILIES, targets)
+    except InputError as error:
+        sys.exit(f"Error: {error}")
+
+
 def refuse_stale_results():
     """Refuse to gather results that are no longer what their steps make of the sources."""
     for members in FAMILIES.values():
@@ -84,6 +93,7 @@ def refuse_stale_results():
 
 runs.tell_jobs()
 scheduler.keep_waiting_jobs(JobScheduler)
+scheduler.check_before_graph(DAG, refuse_missing_files)
 if workflow.is_main_process:
     scheduler.force_stale(DAG, lambda study: stale_results(study).files)
     scheduler.check_before_report(workflow, refuse_stale_results)
@@ -96,6 +106,7 @@ VERDICTS = set()  # the studies whose verdict this run makes, or finds as it sho
 
 def start_run():
     """Take the results of the studies that have jobs to run; set aside results that their steps did not write."""
+    release.recorded()  # what asking git tells, every job finds in its environment
     for study in sorted(scheduler.studies(workflow.dag.needrun_jobs())):
         found = stale_results(study)
         outputs = set() if workflow.touch else scheduler.outputs(workflow.dag, study, found.files)
@@ -116,6 +127,7 @@ onsuccess:
     for study in sorted(VERDICTS):
         for line in conclusion.lines(Path("results", study)):
             sys.stderr.write(f"{line}\n")
+    commands.end()
 
 
 wildcard_constraints:

@@ -12,7 +12,7 @@ from typing import Any
 from reident.errors import InputError
 from reident.study.named_files import path_problem
 
-_ARCHIVE = ("bag", "inputs", "trust", "signers", "signoff", "key", "before", "after")
+_ARCHIVE = ("bag", "inputs", "trust", "signers", "keep", "signoff", "key", "before", "after")
 """What the commands on a sealed study take: given on the command line alone."""
 
 _KEYS = ("study", "studies", "pairs_per_shard", "shared_results", "threads_on_a_cluster", *_ARCHIVE)

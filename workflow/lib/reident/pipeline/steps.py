@@ -104,7 +104,7 @@ def _steps() -> Iterator[Step]:
     yield Step(
         "resolve",
         ("study.model", "study.reading", "pipeline.family"),
-        _of_study(lambda study: study),
+        _of_study(parts.resolving),
         _always,
         (),
         tables.RESOLVE,
@@ -271,7 +271,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "report",
-        ("report", "report.execute", "report.render", "report.tables", "report.figures"),
+        ("report", "report.execute", "report.render", "report.tables", "report.figures", "pipeline.release"),
         _of_study(parts.heading),
         _always,
         (),

@@ -72,6 +72,7 @@ class About(NamedTuple):
     agency: str
     study: str
     date: datetime.date | None
+    footer: str = TEXT("footer")
 
     @property
     def day(self) -> str:
@@ -185,7 +186,7 @@ def to_html(content: Content, about: About) -> str:
         skip=html.escape(TEXT("skip")),
         front_title=html.escape(TEXT("front")),
         contents_title=html.escape(TEXT("contents")),
-        footer=html.escape(TEXT("footer")),
+        footer=html.escape(about.footer),
         contents=contents,
         front=_pandoc(content.front, "html5", *options, "--metadata=prefix:front-"),
         body=body,
@@ -212,9 +213,9 @@ def to_pdf(content: Content, about: About) -> bytes:
         "subtitle": about.subtitle,
         "agency": about.agency,
         "study": about.study,
-        "contents-title": TEXT("contents"),
+        "contents-title": TEXT("contents") if content.body else "",
         "annex-title": TEXT("annex"),
-        "footer": TEXT("footer"),
+        "footer": about.footer,
     }
     facts = "".join(f"({_literal(name)}, {_literal(value)}), " for name, value in about.facts)
     named = ", ".join(f"{name}: {_literal(value)}" for name, value in values.items())

@@ -1,0 +1,153 @@
+"""Inputs are found by their content, whatever their names; what is missing is named."""
+
+import hashlib
+import os
+import time
+from pathlib import Path
+
+import pytest
+from reident.archive import inputs
+from reident.archive.inputs import Input
+from reident.errors import InputError
+
+PUF, EIF = b"pufid,age\n1,34\n", b"eifid,age\n9,34\n7,35\n"
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def document(*lines: tuple[str, bytes, str | None], files: tuple = ()) -> dict:
+    def line(path: str, content: bytes, bag: str | None) -> dict:
+        return {"path": path, "sha256": sha256(content), "size": len(content), "bag": bag}
+
+    return {"inputs": [line(*item) for item in lines], "files": [line(*item) for item in files]}
+
+
+BOTH = inputs.declared(document(("puf.csv", PUF, None), ("in/eif.csv", EIF, None)), trusted=False)
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    made = tmp_path / "vault"
+    (made / "2026" / "deep").mkdir(parents=True)
+    return made
+
+
+def test_inputs_are_found_below_a_folder_under_other_names(folder, tmp_path):
+    (folder / "a.bin").write_bytes(EIF)
+    (folder / "2026" / "deep" / "b").write_bytes(PUF)
+    search = inputs.find(BOTH, tmp_path, folder)
+    assert search.found == {sha256(EIF): folder / "a.bin", sha256(PUF): folder / "2026/deep/b"}
+    assert (search.missing, search.unreadable) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("puf.csv", PUF[:-2] + b"5\n", "a file of this name has other content"),
+        ("puf.csv", PUF + b"2,35\n", "a file of this name has other content"),
+        ("other.csv", PUF[:-2] + b"5\n", None),
+    ],
+)
+def test_a_file_of_which_one_byte_differs_is_missing(folder, tmp_path, name, content, says):
+    (folder / name).write_bytes(content)
+    (folder / "eif").write_bytes(EIF)
+    (missing,) = inputs.find(BOTH, tmp_path, folder).missing
+    assert missing.input.path == "puf.csv"
+    assert str(missing).startswith(f"puf.csv ({len(PUF)} bytes, SHA-256 {sha256(PUF)[:16]}…)")
+    assert (says or "other content") in str(missing) or says is None
+    assert missing.changed == (says is not None)
+
+
+def test_inputs_in_the_bag_need_no_folder_but_code_in_it_needs_trust(tmp_path):
+    (tmp_path / "data/inputs").mkdir(parents=True)
+    (tmp_path / "data/study").mkdir()
+    (tmp_path / f"data/inputs/{sha256(PUF)}.csv").write_bytes(PUF)
+    (tmp_path / "data/study/own.py").write_bytes(EIF)
+    content = document(
+        ("puf.csv", PUF, f"inputs/{sha256(PUF)}.csv"), files=(("own.py", EIF, "study/own.py"),)
+    )
+    (missing,) = inputs.find(inputs.declared(content, trusted=False), tmp_path, None).missing
+    assert missing.input.path == "own.py"
+    assert "only with `trust`" in str(missing)
+    search = inputs.find(inputs.declared(content, trusted=True), tmp_path, None)
+    assert set(search.found) == {sha256(PUF), sha256(EIF)}
+
+
+def test_the_same_content_under_two_paths_is_found_once_for_both(folder, tmp_path):
+    (folder / "one").write_bytes(PUF)
+    wanted = inputs.declared(document(("a.csv", PUF, None), ("b.csv", PUF, None)), trusted=False)
+    assert inputs.find(wanted, tmp_path, folder).missing == []
+    assert len(inputs.find(wanted, tmp_path, None).missing) == 2
+
+
+def test_links_are_not_followed_and_pipes_are_not_opened(folder, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "puf.csv").write_bytes(PUF)
+    (folder / "puf.csv").symlink_to(outside / "puf.csv")
+    (folder / "loop").symlink_to(folder)
+    (folder / "all").symlink_to(outside)
+    os.mkfifo(folder / "eif.csv")
+    assert len(inputs.find(BOTH, tmp_path, folder).missing) == 2
+
+
+def test_an_absolute_path_is_looked_for_in_its_place(tmp_path):
+    place = tmp_path / "agency" / "puf.csv"
+    place.parent.mkdir()
+    wanted = inputs.declared(document((str(place), PUF, None)), trusted=False)
+    assert len(inputs.find(wanted, tmp_path, None).missing) == 1
+    place.write_bytes(PUF)
+    assert inputs.find(wanted, tmp_path, None).found == {sha256(PUF): place}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_what_cannot_be_read_is_counted_as_it_is(folder, tmp_path):
+    (folder / "2026").chmod(0)
+    assert inputs.find(BOTH, tmp_path, folder).unreadable == 1
+
+
+def test_failures_to_read_are_counted(folder, tmp_path, monkeypatch):
+    (folder / "puf.csv").write_bytes(PUF)
+
+    def fail(path):
+        raise PermissionError
+
+    monkeypatch.setattr(inputs, "sha256", fail)
+    search = inputs.find(BOTH, tmp_path, folder)
+    assert (search.unreadable, len(search.missing)) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (Path.exists, "the folder does not exist. Correct `inputs`."),
+        (
+            lambda path: path.write_bytes(PUF),
+            "must be a folder, not a file. Name the folder that holds the inputs.",
+        ),
+    ],
+)
+def test_what_is_not_a_folder_is_refused_in_one_sentence(tmp_path, make, says):
+    make(tmp_path / "in")
+    with pytest.raises(InputError) as error:
+        inputs.find(BOTH, tmp_path, tmp_path / "in")
+    assert str(error.value).endswith(says)
+
+
+def test_only_files_of_the_right_size_are_hashed_among_100_000(tmp_path, monkeypatch):
+    folder = tmp_path / "many"
+    for part in range(100):
+        (folder / f"{part:02d}").mkdir(parents=True)
+        for number in range(1000):
+            (folder / f"{part:02d}/{number}").touch()
+    (folder / "57" / "in").write_bytes(PUF)
+    hashed: list[Path] = []
+    real = inputs.sha256
+    monkeypatch.setattr(inputs, "sha256", lambda path: hashed.append(path) or real(path))
+    began = time.monotonic()
+    search = inputs.find([Input("puf.csv", sha256(PUF), len(PUF), None)], tmp_path, folder)
+    assert time.monotonic() - began < 20
+    assert search.found == {sha256(PUF): folder / "57/in"}
+    assert hashed == [folder / "57/in"]

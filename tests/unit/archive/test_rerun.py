@@ -1,0 +1,237 @@
+"""A sealed study is placed so that its inputs are where it expects them, and runs cut off from everything else."""
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+from reident.archive import rerun
+from reident.archive.inputs import Input
+from reident.errors import InputError
+from reident.ledger.chain import sealed
+from reident.ledger.stored import encoded
+from reident.linkage.strata import pack
+from reident.pipeline.family import Family
+from workflow.small import STUDY, rows, write
+
+
+def bag_of(base: Path, paths: dict[str, str], variants: list | None = None) -> tuple[Path, list[Input], dict]:
+    """A bag with the small study, its inputs under `paths`, and where these are now."""
+    study = {**STUDY, "files": {side: {**file, "path": paths[side]} for side, file in STUDY["files"].items()}}
+    study |= {"variants": variants} if variants else {}
+    write(base / "in", STUDY, rows(20, 30))
+    bag = base / "bag"
+    (bag / "data/study").mkdir(parents=True)
+    text = "# A comment.\n" + yaml.safe_dump(study, sort_keys=False, allow_unicode=True)
+    (bag / "data/study/small.yaml").write_text(text, encoding="utf-8")
+    inputs, found = [], {}
+    for side, path in paths.items():
+        file = base / "in" / STUDY["files"][side]["path"]
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        inputs.append(Input(path, digest, file.stat().st_size, None))
+        found[digest] = file
+    return bag, inputs, found
+
+
+PLAIN = {"puf": "puf.csv", "eif": "eif.csv", "iuf": "iuf.csv"}
+
+
+@pytest.mark.parametrize(
+    "paths",
+    [
+        PLAIN,
+        {**PLAIN, "puf": "../puf.csv", "iuf": "../../vault/2026/iuf.csv"},
+        {**PLAIN, "puf": "a/../../b/./puf.csv"},
+        {**PLAIN, "puf": "Übung mit Leerzeichen/puf, neu.csv"},
+    ],
+    ids=["beside", "above", "down and up", "letters"],
+)
+def test_relative_paths_stay_and_no_byte_of_the_study_changes(tmp_path, paths):
+    bag, inputs, found = bag_of(tmp_path, paths)
+    into = tmp_path / "deep" / "work"
+    into.mkdir(parents=True)
+    placed = rerun.place(bag, "small.yaml", inputs, found, into)
+    assert placed.renamed == {}
+    assert placed.file.read_bytes() == (bag / "data/study/small.yaml").read_bytes()
+    for item in inputs:
+        file = placed.file.parent / item.path
+        assert file.read_bytes() == found[item.sha256].read_bytes()
+        assert into in Path(os.path.normpath(file)).parents
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bag", "deep", "in"]
+
+
+def test_an_absolute_path_stays_where_its_file_is(tmp_path):
+    paths = {**PLAIN, "puf": str(tmp_path / "in" / "puf.csv")}
+    bag, inputs, found = bag_of(tmp_path, paths)
+    (tmp_path / "work").mkdir()
+    placed = rerun.place(bag, "small.yaml", inputs, found, tmp_path / "work")
+    assert placed.renamed == {}
+    assert placed.file.read_bytes() == (bag / "data/study/small.yaml").read_bytes()
+
+
+def test_an_absolute_path_without_its_file_is_replaced_and_nothing_else(tmp_path):
+    paths = {**PLAIN, "puf": "/agency/no such folder/puf.csv"}
+    bag, inputs, found = bag_of(tmp_path, paths)
+    (tmp_path / "work").mkdir()
+    placed = rerun.place(bag, "small.yaml", inputs, found, tmp_path / "work")
+    (new,) = placed.renamed
+    assert placed.renamed[new] == paths["puf"]
+    before = (bag / "data/study/small.yaml").read_text(encoding="utf-8")
+    assert placed.file.read_text(encoding="utf-8") == before.replace(paths["puf"], json.dumps(new))
+    assert Family(placed.file).study.files.puf.path == new
+    assert (placed.file.parent / new).read_bytes() == found[inputs[0].sha256].read_bytes()
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_a_variant_that_is_named_after_an_absolute_path_is_refused(tmp_path, labelled):
+    paths = {**PLAIN, "puf": "/agency/gone/puf.csv"}
+    values = {"old": "/agency/gone/puf.csv"} if labelled else ["/agency/gone/puf.csv"]
+    # Beside it a second value, so that there is something to compare.
+    values = {**values, "new": "puf.csv"} if labelled else [*values, "puf.csv"]
+    bag, inputs, found = bag_of(
+        tmp_path, paths, [{"set": "files.puf.path", "name": "file", "values": values}]
+    )
+    (tmp_path / "work").mkdir()
+    if labelled:
+        assert rerun.place(bag, "small.yaml", inputs, found, tmp_path / "work").renamed
+    else:
+        with pytest.raises(InputError, match="a variant has the name of a file"):
+            rerun.place(bag, "small.yaml", inputs, found, tmp_path / "work")
+
+
+@pytest.mark.parametrize("path", ["{puf}.csv", "puf\0.csv"])
+def test_a_path_that_no_study_can_have_is_refused(tmp_path, path):
+    bag, inputs, found = bag_of(tmp_path, PLAIN)
+    (tmp_path / "work").mkdir()
+    with pytest.raises(InputError, match="the path of an input contains"):
+        rerun.place(bag, "small.yaml", [inputs[0]._replace(path=path)], found, tmp_path / "work")
+
+
+def ledger(bag: Path, inputs: dict) -> None:
+    fields = {"step": "resolve", "rule": "resolve", "metric": None, "study_digest": "", "library_digest": ""}
+    (bag / "data/ledger/ledger").mkdir(parents=True)
+    entry = json.dumps(sealed({**fields, "outputs": {}, "inputs": inputs}))
+    (bag / "data/ledger/ledger/resolve.json").write_text(entry, encoding="utf-8")
+
+
+def test_the_study_file_is_the_one_that_the_first_step_read(tmp_path):
+    bag, _, _ = bag_of(tmp_path, PLAIN)
+    ledger(bag, {"study": [{"path": "source:small.yaml", "sha256": ""}]})
+    assert rerun.study_file(bag) == "small.yaml"
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        None,
+        {},
+        {"study": []},
+        {"study": [{"path": "source:other.yaml", "sha256": ""}]},
+        {"study": [{"path": "..", "sha256": ""}]},
+    ],
+)
+def test_a_bag_without_its_study_file_is_refused(tmp_path, inputs):
+    bag, _, _ = bag_of(tmp_path, PLAIN)
+    if inputs is not None:
+        ledger(bag, inputs)
+    with pytest.raises(InputError, match="the bag has no study file"):
+        rerun.study_file(bag)
+
+
+# The packing
+
+
+@pytest.mark.parametrize("budget", [1, 2, 7, 20, 30, 31, 60, 63, 100, 1000, 10**9])
+def test_strata_are_packed_as_they_were_whatever_the_budget_was(tmp_path, budget):
+    n_puf, n_eif = [9, 4, 4, 1, 30, 0], [7, 5, 5, 1, 2, 3]
+    strata = pd.DataFrame({"stratum": [f"s{n:04d}" for n in range(1, 7)], "n_puf": n_puf, "n_eif": n_eif})
+    strata["pairs"] = strata["n_puf"] * strata["n_eif"]
+    shards = pack(strata, budget)
+    file = tmp_path / "data/tables/strata/shards.csv"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(encoded(shards, file))
+    again = rerun.pairs_per_shard(tmp_path)
+    assert again is not None
+    pd.testing.assert_frame_equal(pack(strata, again), shards)
+
+
+@pytest.mark.parametrize("text", [None, "shard,other\n0001,1\n", "shard,stratum\n"])
+def test_without_a_table_of_shards_the_budget_is_that_of_the_configuration(tmp_path, text):
+    if text is not None:
+        file = tmp_path / "data/tables/strata/shards.csv"
+        file.parent.mkdir(parents=True)
+        file.write_text(text, encoding="utf-8")
+    assert rerun.pairs_per_shard(tmp_path) is None
+
+
+# The run
+
+SNAKEFILE = """
+import os, socket, json
+facts = {"environment": dict(os.environ), "folder": os.getcwd(), "config": config}
+try:
+    socket.create_connection(("127.0.0.1", int(PORT)), timeout=5).close()
+    facts["network"] = True
+except OSError:
+    facts["network"] = False
+json.dump(facts, open("facts.json", "w"))
+rule all:
+    shell: "echo 'Error: this is wrong'; echo 'Error: this is wrong'; exit 1" if config.get("fail") else "true"
+"""
+
+
+@pytest.fixture
+def ran(tmp_path, monkeypatch):
+    import socket
+
+    monkeypatch.setenv("SECRET_OF_THE_USER", "1")
+    monkeypatch.setenv("PYTHONPATH", "/elsewhere")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        code = tmp_path / "code"
+        code.mkdir()
+        (code / "Snakefile").write_text(
+            SNAKEFILE.replace("PORT", str(server.getsockname()[1])), encoding="utf-8"
+        )
+
+        def run(**settings):
+            into = tmp_path / "work"
+            into.mkdir(exist_ok=True)
+            placed = rerun.Placed(into / "study" / "small.yaml", {})
+            ended = rerun.run(code / "Snakefile", placed, into, 1, settings, said.append)
+            return ended, json.loads((into / "run" / "facts.json").read_text(encoding="utf-8"))
+
+        said: list[str] = []
+        yield run
+
+
+def test_a_run_has_a_clean_environment_its_own_home_and_no_network(ran, tmp_path):
+    ended, facts = ran(pairs_per_shard=7)
+    assert (ended.status, ended.errors) == (0, [])
+    environment = facts["environment"]
+    assert "SECRET_OF_THE_USER" not in environment
+    assert environment.get("PYTHONPATH") != "/elsewhere"
+    assert environment["HOME"] == str(tmp_path / "work" / "home")
+    assert facts["folder"] == str(tmp_path / "work" / "run")
+    assert facts["config"] == {"study": "../study/small.yaml", "pairs_per_shard": 7}
+    assert facts["network"] == ended.network
+    if sys.platform == "linux" and os.geteuid() == 0 and shutil.which("unshare"):
+        assert not ended.network
+
+
+def test_a_run_that_may_not_be_cut_off_says_so(ran, monkeypatch):
+    monkeypatch.setattr(rerun, "_WITHOUT_NETWORK", (("false",),))
+    ended, facts = ran()
+    assert ended.network
+    assert facts["network"]
+
+
+def test_a_run_that_fails_gives_each_of_its_sentences_once(ran, tmp_path):
+    ended, _ = ran(fail=1)
+    assert ended.status != 0
+    assert ended.errors == ["this is wrong"]
+    assert "this is wrong" in (tmp_path / "work" / rerun.LOG).read_text(encoding="utf-8")

@@ -1,0 +1,78 @@
+"""Every release reproduces the golden bag, or the changelog says under its heading why it does not."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from workflow.commands import CHECKOUT, snakemake
+
+pytestmark = pytest.mark.slow
+
+MAX_SIZE = 300_000
+GOLDEN = sorted((CHECKOUT / "tests" / "golden").glob("*.zip"))
+
+
+def reason(changelog: str, name: str) -> str | None:
+    """Why the newest release does not reproduce a bag: a line `Golden bag: {name}: …` under its heading."""
+    newest = re.split(r"^## ", changelog, flags=re.MULTILINE)[1]
+    found = re.search(rf"^(?:- )?Golden bag: {re.escape(name)}: (\S.*)$", newest, re.MULTILINE)
+    return found[1] if found else None
+
+
+def test_there_is_one_small_golden_bag():
+    (bag,) = GOLDEN
+    assert bag.stat().st_size <= MAX_SIZE
+
+
+@pytest.mark.quick
+def test_this_release_reproduces_the_golden_bag_or_says_why_not(tmp_path):
+    (bag,) = GOLDEN
+    shutil.copy(bag, tmp_path)
+    ended = snakemake("reproduce", f"bag={bag.name}", studies=[], folder=tmp_path)
+    facts = json.loads((tmp_path / "reports/reproduce/golden/reproduction.json").read_text(encoding="utf-8"))
+    changelog = (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8")
+    if facts["outcome"] == "reproduced":
+        assert ended.code == 0
+        assert facts["counts"]["identical"] > 30
+        assert not facts["counts"].keys() & {"different", "missing"}
+        assert reason(changelog, bag.stem) is None, (
+            "the changelog says that this release does not reproduce the bag"
+        )
+    else:
+        assert ended.code == 1
+        assert reason(changelog, bag.stem), ended.shown
+
+
+NAME = "golden-0123456789abcdef"
+
+
+@pytest.mark.parametrize(
+    ("changelog", "says"),
+    [
+        (
+            f"# Changes\n\n## [Unreleased]\n\n- Golden bag: {NAME}: bins are cut anew.\n\n## [0.1.0]\n",
+            "bins are cut anew.",
+        ),
+        (f"# Changes\n\n## [0.2.0]\n\nGolden bag: {NAME}: bins are cut anew.\n", "bins are cut anew."),
+        (f"# Changes\n\n## [Unreleased]\n\n## [0.1.0]\n\nGolden bag: {NAME}: bins are cut anew.\n", None),
+        (f"# Changes\n\n## [Unreleased]\n\nGolden bag: {NAME}:\n", None),
+        ("# Changes\n\n## [Unreleased]\n\nGolden bag: golden-fedcba9876543210: bins are cut anew.\n", None),
+    ],
+)
+def test_the_reason_counts_under_the_newest_heading_for_this_bag_alone(changelog, says):
+    assert reason(changelog, NAME) == says
+
+
+def test_the_golden_bag_has_neither_code_nor_report(tmp_path):
+    (bag,) = GOLDEN
+    shutil.unpack_archive(bag, tmp_path)
+    (top,) = tmp_path.iterdir()
+    assert {path.name for path in (top / "data").iterdir() if path.is_dir()} == {
+        "inputs",
+        "ledger",
+        "study",
+        "tables",
+    }
+    assert Path(top / "data/outputs.json").is_file()

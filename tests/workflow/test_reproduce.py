@@ -1,0 +1,270 @@
+"""`snakemake reproduce`: a sealed study is computed again elsewhere, or the reason why not is told in one sentence."""
+
+import errno
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from making import bags
+from reident.archive import reproduce, rerun
+from reident.errors import InputError
+from reident.report import reproduction
+from workflow.commands import ended, open_to_others, snakemake, start
+
+pytestmark = pytest.mark.slow
+
+PAGES = {f"reproduction.{suffix}" for suffix in ("html", "pdf", "json")} | {rerun.LOG}
+
+
+@pytest.fixture(scope="module")
+def sealed(finished, tmp_path_factory) -> Path:
+    """The bag of the small study, moved to an empty folder."""
+    work = tmp_path_factory.mktemp("sealed") / "work"
+    shutil.copytree(finished.folder, work, symlinks=True)
+    ran = snakemake("seal", studies=["../in/small.yaml"], folder=work / "run")
+    assert ran.code == 0, ran.shown
+    (bag,) = (work / "run/reports/small/sealed").glob("*.zip")
+    return bag.rename(tmp_path_factory.mktemp("elsewhere") / bag.name)
+
+
+@pytest.fixture
+def vault(finished, tmp_path) -> Path:
+    """The inputs under other names."""
+    folder = tmp_path / "vault"
+    (folder / "2026").mkdir(parents=True)
+    for number, side in enumerate(("puf", "eif", "iuf")):
+        shutil.copy(finished.folder / "in" / f"{side}.csv", folder / "2026" / f"file-{number}")
+    return folder
+
+
+def facts(folder: Path, study: str = "small") -> dict:
+    return json.loads((folder / f"reports/reproduce/{study}/reproduction.json").read_text(encoding="utf-8"))
+
+
+def left(folder: Path) -> set[str]:
+    """What a reproduction left in its folder."""
+    made = [path for path in (folder / "reports").rglob("*") if path.is_file()]
+    return {path.relative_to(folder / "reports/reproduce/small").as_posix() for path in made}
+
+
+@pytest.mark.quick
+def test_two_reproductions_at_once_find_every_result_identical(sealed, vault, tmp_path):
+    arguments = ("reproduce", f"bag={sealed}", f"inputs={vault}")
+    both = [start(*arguments, studies=[], folder=tmp_path / "run") for _ in range(2)]
+    for ran in map(ended, both):
+        assert ran.code == 0, ran.shown
+        assert "This runs the installed release: reident" in ran.shown
+        assert f"{sealed.stem}: reproduced: " in ran.shown
+    found = facts(tmp_path / "run")
+    assert found["outcome"] == "reproduced"
+    assert found["counts"].keys() == {"identical"}
+    assert found["same_code"]
+    assert found["network"] == (not rerun.without_network())
+    assert left(tmp_path / "run") == PAGES
+    assert open_to_others(tmp_path / "run" / "reports") == {}
+
+
+@pytest.mark.quick
+def test_without_an_input_the_bag_is_verified_not_rerun(sealed, vault, tmp_path):
+    file = vault / "2026" / "file-0"
+    content = bytearray(file.read_bytes())
+    content[-2] ^= 1
+    (vault / "puf.csv").write_bytes(content)
+    file.unlink()
+    ran = snakemake("reproduce", f"bag={sealed}", f"inputs={vault}", studies=[], folder=tmp_path / "run")
+    assert ran.code == 3, ran.shown
+    assert ": verified, not rerun: 1 of 3 inputs were not found." in ran.shown
+    assert f"Not found: puf.csv ({len(content):,} bytes, SHA-256 " in ran.shown
+    assert "a file of this name has other content" in ran.shown
+    assert facts(tmp_path / "run")["outcome"] == "verified, not rerun"
+    assert left(tmp_path / "run") == PAGES - {rerun.LOG}
+
+
+BAD = [
+    ({}, "config: `bag` is missing"),
+    ({"bag": "none.zip"}, "none.zip"),
+    ({"bag": "{bag}", "inputs": "nowhere"}, "nowhere: the folder does not exist. Correct `inputs`."),
+    ({"bag": "{bag}", "inputs": "{bag}"}, "must be a folder, not a file."),
+    (
+        {"bag": "{bag}", "trust": "0123456789abcdef"},
+        "`trust` is neither the digest of this bag nor that of its code.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("config", "says"), BAD)
+def test_a_mistake_on_the_command_line_is_one_sentence_and_leaves_nothing(sealed, tmp_path, config, says):
+    config = {"keep": "false", **config}
+    named = [f"{name}={value.format(bag=sealed)}" for name, value in config.items()]
+    ran = snakemake("reproduce", *named, studies=[], folder=tmp_path)
+    assert ran.code == 1
+    (error,) = ran.errors
+    assert says in error
+    assert "Traceback" not in ran.shown
+    assert [path for path in (tmp_path / "reports").rglob("*") if path.is_file()] == []
+
+
+def test_code_of_a_bag_runs_with_trust_alone(tmp_path):
+    payload = bags.payload(tmp_path / "made", include=True)
+    resolve = json.loads(payload["data/ledger/ledger/resolve.json"])
+    assert resolve["inputs"]["study"][0]["path"] == "source:study.yaml"
+    payload["data/code/Snakefile"] = (
+        b"from pathlib import Path\nPath('marker').write_text('ran')\n"
+        b"import sys; sys.exit('Error: the code of the bag ran in ' + Path.cwd().name)\n"
+    )
+    bag = bags.written(tmp_path, bags.tagged(payload))
+    ran = snakemake("reproduce", f"bag={bag}", studies=[], folder=tmp_path / "without")
+    assert ran.code == 1
+    assert "This runs the installed release" in ran.shown
+    assert "the code of the bag ran" not in ran.shown
+    ran = snakemake("reproduce", f"bag={bag}", f"trust={bag.stem}", studies=[], folder=tmp_path / "with")
+    assert ran.code == 1
+    assert "This runs the code of the bag, which you trust" in ran.shown
+    assert facts(tmp_path / "with", bags.STUDY)["errors"] == ["the code of the bag ran in run"]
+    assert list(tmp_path.rglob("marker")) == []
+
+
+def test_a_reproduction_that_is_killed_ends_its_run_and_leaves_nothing_for_a_page(sealed, vault, tmp_path):
+    started = start("reproduce", f"bag={sealed}", f"inputs={vault}", studies=[], folder=tmp_path / "run")
+    staging = tmp_path / "run/reports/reproduce"
+    until = time.monotonic() + 300
+    while not list(staging.glob(".*/run/results/small/prepared")):
+        assert time.monotonic() < until
+        assert started.poll() is None
+        time.sleep(0.2)
+    os.kill(started.pid, signal.SIGKILL)
+    started.wait()
+    started.stdout.close()
+    until = time.monotonic() + 30
+    while (working := at_work(staging)) and time.monotonic() < until:
+        time.sleep(0.2)
+    assert not working
+    assert not list(staging.glob("small/*"))
+    ran = snakemake("reproduce", f"bag={sealed}", studies=[], folder=tmp_path / "run")
+    assert ran.code == 3, ran.shown
+    assert [path.name for path in staging.iterdir()] == ["small"]
+
+
+def at_work(folder: Path) -> list[str]:
+    """The processes that work below a folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if folder in (process / "cwd").readlink().parents:
+                found.append(process.name)
+        except OSError:
+            continue
+    return found
+
+
+# In this process, with a run that is a copy of the finished one
+
+
+@pytest.fixture
+def computed(finished, monkeypatch, tmp_path):
+    """Let a run be the finished results, as `edit` changes them; return what reproduces the bag then."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(reproduce.runs, "die_with_starter", lambda: None)
+
+    def reproduced(bag: Path, inputs: Path, edit=None, status: int = 0, **settings):
+        def run(snakefile, placed, into, cores, config, say):
+            shutil.copytree(finished.folder / "run", into / rerun.RUN, symlinks=True)
+            (into / rerun.LOG).write_text("what it said\n", encoding="utf-8")
+            if edit:
+                edit(into / rerun.RUN)
+            return rerun.Ended(status, [], 1.0, network=False)
+
+        monkeypatch.setattr(rerun, "run", run)
+        asked = {"trust": None, "signers": None, "keep": None, **settings}
+        return reproduce.run(str(bag), str(inputs), **asked, cores=1, render=reproduction.render)
+
+    return reproduced
+
+
+def edit_rates(run: Path) -> None:
+    file = run / "results/small/rates.csv"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("unicity,ALL,300,", "unicity,ALL,301,"), encoding="utf-8")
+    assert file.read_text(encoding="utf-8") != text
+
+
+def edit_pairs(run: Path) -> None:
+    file = run / "results/small/confirmed/unicity.parquet"
+    file.write_bytes((run / "results/small/confirmed/taxicab.parquet").read_bytes())
+
+
+EDITS = [
+    (
+        edit_rates,
+        "rates.csv: row 1, column n_puf",
+        {"row": 1, "column": "n_puf", "sealed": "300", "computed": "301"},
+    ),
+    (edit_pairs, "confirmed/unicity.parquet", None),
+    (lambda run: (run / "results/small/rates.csv").unlink(), "rates.csv is missing", None),
+    (
+        lambda run: (run / "reports/small/disclosure-review.pdf").write_bytes(b""),
+        "reports/disclosure-review.pdf",
+        None,
+    ),
+]
+
+
+@pytest.mark.parametrize(("edit", "place", "difference"), EDITS)
+def test_one_result_that_is_not_the_sealed_one_is_not_reproduced(
+    sealed, vault, computed, tmp_path, edit, place, difference
+):
+    lines, status = computed(sealed, vault, edit)
+    assert status == 1
+    assert lines[0].startswith(f"Error: {sealed.stem}: not reproduced: ")
+    assert lines[1] == f"First differences: {place}."
+    assert "301" not in "".join(lines)
+    (line,) = [line for line in facts(tmp_path)["results"] if line["outcome"] != "identical"]
+    assert line["difference"] == difference or difference is None
+    shown = subprocess.run(
+        ["pdftotext", tmp_path / "reports/reproduce/small/reproduction.pdf", "-"],
+        capture_output=True, encoding="utf-8", check=True,
+    ).stdout  # fmt: skip
+    assert "Not reproduced" in shown
+    assert place.split(":")[0].removesuffix(" is missing") in shown.replace("\n", "")
+
+
+def test_an_identical_run_is_reproduced_and_kept_where_the_user_asks(sealed, vault, computed, tmp_path):
+    for _ in range(2):
+        lines, status = computed(sealed, vault, keep="true")
+        assert status == 0
+        assert lines[0].endswith(" results identical.")
+    assert (tmp_path / "reports/reproduce/small/rerun/results/small/rates.csv").is_file()
+    computed(sealed, vault)
+    assert left(tmp_path) >= PAGES
+
+
+def test_a_run_that_fails_without_a_sentence_points_to_its_log(sealed, vault, computed, tmp_path):
+    lines, status = computed(sealed, vault, status=-9)
+    assert status == 1
+    assert "rerun.log beside this page" in lines[1]
+    assert (tmp_path / "reports/reproduce/small/rerun.log").read_text(encoding="utf-8") == "what it said\n"
+
+
+def test_without_room_on_the_disk_nothing_is_computed(sealed, vault, computed, monkeypatch, tmp_path):
+    enough = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(reproduce.shutil, "disk_usage", lambda _: enough._replace(free=1000))
+    with pytest.raises(InputError, match="disk"):
+        computed(sealed, vault)
+    assert left(tmp_path) == set()
+
+
+def test_a_disk_that_fills_up_is_one_sentence_and_leaves_no_page(
+    sealed, vault, computed, monkeypatch, tmp_path
+):
+    def full(path, content):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(reproduce.stored, "write", full)
+    with pytest.raises(InputError, match=r"the disk is full\. Make room"):
+        computed(sealed, vault)
+    assert left(tmp_path) == set()

@@ -1,0 +1,213 @@
+"""Compare each result of a sealed study with the one that was computed anew (METHODS §10)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from reident.archive import content, layout
+from reident.errors import InputError
+from reident.ledger import stored
+from reident.ledger.chain import entry_files, located, read_entry
+from reident.pipeline.digests import sha256
+from reident.pipeline.steps import table_of
+
+TOLERANCE = 1e-9
+"""The largest relative difference of two numbers that count as equal."""
+
+Outcome = Literal["identical", "content", "tolerance", "explained", "different", "missing", "extra"]
+"""How a result compares: the same bytes; the same content in other bytes; numbers equal within :data:`TOLERANCE`; a
+report that differs because the code or the packages differ; different; not computed; not in the seal."""
+
+FAILURES: tuple[Outcome, ...] = ("different", "missing")
+"""The outcomes with which a study is not reproduced."""
+
+STUDY = "study.json"
+
+
+class Difference(NamedTuple):
+    """The first difference of a table.
+
+    Attributes
+    ----------
+    row : int or None
+        From 1, without the header; None where the columns or the numbers of rows differ.
+    column : str
+        Empty where the numbers of rows differ.
+    sealed, computed : str or None
+        Both values, or numbers of rows; None where they must not be shown, or one does not exist.
+    """
+
+    row: int | None = None
+    column: str = ""
+    sealed: str | None = None
+    computed: str | None = None
+
+
+class Compared(NamedTuple):
+    """One result: its path, how it compares, and the first difference where one can be told."""
+
+    path: str
+    outcome: Outcome
+    difference: Difference | None = None
+
+
+def compare(
+    outputs: list[dict[str, Any]], bag: Path, root: Path, same: bool, renamed: Mapping[str, str]
+) -> list[Compared]:
+    """Compare the results of a sealed study with those that were computed anew.
+
+    Parameters
+    ----------
+    outputs : list of dict
+        The lines of the bag's list of results.
+    bag : pathlib.Path
+        The folder of the verified bag.
+    root : pathlib.Path
+        ``results/{study}`` of the new run.
+    same : bool
+        Whether code, packages and Python are those of the seal, so that reports must be identical.
+    renamed : mapping
+        The paths in the study file that the new run had to replace, by what replaced them.
+
+    Returns
+    -------
+    list of Compared
+        In the order of the seal, then the results that the seal does not have.
+    """
+    lines = [_compare(line, bag, root, same and not renamed, renamed) for line in outputs]
+    known = {line["path"] for line in outputs}
+    return [*lines, *(Compared(path, "extra") for path in _made(root) if path not in known)]
+
+
+def counts(lines: list[Compared]) -> dict[str, int]:
+    """Return the number of results of each outcome that occurs."""
+    return dict(Counter(line.outcome for line in lines))
+
+
+def is_reproduced(lines: list[Compared]) -> bool:
+    """Return whether every result that must be equal is; a list without results shows nothing."""
+    return bool(lines) and not any(line.outcome in FAILURES for line in lines)
+
+
+def _made(root: Path) -> list[str]:
+    """Return the results of a run, by the paths that its ledger records."""
+    entries = [read_entry(file) for file in entry_files(root)]
+    return sorted({line["path"] for entry in entries for line in entry["outputs"].values()})
+
+
+def _compare(line: dict[str, Any], bag: Path, root: Path, same: bool, renamed: Mapping[str, str]) -> Compared:
+    path = str(line["path"])
+    file = _located(root, path)
+    if not file.is_file():
+        return Compared(path, "missing")
+    if sha256(file) == line["sha256"]:
+        return Compared(path, "identical")
+    if line["equal"] == "report":
+        return Compared(path, "different" if same else "explained")
+    if renamed and file.name == STUDY:
+        return _compare_study(path, file, bag / layout.PAYLOAD / line["bag"], renamed)
+    if line.get("content") and _content(file) == line["content"]:
+        return Compared(path, "content")
+    if line["bag"] and file.suffix == ".csv":
+        difference = _first_difference(path, bag / layout.PAYLOAD / line["bag"], file)
+        return Compared(path, "tolerance" if difference is None else "different", difference)
+    return Compared(path, "different", _rows(line, root, path))
+
+
+def _content(file: Path) -> str | None:
+    """Return the digest of the content of a table; None for a table that this release does not know."""
+    try:
+        return content.digest(file)
+    except ValueError:
+        return None
+
+
+def _located(root: Path, path: str) -> Path:
+    """Return where a result of a run is; a path of a bag must not lead out of the run."""
+    parts = PurePosixPath(path)
+    if parts.is_absolute() or ".." in parts.parts or not parts.parts:
+        raise InputError(
+            f"{layout.OUTPUTS} of the bag: `path` must lead to a result of the study. Ask for another bag."
+        )
+    return located(root, "", path)
+
+
+def _compare_study(path: str, file: Path, sealed: Path, renamed: Mapping[str, str]) -> Compared:
+    """Compare a study, with the paths that the new run had to replace as they were."""
+    text = file.read_text(encoding="utf-8")
+    for new, old in renamed.items():
+        text = text.replace(json.dumps(new, ensure_ascii=False), json.dumps(old, ensure_ascii=False))
+    return Compared(path, "content" if text == sealed.read_text(encoding="utf-8") else "different")
+
+
+def _rows(line: dict[str, Any], root: Path, path: str) -> Difference | None:
+    """Return the numbers of rows where they differ: of a table that holds data, nothing else can be told."""
+    made = next((rows for name, rows in _row_counts(root) if name == path), None)
+    sealed = line.get("rows")
+    if sealed is None or made is None or sealed == made:
+        return None
+    return Difference(sealed=f"{sealed:,} rows", computed=f"{made:,} rows")
+
+
+def _row_counts(root: Path) -> Iterator[tuple[str, int | None]]:
+    for file in entry_files(root):
+        for line in read_entry(file)["outputs"].values():
+            yield line["path"], line.get("rows")
+
+
+def _first_difference(path: str, sealed: Path, computed: Path) -> Difference | None:
+    """Return the first difference of two CSV tables; None if their numbers are equal within the tolerance."""
+    before, after = stored.read_text(sealed), stored.read_text(computed)
+    columns = list(dict.fromkeys([*before.columns, *after.columns]))
+    for name in columns:
+        if name not in before or name not in after:
+            return Difference(None, name)
+    numbers, may_be_shown = _declared(path)
+    length = min(len(before), len(after))
+    unequal = pd.DataFrame(
+        {
+            name: _unequal(before[name][:length].to_numpy(), after[name][:length].to_numpy(), name in numbers)
+            for name in columns
+        }
+    )
+    rows = np.flatnonzero(unequal.to_numpy(bool).any(axis=1))
+    if len(rows):
+        row = int(rows[0])
+        column = str(unequal.columns[int(unequal.iloc[row].to_numpy().argmax())])
+        values = (before.at[row, column], after.at[row, column]) if may_be_shown else (None, None)
+        return Difference(row + 1, column, *values)
+    if len(before) != len(after):
+        return Difference(sealed=f"{len(before):,} rows", computed=f"{len(after):,} rows")
+    return None if list(before.columns) == list(after.columns) else Difference(None, str(before.columns[0]))
+
+
+def _declared(path: str) -> tuple[set[str], bool]:
+    """Return the columns of numbers of a table, and whether its values may be shown; nothing of an unknown table.
+
+    The declaration of this release counts and not what the bag says of itself.
+    """
+    try:
+        table = table_of(path)
+    except ValueError:
+        return set(), False
+    return {column.name for column in table.columns if column.type == "number"}, table.holds == "aggregates"
+
+
+def _unequal(before: np.ndarray, after: np.ndarray, numbers: bool) -> np.ndarray:
+    """Return which of two columns of text differ; numbers may differ by the tolerance."""
+    unequal = before != after
+    if not numbers or not unequal.any():
+        return unequal
+    at = np.flatnonzero(unequal)
+    one, two = (
+        pd.to_numeric(pd.Series(values[at]), errors="coerce").to_numpy(float) for values in (before, after)
+    )
+    unequal[at] = ~np.isclose(one, two, rtol=TOLERANCE, atol=0.0)  # an empty cell is equal to nothing
+    return unequal

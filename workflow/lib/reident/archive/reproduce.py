@@ -1,0 +1,302 @@
+"""``snakemake reproduce``: verify a bag, compute its study anew, and compare each result (METHODS §10)."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import errno
+import json
+import platform
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from reident.archive import codebase, collect, layout, outcome, rerun, verify
+from reident.archive import inputs as sealed_inputs
+from reident.archive.codebase import Code, few
+from reident.archive.outcome import Compared
+from reident.archive.unpack import staging
+from reident.archive.verify import Verified
+from reident.errors import InputError
+from reident.ledger import runs, stored
+
+REPORTS = Path("reports", "reproduce")
+PAGE = "reproduction"
+
+REPRODUCED, DIFFERS, NOT_RERUN = "reproduced", "not reproduced", "verified, not rerun"
+STATUS = {REPRODUCED: 0, DIFFERS: 1, NOT_RERUN: 3}
+"""The exit status of each end."""
+
+Facts = dict[str, Any]
+"""What ``reproduction.json`` has, and the page shows."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class Request(NamedTuple):
+    """What the command line asks for; each may be None but for `bag`."""
+
+    bag: Path
+    inputs: Path | None
+    trust: object
+    signers: Path | None
+    keep: bool
+
+
+def run(
+    bag: str | None,
+    inputs: str | None,
+    trust: object,
+    signers: str | None,
+    keep: object,
+    cores: int,
+    render: Callable[[Facts], dict[str, bytes]],
+) -> tuple[list[str], int]:
+    """Reproduce a sealed study.
+
+    Parameters
+    ----------
+    bag, inputs, trust, signers, keep
+        The settings of the command line, None where they are not given.
+    cores : int
+    render : callable
+        Gives the page in each format, by suffix.
+
+    Returns
+    -------
+    tuple
+        The lines to print, and the exit status.
+
+    Raises
+    ------
+    InputError
+        If the bag does not hold, a setting is not valid, or the disk is full.
+    """
+    if not bag:
+        raise InputError("config: `bag` is missing. Name a bag with `--config bag=PATH`.")
+    paths = (Path(str(path)).expanduser() if path else None for path in (inputs, signers))
+    folder, allowed = paths
+    request = Request(Path(str(bag)).expanduser(), folder, trust, allowed, str(keep).lower() == "true")
+    runs.die_with_starter()
+    try:
+        with staging(REPORTS) as work:
+            facts = _reproduce(request, work, cores)
+            target = REPORTS / facts["study"]
+            _write(target, facts, render)
+            if (work / rerun.LOG).is_file():
+                stored.write(target / rerun.LOG, (work / rerun.LOG).read_bytes())
+            if request.keep:
+                _keep(work, target / "rerun")
+    except OSError as error:
+        if error.errno in _FULL:
+            raise InputError(
+                f"{REPORTS}: the disk is full. Make room on the disk and run the same command again."
+            ) from None
+        raise
+    return _lines(facts, target), STATUS[facts["outcome"]]
+
+
+def _reproduce(request: Request, work: Path, cores: int) -> Facts:
+    """Verify, search, compute and compare; return all that is to be told."""
+    _say(f"Verifying {request.bag} ...")
+    bag = verify.open_bag(request.bag, work / "bag", request.signers)
+    name = f"{bag.study}-{bag.digest}"
+    code = codebase.choose(bag.folder, name, bag.release, request.trust)
+    declared = sealed_inputs.declared(_document(bag.folder, layout.INPUTS), trusted=code.of_bag)
+    expected = _expected(bag.folder)
+    _say("Every byte of the bag is as it was sealed.")
+    search = sealed_inputs.find(declared, bag.folder, request.inputs)
+    facts = {
+        **_about(bag, code),
+        "inputs": {
+            "needed": len(declared),
+            "missing": [str(missing) for missing in search.missing],
+            "unreadable": search.unreadable,
+        },
+        "cost": {"then": expected, "now": None},
+        "results": [],
+        "counts": {},
+        "errors": [],
+        "renamed": [],
+        "network": None,
+        "outcome": NOT_RERUN,
+    }
+    if search.missing:
+        return facts
+    for line in code.lines():
+        _say(line)
+    _check_room(expected)
+    placed = rerun.place(bag.folder, rerun.study_file(bag.folder), declared, search.found, work)
+    return facts | _compute(bag, code, placed, _document(bag.folder, layout.OUTPUTS)["outputs"], work, cores)
+
+
+def _compute(
+    bag: Verified, code: Code, placed: rerun.Placed, outputs: list[dict[str, Any]], work: Path, cores: int
+) -> Facts:
+    """Compute a study that is in its place, and compare each result."""
+    budget = rerun.pairs_per_shard(bag.folder)
+    settings = {} if budget is None else {"pairs_per_shard": budget}
+    ended = rerun.run(code.root / "Snakefile", placed, work, cores, settings, _say)
+    errors, now, lines = ended.errors, None, list[Compared]()
+    if ended.status == 0:
+        root = work / rerun.RUN / "results" / bag.study
+        lines = outcome.compare(outputs, bag.folder, root, code.same, placed.renamed)
+        now = _cost(root) | {"elapsed": round(ended.seconds, 1)}
+    elif not errors:
+        errors = [f"The run ended with status {ended.status}; {rerun.LOG} beside this page has what it said."]
+    return {
+        "errors": errors,
+        "network": ended.network,
+        "renamed": sorted(placed.renamed.values()),
+        "cost": {"then": _expected(bag.folder), "now": now},
+        "results": [_as_json(line) for line in lines],
+        "counts": outcome.counts(lines),
+        "outcome": REPRODUCED if outcome.is_reproduced(lines) else DIFFERS,
+    }
+
+
+def _document(folder: Path, name: str) -> dict[str, Any]:
+    """Return a JSON document of a verified bag."""
+    return dict(json.loads((folder / name).read_text(encoding="utf-8")))
+
+
+def _expected(folder: Path) -> dict[str, float]:
+    """Return what the sealed run took in all, as far as the bag has numbers for it."""
+    total = _document(folder, layout.COST).get("total")
+    pairs = total.items() if isinstance(total, dict) else ()
+    return {
+        name: value for name, value in pairs if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+
+
+def _about(bag: Verified, code: Code) -> Facts:
+    """Return what there is to say of a bag, of the code that runs, and of this machine."""
+    study = _document(bag.folder, f"{layout.STUDY}study.json")
+    signed_by = bag.signed_by
+    return {
+        "study": bag.study,
+        "title": str(study.get("title") or bag.study),
+        "agency": str(study.get("agency") or ""),
+        "bag": f"{bag.study}-{bag.digest}",
+        "digest": bag.digest,
+        "signed_by": signed_by and {"principal": signed_by.principal, "fingerprint": signed_by.fingerprint},
+        "sign_offs": [
+            {
+                **sign_off.content,
+                "principal": sign_off.signer.principal,
+                "fingerprint": sign_off.signer.fingerprint,
+            }
+            for sign_off in bag.sign_offs
+        ],
+        "warnings": list(bag.warnings),
+        "on": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "system": f"{platform.system()} {platform.release()}, {platform.machine()}",
+        "code": "bag" if code.of_bag else "installed",
+        "same_code": code.same,
+        "then": code.then,
+        "now": code.now,
+        "files": list(code.files),
+        "packages": [list(package) for package in code.packages],
+    }
+
+
+def _check_room(expected: dict[str, float]) -> None:
+    """Refuse to begin where the results cannot have room."""
+    needed = int(expected.get("disk_bytes", 0))
+    if shutil.disk_usage(REPORTS).free < needed:
+        raise InputError(
+            f"{REPORTS}: the disk has no room for the results, which took {needed:,} bytes. Make room on the disk and "
+            "run the same command again."
+        )
+    seconds, memory = expected.get("seconds"), expected.get("peak_memory_mb")
+    if seconds is not None and memory is not None:
+        _say(f"Its steps took {seconds:,.0f} s in all and at most {memory:,.0f} MB each when it was sealed.")
+
+
+def _cost(root: Path) -> dict[str, Any]:
+    """Return what the steps of the new run took."""
+    entries = collect.chain_of(root)
+    files = [line for entry in entries for line in entry["outputs"].values()]
+    return dict(collect.cost(entries, root, files)["total"])
+
+
+def _as_json(line: Compared) -> dict[str, Any]:
+    difference = line.difference and line.difference._asdict()
+    return {"path": line.path, "outcome": line.outcome, "difference": difference}
+
+
+def _write(target: Path, facts: Facts, render: Callable[[Facts], dict[str, bytes]]) -> None:
+    """Write the page; ``reproduction.json`` comes last, so that it never is beside the page of another reproduction."""
+    pages = render(facts)
+    target.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (target / f"{PAGE}.json").unlink(missing_ok=True)
+    for suffix, page in pages.items():
+        stored.write(target / f"{PAGE}.{suffix}", page)
+    text = json.dumps(facts, ensure_ascii=False, indent=1, sort_keys=True)
+    stored.write(target / f"{PAGE}.json", f"{text}\n".encode())
+
+
+def _keep(work: Path, target: Path) -> None:
+    """Keep the new run, as confidential as its inputs, in place of the one before it."""
+    with contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(target)
+    if (work / rerun.RUN).is_dir():
+        (work / rerun.RUN).rename(target)
+
+
+def _lines(facts: Facts, target: Path) -> list[str]:
+    """Return what the terminal shows at the end."""
+    name, counts = facts["bag"], facts["counts"]
+    page = f"The page is {target}/{PAGE}.html, also as .pdf and .json."
+    warnings = [f"Warning: {warning}" for warning in facts["warnings"]]
+    if facts["outcome"] == NOT_RERUN:
+        missing = facts["inputs"]["missing"]
+        unreadable = facts["inputs"]["unreadable"]
+        lines = [
+            f"{name}: verified, not rerun: {len(missing)} of {facts['inputs']['needed']} inputs were not found."
+        ]
+        lines += [f"Not found: {item}." for item in missing]
+        lines += [f"{unreadable:,} files or folders could not be read."] if unreadable else []
+        return [*lines, "Name the folder that holds them with `inputs=DIR`.", *warnings, page]
+    words = [f"{number:,} {WORDS[kind]}" for kind, number in counts.items()]
+    if facts["outcome"] == REPRODUCED:
+        return [f"{name}: reproduced: {', '.join(words)}.", *warnings, page]
+    if facts["errors"]:
+        lines = [f"Error: {name}: not reproduced: the study could not be computed.", *facts["errors"]]
+    else:
+        lines = [f"Error: {name}: not reproduced: {', '.join(words)}."]
+        failed = [_place(line) for line in facts["results"] if line["outcome"] in outcome.FAILURES]
+        lines.append(f"First differences: {few(failed)}.")
+    if facts["code"] == "installed" and not facts["same_code"]:
+        lines.append(f"To run the code that made the results, read it in the bag, and add `trust={name}`.")
+    return [*lines, *warnings, page]
+
+
+WORDS: dict[str, str] = {
+    "identical": "results identical",
+    "content": "with the same content in other bytes",
+    "tolerance": "equal within the tolerance",
+    "explained": "reports that differ because code or packages differ",
+    "different": "different",
+    "missing": "missing",
+    "extra": "not in the seal",
+}
+
+
+def _place(line: dict[str, Any]) -> str:
+    """Return where a result differs; values are on the page alone."""
+    difference = line["difference"]
+    if line["outcome"] == "missing":
+        return f"{line['path']} is missing"
+    if not difference or not difference["column"]:
+        return str(line["path"])
+    row = f" row {difference['row']}," if difference["row"] else ""
+    return f"{line['path']}:{row} column {difference['column']}"
+
+
+def _say(line: str) -> None:
+    """Tell the terminal at once."""
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

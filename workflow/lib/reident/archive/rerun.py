@@ -1,0 +1,317 @@
+"""Compute a sealed study anew, in an empty folder and without the network (METHODS §10)."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import yaml
+
+from reident.archive import layout
+from reident.archive.inputs import Input
+from reident.errors import InputError
+from reident.ledger import stored
+from reident.ledger.chain import read_entry
+from reident.linkage.strata import MAX_BUDGETS, pack
+from reident.pipeline.digests import sha256
+from reident.pipeline.family import Family
+from reident.study import reading
+from reident.study.named_files import path_problem
+
+RUN, STUDY, HOME, OUTSIDE = "run", "study", "home", "outside"
+"""The folders of a new run: its working directory, the study file with the inputs below it, a home without settings,
+and the inputs whose paths the study file does not give relative to itself."""
+
+LOG = "rerun.log"
+PROGRESS_INTERVAL = 10.0
+"""Seconds between two lines about the progress of the run."""
+
+KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TERM", "SYSTEMROOT", "NUMBA_CACHE_DIR")
+"""The environment variables that the new run has; every other setting of the user is left behind."""
+
+_WITHOUT_NETWORK = (
+    ("unshare", "--net"),
+    ("unshare", "--user", "--map-current-user", "--net"),
+    ("unshare", "--user", "--map-root-user", "--net"),
+)
+"""How a process gets a network of its own, which leads nowhere: as root, and as other users where the system allows."""
+
+MAX_TRIES = 20
+"""Budgets of pairs that are tried for each table of shards."""
+
+_DONE = re.compile(r"\d+ of \d+ steps \(\d+%\) done")
+
+
+class Placed(NamedTuple):
+    """A study that is ready to be computed.
+
+    Attributes
+    ----------
+    file : pathlib.Path
+        The study file.
+    renamed : dict
+        The absolute paths that had to be replaced in the study file, by what replaced them.
+    """
+
+    file: Path
+    renamed: dict[str, str]
+
+
+class Ended(NamedTuple):
+    """How the new run ended.
+
+    Attributes
+    ----------
+    status : int
+    errors : list of str
+        The sentences that say why it failed.
+    seconds : float
+    network : bool
+        Whether it could reach a network.
+    """
+
+    status: int
+    errors: list[str]
+    seconds: float
+    network: bool
+
+
+def study_file(bag: Path) -> str:
+    """Return the name of the study file of a bag, which its first step read.
+
+    Raises
+    ------
+    InputError
+        If the bag does not tell it.
+    """
+    try:
+        (line,) = read_entry(bag / layout.LEDGER / "ledger" / "resolve.json")["inputs"]["study"]
+        name = str(line["path"]).removeprefix("source:").rpartition("/")[2]
+        if (bag / layout.STUDY / name).is_file():
+            return name
+    except (InputError, KeyError, TypeError, ValueError):
+        pass
+    raise InputError(f"{bag.name}: the bag has no study file. Ask for another one.")
+
+
+def place(bag: Path, name: str, inputs: list[Input], found: dict[str, Path], into: Path) -> Placed:
+    """Put the study file of a bag where its inputs can be where it expects them.
+
+    A study file that names ``../data/puf.csv`` is put one folder deeper, so that nothing leaves `into` and no byte of
+    the study changes. An absolute path stays if the file is there; otherwise it is replaced.
+
+    Parameters
+    ----------
+    bag : pathlib.Path
+        The folder of the verified bag.
+    name : str
+        The name of the study file in the bag.
+    inputs : list of Input
+    found : dict
+        A file for each SHA-256.
+    into : pathlib.Path
+        An empty folder.
+
+    Returns
+    -------
+    Placed
+    """
+    for item in inputs:
+        if (problem := path_problem(item.path)) is not None:
+            raise InputError(f"{bag.name}: the path of an input {problem}")
+    depth = max((_steps_up(item.path) for item in inputs), default=0)
+    folder = into.joinpath(STUDY, *["_"] * depth)
+    folder.mkdir(parents=True, mode=0o700)
+    file = Path(shutil.copyfile(bag / layout.STUDY / name, folder / name))
+    renamed: dict[str, str] = {}
+    for number, item in enumerate(inputs, start=1):
+        source, path = found[item.sha256], item.path
+        if Path(path).is_absolute():
+            if Path(path).is_file() and sha256(Path(path)) == item.sha256:
+                continue
+            target = into / OUTSIDE / str(number) / item.name
+            renamed[os.path.relpath(target, folder)] = path
+        else:
+            target = folder / path
+        for above in reversed(target.parents):  # also those that a later `..` leaves again
+            above.mkdir(exist_ok=True, mode=0o700)
+        if not target.exists():
+            target.symlink_to(source)
+    if renamed:
+        _replace(file, {old: new for new, old in renamed.items()})
+    return Placed(file, renamed)
+
+
+def _steps_up(path: str) -> int:
+    """Return how many folders above its start a relative path leads."""
+    return 0 if Path(path).is_absolute() else Path(os.path.normpath(path)).parts.count("..")
+
+
+def _replace(file: Path, paths: dict[str, str]) -> None:
+    """Replace values of a study file, and nothing else of it."""
+    before = [member.variant for member in Family(file).members]
+    text = file.read_text(encoding="utf-8-sig")
+    marks = {
+        (node.start_mark.index, node.end_mark.index): paths[node.value]
+        for node in _scalars(reading.read(file)[1])
+        if node.value in paths
+    }
+    for (start, end), value in sorted(marks.items(), reverse=True):
+        text = text[:start] + json.dumps(value, ensure_ascii=False) + text[end:]
+    file.write_text(text, encoding="utf-8")
+    if [member.variant for member in Family(file).members] != before:
+        raise InputError(
+            f"{file.name}: a variant has the name of a file that is given by its absolute path. Put the file there, as "
+            "the names of the results derive from this path."
+        )
+
+
+def _scalars(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
+    """Yield the single values of a study file."""
+    if isinstance(node, yaml.ScalarNode):
+        yield node
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _scalars(item)
+    elif isinstance(node, yaml.MappingNode):
+        for _, value in node.value:
+            yield from _scalars(value)
+
+
+def pairs_per_shard(bag: Path) -> int | None:
+    """Return a budget of pairs with which strata are packed as in the bag; None for the budget of the configuration.
+
+    Numbers do not depend on the packing, but the files of scores do.
+    """
+    try:
+        return _budget(
+            [stored.read_csv(file) for file in sorted((bag / layout.TABLES).rglob("strata/shards.csv"))]
+        )
+    except (KeyError, ValueError):  # the table of another release
+        return None
+
+
+def _budget(tables: list[pd.DataFrame]) -> int | None:
+    """Return the least budget that packs each table as it is: a bound of its strata, or what one shard holds."""
+    budgets: set[int] = set()
+    for table in tables:
+        strata = table.groupby("stratum").agg(
+            n=("start", "size"), n_puf=("n_puf", "sum"), pairs=("pairs", "sum")
+        )
+        split = (strata["n"] > 1) & (strata["n"] < strata["n_puf"])  # one record is the smallest block
+        parts = strata["n"].where(split, MAX_BUDGETS)[split | (strata["n"] == 1)]
+        least = max(
+            1, *(-(-int(q) // int(n)) for q, n in zip(strata["pairs"][parts.index], parts, strict=True))
+        )
+        loads = sorted(set(table.groupby("shard")["pairs"].sum()))
+        budgets |= {least, *[int(load) for load in loads if load > least][-MAX_TRIES:]}
+    return next(
+        (budget for budget in sorted(budgets) if all(_packs(table, budget) for table in tables)), None
+    )
+
+
+def _packs(shards: pd.DataFrame, budget: int) -> bool:
+    """Return whether a budget leads to these shards."""
+    strata = shards.groupby("stratum", as_index=False).agg(
+        n_puf=("n_puf", "sum"), n_eif=("n_eif", "first"), pairs=("pairs", "sum")
+    )
+    packed = pack(strata, budget)
+    names = ["shard", "stratum", "start", "stop"]
+    return bool(
+        (packed[names].astype(str).to_numpy().tolist()) == shards[names].astype(str).to_numpy().tolist()
+    )
+
+
+def run(
+    snakefile: Path,
+    placed: Placed,
+    into: Path,
+    cores: int,
+    settings: dict[str, Any],
+    say: Callable[[str], None],
+) -> Ended:
+    """Compute a study, and wait for the end.
+
+    Parameters
+    ----------
+    snakefile : pathlib.Path
+        That of the code that is to run.
+    placed : Placed
+    into : pathlib.Path
+        The folder of the new run; the results are in ``run/`` in it, and what the run says in ``rerun.log``.
+    cores : int
+    settings : dict
+        For ``--config``, beside the study.
+    say : callable
+        Takes a line about the progress.
+
+    Returns
+    -------
+    Ended
+    """
+    folder, home = into / RUN, into / HOME
+    for path in (folder, home):
+        path.mkdir(mode=0o700)
+    isolation = without_network()
+    config = {"study": os.path.relpath(placed.file, folder), **settings}
+    command = [*isolation, sys.executable, "-m", "snakemake", "--snakefile", str(snakefile.resolve())]
+    command += ["--directory", str(folder.resolve()), "--cores", str(cores), "--config"]
+    command += [f"{name}={value}" for name, value in config.items()]
+    environment = {name: os.environ[name] for name in KEPT if name in os.environ}
+    environment |= {"HOME": str(home.resolve()), "PYTHONNOUSERSITE": "1", "COLUMNS": "400"}
+    began = time.monotonic()
+    with subprocess.Popen(  # noqa: S603 - the workflow's own command
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        preexec_fn=_die_with_parent,  # noqa: PLW1509 - this process has no other thread
+    ) as process:
+        errors = _follow(process.stdout or (), into / LOG, say)
+    return Ended(process.returncode, errors, time.monotonic() - began, not isolation)
+
+
+def _follow(lines: Iterable[str], file: Path, say: Callable[[str], None]) -> list[str]:
+    """Write what a run says to a file, tell at intervals how far it is, and return the sentences of its errors."""
+    errors: list[str] = []
+    last = time.monotonic()
+    with file.open("w", encoding="utf-8") as log:
+        for line in lines:
+            log.write(line)
+            if line.startswith("Error: "):
+                errors.append(line.removeprefix("Error: ").strip())
+            if _DONE.search(line) and time.monotonic() - last > PROGRESS_INTERVAL:
+                last = time.monotonic()
+                say(line.strip())
+    return list(dict.fromkeys(errors))
+
+
+def without_network() -> list[str]:
+    """Return what to put before a command so that it reaches no network; empty where the system does not allow it."""
+    if sys.platform != "linux" or shutil.which("unshare") is None:
+        return []
+    for prefix in _WITHOUT_NETWORK:
+        if subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0:  # noqa: S603
+            return list(prefix)
+    return []
+
+
+def _die_with_parent() -> None:
+    """Let the new run end with this process, however that ends."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG

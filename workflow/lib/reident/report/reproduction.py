@@ -1,0 +1,212 @@
+"""The page about a reproduction: whether a sealed study was reproduced, with what, and what differed (METHODS §10)."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Any
+
+from reident.report.layout import Column, block, items, paragraphs, table
+from reident.report.render import About, Content, to_html, to_pdf
+from reident.report.sentences import Sentences
+from reident.report.wording import UNDEFINED, count, escape, listed, whole
+
+TEXT = Sentences("reproduction")
+
+MAX_DIFFERENCES = 6
+MAX_NAMES = 4
+"""What the page shows of a list; ``reproduction.json`` has all of it."""
+
+DIGITS = 12
+"""Hexadecimal digits of a commit or a digest."""
+
+Facts = Mapping[str, Any]
+
+
+def render(facts: Facts) -> dict[str, bytes]:
+    """Return the page about a reproduction.
+
+    Parameters
+    ----------
+    facts : mapping
+        What ``reproduction.json`` has, see :mod:`reident.archive.reproduce`.
+
+    Returns
+    -------
+    dict
+        The page as HTML and as PDF, by suffix.
+    """
+    day = datetime.date.fromisoformat(facts["on"])
+    about = About(facts["title"], TEXT("subtitle"), facts["agency"], facts["bag"], day, TEXT("footer"))
+    content = Content(page(facts), "", {})
+    return {"html": to_html(content, about).encode(), "pdf": to_pdf(content, about)}
+
+
+def page(facts: Facts) -> str:
+    """Return the page as Markdown: the outcome, what it rests on, and the tables."""
+    return paragraphs(
+        verdict(facts),
+        block("findings", items(findings(facts))),
+        missing(facts),
+        outcomes(facts),
+        differences(facts),
+        environment(facts),
+    )
+
+
+def verdict(facts: Facts) -> str:
+    """Return the outcome, set apart."""
+    counts, inputs = facts["counts"], facts["inputs"]
+    total = sum(number for kind, number in counts.items() if kind != "extra")
+    failed = counts.get("different", 0) + counts.get("missing", 0)
+    if facts["outcome"] == "reproduced":
+        same = counts.get("identical") == total
+        text = TEXT("identical", n=total) if same else TEXT("equal", n=total)
+        return block("verdict within", f"**{TEXT('verdict.reproduced')}**", text)
+    if facts["outcome"] == "not reproduced":
+        errors = [TEXT("failed"), *(whole(error) for error in facts["errors"])]
+        texts = errors if facts["errors"] else [TEXT("differ", n=failed, total=total)]
+        return block("verdict above", f"**{TEXT('verdict.differs')}**", *texts)
+    text = TEXT("not_found", n=len(inputs["missing"]), needed=inputs["needed"])
+    return block("verdict reserved", f"**{TEXT('verdict.not_rerun')}**", text)
+
+
+def findings(facts: Facts) -> list[str]:
+    """Return what the outcome rests on: the bytes, the signatures, the code, the network."""
+    texts = [TEXT("bytes", digest=f"`{facts['digest']}`")]
+    if facts["signed_by"]:
+        texts.append(TEXT("signed", signer=_signer(facts["signed_by"])))
+    for decided in facts["sign_offs"]:
+        fields = {name: escape(decided[name]) for name in ("board", "date", "decision")}
+        texts.append(TEXT("sign_off", **fields, signer=_signer(decided)))
+    texts += [whole(warning[:1].upper() + warning[1:]) for warning in facts["warnings"]]
+    if unreadable := facts["inputs"]["unreadable"]:
+        texts.append(TEXT("unreadable", n=unreadable))
+    if facts["outcome"] != "verified, not rerun":
+        network = TEXT("network.with" if facts["network"] else "network.without")
+        texts.append(TEXT(f"ran.{facts['code']}", system=escape(facts["system"]), network=network))
+        texts.append(TEXT("same") if facts["same_code"] else TEXT("other"))
+    if renamed := facts["renamed"]:
+        texts.append(TEXT("renamed", n=len(renamed)))
+    if files := facts["files"]:
+        texts.append(TEXT("files", n=len(files), names=_few(files)))
+    return texts
+
+
+def missing(facts: Facts) -> str | None:
+    """Return the table of the inputs that were not found."""
+    names = facts["inputs"]["missing"]
+    if not names:
+        return None
+    return table(
+        TEXT("missing.caption"), Column(TEXT("missing.column"), [whole(name) for name in names], "l", "1fr")
+    )
+
+
+def outcomes(facts: Facts) -> str | None:
+    """Return the table of outcomes with the number of results of each."""
+    counts, words, heads = facts["counts"], TEXT.group("outcomes.kinds"), TEXT.group("outcomes.columns")
+    kinds = [kind for kind in words if counts.get(kind)]
+    if not kinds:
+        return None
+    numbers = [count(counts[kind]) for kind in kinds]
+    return table(
+        TEXT("outcomes.caption"),
+        Column(heads["outcome"], [words[kind] for kind in kinds], "l", "1fr"),
+        Column(heads["results"], numbers),
+    )
+
+
+def differences(facts: Facts) -> str | None:
+    """Return the table of the results that differ."""
+    lines = [line for line in facts["results"] if line["outcome"] in ("different", "missing")]
+    if not lines:
+        return None
+    shown = lines[:MAX_DIFFERENCES]
+    caption = TEXT("differences.caption")
+    if len(lines) > len(shown):
+        caption = TEXT("differences.cut", shown=len(shown), n=len(lines))
+    heads, found = TEXT.group("differences.columns"), [line["difference"] or {} for line in shown]
+    computed = [
+        TEXT("differences.missing") if line["outcome"] == "missing" else _value(difference.get("computed"))
+        for line, difference in zip(shown, found, strict=True)
+    ]
+    return table(
+        caption,
+        Column(heads["result"], [f"[{escape(line['path'])}]{{.file}}" for line in shown], "l", "1fr"),
+        Column(heads["place"], [_place(difference) for difference in found], "l"),
+        Column(heads["sealed"], [_value(difference.get("sealed")) for difference in found]),
+        Column(heads["computed"], computed),
+        kind="compact",
+    )
+
+
+def environment(facts: Facts) -> str:
+    """Return the table of what made the sealed results, and of what computed them again."""
+    rows, heads = TEXT.group("then.rows"), TEXT.group("then.columns")
+    then, now, cost = facts["then"], facts["now"], facts["cost"]
+    lines = [
+        (rows[name], _short(then.get(name)), _short(now.get(name))) for name in ("version", "commit", "tree")
+    ]
+    python = [escape(release.get("versions", {}).get("python", UNDEFINED)) for release in (then, now)]
+    lines.append((rows["python"], python[0], python[1]))
+    absent = TEXT("then.absent")
+    packages = [package for package in facts["packages"] if package[0] != "python"][:MAX_DIFFERENCES]
+    lines += [(escape(name), escape(old or absent), escape(new or absent)) for name, old, new in packages]
+    for name, unit, scale in _COSTS:
+        pair = [_measure((taken or {}).get(name), unit, scale) for taken in (cost["then"], cost["now"])]
+        lines.append((rows[name], pair[0], pair[1]))
+    what, sealed, reproduced = zip(*lines, strict=True)
+    return table(
+        TEXT("then.caption"),
+        Column(heads["what"], what, "l", "1fr"),
+        Column(heads["sealed"], sealed),
+        Column(heads["reproduced"], reproduced),
+        kind="compact" if facts["results"] and facts["outcome"] == "not reproduced" else "",
+    )
+
+
+_COSTS = (
+    ("seconds", "seconds", 1.0),
+    ("cpu_seconds", "seconds", 1.0),
+    ("peak_memory_mb", "megabytes", 1.0),
+    ("disk_bytes", "megabytes", 1e6),
+)
+
+
+def _measure(value: float | None, unit: str, scale: float) -> str:
+    return UNDEFINED if value is None else TEXT(f"units.{unit}", value=f"{value / scale:,.1f}")
+
+
+def _signer(signer: Facts) -> str:
+    """Return who signed, as far as it is known."""
+    fingerprint = f"`{signer['fingerprint']}`"
+    if signer["principal"] is None:
+        return TEXT("unknown", fingerprint=fingerprint)
+    return TEXT("known", name=escape(signer["principal"]), fingerprint=fingerprint)
+
+
+def _few(names: list[str]) -> str:
+    """Return the first names of a list, and how many more there are."""
+    shown = [f"`{name}`" for name in names[:MAX_NAMES]]
+    if len(names) == len(shown):
+        return listed(shown)
+    return TEXT("more", names=", ".join(shown), n=len(names) - len(shown))
+
+
+def _short(value: str | None) -> str:
+    """Return a version, or the first digits of a digest."""
+    return UNDEFINED if value is None else escape(value[:DIGITS])
+
+
+def _place(difference: Facts) -> str:
+    """Return where a table differs."""
+    column = escape(difference.get("column") or "")
+    if not difference.get("row"):
+        return column or UNDEFINED
+    return TEXT("differences.row", row=count(difference["row"]), column=column)
+
+
+def _value(value: str | None) -> str:
+    """Return a value of a table without data."""
+    return UNDEFINED if value is None else escape(value)
