@@ -11,7 +11,7 @@ from typing import Any
 from reident.errors import InputError
 
 
-def answer(job: Any, command: str) -> None:
+def answer(job: Any, command: str, **more: Any) -> None:
     """Run a command and end the process with its exit status.
 
     Parameters
@@ -19,11 +19,13 @@ def answer(job: Any, command: str) -> None:
     job : snakemake.script.Snakemake
     command : str
         A module of this room, whose ``run(**params)`` returns the lines to print and the exit status.
+    more
+        Further arguments of the command, such as what renders its page on the floor above.
     """
     os.umask(0o077)
     module = importlib.import_module(f"reident.archive.{command}")
     try:
-        lines, status = module.run(**dict(job.params), cores=job.threads)
+        lines, status = module.run(**dict(job.params), **more, cores=job.threads)
     except InputError as error:
         lines, status = [f"Error: {error}"], 1
     Path(job.log[0]).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
