@@ -15,6 +15,7 @@ rule seal:
         "../../environment.yml"
     params:
         studies=[str(members.path) for members in FAMILIES.values()],
+        notebook=str(NOTEBOOK),
     script:
         "../scripts/seal.py"
 

@@ -30,7 +30,7 @@ from reident.ledger import check, conclusion, confidentiality, runs, stale
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import configuration, scheduler, steps
 from reident.pipeline.digests import sha256
-from reident.pipeline.plan import LARGE_SHARD, Plan, is_large, load_families
+from reident.pipeline.plan import LARGE_SHARD, Plan, check_files, is_large, load_families
 
 
 def guard_folders():
@@ -73,6 +73,14 @@ def stale_results(study):
     return stale.find_stale(Path("results", study), PLAN.known(study))
 
 
+def refuse_missing_files(targets):
+    """Refuse to plan steps of a study that names files which are not there."""
+    try:
+        check_files(FAMILIES, targets)
+    except InputError as error:
+        sys.exit(f"Error: {error}")
+
+
 def refuse_stale_results():
     """Refuse to gather results that are no longer what their steps make of the sources."""
     for members in FAMILIES.values():
@@ -84,6 +92,7 @@ def refuse_stale_results():
 
 runs.tell_jobs()
 scheduler.keep_waiting_jobs(JobScheduler)
+scheduler.check_before_graph(DAG, refuse_missing_files)
 if workflow.is_main_process:
     scheduler.force_stale(DAG, lambda study: stale_results(study).files)
     scheduler.check_before_report(workflow, refuse_stale_results)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from reident.errors import InputError
+from reident.pipeline import release
 from reident.pipeline.digests import library_digest, sha256
 from reident.pipeline.steps import STEPS
 
@@ -18,6 +19,49 @@ PartDigest: TypeAlias = Callable[[str, str | None], str | None]
 
 AGAIN = "Run the same command again"
 """What mends a broken chain: the ledger then forces the steps whose results do not hold."""
+
+SOURCE, ABSENT, EDITED, MISSING, NO_ENTRY, UNREADABLE, SETTINGS, CODE, OUTDATED = (
+    "source", "absent", "edited", "missing", "no entry", "unreadable", "settings", "code", "outdated",
+)  # fmt: skip
+"""The kinds of breaks; a source that is not there is a kind of its own."""
+
+
+class Break(NamedTuple):
+    """A link of the chain that does not hold.
+
+    Attributes
+    ----------
+    kind : str
+    path : Path
+        The file that does not hold.
+    what : str
+        What is wrong with it, in words.
+    cause : str
+        The source that is another one, or the release that made the file.
+    """
+
+    kind: str
+    path: Path
+    what: str
+    cause: str = ""
+
+
+class BrokenError(InputError):
+    """The end of a walk at the first link that does not hold."""
+
+    def __init__(self, found: Break) -> None:
+        super().__init__(f"{found.path} {found.what}. {AGAIN}.")
+        self.found = found
+
+
+def stop(found: Break) -> NoReturn:
+    """End a walk at a link that does not hold.
+
+    Raises
+    ------
+    BrokenError
+    """
+    raise BrokenError(found)
 
 
 def root_of(folder: Path) -> Path:
@@ -65,24 +109,35 @@ class Chain:
     ----------
     root : Path
         ``results/{study}``.
+    tell : callable
+        Takes each link that does not hold. By default it ends the walk; if it returns, the walk goes on.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, tell: Callable[[Break], object] = stop) -> None:
         self.root = root
         self.digest = cache(digest)
-        self._entries = cache(self._read_entries)
+        self.entries = cache(self._read_entries)
+        self._makers = cache(self._find_makers)
+        self._tell = tell
 
-    def _read_entries(self, place: str) -> dict[str, tuple[dict[str, Any], str]]:
-        """Return the entry and the digest of every result at a place, by path."""
-        makers: dict[str, tuple[dict[str, Any], str]] = {}
+    def _read_entries(self, place: str) -> list[dict[str, Any]]:
+        """Return the entries at a place that can be read."""
+        entries = []
         for file in sorted((self.root / place / "ledger").glob("*.json")):
-            entry = read_entry(file)
-            makers |= {line["path"]: (entry, line["sha256"]) for line in entry["outputs"].values()}
-        return makers
+            try:
+                entries.append(read_entry(file))
+            except BrokenError as error:
+                self._tell(error.found)
+        return entries
+
+    def _find_makers(self, place: str) -> dict[str, tuple[dict[str, Any], str]]:
+        """Return the entry and the digest of every result at a place, by path."""
+        lines = ((entry, line) for entry in self.entries(place) for line in entry["outputs"].values())
+        return {line["path"]: (entry, line["sha256"]) for entry, line in lines}
 
     def maker(self, path: str) -> tuple[dict[str, Any] | None, str | None]:
         """Return the entry of the step that made a result, and the result's digest."""
-        return self._entries(place_of_path(path)).get(path, (None, None))
+        return self._makers(place_of_path(path)).get(path, (None, None))
 
     def walk(
         self, part_digest: PartDigest, ends: list[Path], sources: dict[str, Path]
@@ -109,8 +164,8 @@ class Chain:
 
         Raises
         ------
-        InputError
-            Naming the first file that does not fit.
+        BrokenError
+            Naming the first file that does not fit, unless the chain tells it otherwise.
         """
         todo: list[str] = [shown(path, self.root) for path in ends]
         used: dict[str, dict[str, Any]] = {}
@@ -122,12 +177,14 @@ class Chain:
             checked.add(path)
             entry, wrote = self.maker(path)
             if entry is None:
-                raise broken(self.root / path, "has no entry in the ledger")
+                self._tell(Break(NO_ENTRY, located(self.root, "", path), "has no entry in the ledger"))
+                continue
             self.check_bytes({located(self.root, "", path): wrote or ""})
             name = next(iter(entry["outputs"].values()))["path"]
             if name not in used:
                 used[name] = entry
-                self._check_entry(part_digest, entry, sources)
+                for found in self._breaks(part_digest, entry, sources):
+                    self._tell(found)
                 if not gathers(entry):
                     todo += [line["path"] for line in inputs(entry) if not line["path"].startswith("source:")]
         return sorted(used.values(), key=lambda entry: entry["step"])
@@ -136,28 +193,34 @@ class Chain:
         """See that files have the digests that their steps recorded."""
         for path, written in wrote.items():
             if not path.is_file():
-                raise broken(path, "is missing")
-            if self.digest(path) != written:
-                raise broken(path, "is not what its step wrote")
+                self._tell(Break(MISSING, path, "is missing"))
+            elif self.digest(path) != written:
+                self._tell(Break(EDITED, path, "is not what its step wrote"))
 
-    def _check_entry(self, part_digest: PartDigest, entry: dict[str, Any], sources: dict[str, Path]) -> None:
+    def _breaks(
+        self, part_digest: PartDigest, entry: dict[str, Any], sources: dict[str, Path]
+    ) -> Iterator[Break]:
+        """Yield what does not hold of what a step read and ran with."""
         rule, metric, outputs = entry["rule"], entry["metric"], entry["outputs"].values()
         result = located(self.root, "", next(iter(outputs))["path"])
         if entry["study_digest"] != part_digest(rule, metric):
-            raise broken(result, "was made with different study settings")
+            yield Break(SETTINGS, result, "was made with different study settings")
         if entry["library_digest"] != library_digest(rule, metric):
-            raise broken(result, "was made by a different version of the library")
-        if changed := changed_source(entry, sources, self.digest):
-            raise broken(result, f"was made from a different version of {changed}")
+            made_by = release.named(entry.get("release"))
+            yield Break(CODE, result, "was made by a different version of the library", made_by)
+        for path in changed_sources(entry, sources, self.digest):
+            kind = SOURCE if self.digest(path) else ABSENT
+            yield Break(kind, result, f"was made from a different version of {path.name}", str(path))
         for line in inputs(entry):
             name = line["path"]
             wrote = None if name.startswith("source:") else self.maker(name)[1]
             if name.startswith("source:") or wrote == line["sha256"]:
                 continue
             if wrote is None:
-                raise broken(self.root / name, "has no entry in the ledger")
+                yield Break(NO_ENTRY, self.root / name, "has no entry in the ledger")
+                continue
             self.check_bytes({self.root / name: wrote})
-            raise broken(result, f"was made from a different version of {name}")
+            yield Break(OUTDATED, result, f"was made from a different version of {name}")
 
 
 def entry_files(root: Path) -> list[Path]:
@@ -177,17 +240,17 @@ def read_entry(path: Path) -> dict[str, Any]:
 
     Raises
     ------
-    InputError
+    BrokenError
         If it was cut or edited.
     """
     try:
         entry = json.loads(path.read_text(encoding="utf-8"))
         if sealed(entry)["sha256"] != entry["sha256"]:
-            raise broken(path, "is not what its step wrote")
+            stop(Break(UNREADABLE, path, "is not what its step wrote"))
         [line["sha256"] for line in (*entry["outputs"].values(), *inputs(entry))]
         [entry[name] for name in ("step", "rule", "metric", "study_digest", "library_digest")]
     except (ValueError, KeyError, TypeError, AttributeError, FileNotFoundError, IsADirectoryError):
-        raise broken(path, "is not a complete ledger entry") from None
+        raise BrokenError(Break(UNREADABLE, path, "is not a complete ledger entry")) from None
     return entry
 
 
@@ -202,25 +265,20 @@ def inputs(entry: dict[str, Any]) -> list[dict[str, Any]]:
     return [line for lines in entry["inputs"].values() for line in lines]
 
 
-def changed_source(
+def changed_sources(
     entry: dict[str, Any], sources: dict[str, Path], digest: Callable[[Path], str]
-) -> str | None:
-    """Return the name of a source file that is not the one that a step read; sources are told apart by side."""
+) -> Iterator[Path]:
+    """Yield the source files that are not those that a step read; sources are told apart by side."""
     for side, path in sources.items():
-        for line in entry["inputs"].get(side, []):
-            if line["path"].startswith("source:") and digest(path) != line["sha256"]:
-                return path.name
-    return None
+        read = [line for line in entry["inputs"].get(side, []) if line["path"].startswith("source:")]
+        if any(digest(path) != line["sha256"] for line in read):
+            yield path
 
 
 def digest(path: Path) -> str:
-    """Return the SHA-256 of a file; empty if the file does not exist."""
+    """Return the SHA-256 of a file; empty if the file does not exist, or may not be read."""
     try:
         return sha256(path)
-    except (FileNotFoundError, IsADirectoryError):  # perhaps only now: another run may be at work
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError):
+        # Perhaps only now: another run may be at work.
         return ""
-
-
-def broken(path: Path, what: str) -> InputError:
-    """Return the error for a link that does not hold."""
-    return InputError(f"{path} {what}. {AGAIN}.")

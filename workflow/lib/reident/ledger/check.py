@@ -1,23 +1,38 @@
-"""``snakemake check``: the walk along the ledger of a study by itself, which changes nothing."""
+"""``snakemake check``: every link of a study's ledger that does not hold, found without changing anything."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from reident.errors import InputError
-from reident.ledger import runs
-from reident.ledger.chain import AGAIN, Chain, entry_files, located, place_of, read_entry
-from reident.ledger.stale import result_files
-from reident.pipeline import family, steps
+from reident.ledger import chain, runs
+from reident.ledger.chain import Break, Chain, entry_files, located, place_of
+from reident.ledger.stale import SET_ASIDE, result_files
+from reident.pipeline import family, release, steps
 from reident.pipeline.digests import versions
 from reident.pipeline.family import Family, Member
 
 MAX_NAMES = 5
-"""Names of files in one line."""
+"""Names in one line."""
+
+REPORT = Path(steps.STEPS["report"].tables[0].path).stem
+"""The name of the report, as of the notebook behind it."""
+
+KINDS = {
+    chain.SOURCE: "sources that changed after a step read them",
+    chain.EDITED: "results that are not what their steps wrote",
+    chain.MISSING: "results that are missing",
+    chain.UNREADABLE: "entries of the ledger that are incomplete or edited",
+    chain.NO_ENTRY: "results that have no entry in the ledger",
+    chain.SETTINGS: "results made with different study settings",
+    chain.CODE: "results made by different code",
+    chain.OUTDATED: "results made from a different version of another result",
+}
+"""What the lines of a broken chain name, in their order."""
 
 
 class Checked(NamedTuple):
@@ -26,13 +41,56 @@ class Checked(NamedTuple):
     Attributes
     ----------
     line : str
-        One sentence, or a few.
+        A sentence, and below it an indented line for each kind of break and for what was not verified.
     closes : bool
-        Whether every link holds.
+        Whether there are results and every link that could be verified holds.
+    absent : tuple of str
+        The sources that are not there, which could not be verified.
     """
 
     line: str
     closes: bool
+    absent: tuple[str, ...] = ()
+
+
+class _Found:
+    """What a walk finds.
+
+    Attributes
+    ----------
+    breaks : dict of Break
+        Each once, in the order in which they were found.
+    entries : list
+        Every entry that can be read, with its place.
+    used : set of str
+        The first results of the steps on which the study rests.
+    """
+
+    def __init__(self, root: Path, notebook: Path) -> None:
+        self.breaks: dict[Break, None] = {}
+        self.used: set[str] = set()
+        self.releases: set[str] = set()
+        self.packages: set[str] = set()
+        self.chain = Chain(root, self._add)
+        self._notebook = str(notebook)
+        places = dict.fromkeys(place_of(file.parents[1]) for file in entry_files(root))
+        self.entries = [(place, entry) for place in places for entry in self.chain.entries(place)]
+
+    def _add(self, found: Break) -> None:
+        code = found.cause == self._notebook
+        self.breaks[found._replace(kind=chain.CODE, cause="") if code else found] = None
+
+    def use(self, entry: dict[str, Any]) -> None:
+        """Add an entry on which the study rests."""
+        self.used.add(_first(entry))
+        self.releases.add(release.named(entry.get("release")))
+        self.packages |= set(_other_versions(entry))
+
+    def named(self, kind: str) -> list[str]:
+        """Return what the breaks of a kind are about, each once: sources, or results."""
+        found = (one for one in self.breaks if one.kind == kind)
+        about_sources = kind in (chain.SOURCE, chain.ABSENT)
+        return list(dict.fromkeys(one.cause if about_sources else str(one.path) for one in found))
 
 
 def check(members: Family, results: Path, notebook: Path) -> Checked:
@@ -41,7 +99,7 @@ def check(members: Family, results: Path, notebook: Path) -> Checked:
     Parameters
     ----------
     members : Family
-        The study and its variants, as the study file is now.
+        The study and its variants, as the study file is now. Its sources need not be there.
     results : pathlib.Path
         The folder ``results``, from the working directory.
     notebook : pathlib.Path
@@ -53,43 +111,100 @@ def check(members: Family, results: Path, notebook: Path) -> Checked:
     """
     name = members.study.id
     root = results / name
+    command = f"Run `snakemake --config study={shlex.quote(str(members.path))}`"
     if not entry_files(root):
-        return Checked(f"{name}: there are no results yet.", closes=True)
+        return Checked(f"{name}: there are no results yet. {command}.", closes=False)
     try:
         if runs.is_running(root):
             return Checked(f"{name}: a run is in progress; check again when it has ended.", closes=False)
-        return Checked(f"{name}: {_walk(members, root, notebook)}", closes=True)
+        found = _walk(members, root, notebook)
+        missing = list(_missing(members, root))
     except InputError as error:
-        command = f"Run `snakemake --config study={shlex.quote(str(members.path))}`"
-        return Checked(f"{name}: the chain is broken: {str(error).replace(AGAIN, command)}", closes=False)
+        return Checked(f"{name}: {error}", closes=False)
+    absent = found.named(chain.ABSENT)
+    broken = [kind for kind in KINDS if found.named(kind)]
+    lines = [_broken(found, root, command) if broken else _closed(found, root)]
+    lines += [f"{KINDS[kind]}: {_few(found.named(kind))}{_made_by(found, kind)}" for kind in broken]
+    if absent:
+        lines.append(f"not verified, because they are not there or cannot be read: {_few(absent)}")
+    if found.packages:
+        lines.append(f"made with other versions than those installed: {_few(sorted(found.packages))}")
+    if missing:
+        lines.append(f"not made yet: {_few(missing)}")
+    if unknown := [str(path) for path in _without_entry(found, root) if not _is_declared(path, root)]:
+        lines.append(f"not made by any step: {_few(unknown)}")
+    return Checked("\n  ".join(lines), closes=not broken, absent=tuple(absent))
 
 
-def _walk(members: Family, root: Path, notebook: Path) -> str:
-    """Return what a closed chain consists of, what is missing, and which files no step made."""
-    chain, used, others = Chain(root), set(), set()
-    for member in _with_reference(members):
-        files = family.sources(member.study, members.path) | {"notebook": notebook}
-        for entry in chain.walk(partial(members.known_digest, member.place), _ends(member, root), files):
-            used.add(_first(entry))
-            others |= set(_other_versions(entry))
-    entries = [(place_of(file.parents[1]), read_entry(file)) for file in entry_files(root)]
+def _closed(found: _Found, root: Path) -> str:
+    """Return how many results lead back to the sources, and what made them."""
     numbers = {True: 0, False: 0}
-    known: set[Path] = set()
-    for place, entry in entries:
-        outputs = {located(root, place, line["path"]): line["sha256"] for line in entry["outputs"].values()}
-        chain.check_bytes(outputs)
-        numbers[_first(entry) in used] += len(outputs)
-        known |= outputs.keys()
-    parts = [f"the chain closes: {numbers[True]} results of {len(used)} steps lead back to the sources"]
+    for _, entry in found.entries:
+        numbers[_first(entry) in found.used] += len(entry["outputs"])
+    parts = [f"the chain closes: {numbers[True]} results of {len(found.used)} steps lead back to the sources"]
     if numbers[False]:
         parts.append(f"{numbers[False]} results that this study no longer uses are unchanged")
-    if others:
-        parts.append(f"made with other versions than those installed: {', '.join(sorted(others))}")
-    if missing := list(_missing(members, entries)):
-        parts.append(f"not made yet: {_few(missing)}")
-    if unknown := [str(path) for path in result_files(root) if path not in known]:
-        parts.append(f"not made by any step: {_few(unknown)}")
-    return "; ".join(parts) + "."
+    parts.append(f"made by {_few(sorted(found.releases), '; ')}")
+    return f"{root.name}: {'; '.join(parts)}."
+
+
+def _broken(found: _Found, root: Path, command: str) -> str:
+    """Return that the chain is broken, and what to do: what is there must not get lost by it."""
+    advice = f"{command} to compute again what does not hold"
+    if found.named(chain.EDITED):
+        advice += f"; it keeps edited results in {root / SET_ASIDE}"
+    if any(found.named(kind) for kind in (chain.SOURCE, chain.SETTINGS, chain.CODE)):
+        advice += ". To keep the results, restore the sources, the study file and the code with which they were made"
+    return f"{root.name}: the chain is broken. {advice}."
+
+
+def _made_by(found: _Found, kind: str) -> str:
+    """Return the releases that made the results that were made by different code."""
+    releases = sorted({one.cause for one in found.breaks if one.kind == kind == chain.CODE and one.cause})
+    return (
+        f"; they were made by {_few(releases, '; ')}, and this is {release.named(release.recorded())}"
+        if releases
+        else ""
+    )
+
+
+def _walk(members: Family, root: Path, notebook: Path) -> _Found:
+    """Return what holds and what does not, of the study and of its variants."""
+    found = _Found(root, notebook)
+    for member in _with_reference(members):
+        files = family.sources(member.study, members.path) | {"notebook": notebook}
+        ends = _ends(found, member, root)
+        for entry in found.chain.walk(partial(members.known_digest, member.place), ends, files):
+            found.use(entry)
+    for place, entry in found.entries:
+        lines = entry["outputs"].values()
+        found.chain.check_bytes({located(root, place, line["path"]): line["sha256"] for line in lines})
+    for path in _without_entry(found, root):
+        if _is_declared(path, root):
+            found.breaks[Break(chain.NO_ENTRY, path, "has no entry in the ledger")] = None
+    return found
+
+
+def _without_entry(found: _Found, root: Path) -> list[Path]:
+    """Return the files among the results of which no entry tells."""
+    known = {
+        located(root, place, line["path"])
+        for place, entry in found.entries
+        for line in entry["outputs"].values()
+    }
+    return [path for path in result_files(root) if path not in known]
+
+
+def _is_declared(path: Path, root: Path) -> bool:
+    """Return whether a step makes a file of this name, at this place."""
+    name = chain.shown(path, root)
+    if name.startswith("reports/"):
+        return path.stem == REPORT and path.suffix in {".html", ".pdf"}
+    inside = name.removeprefix(f"{chain.place_of_path(name)}/")
+    try:
+        return steps.table_of(inside).path.count("/") == inside.count("/")
+    except ValueError:
+        return False
 
 
 def _other_versions(entry: dict[str, Any]) -> Iterator[str]:
@@ -105,7 +220,7 @@ def _first(entry: dict[str, Any]) -> str:
     return str(next(iter(entry["outputs"].values()))["path"])
 
 
-def _ends(member: Member, root: Path) -> list[Path]:
+def _ends(found: _Found, member: Member, root: Path) -> list[Path]:
     """Return the results with which the walk for a study or a variant begins."""
     rules = set(steps.last_rules(member.study))
     if not member.place:
@@ -113,12 +228,12 @@ def _ends(member: Member, root: Path) -> list[Path]:
         rules |= {"report", "compare_protection", *(f"compare_variants.{table}" for table in compared)}
     elif not member.labels:  # the attack on the file before protection, whose rates alone are made
         rules = {"rate", "stratify"}
-    ends = []
-    for file in sorted((root / member.place / "ledger").glob("*.json")):
-        entry = read_entry(file)
-        if entry["step"] in rules:
-            ends += [located(root, member.place, line["path"]) for line in entry["outputs"].values()]
-    return ends
+    return [
+        located(root, member.place, line["path"])
+        for place, entry in found.entries
+        if place == member.place and entry["step"] in rules
+        for line in entry["outputs"].values()
+    ]
 
 
 def _with_reference(members: Family) -> list[Member]:
@@ -129,9 +244,9 @@ def _with_reference(members: Family) -> list[Member]:
     return [reference, *(member for member in members.members if member.place), *before]
 
 
-def _missing(members: Family, entries: list[tuple[str, dict[str, Any]]]) -> Iterator[str]:
-    """Yield in words what the study asks for and no step has made."""
-    rules = {(place, entry["rule"]) for place, entry in entries}
+def _missing(members: Family, root: Path) -> Iterator[str]:
+    """Yield in words what the study asks for and has no entry, not even one that cannot be read."""
+    rules = {(place_of(file.parents[1]), file.stem.partition(".")[0]) for file in entry_files(root)}
     if ("", "report") not in rules:
         yield "the report"
     for member in members.members:
@@ -141,6 +256,7 @@ def _missing(members: Family, entries: list[tuple[str, dict[str, Any]]]) -> Iter
                 yield f"the results of `{rule}`{variant}"
 
 
-def _few(names: list[str]) -> str:
+def _few(names: Iterable[str], separator: str = ", ") -> str:
+    names = list(names)
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return ", ".join(names[:MAX_NAMES]) + more
+    return separator.join(names[:MAX_NAMES]) + more

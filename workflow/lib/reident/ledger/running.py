@@ -22,7 +22,7 @@ from reident.errors import InputError
 from reident.ledger import runs
 from reident.ledger.chain import AGAIN, Chain, gathers, place_of, place_of_path, root_of, sealed, shown
 from reident.ledger.stored import Sink, Written, encoded, read, sync_folder, temporary, write, write_temporary
-from reident.pipeline import family
+from reident.pipeline import family, release
 from reident.pipeline.digests import library_digest, sha256, versions
 from reident.pipeline.parts import digest
 from reident.pipeline.steps import STEPS
@@ -189,6 +189,7 @@ class Step:
                 name: self._line(self.outputs[name], written.sha256, written.size, written.rows)
                 for name, written in self._written.items()
             },
+            "release": release.recorded(),
             "versions": versions(),
         }
         kept = {shown(path, self.root): runs.set_aside(self.root, path) for path in self.outputs.values()}

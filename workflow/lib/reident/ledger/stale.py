@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 from reident.errors import InputError
 from reident.ledger.chain import (
     PartDigest,
-    changed_source,
+    changed_sources,
     digest,
     entry_files,
     inputs,
@@ -29,8 +29,8 @@ from reident.pipeline.digests import library_digest
 SET_ASIDE = "set-aside"
 """The folder in a study's results that keeps results which their steps did not write."""
 
-NOT_RESULTS = {"ledger", "logs", "benchmarks", "confidential", SET_ASIDE}
-"""Folders in a study's results that hold no results."""
+NOT_RESULTS = {"ledger", "logs", "benchmarks", "confidential", "sealed", SET_ASIDE}
+"""Folders in a study's results and reports that hold no results."""
 
 Known: TypeAlias = dict[str, tuple[PartDigest, dict[str, Path]]]
 """By the place of their results: the digests of what the steps take, and the files outside the results that they
@@ -153,4 +153,4 @@ def _holds(
         return False
     if entry.content["library_digest"] != library_digest(rule, metric):
         return False
-    return changed_source(entry.content, sources, now) is None
+    return not any(changed_sources(entry.content, sources, now))

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from reident.errors import InputError
 from reident.pipeline.comparison import Compared
-from reident.pipeline.parts import digest
+from reident.pipeline.parts import digest, resolving
 from reident.pipeline.steps import STEPS
 from reident.sections.variants import label_of
 from reident.study import model as studies
@@ -272,8 +272,8 @@ def sources(study: Study, path: Path) -> dict[str, Path]:
 
 
 def _content(study: Study) -> str:
-    """Return the digest of everything but the list of variants, which is equal for equal studies."""
-    return digest(study.model_copy(update={"variants": ()}))
+    """Return the digest of everything that a result depends on, which is equal for equal studies."""
+    return digest(resolving(study).model_copy(update={"variants": ()}))
 
 
 def _labels(study: Study, whole: dict[str, Any]) -> dict[str, str]:

@@ -39,6 +39,7 @@ from reident.sections.codes import Coding, normaliser
 from reident.sections.exact import rational_text
 from reident.sections.filerisk import POPULATION, UNPERTURBED
 from reident.sections.matching import Matching
+from reident.sections.seal import Seal
 from reident.study.model import Study
 from reident.verdict.parts import Judging
 
@@ -55,6 +56,11 @@ def variables(study: Study) -> tuple[Variable, ...]:
 def _unlabelled(variables: tuple[SectionT, ...]) -> tuple[SectionT, ...]:
     """Return variables without the labels of their codes, which change no number."""
     return tuple(variable.model_copy(update={"labels": {}}) for variable in variables)
+
+
+def resolving(study: Study) -> Study:
+    """Return the study without how it is sealed, which changes none of its results."""
+    return study.model_copy(update={"seal": Seal()})
 
 
 def simulating(study: Study) -> Section:

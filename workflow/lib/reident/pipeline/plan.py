@@ -5,7 +5,7 @@ Asking has no side effects. Every method that a rule calls gives a function of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -31,17 +31,17 @@ LARGE_SHARD = 10**9
 
 
 def load_families(paths: list[Path]) -> dict[str, Family]:
-    """Return the studies of a run with their variants, by study id.
+    """Return the studies of a run with their variants, by study id; the files that they name need not be there.
 
     Raises
     ------
     InputError
-        For the first mistake of a study file, a file that it names and that is not there, or an id given twice.
+        For the first mistake of a study file, or an id given twice.
     """
     families: dict[str, Family] = {}
     for path in paths:
         member = Family(path)
-        family.check_files(member.members, path)
+        _ = member.members  # a mistake in a variant is one of the study file
         if (other := families.get(member.study.id)) is not None:
             raise InputError(
                 f"{path}: `id` must not be that of another study of this run ({other.path}). Change one of the two."
@@ -49,6 +49,26 @@ def load_families(paths: list[Path]) -> dict[str, Family]:
         families[member.study.id] = member
     return families
 
+
+def check_files(families: Mapping[str, Family], targets: Iterable[str]) -> None:
+    """Check that the files that the studies of a run name exist, unless no target of the run is a step.
+
+    Commands, such as ``check``, answer without the sources.
+
+    Raises
+    ------
+    InputError
+        For the first file that does not.
+    """
+    commands = set(targets)
+    if commands and not commands & {ALL, *steps.STEPS}:
+        return
+    for members in families.values():
+        family.check_files(members.members, members.path)
+
+
+ALL = "all"
+"""The rule that makes everything."""
 
 JUDGED = {
     "prepared": "prepared/warnings.csv",

@@ -85,6 +85,27 @@ def force_stale(dag: type, stale: Callable[[str], Iterable[Path]]) -> None:
     dag.update_needrun = update_needrun  # type: ignore[attr-defined]
 
 
+def check_before_graph(dag: type, check: Callable[[set[str]], None]) -> None:
+    """Call a function before the graph of jobs is built: while the workflow is read, its targets are not known.
+
+    Parameters
+    ----------
+    dag : type
+        Snakemake's ``DAG``.
+    check : callable
+        Takes the names of the rules that are targets; none if a target is a file.
+    """
+    init = dag.init  # type: ignore[attr-defined]
+
+    @wraps(init)
+    async def init_checked(self: Any, *arguments: Any, **named: Any) -> None:
+        rules = {rule.name for rule in self.targetrules} | self.target_jobs_rules
+        check(set() if self.targetfiles else rules)
+        await init(self, *arguments, **named)
+
+    dag.init = init_checked  # type: ignore[attr-defined]
+
+
 def check_before_report(workflow: Any, check: Callable[[], None]) -> None:
     """Call a function before ``--report`` gathers results; no setting of a workflow tells of that option.
 

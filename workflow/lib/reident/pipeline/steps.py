@@ -104,7 +104,7 @@ def _steps() -> Iterator[Step]:
     yield Step(
         "resolve",
         ("study.model", "study.reading", "pipeline.family"),
-        _of_study(lambda study: study),
+        _of_study(parts.resolving),
         _always,
         (),
         tables.RESOLVE,

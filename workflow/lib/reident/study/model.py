@@ -38,6 +38,7 @@ from reident.sections.linkage import (
 )
 from reident.sections.matching import ConfidentialFile, Matching, SyntheticFile
 from reident.sections.microaggregation import ORIGINAL, Microaggregate
+from reident.sections.seal import Seal
 from reident.sections.simulation import (
     HouseholdSurvey,
     LocalAuthorities,
@@ -145,6 +146,8 @@ class Study(Section):
         description="The values to compare. Every combination of them is computed as a variant of the study, and the "
         f"report compares the rates of the study and its variants. At most {MAX_VARIANTS} combinations.",
     )
+
+    seal: Seal = Field(default_factory=Seal, description="What `snakemake seal` makes of the study. Source: METHODS §10.")
 
     @property
     def chosen(self) -> dict[str, Section]:
@@ -384,9 +387,9 @@ def load(path: Path) -> Study:
         raise studyfile.explain(error, path, data, node, known_keys()) from None
 
 
-def known_keys() -> list[str]:
-    """Return every key that a study file may have, for suggestions in messages."""
-    schema = Study.model_json_schema()
+def known_keys(model: type[Section] = Study) -> list[str]:
+    """Return every key that a study file may have, or a file of another model, for suggestions in messages."""
+    schema = model.model_json_schema()
     sections = [schema, *schema["$defs"].values()]
     return sorted({key for section in sections for key in section.get("properties", ())})
 
@@ -402,8 +405,12 @@ def plain(study: Study) -> dict[str, Any]:
 
 
 def canonical_json(study: Study) -> str:
-    """Return the study with every default as JSON text; equal studies have equal texts."""
-    return json.dumps(plain(study), ensure_ascii=False, sort_keys=True, indent=1) + "\n"
+    """Return the study with every default as JSON text; equal studies have equal texts.
+
+    How a study is sealed changes none of its results, and is left out.
+    """
+    content = {key: value for key, value in plain(study).items() if key != "seal"}
+    return json.dumps(content, ensure_ascii=False, sort_keys=True, indent=1) + "\n"
 
 
 def parse(text: str) -> Study:

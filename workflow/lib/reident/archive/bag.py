@@ -1,0 +1,270 @@
+"""A bag as one zip file: the same bytes for the same content, each byte read and hashed once (METHODS §10).
+
+A bag is written under a temporary name, synced and renamed. The names in it begin with its digest, which is known at the
+end: the headers are written with zeros in its place, and corrected before the file is closed.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import unicodedata
+import uuid
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from reident.archive import layout
+from reident.errors import InputError
+from reident.ledger import stored
+
+CHUNK = 2**20
+LEVEL = 6
+TIME = (1980, 1, 1, 0, 0, 0)
+"""The first time that a zip file can have: nothing in a bag tells when it was made."""
+
+PACKED = (".gz", ".parquet", ".pdf", ".png", ".zsav")
+"""Endings of files that are stored as they are."""
+
+_HEADER = 30
+"""Bytes of the header of a file before its name."""
+
+_UNPORTABLE = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|%]|(?:^|/)\.{1,2}(?:/|$)|[. ](?:/|$)')
+"""What a name in a bag must not have: somewhere it could not be unpacked, or a manifest would have to escape it."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class Item(NamedTuple):
+    """A file of the payload.
+
+    Attributes
+    ----------
+    path : str
+        In the bag, for example ``data/outputs.json``.
+    content : bytes or pathlib.Path
+        The bytes, or the file that has them.
+    sha256 : str
+        Of a file, the digest that it had when it was collected.
+    """
+
+    path: str
+    content: bytes | Path
+    sha256: str = ""
+
+
+class Bag(NamedTuple):
+    """A bag that was written: its file, the digest that names it, how many files it has, and its signature if any."""
+
+    path: Path
+    digest: str
+    files: int
+    signature: bytes | None
+
+
+class Sealed(NamedTuple):
+    """What a signature of a bag rests on.
+
+    Attributes
+    ----------
+    name : str
+        Of the bag and its folder.
+    tag_manifest : bytes
+    report : dict
+        The SHA-256 of each file of the report, by its name.
+    signatures : dict
+        The signatures and sign-offs, by their paths in the bag.
+    """
+
+    name: str
+    tag_manifest: bytes
+    report: dict[str, str]
+    signatures: dict[str, bytes]
+
+
+def write(
+    folder: Path,
+    study: str,
+    payload: Iterable[Item],
+    info: Mapping[str, str],
+    sign: Callable[[bytes, Mapping[str, bytes]], Mapping[str, bytes]],
+) -> Bag:
+    """Write a bag into a folder.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+    study : str
+        The id of the study.
+    payload : iterable of Item
+    info : mapping
+        Lines of ``bag-info.txt``.
+    sign : callable
+        ``sign(tag_manifest, signatures)`` gives the signatures of the bag by their paths, from those that a bag of the
+        same name already has.
+
+    Raises
+    ------
+    InputError
+        If a file changed since it was collected, a name is not portable, or the disk is full.
+    """
+    items = sorted(payload)
+    _check_names([item.path for item in items])
+    made = stored.temporary(folder / f"{study}.zip")
+    folder.chmod(0o700)
+    for left in folder.glob(".*.part"):  # Of a command that was killed; only one can run in a working directory.
+        left.unlink(missing_ok=True)
+    try:
+        with os.fdopen(os.open(made, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as stream:
+            bag = _fill(stream, folder, study, items, info, sign)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(made, bag.path)  # noqa: PTH105 - as atomic as it can be
+    except OSError as error:
+        raise explain(error, folder) from None
+    finally:
+        made.unlink(missing_ok=True)
+    stored.sync_folder(folder)
+    return bag
+
+
+def _fill(
+    stream: IO[bytes],
+    folder: Path,
+    study: str,
+    items: list[Item],
+    info: Mapping[str, str],
+    sign: Callable[[bytes, Mapping[str, bytes]], Mapping[str, bytes]],
+) -> Bag:
+    """Write the content of a bag; its name is known once the tag manifest is."""
+    top = f"{study}-{'0' * 16}"
+    with zipfile.ZipFile(stream, "w") as archive:
+        sizes, manifest = 0, ""
+        for item in items:
+            sha512, size = _add(archive, top, item)
+            manifest += f"{sha512}  {item.path}\n"
+            sizes += size
+        identifier = uuid.uuid5(uuid.NAMESPACE_OID, hashlib.sha512(manifest.encode()).hexdigest())
+        lines = {**info, "External-Identifier": identifier.urn, "Payload-Oxum": f"{sizes}.{len(items)}"}
+        tags = {
+            layout.DECLARATION: "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
+            layout.INFO: "".join(f"{key}: {' '.join(value.split())}\n" for key, value in sorted(lines.items())),
+            layout.PAYLOAD_MANIFEST: manifest,
+        }
+        added = {name: _add(archive, top, Item(name, tags[name].encode()))[0] for name in sorted(tags)}
+        tag_manifest = "".join(f"{sha512}  {name}\n" for name, sha512 in added.items()).encode()
+        _add(archive, top, Item(layout.TAG_MANIFEST, tag_manifest))
+        name = layout.name(study, tag_manifest)
+        path = folder / f"{name}.zip"
+        signatures = sign(tag_manifest, read(path).signatures if path.exists() else {})
+        for file, content in sorted(signatures.items()):
+            _add(archive, top, Item(file, content))
+        _rename(archive, stream, top, name)
+        number = len(archive.filelist)
+    return Bag(path, layout.digest(tag_manifest), number, signatures.get(layout.SEAL_SIGNATURE))
+
+
+def _add(archive: zipfile.ZipFile, top: str, item: Item) -> tuple[str, int]:
+    """Write a file into the zip and return its SHA-512 and size; each byte is read once."""
+    content = item.content
+    header = zipfile.ZipInfo(f"{top}/{item.path}", TIME)
+    header.create_system, header.external_attr = 3, 0o100600 << 16
+    header.file_size = content.stat().st_size if isinstance(content, Path) else len(content)
+    as_it_is = item.path.startswith((layout.SOURCES, layout.SIGNATURES)) or item.path.endswith(PACKED)
+    header.compress_type = zipfile.ZIP_STORED if as_it_is else zipfile.ZIP_DEFLATED
+    header._compresslevel = LEVEL  # type: ignore[attr-defined]  # noqa: SLF001 - `open` takes it from nowhere else
+    sha512, sha256, size = hashlib.sha512(), hashlib.sha256(), 0
+    with archive.open(header, "w") as target:
+        for chunk in _chunks(content):
+            sha512.update(chunk)
+            if item.sha256:
+                sha256.update(chunk)
+            size += len(chunk)
+            target.write(chunk)
+    if item.sha256 not in ("", sha256.hexdigest()):
+        raise InputError(f"{content} changed while it was being sealed. Run the same command again.")
+    return sha512.hexdigest(), size
+
+
+def _chunks(content: bytes | Path) -> Iterator[bytes]:
+    if isinstance(content, bytes):
+        yield content
+        return
+    with content.open("rb", buffering=0) as stream:
+        while chunk := stream.read(CHUNK):
+            yield chunk
+
+
+def _rename(archive: zipfile.ZipFile, stream: IO[bytes], top: str, name: str) -> None:
+    """Give the folder of a bag its name, as long as the one before it; the directory at the end is not yet written."""
+    for header in archive.filelist:
+        stream.seek(header.header_offset + _HEADER)
+        stream.write(name.encode())
+        header.filename = name + header.filename.removeprefix(top)
+
+
+def _check_names(names: list[str]) -> None:
+    """Refuse names that some system could not unpack, or could not tell apart."""
+    seen = set()
+    for name in names:
+        shown = name.removeprefix(layout.STUDY)
+        if _UNPORTABLE.search(name) or unicodedata.normalize("NFC", name) != name or len(shown.encode()) > 200:
+            raise InputError(
+                f"`{ascii(shown)[1:-1]}` must not be the name of a file in a sealed study: some systems cannot have "
+                "such a file. Rename it in plain letters and digits."
+            )
+        if name.casefold() in seen:
+            raise InputError(f"`{shown}` must not be the name of two files of a sealed study. Rename one of them.")
+        seen.add(name.casefold())
+
+
+def read(path: Path) -> Sealed:
+    """Return what a signature of a bag rests on, and see that it holds: name, tag manifest, manifest, report.
+
+    Raises
+    ------
+    InputError
+        If the file is not a bag of a study, or these do not agree.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            top = archive.namelist()[0].split("/")[0]
+            tags = archive.read(f"{top}/{layout.TAG_MANIFEST}")
+            manifest = archive.read(f"{top}/{layout.PAYLOAD_MANIFEST}")
+            names = [name.removeprefix(f"{top}/") for name in archive.namelist()]
+            report = {name: archive.read(f"{top}/{name}") for name in names if name.startswith(layout.REPORT)}
+            signed = {
+                name: archive.read(f"{top}/{name}") for name in names if layout.SIGNED_FILES.fullmatch(name)
+            }
+    except (zipfile.BadZipFile, KeyError, IndexError, NotImplementedError, RuntimeError):
+        raise InputError(f"{path} is not a sealed study. Name the zip file that `snakemake seal` made.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}). Check the path.") from None
+    listed = dict(line.split("  ", 1)[::-1] for line in manifest.decode(errors="replace").splitlines() if "  " in line)
+    holds = top.endswith(f"-{layout.digest(tags)}")
+    holds &= f"{hashlib.sha512(manifest).hexdigest()}  {layout.PAYLOAD_MANIFEST}\n" in tags.decode(errors="replace")
+    if not holds or any(listed.get(name) != hashlib.sha512(content).hexdigest() for name, content in report.items()):
+        raise InputError(f"{path} is not as it was sealed. Get the file again from who sealed it.")
+    hashes = {name.removeprefix(layout.REPORT): hashlib.sha256(content).hexdigest() for name, content in report.items()}
+    return Sealed(top, tags, hashes, signed)
+
+
+def append(path: Path, name: str, files: Mapping[str, bytes]) -> None:
+    """Add files to a bag that is a copy of its own, and sync it; what is there stays as it is."""
+    with path.open("r+b") as stream:
+        with zipfile.ZipFile(stream, "a") as archive:
+            for file, content in sorted(files.items()):
+                _add(archive, name, Item(file, content))
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def explain(error: OSError, path: Path) -> InputError:
+    """Return one sentence for an error of the disk."""
+    if error.errno in _FULL:
+        return InputError(f"{path}: the disk is full. Make room on the disk and run the same command again.")
+    where = error.filename or path
+    return InputError(f"{where}: the file cannot be read or written ({error.strerror}). Check it and its folder.")

@@ -1,0 +1,285 @@
+"""What goes into a bag, from the ledger of a finished study (METHODS §10).
+
+The results are those behind the report: the chain is followed from it back to the sources, through comparisons to the
+variants that they compare. Of results that hold data a bag has the digests alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from reident.archive import content, layout
+from reident.archive.bag import Item
+from reident.archive.crate import Crate
+from reident.errors import InputError
+from reident.ledger import stored
+from reident.ledger.chain import Chain, inputs, located, place_of_path
+from reident.pipeline import release
+from reident.pipeline.digests import sha256 as sha256_of
+from reident.pipeline.family import Family
+from reident.pipeline.steps import table_of
+from reident.study import model as studies
+from reident.study.named_files import named_files
+
+Entry = dict[str, Any]
+Line = dict[str, Any]
+
+NOTEBOOK = "disclosure-review.ipynb"
+"""The result at the end of every chain: what the report is rendered from."""
+
+CODE = (
+    "Snakefile", "workflow", "profiles", "config", "docs", "Makefile", "README.md", "CHANGELOG.md", "LICENSE",
+    "CITATION.cff", "pyproject.toml", "requirements.lock", "environment.yml",
+)  # fmt: skip
+"""Files and folders of a checkout that a study is run with and read by."""
+
+_NO_CODE = re.compile(r"(?:^|/)(?:\.|__pycache__/)|~$|\.(?:pyc|swp|orig|svg|png)$|^config/studies/")
+"""Caches, what editors leave, figures of documents, and studies, since others than the sealed one may be in work."""
+
+_SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,10}")
+
+
+def collect(members: Family, results: Path, notebook: Path) -> list[Item]:
+    """Return the payload of the bag of a study whose chain closes.
+
+    Parameters
+    ----------
+    members : Family
+        The study and its variants.
+    results : pathlib.Path
+        The folder ``results``.
+    notebook : pathlib.Path
+        What the report is made from, in the checkout whose code goes into the bag.
+
+    Raises
+    ------
+    InputError
+        If the study has no report, or a file to be included is not there.
+    """
+    root, checkout = results / members.study.id, notebook.parents[2]
+    entries = chain_of(root)
+    made, read, named = outputs(entries, root), sources(entries, root, members), code_files(members)
+    documents = {
+        layout.OUTPUTS: {"outputs": made},
+        layout.INPUTS: {"inputs": read, "files": [line for line, _ in named]},
+        layout.RELEASE: release.describe(checkout),
+        layout.DECISION: decision(members, root),
+        layout.COST: cost(entries, root, [*made, *read]),
+    }
+    crate = Crate(members.study, members.path.name, documents)
+    items = [Item(path, as_json(document)) for path, document in documents.items()]
+    items += [Item(layout.CRATE, as_json(crate.describe()))]
+    items += _results(made, root)
+    items += _ledger(entries, root)
+    items += _study(members)
+    items += [Item(layout.PAYLOAD + line["bag"], path, line["sha256"]) for line, path in named]
+    items += [Item(layout.CODE + name, checkout / name) for name in checkout_files(checkout)]
+    return items + _sources(read, members)
+
+
+def as_json(value: Any) -> bytes:
+    """Return a value as JSON text, equal for equal values."""
+    text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, allow_nan=False)
+    return f"{text}\n".encode()
+
+
+def chain_of(root: Path) -> list[Entry]:
+    """Return the entries behind the report of a study, by the path of their first result.
+
+    Parameters
+    ----------
+    root : pathlib.Path
+        ``results/{study}``.
+
+    Raises
+    ------
+    InputError
+        If there is no report, or an entry is not there.
+    """
+    chain = Chain(root)
+    used: dict[str, Entry] = {}
+    todo = [NOTEBOOK]
+    while todo:
+        path = todo.pop()
+        entry, _ = chain.maker(path)
+        if entry is None:
+            what = "the report has not been made" if path == NOTEBOOK else f"{path} has no entry in the ledger"
+            raise InputError(f"{root}: {what}. Run the study to its end before you seal it.")
+        if (name := next(iter(entry["outputs"].values()))["path"]) not in used:
+            used[name] = entry
+            todo += [line["path"] for line in inputs(entry) if not line["path"].startswith("source:")]
+    return [used[name] for name in sorted(used)]
+
+
+def outputs(entries: Iterable[Entry], root: Path) -> list[Line]:
+    """Return the outputs to recreate: every result, with what tells it from any other, by path."""
+    lines = (line for entry in entries for line in entry["outputs"].values())
+    return [_output(line, located(root, "", line["path"])) for line in sorted(lines, key=lambda line: line["path"])]
+
+
+def _output(line: Line, path: Path) -> Line:
+    name = line["path"]
+    rendered = name.startswith("reports/")
+    holds = "labels" if rendered else table_of(path).holds
+    bag = f"tables/{name}" if holds == "aggregates" else None
+    if rendered:
+        bag = f"report/{path.name}"
+    elif path.name == "study.json":
+        bag = f"study/{name}"
+    return {
+        **{key: line.get(key) for key in ("path", "sha256", "size", "rows")},
+        "content": content.digest(path),
+        "holds_data": holds != "aggregates",
+        "equal": "report" if rendered or name == NOTEBOOK else "bytes",
+        "bag": bag,
+    }
+
+
+def sources(entries: Iterable[Entry], root: Path, members: Family) -> list[Line]:
+    """Return the source files that steps read, by their paths as the study file has them."""
+    found: dict[tuple[str, str], Line] = {}
+    for entry, side, line in _reads(entries, members):
+        study = members.at(_place(entry))
+        path, sha256 = study.sources[side].path, line["sha256"]
+        suffix = _SUFFIX.fullmatch(Path(path).suffix)
+        bag = f"inputs/{sha256}{suffix[0] if suffix else ''}" if members.study.seal.inputs == "include" else None
+        first = {"path": path, "sha256": sha256, "size": line["size"], "rows": None, "sides": [], "bag": bag}
+        known = found.setdefault((path, sha256), first)
+        known["sides"] = sorted({side, *known["sides"]})
+        if known["rows"] is None:
+            label = "file" if entry["rule"] == "prepare_filerisk" and side == study.risk.side else side
+            known["rows"] = _rows(entry, root, label.replace("_", " "))
+    return [found[key] for key in sorted(found)]
+
+
+def _reads(entries: Iterable[Entry], members: Family) -> Iterator[tuple[Entry, str, Line]]:
+    """Yield every source file that a step read, with the side that it is."""
+    for entry in entries:
+        sides = members.at(_place(entry)).sources
+        for name, lines in entry["inputs"].items():
+            if (side := name.removeprefix("source_")) in sides:
+                yield from ((entry, side, line) for line in lines if line["path"].startswith("source:"))
+
+
+def _place(entry: Entry) -> str:
+    """Return the place of a step's results: empty, or ``variants/…``."""
+    return place_of_path(next(iter(entry["outputs"].values()))["path"])
+
+
+def _rows(entry: Entry, root: Path, file: str) -> int | None:
+    """Return how many rows of a file came in, by the row account of a step; None if it has no such line."""
+    if "account" not in entry["outputs"]:
+        return None
+    account = stored.read_csv(root / entry["outputs"]["account"]["path"])
+    rows = account.loc[(account["file"] == file) & (account["cause"] == "in"), "rows"]
+    return int(rows.iloc[0]) if len(rows) else None
+
+
+def code_files(members: Family) -> list[tuple[Line, Path]]:
+    """Return the files that a study names beside its sources, such as scoring functions, with where they are."""
+    folder, found = members.path.parent, dict[str, tuple[Line, Path]]()
+    for study in {"": members.study, **{member.place: member.study for member in members.members}}.values():
+        data = {file.path for file in study.sources.values()}
+        for name in sorted(set(named_files(study).values()) - data):
+            sha256 = sha256_of(folder / name)
+            inside = not Path(name).is_absolute() and ".." not in Path(name).parts
+            bag = f"study/{Path(name).as_posix()}" if inside else f"study/elsewhere/{sha256}{Path(name).suffix}"
+            size = (folder / name).stat().st_size
+            found[name] = {"path": name, "sha256": sha256, "size": size, "bag": bag}, folder / name
+    return [found[name] for name in sorted(found)]
+
+
+def decision(members: Family, root: Path) -> Line:
+    """Return the rule of decision of a study, and what it came to."""
+    tables = {name: root / f"verdict/{name}.csv" for name in ("summary", "limits", "warnings")}
+    rule = members.study.decision
+    return {
+        "rule": None if rule is None else rule.model_dump(mode="json", exclude_none=True),
+        **{name: _records(stored.read_csv(path)) for name, path in tables.items()},
+    }
+
+
+def _records(table: pd.DataFrame) -> list[Line]:
+    """Return the lines of a table in JSON's types, None where a cell is empty."""
+    return json.loads(table.to_json(orient="records", double_precision=15))
+
+
+def cost(entries: Iterable[Entry], root: Path, files: Iterable[Line]) -> Line:
+    """Return what each step took as it was measured, and their totals; None where it was not measured."""
+    steps = [{"step": f"{_place(entry)}/{entry['step']}".lstrip("/"), **_measured(entry, root)} for entry in entries]
+
+    def known(name: str) -> list[float]:
+        return [step[name] for step in steps if step[name] is not None]
+
+    total = {
+        "seconds": round(sum(known("seconds")), 2),
+        "cpu_seconds": round(sum(known("cpu_seconds")), 2),
+        "peak_memory_mb": max(known("memory_mb"), default=None),
+        "disk_bytes": sum(file["size"] for file in files),
+    }
+    return {"steps": steps, "total": total}
+
+
+def _measured(entry: Entry, root: Path) -> Line:
+    """Return what Snakemake measured of a step."""
+    path = root / _place(entry) / "benchmarks" / f"{entry['step']}.tsv"
+    names = {"seconds": "s", "cpu_seconds": "cpu_time", "memory_mb": "max_rss"}
+    try:
+        head, *_, last = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return dict.fromkeys(names)
+    cells = dict(zip(head.split("\t"), last.split("\t"), strict=False))
+    return {name: _number(cells.get(column, "")) for name, column in names.items()}
+
+
+def _number(cell: str) -> float | None:
+    """Return a measured number; None where there is none."""
+    try:
+        number = float(cell)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def checkout_files(checkout: Path) -> list[str]:
+    """Return the sources of a checkout, by their paths in it: never tests, caches, results or other studies."""
+    paths = [path for name in CODE for path in (checkout / name, *(checkout / name).rglob("*")) if path.is_file()]
+    names = sorted(path.relative_to(checkout).as_posix() for path in paths)
+    return [name for name in names if not _NO_CODE.search(name)]
+
+
+def _results(made: Iterable[Line], root: Path) -> Iterator[Item]:
+    for line in made:
+        if line["bag"] is not None:
+            yield Item(layout.PAYLOAD + line["bag"], located(root, "", line["path"]), line["sha256"])
+
+
+def _ledger(entries: Iterable[Entry], root: Path) -> Iterator[Item]:
+    for entry in entries:
+        name = f"{_place(entry)}/ledger/{entry['step']}.json".lstrip("/")
+        yield Item(f"{layout.LEDGER}{name}", root / name)
+
+
+def _study(members: Family) -> Iterator[Item]:
+    """Yield the study file, and each variant in full."""
+    yield Item(f"{layout.STUDY}{members.path.name}", members.path)
+    for member in members.members:
+        if member.place:
+            text = studies.canonical_json(member.study)
+            yield Item(f"{layout.STUDY}{member.place}/study.json", text.encode())
+
+
+def _sources(read: Iterable[Line], members: Family) -> list[Item]:
+    """Return the source files, where the study includes them."""
+    files = {line["bag"]: (members.path.parent / line["path"], line["sha256"]) for line in read if line["bag"]}
+    for path, _ in files.values():
+        if not path.is_file():
+            raise InputError(f"{path} does not exist. Put it back, or set `seal: {{inputs: hashes}}` in the study.")
+    return [Item(layout.PAYLOAD + bag, path, sha256) for bag, (path, sha256) in files.items()]

@@ -1,0 +1,104 @@
+"""``snakemake seal``: a finished study as one file (METHODS §10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from reident.archive import bag as bags
+from reident.archive import layout, signing
+from reident.archive.collect import collect
+from reident.errors import InputError
+from reident.ledger import stored
+from reident.ledger.chain import located
+from reident.ledger.check import check
+from reident.pipeline import release
+from reident.pipeline.family import Family
+
+RESULTS = Path("results")
+"""The folder of the results, from the working directory."""
+
+
+def run(studies: list[str], notebook: str, cores: int) -> tuple[list[str], int]:  # noqa: ARG001
+    """Seal studies, each into one bag.
+
+    Parameters
+    ----------
+    studies : list of str
+        The study files.
+    notebook : str
+        What the report is made from, in the checkout whose code goes into the bag.
+    cores : int
+
+    Returns
+    -------
+    tuple
+        The lines to print, and the exit status: 0 if every study is sealed.
+    """
+    lines, status = [], 0
+    for file in studies:
+        try:
+            lines += seal(Family(Path(file)), Path(notebook))
+        except InputError as error:
+            lines.append(f"Error: {error}")
+            status = 1
+    return lines, status
+
+
+def seal(members: Family, notebook: Path) -> list[str]:
+    """Seal one study, and return what to print.
+
+    Raises
+    ------
+    InputError
+        If its chain does not close, it has no report, or the bag cannot be signed or written.
+    """
+    study, root = members.study, RESULTS / members.study.id
+    if not (answer := check(members, RESULTS, notebook)).closes:
+        raise InputError(f"{answer.line} Seal the study when `snakemake check` finds no error.")
+    info = {
+        "Bag-Software-Agent": f"reident {release.version(notebook.parents[2]) or '(version unknown)'}",
+        "Bagging-Date": str(study.date or ""),
+        "External-Description": study.title or study.id,
+        "Internal-Sender-Identifier": study.id,
+        "Source-Organization": study.agency,
+        layout.VERSION_LABEL: layout.VERSION,
+    }
+    key = study.seal.sign_with and members.path.parent / Path(study.seal.sign_with).expanduser()
+    payload = collect(members, RESULTS, notebook)
+    folder = located(root, "", "reports/sealed")
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    info = {label: value for label, value in info.items() if value}
+    bag = bags.write(folder, study.id, payload, info, partial(_signatures, key or None))
+    lines = [
+        f"{study.id}: sealed as {bag.path} ({bag.path.stat().st_size / 1e6:,.1f} MB, {bag.files} files).",
+        f"{study.id}: its digest is {bag.digest}. Tell the auditor this digest, apart from the file.",
+    ]
+    if bag.signature is None:
+        return [*lines, f"{study.id}: not signed. Name a key with `seal: {{sign_with: PATH}}` in the study to sign it."]
+    return [*lines, f"{study.id}: signed by {signing.fingerprint(bag.signature)}."]
+
+
+def _signatures(key: Path | None, tag_manifest: bytes, old: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the signatures of a bag: those that it has, and that of the key if it is another one.
+
+    The signatures of some keys differ each time: one that holds stays, so that sealing again gives the same bytes.
+    """
+    if key is None:
+        return dict(old)
+    made = signing.sign(tag_manifest, key)
+    kept = old.get(layout.SEAL_SIGNATURE)
+    same = kept is not None and _holds(tag_manifest, kept, made)
+    return {**old, layout.SEAL_SIGNATURE: kept if kept is not None and same else made}
+
+
+def _holds(tag_manifest: bytes, kept: bytes, made: bytes) -> bool:
+    """Return whether a signature is valid, and by the key of another one."""
+    try:
+        return signing.verify(tag_manifest, kept).key == signing.verify(tag_manifest, made).key
+    except ValueError:
+        return False
+
+
+__all__ = ["run", "seal"]

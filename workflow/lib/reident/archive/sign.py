@@ -1,0 +1,93 @@
+"""``snakemake sign``: a board's decision, signed and added to a bag, which keeps its name and its digest (METHODS §10)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from reident.archive import bag as bags
+from reident.archive import layout, signing
+from reident.errors import InputError
+from reident.ledger import stored
+from reident.sections.seal import SignOff
+from reident.study import model as studies
+from reident.study import reading as studyfile
+
+
+def run(bag: str | None, signoff: str | None, key: str | None, cores: int) -> tuple[list[str], int]:  # noqa: ARG001
+    """Sign a decision with a key, and add it to a bag.
+
+    Parameters
+    ----------
+    bag, signoff, key : str or None
+        The paths of the bag, of the file with the decision, and of the key.
+    cores : int
+
+    Returns
+    -------
+    tuple
+        The lines to print, and the exit status.
+
+    Raises
+    ------
+    InputError
+    """
+    for name, value in (("bag", bag), ("signoff", signoff), ("key", key)):
+        if not value:
+            raise InputError(f"config: `{name}` is missing. Name it with `--config bag=ZIP signoff=YAML key=PATH`.")
+    path, decision = Path(str(bag)), load(Path(str(signoff)))
+    sealed = bags.read(path)
+    text = statement(decision, sealed)
+    signature = signing.sign(text, Path(str(key)).expanduser())
+    signer = signing.verify(text, signature)
+    name = f"{layout.SIGNATURES}{signer.key}.json"
+    if name in sealed.signatures:
+        raise InputError(
+            f"{path} has a sign-off by the key {signer.fingerprint}. Use the key of another person, or seal the study "
+            "again."
+        )
+    add(path, sealed.name, {name: text, name.removesuffix("json") + "sig": signature})
+    line = f"{path}: {decision.board}: {decision.decision}, signed by {signer.fingerprint}."
+    return [line, f"{path}: its digest is still {layout.digest(sealed.tag_manifest)}."], 0
+
+
+def load(path: Path) -> SignOff:
+    """Read and check the file of a sign-off.
+
+    Raises
+    ------
+    InputError
+        With the file, line and key of the first mistake, what is wrong, and what to do.
+    """
+    data, node = studyfile.read(path)
+    try:
+        return SignOff.model_validate(data)
+    except ValidationError as error:
+        raise studyfile.explain(error, path, data, node, studies.known_keys(SignOff)) from None
+
+
+def statement(decision: SignOff, sealed: bags.Sealed) -> bytes:
+    """Return what is signed: the decision, and the digests of the tag manifest and of the report."""
+    bound = {"tag_manifest": hashlib.sha512(sealed.tag_manifest).hexdigest(), "report": sealed.report}
+    content = {**decision.model_dump(mode="json"), **bound}
+    return (json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+
+
+def add(path: Path, name: str, files: dict[str, bytes]) -> None:
+    """Add signatures to a bag: another file takes the place of the old one, complete or not at all."""
+    made = stored.temporary(path)
+    try:
+        shutil.copyfile(path, made)
+        made.chmod(0o600)
+        bags.append(made, name, files)
+        os.replace(made, path)  # noqa: PTH105 - as atomic as it can be
+    except OSError as error:
+        raise bags.explain(error, path) from None
+    finally:
+        made.unlink(missing_ok=True)
+    stored.sync_folder(path.parent)

@@ -1,0 +1,282 @@
+"""``snakemake verify``: whether a bag is, byte for byte, what was sealed and signed (METHODS §10)."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from reident.archive import consistency, layout, signing
+from reident.archive.container import printable, refusal, shown
+from reident.archive.unpack import Content, Unpacked, staging, unpack
+from reident.errors import InputError
+from reident.sections.seal import SignOff as Decision
+
+_DECLARATION = b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
+_LINE = re.compile(r"([0-9a-f]{128})  (\S.*)")
+_OXUM = re.compile(r"^Payload-Oxum: (\d+\.\d+)$", re.MULTILINE | re.ASCII)
+_LAYOUT = re.compile(rf"^{layout.INFO_VERSION}: (.*)$", re.MULTILINE)
+_REWRITTEN = "a bag that somebody rewrote as a whole cannot be told from the one that was sealed"
+
+
+class SignOff(NamedTuple):
+    """What somebody decided on a bag, and signed.
+
+    Attributes
+    ----------
+    signer : reident.archive.signing.Signer
+    content : dict
+        ``board``, ``decision``, ``conditions``, ``names`` and ``date``, and the digests to which they are bound.
+    """
+
+    signer: signing.Signer
+    content: dict[str, Any]
+
+
+class Verified(NamedTuple):
+    """A bag that holds.
+
+    Attributes
+    ----------
+    folder : pathlib.Path
+        The unpacked bag; the zip file itself where nothing was to be unpacked.
+    study : str
+        The id of the study.
+    digest : str
+    release : dict
+        What made the results, see ``layout.RELEASE``.
+    signed_by : reident.archive.signing.Signer or None
+        Who signed the seal.
+    sign_offs : tuple of SignOff
+    warnings : tuple of str
+        What a reader of the bag must know, a sentence or two each.
+    """
+
+    folder: Path
+    study: str
+    digest: str
+    release: dict[str, Any]
+    signed_by: signing.Signer | None
+    sign_offs: tuple[SignOff, ...]
+    warnings: tuple[str, ...]
+
+
+def run(bag: str | None, signers: str | None, cores: int) -> tuple[list[str], int]:  # noqa: ARG001
+    """Verify a bag without unpacking it.
+
+    Parameters
+    ----------
+    bag, signers : str or None
+        The paths of the bag and of the file of allowed signers.
+    cores : int
+
+    Returns
+    -------
+    tuple
+        The lines to print, and the exit status.
+
+    Raises
+    ------
+    InputError
+        If anything does not hold.
+    """
+    if not bag:
+        raise InputError("config: `bag` is missing. Name a bag with `--config bag=PATH`.")
+    path = Path(bag)
+    unpacked = unpack(path)
+    verified = _verify(path, unpacked, Path(signers).expanduser() if signers else None)
+    size = sum(content.size for content in unpacked.files.values())
+    lines = [
+        f"{path}: every byte is as its manifests say: {len(unpacked.files):,} files, {size:,} bytes.",
+        f"Study: {verified.study}, made with reident {verified.release['version'] or '(version unknown)'}.",
+        f"Digest: {verified.digest}. Compare it with the one that the agency published.",
+    ]
+    if verified.signed_by is not None:
+        lines.append(f"Sealed by {_name(verified.signed_by)}.")
+    lines += map(_decision, verified.sign_offs)
+    lines += [f"Warning: {warning}" for warning in verified.warnings]
+    return [printable(line) for line in lines], 0
+
+
+def open_bag(path: Path, into: Path, signers: Path | None = None) -> Verified:
+    """Unpack a bag and verify it; nothing of a bag that does not hold is left.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The zip file.
+    into : pathlib.Path
+        A folder for unpacked bags alone, which is made; a folder in it with the name of the bag is replaced.
+    signers : pathlib.Path or None
+        A file of allowed signers (``man ssh-keygen``): the seal and each sign-off must then be by one of them.
+
+    Returns
+    -------
+    Verified
+
+    Raises
+    ------
+    InputError
+        If anything does not hold.
+    """
+    with staging(into) as folder:
+        unpacked = unpack(path, folder)
+        verified = _verify(path, unpacked, signers)
+        target = into / unpacked.top
+        if target.exists():
+            shutil.rmtree(target)
+        (folder / unpacked.top).rename(target)
+    return verified._replace(folder=target)
+
+
+def _verify(path: Path, unpacked: Unpacked, signers: Path | None) -> Verified:
+    """See that the files of a bag are those that were sealed, that their signatures hold, and that they agree."""
+    top, files = unpacked
+    for name in (layout.TAG_MANIFEST, layout.PAYLOAD_MANIFEST, layout.DECLARATION, layout.INFO):
+        if name not in files:
+            raise refusal(path, f"{shown(name)} is missing")
+    tag_manifest = files[layout.TAG_MANIFEST].text
+    study = top.rpartition("-")[0]
+    name = layout.name(study, tag_manifest)
+    if top != name:
+        raise refusal(
+            path, f"the digest of the bag is {layout.digest(tag_manifest)}, not the one in its name"
+        )
+    if path.name != f"{name}.zip":
+        raise InputError(
+            f"{path}: the file of this bag must be named {name}.zip. If that is the digest that the agency published, "
+            "rename the file; otherwise do not use it."
+        )
+    if files[layout.DECLARATION].text != _DECLARATION:
+        raise refusal(path, f"{shown(layout.DECLARATION)} must declare BagIt 1.0 in UTF-8")
+    _check_files(path, files)
+    signed_by, sign_offs, warnings = _check_signatures(path, files, signers)
+    release = consistency.check(path, study, files)
+    return Verified(path, study, layout.digest(tag_manifest), release, signed_by, sign_offs, tuple(warnings))
+
+
+def _check_files(path: Path, files: dict[str, Content]) -> None:
+    """See that each file is in a manifest, and as the manifest says."""
+    tags = _check_manifest(path, files, layout.TAG_MANIFEST)
+    for name in (layout.DECLARATION, layout.INFO, layout.PAYLOAD_MANIFEST):
+        if name not in tags:
+            raise refusal(path, f"{shown(name)} is not in {shown(layout.TAG_MANIFEST)}")
+    info = files[layout.INFO].text.decode(errors="replace")
+    if any(version != layout.VERSION for version in _LAYOUT.findall(info)):
+        raise InputError(
+            f"{path}: the bag was sealed by a newer release of reident, whose bags this one cannot read. "
+            "Verify it with that release, or a later one."
+        )
+    payload = _check_manifest(path, files, layout.PAYLOAD_MANIFEST)
+    sizes = [content.size for name, content in files.items() if name.startswith(layout.PAYLOAD)]
+    if _OXUM.findall(info) != [f"{sum(sizes)}.{len(sizes)}"]:
+        raise refusal(path, f"`Payload-Oxum` in {shown(layout.INFO)} is not the size and number of the files")
+    for name in files:
+        listed = payload if name.startswith(layout.PAYLOAD) else tags
+        if name not in listed and name != layout.TAG_MANIFEST and not layout.SIGNED_FILES.fullmatch(name):
+            raise refusal(path, f"{shown(name)} is not in a manifest")
+
+
+def _check_manifest(path: Path, files: dict[str, Content], name: str) -> set[str]:
+    """See that the files of a manifest are as it says; return their paths."""
+    listed: set[str] = set()
+    lines = files[name].text.decode(errors="replace").split("\n")
+    if lines.pop():
+        raise refusal(path, f"{shown(name)} must end with a line end")
+    for number, line in enumerate(lines, 1):
+        match = _LINE.fullmatch(line)
+        if match is None or match[2] in listed:
+            raise refusal(
+                path, f"line {number} of {shown(name)} must be the digest and the path of another file"
+            )
+        sha512, file = match.groups()
+        if file.startswith(layout.PAYLOAD) != (name == layout.PAYLOAD_MANIFEST):
+            raise refusal(path, f"line {number} of {shown(name)} must not be about {shown(file)}")
+        if file not in files:
+            raise refusal(path, f"{shown(file)} is missing")
+        if files[file].sha512 != sha512:
+            raise refusal(path, f"{shown(file)} is not what was sealed")
+        listed.add(file)
+    return listed
+
+
+def _check_signatures(
+    path: Path, files: dict[str, Content], signers: Path | None
+) -> tuple[signing.Signer | None, tuple[SignOff, ...], list[str]]:
+    """See that the seal and the sign-offs are signed, by the signers if these are known."""
+    names = {name for name in files if layout.SIGNED_FILES.fullmatch(name)}
+    signed_by, warnings = None, []
+    if layout.SEAL_SIGNATURE in names:
+        signed_by = _signer(path, files, layout.TAG_MANIFEST, layout.SEAL_SIGNATURE, signers)
+    elif signers is not None:
+        raise refusal(path, "nobody signed the bag")
+    else:
+        warnings.append(
+            f"nobody signed the bag: {_REWRITTEN}. Compare its digest with the one that the agency published."
+        )
+    sign_offs = []
+    for name in sorted(names - {layout.SEAL_SIGNATURE}):
+        pair = [name.rpartition(".")[0] + ending for ending in (".json", ".sig")]
+        if not names.issuperset(pair):
+            raise refusal(path, f"{shown(name)} must have both the decision and its signature")
+        if name == pair[0]:
+            sign_offs.append(
+                SignOff(_signer(path, files, name, pair[1], signers), _sign_off(path, files, name))
+            )
+            if not name.endswith(f"/{sign_offs[-1].signer.key}.json"):
+                raise refusal(path, f"{shown(name)} must have the name of the key that signed it")
+    if signers is None and (signed_by or sign_offs):
+        warnings.append(
+            "whether the signers are who they say is not known. Name a file of allowed signers with `signers=PATH`."
+        )
+    return signed_by, tuple(sign_offs), warnings
+
+
+def _signer(
+    path: Path, files: dict[str, Content], name: str, signature: str, signers: Path | None
+) -> signing.Signer:
+    """Return who signed a file of the bag."""
+    try:
+        return signing.verify(files[name].text, files[signature].text, signers)
+    except ValueError as error:
+        raise InputError(f"{path}: {shown(signature)} {error}") from None
+
+
+def _sign_off(path: Path, files: dict[str, Content], name: str) -> dict[str, Any]:
+    """Return the content of a sign-off, which is about this bag and this report."""
+    content = consistency.read(path, files, name)
+    report = {
+        file.removeprefix(layout.REPORT): part.sha256
+        for file, part in files.items()
+        if file.startswith(layout.REPORT)
+    }
+    sealed = hashlib.sha512(files[layout.TAG_MANIFEST].text).hexdigest()
+    if (content.get("tag_manifest"), content.get("report")) != (sealed, report):
+        raise refusal(path, f"{shown(name)} is about another bag, or another report")
+    try:
+        Decision.model_validate(
+            {key: value for key, value in content.items() if key not in {"tag_manifest", "report"}}
+        )
+    except ValidationError:
+        raise refusal(path, f"{shown(name)} is not a complete sign-off") from None
+    return content
+
+
+def _name(signer: signing.Signer) -> str:
+    """Return who signed, as far as it is known."""
+    return (
+        f"{signer.principal} ({signer.fingerprint})" if signer.principal else f"the key {signer.fingerprint}"
+    )
+
+
+def _decision(sign_off: SignOff) -> str:
+    """Return what was decided, in a line."""
+    content = sign_off.content
+    names = ", ".join(f"{person['name']} ({person['role']})" for person in content["names"])
+    conditions = "".join(f" Condition: {condition.rstrip('.')}." for condition in content["conditions"])
+    decided = f"{content['board']} decided on {content['date']}: {content['decision']}."
+    return f"{decided}{conditions} Named: {names}. Signed by {_name(sign_off.signer)}."
