@@ -174,7 +174,9 @@ def test_clustered_rates_have_the_intervals_of_the_studies(clustered):
     ]  # fmt: skip
     found = by_rate(*sides)
     one = Share(40, 400, 0.1, 0.02, 0.2)
-    assert (found["conditional_rate"].low, found["conditional_rate"].high) == pytest.approx(newcombe(one, one))
+    assert (found["conditional_rate"].low, found["conditional_rate"].high) == pytest.approx(
+        newcombe(one, one)
+    )
     assert found["confirmed_rate"].low is None
     other_level = sides[1]._replace(level=0.9)
     assert by_rate(sides[0], other_level)["conditional_rate"].low is None

@@ -79,7 +79,11 @@ def sources(release: Release) -> dict[str, dict[str, Any]]:
             if side not in _NOT_DATA:
                 for line in lines:
                     if line["path"].startswith(_FOLDERS):
-                        content = {"sha256": line["sha256"], "size": line["size"], "rows": rows.get(side)}
+                        content = {
+                            "sha256": line["sha256"],
+                            "size": line["size"],
+                            "rows": rows.get(side.replace("_", " ")),
+                        }
                         found.setdefault(side, content)
     return found
 
@@ -111,7 +115,7 @@ def variables(before: Release, after: Release) -> list[Change]:
     for where in LISTS:
         for name, one, other in _pairs(before.variables(where), after.variables(where)):
             if one is None or other is None:
-                found.append(Change(where, name, one and "", other and ""))
+                found.append(Change(where, name, None if one is None else "", None if other is None else ""))
             else:
                 found += [
                     Change(where, f"{name}.{path}", *values)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -21,14 +19,13 @@ from reident.archive.comparison import (
 )
 from reident.archive.differences import FELL, GREW, SAME, UNCLEAR
 from reident.archive.releases import is_bag, open_release
+from reident.archive.unpack import staging
 from reident.errors import InputError
 from reident.ledger.stored import encoded, sync_folder, write_temporary
 from reident.study import model as studies
 
 REPORTS = Path("reports/compare")
 NAME, RATES = "comparison", "rates.csv"
-STAGING = ".staging-"
-"""The name, up to a random part, of the folder into which bags are unpacked."""
 
 CONCLUSIONS = {
     GREW: "the risk grew",
@@ -81,24 +78,19 @@ def run(
                 "`snakemake compare --config before=BAG after=STUDY`."
             )
     _refuse_one_id([Path(str(path)) for path in paths.values()])
-    REPORTS.mkdir(parents=True, exist_ok=True)
-    for left in REPORTS.glob(f"{STAGING}*"):  # a killed comparison left it
-        shutil.rmtree(left)
-    # Beside the reports and not in the folder of the system: a bag may hold the inputs.
-    with tempfile.TemporaryDirectory(prefix=STAGING, dir=REPORTS) as staging:
-        releases = []
-        for side in SIDES:
-            into = Path(staging, side)
-            into.mkdir()
-            releases.append(open_release(str(paths[side]), into, Path(notebook), signers))
+    # Bags are unpacked beside the reports and not in the folder of the system: they may hold the inputs.
+    with staging(REPORTS) as folder:
+        releases = [
+            open_release(str(path), folder / side, Path(notebook), signers) for side, path in paths.items()
+        ]
         comparison = compare(*releases)
-        folder = REPORTS / "--".join(release.name for release in releases)
+        target = REPORTS / "--".join(release.name for release in releases)
         text = json.dumps(comparison.plain(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
         contents = {f"{NAME}.{suffix}": content for suffix, content in render(comparison).items()}
         contents |= {RATES: encoded(differences.table(comparison.rates)), f"{NAME}.json": text}
-        _write({folder / name: encoded(content) for name, content in contents.items()})
+        _write({target / name: encoded(content) for name, content in contents.items()})
     notes = [f"{release.name}: {note}" for release in releases for note in release.notes]
-    return [*notes, f"{folder / NAME}.html: {CONCLUSIONS[comparison.conclusion]}"], 0
+    return [*notes, f"{target / NAME}.html: {CONCLUSIONS[comparison.conclusion]}"], 0
 
 
 def _refuse_one_id(paths: list[Path]) -> None:

@@ -117,7 +117,7 @@ def open_release(path: str, into: Path, notebook: Path, signers: str | None) -> 
         If a bag does not verify, or if the chain of a study does not close or is not finished.
     """
     if is_bag(Path(path)):
-        verified = verify.open_bag(path, into, signers)
+        verified = verify.open_bag(Path(path), into, None if signers is None else Path(signers))
         return of_bag(verified.folder, tuple(verified.warnings))
     return of_study(Path(path), notebook)
 
@@ -130,7 +130,7 @@ def is_bag(path: Path) -> bool:
 def of_bag(folder: Path, notes: tuple[str, ...] = ()) -> Release:
     """Return the release in a verified bag, which is unpacked in a folder of its name."""
     study = json.loads((folder / layout.STUDY / RESOLVED).read_text(encoding="utf-8"))
-    return Release(folder.name, _complete(study), folder / layout.TABLES, folder / layout.LEDGER, notes)
+    return Release(folder.name, complete(study), folder / layout.TABLES, folder / layout.LEDGER, notes)
 
 
 def of_study(path: Path, notebook: Path) -> Release:
@@ -150,7 +150,7 @@ def of_study(path: Path, notebook: Path) -> Release:
     return release
 
 
-def _complete(study: dict[str, Any]) -> dict[str, Any]:
+def complete(study: dict[str, Any]) -> dict[str, Any]:
     """Return the study with the defaults of keys that its release did not have yet."""
     valid = _valid(study)
     return study if valid is None else plain(valid)

@@ -10,10 +10,10 @@ from reident.archive.comparison import Comparison
 from reident.report.layout import Column, paragraphs, table
 from reident.report.sentences import Sentences
 from reident.report.tables.common import without_repeats
-from reident.report.wording import count, declared, defined, escape, listed, number, sentence
+from reident.report.tables.releases import group_heading
+from reident.report.wording import count, defined, escape, listed, number, percent, sentence, without_unit
 
 TEXT = Sentences("releases")
-SEVERITY = Sentences("warnings")
 MAX_CHANGES = 40
 """Lines of a table of changes; the rest is in ``comparison.json``."""
 
@@ -78,22 +78,17 @@ def variables(comparison: Comparison) -> str:
     lines = comparison.lines("variables")
     if not lines:
         return TEXT("nothing")
-    words = [
-        (TEXT("gone"), TEXT("added"))[line.before is None]
-        if None in (line.before, line.after) and whole
-        else ""
-        for line, whole in ((line, "." not in line.what) for line in lines)
-    ]
+    whole = [line.before == "" or line.after == "" for line in lines]
     return _limited(
         TEXT("variables.caption"),
         lines,
         Column(TEXT("columns.variable"), [f"`{_code(line.what)}`" for line in lines], "l", "1fr"),
         Column(TEXT("columns.what"), [TEXT(f"variables.lists.{line.about}") for line in lines], "l"),
-        Column(TEXT("columns.only"), [word or TEXT("both_have") for word in words], "l"),
+        Column(TEXT("columns.only"), [_added(line) for line in lines], "l"),
         *_values(
             [
-                line if not word else line._replace(before=None, after=None)
-                for line, word in zip(lines, words, strict=True)
+                line._replace(before=None, after=None) if all_ else line
+                for line, all_ in zip(lines, whole, strict=True)
             ]
         ),
     )
@@ -158,7 +153,7 @@ def strata(comparison: Comparison) -> str | None:
     return _limited(
         TEXT("strata_caption"),
         lines,
-        Column(TEXT("columns.group"), [escape(line.about) for line in lines], "l", "1fr"),
+        Column(group_heading(comparison), [escape(line.about) for line in lines], "l", "1fr"),
         Column(TEXT("columns.only"), [_added(line) for line in lines], "l"),
         *sizes,
     )
@@ -250,5 +245,5 @@ def _quantity(name: str, value: float | None) -> str:
     if not defined(value):
         return TEXT("absent")
     if TEXT(f"quantities.{name}").endswith("(%)"):
-        return declared(float(f"{value:.4g}")).removesuffix("%").rstrip("\u00a0")
+        return without_unit(percent(value))
     return count(value) if value == round(value) else number(value)

@@ -18,6 +18,7 @@ from reident.report.wording import (
     escape,
     listed,
     percent,
+    sentence,
     some,
     span,
     without_unit,
@@ -38,20 +39,26 @@ MAX_GROUPS = 15
 """Lines of the tables by group."""
 
 MINUS = "\u2212"
+LEAST = 0.001
+"""Percentage points below which a difference is not shown in full."""
 
 
 def points(change: float | None) -> str:
-    """Return a difference of shares in percentage points, with its sign; one below 0.05 is never shown as 0.
+    """Return a difference of shares in percentage points, with its sign.
 
     Examples
     --------
-    >>> points(0.0123), points(-0.0004)
-    ('+1.2', '−0.04')
+    >>> points(0.0123), points(-0.0004), points(-0.000001)
+    ('+1.2', '−0.04', '<0.001')
     """
     if not defined(change):
         return UNDEFINED
-    sign = "+" if change > 0 else MINUS if change < 0 else ""
-    return sign + without_unit(percent(abs(change), None if abs(change) < 1 else 1))
+    size = 100 * abs(change)
+    if 0 < size < LEAST:
+        return f"<{LEAST}"
+    digits = 1 if size >= 0.1 or not size else 2 if size >= 0.01 else 3
+    shown = f"{size:.{digits}f}"
+    return ("+" if change > 0 else MINUS if change < 0 else "") + shown
 
 
 def level_of(comparison: Comparison) -> str:
@@ -62,6 +69,8 @@ def level_of(comparison: Comparison) -> str:
 def name_of(line: Difference) -> str:
     """Return a rate with its metric, both values and the difference, in words."""
     change = TEXT("points", change=points(line.change))
+    if line.low is not None:
+        change += TEXT("points_interval", low=points(line.low), high=points(line.high))
     fields = {"before": percent(line.before.rate), "after": percent(line.after.rate), "change": change}
     return TEXT("line", rate=TEXT(f"rates.{line.rate}"), metric=title(line.metric), **fields)
 
@@ -167,9 +176,9 @@ def _where(comparison: Comparison) -> str:
     grew = [line for line in lines if line.direction == GREW]
     higher = [line for line in lines if (line.change or 0) > 0 and line.direction != OPEN]
     if grew:
-        text = TEXT("where.grew", group=group_name(grew[0]), line=name_of(grew[0]))
+        text = TEXT("where.grew", group=group_name(comparison, grew[0]), line=name_of(grew[0]))
     elif higher:
-        text = TEXT("where.unclear", group=group_name(higher[0]), line=name_of(higher[0]))
+        text = TEXT("where.unclear", group=group_name(comparison, higher[0]), line=name_of(higher[0]))
     else:
         text = TEXT("where.none")
     return f"{TEXT('where.lead')} {text} {by_chance(comparison)}".rstrip()
@@ -192,9 +201,15 @@ def _strata_change(comparison: Comparison) -> str:
     return TEXT("change", before=names[0], after=names[1])
 
 
-def group_name(line: Difference) -> str:
-    """Return the name of a group."""
-    return escape(" · ".join(line.group or ()))
+def group_name(comparison: Comparison, line: Difference) -> str:
+    """Return the name of a group in a sentence: each strata variable with its value."""
+    pairs = zip(sorted(comparison.after.variables("strata")), line.group or (), strict=True)
+    return escape(" · ".join(f"{name} {value}" for name, value in pairs))
+
+
+def group_heading(comparison: Comparison) -> str:
+    """Return the heading of a column of groups: the names of the strata variables."""
+    return escape(" · ".join(sorted(comparison.after.variables("strata"))))
 
 
 def _verdict(comparison: Comparison) -> str:
@@ -237,7 +252,7 @@ def _measures(comparison: Comparison) -> list[str]:
         ]
         lead = TEXT("file_risk_lead") if name == "file_risk" else TEXT("matching_lead")
         if shown:
-            texts.append(f"{lead} {TEXT('measured', measures=listed(shown).capitalize())}")
+            texts.append(f"{lead} {TEXT('measured', measures=sentence(listed(shown)))}")
     return texts
 
 
@@ -265,7 +280,7 @@ def front_rates(comparison: Comparison) -> str | None:
     sizes = next((line for line in lines if line.rate == RISK[0]), lines[0])
     records = [some(size or 0, "released record") for size in (sizes.before.records, sizes.after.records)]
     return table(
-        TEXT("front_table", before=records[0], after=records[1]), *_columns(comparison, lines, intervals=True)
+        TEXT("front_table", before=records[0], after=records[1]), *_columns(comparison, lines, own=False)
     )
 
 
@@ -278,9 +293,7 @@ def all_rates(comparison: Comparison) -> str | None:
     if not lines:
         return None
     caption = TEXT("table_exact") if comparison.same_records else TEXT("table")
-    return paragraphs(
-        table(caption, *_columns(comparison, lines, intervals=True), kind="compact"), reading(comparison)
-    )
+    return paragraphs(table(caption, *_columns(comparison, lines), kind="compact"), reading(comparison))
 
 
 def reading(comparison: Comparison) -> str:
@@ -298,34 +311,34 @@ def reading(comparison: Comparison) -> str:
     return block("reading", *texts)
 
 
-def _columns(comparison: Comparison, lines: Sequence[Difference], *, intervals: bool) -> list[Column]:
-    """Return the columns of a table of differences; metrics that repeat are left out."""
+def _columns(comparison: Comparison, lines: Sequence[Difference], *, own: bool = True) -> list[Column]:
+    """Return the columns of a table of differences, with the interval of each release if `own`."""
     names = [f"**{title(line.metric)}**" for line in lines]
     shown = [name if at == 0 or names[at - 1] != name else "" for at, name in enumerate(names)]
     columns = [
         Column(HEADING("metric"), shown, "l"),
         Column(TEXT("columns.rate"), [TEXT(f"rates.{line.rate}") for line in lines], "l", "1fr"),
-        Column(TEXT("columns.before"), [_share(line.before) for line in lines]),
-        Column(TEXT("columns.after"), [_share(line.after) for line in lines]),
+        Column(TEXT("columns.before"), [_share(line.before, own=own) for line in lines]),
+        Column(TEXT("columns.after"), [_share(line.after, own=own) for line in lines]),
         Column(TEXT("columns.change"), [points(line.change) for line in lines]),
     ]
-    if intervals and any(line.low is not None for line in lines):
+    if any(line.low is not None for line in lines):
         heading = TEXT("columns.interval", level=level_of(comparison))
         columns.append(Column(heading, [_interval(line) for line in lines]))
     columns.append(Column(TEXT("columns.only"), [TEXT(f"marks.{line.direction}") for line in lines], "l"))
     return columns
 
 
-def _share(share: Share) -> str:
-    """Return a rate with its interval below the figures."""
+def _share(share: Share, *, own: bool) -> str:
+    """Return a rate, and its interval if `own`."""
     rate = without_unit(percent(share.rate))
-    if share.low is None or share.rate is None:
+    if not own or share.low is None or share.rate is None:
         return rate
     return f"{rate} [{without_unit(span(share.low, share.high))}]{{.aside}}"
 
 
 def _interval(line: Difference) -> str:
-    return UNDEFINED if line.low is None else f"{points(line.low)} – {points(line.high)}"
+    return UNDEFINED if line.low is None else TEXT("span", low=points(line.low), high=points(line.high))
 
 
 # The groups
@@ -340,15 +353,17 @@ def group_rates(comparison: Comparison) -> str | None:
     tables = []
     if up:
         caption = TEXT("groups_caption", shown=len(shown[0]), total=len(lines))
-        tables.append(_by_group(caption, shown[0]))
+        tables.append(_by_group(comparison, caption, shown[0]))
     if down:
-        tables.append(_by_group(TEXT("groups_fell_caption", shown=len(shown[1])), shown[1]))
+        tables.append(_by_group(comparison, TEXT("groups_fell_caption", shown=len(shown[1])), shown[1]))
     return paragraphs(*tables, by_chance(comparison)) if tables else None
 
 
-def _by_group(caption: str, lines: Sequence[Difference]) -> str:
+def _by_group(comparison: Comparison, caption: str, lines: Sequence[Difference]) -> str:
     columns = [
-        Column(TEXT("columns.group"), [group_name(line) for line in lines], "l", "1fr"),
+        Column(
+            group_heading(comparison), [escape(" · ".join(line.group or ())) for line in lines], "l", "1fr"
+        ),
         Column(HEADING("metric"), [title(line.metric) for line in lines], "l"),
         Column(TEXT("columns.rate"), [TEXT(f"rates.{line.rate}") for line in lines], "l"),
         Column(TEXT("columns.before"), [_counted(line.before) for line in lines]),
