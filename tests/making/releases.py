@@ -17,13 +17,15 @@ from reident.pipeline.tables import WHOLE
 SIDES = {"puf": "prepare", "eif": "prepare", "iuf": "prepare", "confidential": "prepare_matching"}
 """The sources of a study, with the step that reads each."""
 
+DEFAULT = Shape()
+
 Counts = Mapping[str, tuple[int, int, int]]
 """Released, suspected and confirmed records by metric."""
 
 
 def release(
     folder: Path,
-    shape: Shape = Shape(),
+    shape: Shape = DEFAULT,
     *,
     name: str = "mock",
     counts: Counts | None = None,

@@ -198,12 +198,19 @@ def groups(release: Release, other: Release) -> dict[str, Group]:
 
 
 def strata(before: Release, after: Release) -> list[Change]:
-    """Compare the strata: added, gone, and the records of each."""
-    own = []
-    for release, other in ((before, after), (after, before)):
-        named, manifest = groups(release, other), release.table(MANIFEST)
-        lines = [] if manifest is None or not named else manifest.to_dict("records")
-        own.append({named[line["stratum"]]: {size: int(line[size]) for size in SIZES} for line in lines})
+    """Compare the strata: added, gone, and the records of each; none where :func:`groups` cannot name them."""
+    named = [groups(before, after), groups(after, before)]
+    manifests = [release.table(MANIFEST) for release in (before, after)]
+    own = [
+        {
+            known[line["stratum"]]: {size: int(line[size]) for size in SIZES}
+            for line in manifest.to_dict("records")
+        }
+        for known, manifest in zip(named, manifests, strict=True)
+        if known and manifest is not None
+    ]
+    if len(own) < 2:
+        return []
     pairs = {group or (): sides for group, *sides in _pairs(*own)}
     return [Change(" · ".join(group), "records", *pairs[group]) for group in sorted(pairs)]
 
