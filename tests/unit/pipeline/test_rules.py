@@ -33,7 +33,11 @@ class Rule(NamedTuple):
 def rules():
     text = "\n".join(path.read_text(encoding="utf-8") for path in sorted(WORKFLOW.glob("rules/*.smk")))
     blocks = re.split(r"^(?:rule|checkpoint) (\w+):\n", text, flags=re.MULTILINE)[1:]
-    return {name: rule(body) for name, body in zip(blocks[::2], blocks[1::2], strict=True) if "\n    output:\n" in body}
+    return {
+        name: rule(body)
+        for name, body in zip(blocks[::2], blocks[1::2], strict=True)
+        if "\n    output:\n" in body
+    }
 
 
 def rule(body):

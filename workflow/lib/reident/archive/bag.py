@@ -1,7 +1,7 @@
 """A bag as one zip file: the same bytes for the same content, each byte read and hashed once (METHODS §10).
 
-A bag is written under a temporary name, synced and renamed. The names in it begin with its digest, which is known at the
-end: the headers are written with zeros in its place, and corrected before the file is closed.
+A bag is written under a temporary name, synced and renamed. The names in it have its digest, which is known at the end:
+the headers are written with zeros in its place, and corrected before the file is closed.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import re
-import unicodedata
 import uuid
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,6 +16,8 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from reident.archive import layout
+from reident.archive.container import printable
+from reident.archive.unpack import name_problem
 from reident.errors import InputError
 from reident.ledger import stored
 
@@ -31,9 +31,6 @@ PACKED = (".gz", ".parquet", ".pdf", ".png", ".zsav")
 
 _HEADER = 30
 """Bytes of the header of a file before its name."""
-
-_UNPORTABLE = re.compile(r'[\x00-\x1f\x7f\\:*?"<>|%]|(?:^|/)\.{1,2}(?:/|$)|[. ](?:/|$)')
-"""What a name in a bag must not have: somewhere it could not be unpacked, or a manifest would have to escape it."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -65,32 +62,12 @@ class Bag(NamedTuple):
     signature: bytes | None
 
 
-class Sealed(NamedTuple):
-    """What a signature of a bag rests on.
-
-    Attributes
-    ----------
-    name : str
-        Of the bag and its folder.
-    tag_manifest : bytes
-    report : dict
-        The SHA-256 of each file of the report, by its name.
-    signatures : dict
-        The signatures and sign-offs, by their paths in the bag.
-    """
-
-    name: str
-    tag_manifest: bytes
-    report: dict[str, str]
-    signatures: dict[str, bytes]
-
-
 def write(
     folder: Path,
     study: str,
     payload: Iterable[Item],
     info: Mapping[str, str],
-    sign: Callable[[bytes, Mapping[str, bytes]], Mapping[str, bytes]],
+    sign: Callable[[bytes, Path], Mapping[str, bytes]],
 ) -> Bag:
     """Write a bag into a folder.
 
@@ -103,8 +80,7 @@ def write(
     info : mapping
         Lines of ``bag-info.txt``.
     sign : callable
-        ``sign(tag_manifest, signatures)`` gives the signatures of the bag by their paths, from those that a bag of the
-        same name already has.
+        ``sign(tag_manifest, path)`` gives the signatures of the bag by their paths; `path` is its own.
 
     Raises
     ------
@@ -115,7 +91,9 @@ def write(
     _check_names([item.path for item in items])
     made = stored.temporary(folder / f"{study}.zip")
     folder.chmod(0o700)
-    for left in folder.glob(".*.part"):  # Of a command that was killed; only one can run in a working directory.
+    for left in folder.glob(
+        ".*.part"
+    ):  # Of a command that was killed; only one can run in a working directory.
         left.unlink(missing_ok=True)
     try:
         with os.fdopen(os.open(made, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b") as stream:
@@ -137,7 +115,7 @@ def _fill(
     study: str,
     items: list[Item],
     info: Mapping[str, str],
-    sign: Callable[[bytes, Mapping[str, bytes]], Mapping[str, bytes]],
+    sign: Callable[[bytes, Path], Mapping[str, bytes]],
 ) -> Bag:
     """Write the content of a bag; its name is known once the tag manifest is."""
     top = f"{study}-{'0' * 16}"
@@ -151,7 +129,9 @@ def _fill(
         lines = {**info, "External-Identifier": identifier.urn, "Payload-Oxum": f"{sizes}.{len(items)}"}
         tags = {
             layout.DECLARATION: "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
-            layout.INFO: "".join(f"{key}: {' '.join(value.split())}\n" for key, value in sorted(lines.items())),
+            layout.INFO: "".join(
+                f"{key}: {' '.join(value.split())}\n" for key, value in sorted(lines.items())
+            ),
             layout.PAYLOAD_MANIFEST: manifest,
         }
         added = {name: _add(archive, top, Item(name, tags[name].encode()))[0] for name in sorted(tags)}
@@ -159,7 +139,7 @@ def _fill(
         _add(archive, top, Item(layout.TAG_MANIFEST, tag_manifest))
         name = layout.name(study, tag_manifest)
         path = folder / f"{name}.zip"
-        signatures = sign(tag_manifest, read(path).signatures if path.exists() else {})
+        signatures = sign(tag_manifest, path)
         for file, content in sorted(signatures.items()):
             _add(archive, top, Item(file, content))
         _rename(archive, stream, top, name)
@@ -175,7 +155,7 @@ def _add(archive: zipfile.ZipFile, top: str, item: Item) -> tuple[str, int]:
     header.file_size = content.stat().st_size if isinstance(content, Path) else len(content)
     as_it_is = item.path.startswith((layout.SOURCES, layout.SIGNATURES)) or item.path.endswith(PACKED)
     header.compress_type = zipfile.ZIP_STORED if as_it_is else zipfile.ZIP_DEFLATED
-    header._compresslevel = LEVEL  # type: ignore[attr-defined]  # noqa: SLF001 - `open` takes it from nowhere else
+    header._compresslevel = LEVEL  # type: ignore[attr-defined]  # noqa: SLF001 - `open` takes it from here alone
     sha512, sha256, size = hashlib.sha512(), hashlib.sha256(), 0
     with archive.open(header, "w") as target:
         for chunk in _chunks(content):
@@ -185,7 +165,9 @@ def _add(archive: zipfile.ZipFile, top: str, item: Item) -> tuple[str, int]:
             size += len(chunk)
             target.write(chunk)
     if item.sha256 not in ("", sha256.hexdigest()):
-        raise InputError(f"{content} changed while it was being sealed. Run the same command again.")
+        raise InputError(
+            f"{item.path}: the file changed while it was being sealed. Run the same command again."
+        )
     return sha512.hexdigest(), size
 
 
@@ -211,45 +193,15 @@ def _check_names(names: list[str]) -> None:
     seen = set()
     for name in names:
         shown = name.removeprefix(layout.STUDY)
-        if _UNPORTABLE.search(name) or unicodedata.normalize("NFC", name) != name or len(shown.encode()) > 200:
+        if (problem := name_problem(name)) is not None:
             raise InputError(
-                f"`{ascii(shown)[1:-1]}` must not be the name of a file in a sealed study: some systems cannot have "
-                "such a file. Rename it in plain letters and digits."
+                f"`{printable(shown)}`: the name of a file in a sealed study must not {problem}. Rename the file."
             )
         if name.casefold() in seen:
-            raise InputError(f"`{shown}` must not be the name of two files of a sealed study. Rename one of them.")
+            raise InputError(
+                f"`{shown}` must not be the name of two files of a sealed study. Rename one of them."
+            )
         seen.add(name.casefold())
-
-
-def read(path: Path) -> Sealed:
-    """Return what a signature of a bag rests on, and see that it holds: name, tag manifest, manifest, report.
-
-    Raises
-    ------
-    InputError
-        If the file is not a bag of a study, or these do not agree.
-    """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            top = archive.namelist()[0].split("/")[0]
-            tags = archive.read(f"{top}/{layout.TAG_MANIFEST}")
-            manifest = archive.read(f"{top}/{layout.PAYLOAD_MANIFEST}")
-            names = [name.removeprefix(f"{top}/") for name in archive.namelist()]
-            report = {name: archive.read(f"{top}/{name}") for name in names if name.startswith(layout.REPORT)}
-            signed = {
-                name: archive.read(f"{top}/{name}") for name in names if layout.SIGNED_FILES.fullmatch(name)
-            }
-    except (zipfile.BadZipFile, KeyError, IndexError, NotImplementedError, RuntimeError):
-        raise InputError(f"{path} is not a sealed study. Name the zip file that `snakemake seal` made.") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror}). Check the path.") from None
-    listed = dict(line.split("  ", 1)[::-1] for line in manifest.decode(errors="replace").splitlines() if "  " in line)
-    holds = top.endswith(f"-{layout.digest(tags)}")
-    holds &= f"{hashlib.sha512(manifest).hexdigest()}  {layout.PAYLOAD_MANIFEST}\n" in tags.decode(errors="replace")
-    if not holds or any(listed.get(name) != hashlib.sha512(content).hexdigest() for name, content in report.items()):
-        raise InputError(f"{path} is not as it was sealed. Get the file again from who sealed it.")
-    hashes = {name.removeprefix(layout.REPORT): hashlib.sha256(content).hexdigest() for name, content in report.items()}
-    return Sealed(top, tags, hashes, signed)
 
 
 def append(path: Path, name: str, files: Mapping[str, bytes]) -> None:
@@ -267,4 +219,6 @@ def explain(error: OSError, path: Path) -> InputError:
     if error.errno in _FULL:
         return InputError(f"{path}: the disk is full. Make room on the disk and run the same command again.")
     where = error.filename or path
-    return InputError(f"{where}: the file cannot be read or written ({error.strerror}). Check it and its folder.")
+    return InputError(
+        f"{where}: the file cannot be read or written ({error.strerror}). Check it and its folder."
+    )

@@ -73,8 +73,13 @@ def collect(members: Family, results: Path, notebook: Path) -> list[Item]:
         layout.DECISION: decision(members, root),
         layout.COST: cost(entries, root, [*made, *read]),
     }
-    crate = Crate(members.study, members.path.name, documents)
-    items = [Item(path, as_json(document)) for path, document in documents.items()]
+    texts = {path: as_json(document) for path, document in documents.items()}
+    files = {layout.STUDY: members.path, layout.CODE: checkout / "Snakefile"}
+    sizes = {path: len(text) for path, text in texts.items()} | {
+        at: file.stat().st_size for at, file in files.items()
+    }
+    crate = Crate(members.study, members.path.name, documents, sizes)
+    items = [Item(path, text) for path, text in texts.items()]
     items += [Item(layout.CRATE, as_json(crate.describe()))]
     items += _results(made, root)
     items += _ledger(entries, root)
@@ -110,7 +115,9 @@ def chain_of(root: Path) -> list[Entry]:
         path = todo.pop()
         entry, _ = chain.maker(path)
         if entry is None:
-            what = "the report has not been made" if path == NOTEBOOK else f"{path} has no entry in the ledger"
+            what = (
+                "the report has not been made" if path == NOTEBOOK else f"{path} has no entry in the ledger"
+            )
             raise InputError(f"{root}: {what}. Run the study to its end before you seal it.")
         if (name := next(iter(entry["outputs"].values()))["path"]) not in used:
             used[name] = entry
@@ -121,7 +128,10 @@ def chain_of(root: Path) -> list[Entry]:
 def outputs(entries: Iterable[Entry], root: Path) -> list[Line]:
     """Return the outputs to recreate: every result, with what tells it from any other, by path."""
     lines = (line for entry in entries for line in entry["outputs"].values())
-    return [_output(line, located(root, "", line["path"])) for line in sorted(lines, key=lambda line: line["path"])]
+    return [
+        _output(line, located(root, "", line["path"]))
+        for line in sorted(lines, key=lambda line: line["path"])
+    ]
 
 
 def _output(line: Line, path: Path) -> Line:
@@ -149,7 +159,11 @@ def sources(entries: Iterable[Entry], root: Path, members: Family) -> list[Line]
         study = members.at(_place(entry))
         path, sha256 = study.sources[side].path, line["sha256"]
         suffix = _SUFFIX.fullmatch(Path(path).suffix)
-        bag = f"inputs/{sha256}{suffix[0] if suffix else ''}" if members.study.seal.inputs == "include" else None
+        bag = (
+            f"inputs/{sha256}{suffix[0] if suffix else ''}"
+            if members.study.seal.inputs == "include"
+            else None
+        )
         first = {"path": path, "sha256": sha256, "size": line["size"], "rows": None, "sides": [], "bag": bag}
         known = found.setdefault((path, sha256), first)
         known["sides"] = sorted({side, *known["sides"]})
@@ -190,7 +204,9 @@ def code_files(members: Family) -> list[tuple[Line, Path]]:
         for name in sorted(set(named_files(study).values()) - data):
             sha256 = sha256_of(folder / name)
             inside = not Path(name).is_absolute() and ".." not in Path(name).parts
-            bag = f"study/{Path(name).as_posix()}" if inside else f"study/elsewhere/{sha256}{Path(name).suffix}"
+            bag = (
+                f"study/{Path(name).as_posix()}" if inside else f"study/elsewhere/{sha256}{Path(name).suffix}"
+            )
             size = (folder / name).stat().st_size
             found[name] = {"path": name, "sha256": sha256, "size": size, "bag": bag}, folder / name
     return [found[name] for name in sorted(found)]
@@ -208,12 +224,15 @@ def decision(members: Family, root: Path) -> Line:
 
 def _records(table: pd.DataFrame) -> list[Line]:
     """Return the lines of a table in JSON's types, None where a cell is empty."""
-    return json.loads(table.to_json(orient="records", double_precision=15))
+    return table.astype(object).where(table.notna(), None).to_dict("records")
 
 
 def cost(entries: Iterable[Entry], root: Path, files: Iterable[Line]) -> Line:
     """Return what each step took as it was measured, and their totals; None where it was not measured."""
-    steps = [{"step": f"{_place(entry)}/{entry['step']}".lstrip("/"), **_measured(entry, root)} for entry in entries]
+    steps = [
+        {"step": f"{_place(entry)}/{entry['step']}".lstrip("/"), **_measured(entry, root)}
+        for entry in entries
+    ]
 
     def known(name: str) -> list[float]:
         return [step[name] for step in steps if step[name] is not None]
@@ -250,7 +269,9 @@ def _number(cell: str) -> float | None:
 
 def checkout_files(checkout: Path) -> list[str]:
     """Return the sources of a checkout, by their paths in it: never tests, caches, results or other studies."""
-    paths = [path for name in CODE for path in (checkout / name, *(checkout / name).rglob("*")) if path.is_file()]
+    paths = [
+        path for name in CODE for path in (checkout / name, *(checkout / name).rglob("*")) if path.is_file()
+    ]
     names = sorted(path.relative_to(checkout).as_posix() for path in paths)
     return [name for name in names if not _NO_CODE.search(name)]
 
@@ -278,8 +299,12 @@ def _study(members: Family) -> Iterator[Item]:
 
 def _sources(read: Iterable[Line], members: Family) -> list[Item]:
     """Return the source files, where the study includes them."""
-    files = {line["bag"]: (members.path.parent / line["path"], line["sha256"]) for line in read if line["bag"]}
+    files = {
+        line["bag"]: (members.path.parent / line["path"], line["sha256"]) for line in read if line["bag"]
+    }
     for path, _ in files.values():
         if not path.is_file():
-            raise InputError(f"{path} does not exist. Put it back, or set `seal: {{inputs: hashes}}` in the study.")
+            raise InputError(
+                f"{path} does not exist. Put it back, or set `seal: {{inputs: hashes}}` in the study."
+            )
     return [Item(layout.PAYLOAD + bag, path, sha256) for bag, (path, sha256) in files.items()]

@@ -13,8 +13,9 @@ import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from reident.archive.bag import LEVEL
 from reident.errors import InputError
 
 MAX_ENTRIES = 100_000
@@ -85,6 +86,13 @@ class Container:
     ----------
     path : pathlib.Path
 
+    Attributes
+    ----------
+    entries : list of Entry
+    packed_otherwise : list of str
+        The entries read so far whose compressed bytes are not those that the writer of bags makes of their content:
+        another version of zlib made them, or somebody changed them in a way that has no effect.
+
     Raises
     ------
     InputError
@@ -100,6 +108,7 @@ class Container:
         except PermissionError:
             raise InputError(f"{path} cannot be read. Change its permissions.") from None
         self.size = os.fstat(self._file).st_size
+        self.packed_otherwise: list[str] = []
         try:
             n, start, end = self._find_directory()
             self.entries = self._read_directory(n, self._bytes(start, end - start))
@@ -134,12 +143,12 @@ class Container:
         if wide:
             n_end += _LOCATOR_64.size + _END_64.size
             record = self._bytes(self.size - n_end, _END_64.size)
-            *_, n, length, start = _END_64.unpack(record.ljust(_END_64.size))
+            *_, n, length, start = _END_64.unpack(record.ljust(_END_64.size, b"\0"))
         if n > MAX_ENTRIES:
             raise self.refusal(f"the bag must have at most {MAX_ENTRIES:,} files")
         if not n:
             raise self.refusal("the zip file must not be empty")
-        if start + length + n_end != self.size or length > n * (_CENTRAL.size + MAX_PATH + 28):
+        if start + length + n_end != self.size or length > n * 4 * MAX_PATH:
             raise self.refusal("the zip file has bytes that belong to none of its parts")
         if self._bytes(self.size - n_end, n_end) != _end(n, length, start, wide=wide):
             raise self.refusal("the end of the zip file is damaged")
@@ -245,20 +254,21 @@ class Container:
 
     def _inflated(self, entry: Entry) -> Iterator[bytes]:
         inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+        again = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+        here = there = (0, 0)
         start = self._starts[entry.name]
-        last = start + entry.packed - 1
         try:
-            for at in range(start, last, _PACKED_BLOCK):
-                yield inflater.decompress(self._bytes(at, min(_PACKED_BLOCK, last - at)))
+            for at in range(start, start + entry.packed, _PACKED_BLOCK):
+                packed = self._bytes(at, min(_PACKED_BLOCK, start + entry.packed - at))
+                block = inflater.decompress(packed)
+                here, there = _tally(here, packed), _tally(there, again.compress(block))
+                yield block
         except zlib.error:
             raise self._damage(entry) from None
-        if inflater.eof or entry.packed == 0:
+        if not inflater.eof or inflater.unused_data:
             raise self._damage(entry)
-        byte = self._bytes(last, 1)
-        end = _end_of(inflater.copy(), byte)
-        if end is None or _has_spare_bits(inflater, byte[0], end):
-            raise self._damage(entry)
-        yield end
+        if here != _tally(there, again.flush()):
+            self.packed_otherwise.append(entry.name)
 
     def _damage(self, entry: Entry) -> InputError:
         return self.refusal(f"the content of {shown(entry.name)} is damaged")
@@ -346,24 +356,6 @@ def _end(n: int, length: int, start: int, *, wide: bool) -> bytes:
     return record + _LOCATOR_64.pack(b"PK\6\7", 0, start + length, 1) + end
 
 
-def _end_of(inflater: Any, byte: bytes) -> bytes | None:
-    """Return what the last byte of a deflated stream adds to its content; None if the stream does not end there."""
-    try:
-        added = inflater.decompress(byte)
-    except zlib.error:
-        return None
-    return added if inflater.eof else None
-
-
-def _has_spare_bits(inflater: Any, last: int, end: bytes) -> bool:
-    """Return whether a bit of the last byte that is no part of the deflated stream is 1.
-
-    Such a bit could be changed without effect. The last bit of the stream cannot: changed, it makes another symbol,
-    which adds to the content. All bits above it are spare.
-    """
-    for bit in reversed(range(8)):
-        if _end_of(inflater.copy(), bytes([last ^ (1 << bit)])) != end:
-            return False
-        if last >> bit & 1:
-            return True
-    return False
+def _tally(before: tuple[int, int], block: bytes) -> tuple[int, int]:
+    """Return the number and the check sum of bytes with those of a block after them."""
+    return before[0] + len(block), zlib.crc32(block, before[1])

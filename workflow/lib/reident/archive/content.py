@@ -1,8 +1,8 @@
 """The digest of the content of a table, whatever wrote its file (METHODS §10).
 
-Equal values in equal rows and columns have equal digests: row groups, compression, encodings, the widths of integers and
-the versions of the writers do not count. Floating-point numbers are compared bit by bit, except that every NaN is one
-value; null, NaN and empty text are three.
+Equal values in equal rows and columns have equal digests: row groups, compression, encodings, the widths of integers
+and the versions of the writers do not count. Floating-point numbers are compared bit by bit, except that every NaN is
+one value; null, NaN and empty text are three.
 """
 
 from __future__ import annotations

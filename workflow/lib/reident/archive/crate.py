@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mimetypes
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,6 +14,8 @@ Entity = dict[str, Any]
 
 CONTEXT, CRATE = "https://w3id.org/ro/crate/1.2/context", "https://w3id.org/ro/crate/1.2"
 PROFILE = "https://w3id.org/5s-crate/0.4"
+MIT = "https://spdx.org/licenses/MIT"
+SNAKEMAKE = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
 NO_DATE = "1980-01-01"
 """Stands for the date of a study that gives none: a crate must have one, and the day of sealing is in no bag."""
 
@@ -36,6 +37,9 @@ _FOLDERS = {
 }
 
 
+_KINDS = {"json": "application/json", "html": "text/html", "pdf": "application/pdf", "csv": "text/csv"}
+
+
 def _at(path: str) -> str:
     return path.removeprefix(layout.PAYLOAD)
 
@@ -54,13 +58,18 @@ class Crate:
         The name of the study file.
     documents : mapping
         The contents of the documents of the payload, by their paths in the bag.
+    sizes : mapping
+        The sizes of these documents, and of the study file and the Snakefile by their folders.
     """
 
-    def __init__(self, study: Study, file: str, documents: Mapping[str, Any]) -> None:
-        self.study, self.file = study, file
+    def __init__(
+        self, study: Study, file: str, documents: Mapping[str, Any], sizes: Mapping[str, int]
+    ) -> None:
+        self.study, self.file, self.sizes = study, file, sizes
         self.made: list[Entity] = documents[layout.OUTPUTS]["outputs"]
         self.read: list[Entity] = documents[layout.INPUTS]["inputs"]
         self.release, self.decision = documents[layout.RELEASE], documents[layout.DECISION]
+        self.version: str = self.release["version"] or "unknown"
 
     def describe(self) -> Entity:
         """Return the metadata document of the crate."""
@@ -84,6 +93,7 @@ class Crate:
         descriptor = {
             "@id": "ro-crate-metadata.json",
             "@type": "CreativeWork",
+            "name": "The description of this crate",
             "about": {"@id": "./"},
             "conformsTo": {"@id": CRATE},
         }
@@ -91,37 +101,44 @@ class Crate:
 
     def _parts(self) -> Iterator[Entity]:
         """Yield the files and folders of the payload."""
-        for path, name in _DOCUMENTS.items():
-            yield _file(_at(path), name)
-        for path, name in _FOLDERS.items():
-            yield {"@id": _at(path), "@type": "Dataset", "name": name}
-        yield _file(f"{_at(layout.STUDY)}{self.file}", "The study file", "application/yaml")
-        for line in self.made:
-            if line["equal"] == "report" and line["bag"]:
-                yield _file(line["bag"], "The report", size=line["size"], sha256=line["sha256"])
-        for line in self.read:
-            if line["bag"]:
-                yield _file(line["bag"], line["path"], size=line["size"], sha256=line["sha256"])
+        for path, meaning in _DOCUMENTS.items():
+            yield _file(_at(path), meaning, self.sizes[path])
+        for path, meaning in _FOLDERS.items():
+            yield {"@id": _at(path), "@type": "Dataset", "name": _at(path), "description": meaning}
+        yield _file(
+            f"{_at(layout.STUDY)}{self.file}", "The study file", self.sizes[layout.STUDY], "application/yaml"
+        )
+        for line in (*self.made, *self.read):
+            if line["bag"] and line.get("equal", "report") == "report":
+                meaning = (
+                    "The report" if "equal" in line else f"A source file, in the study file {line['path']}"
+                )
+                yield {**_file(line["bag"], meaning, line["size"]), "sha256": line["sha256"]}
         yield {
             "@id": _at(layout.CODE),
             "@type": "Dataset",
-            "name": "reident: the workflow and its library",
-            "version": self.release["version"] or "unknown",
-            "license": {"@id": "https://spdx.org/licenses/MIT"},
-            "hasPart": _refer(f"{_at(layout.CODE)}Snakefile"),
+            "name": "reident",
+            "description": "The workflow and its library, as in a checkout",
+            "version": self.version,
+            "license": {"@id": MIT},
+            "hasPart": {"@id": f"{_at(layout.CODE)}Snakefile"},
         }
         yield {
-            "@id": f"{_at(layout.CODE)}Snakefile",
+            **_file(f"{_at(layout.CODE)}Snakefile", "The workflow", self.sizes[layout.CODE], "text/plain"),
             "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
-            "name": "The workflow",
-            "encodingFormat": "text/plain",
-            "programmingLanguage": {"@id": "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"},
+            "license": {"@id": MIT},
+            "programmingLanguage": {"@id": SNAKEMAKE},
         }
 
     def _context(self) -> Iterator[Entity]:
         """Yield what the actions and the root refer to."""
         agency = self.study.agency or "The agency that releases the file"
-        yield {"@id": PROFILE, "@type": ["CreativeWork", "Profile"], "name": "Five Safes RO-Crate profile", "version": "0.4"}
+        yield {
+            "@id": PROFILE,
+            "@type": ["CreativeWork", "Profile"],
+            "name": "Five Safes RO-Crate profile",
+            "version": "0.4",
+        }
         yield {"@id": "#agency", "@type": "Organization", "name": agency}
         yield {
             "@id": "#project",
@@ -135,18 +152,20 @@ class Crate:
             "name": "Internal to the agency",
             "description": "The counts are exact, neither rounded nor suppressed. Only the agency passes them on.",
         }
-        yield {"@id": "https://spdx.org/licenses/MIT", "@type": "CreativeWork", "name": "MIT License"}
+        yield {"@id": MIT, "@type": "CreativeWork", "name": "MIT License", "description": "Of the code alone"}
         yield {
-            "@id": "https://w3id.org/workflowhub/workflow-ro-crate#snakemake",
+            "@id": SNAKEMAKE,
             "@type": "ComputerLanguage",
             "name": "Snakemake",
-            "url": {"@id": "https://snakemake.readthedocs.io"},
+            "url": "https://snakemake.readthedocs.io",
+            "version": self.release["versions"].get("snakemake", "unknown"),
         }
         yield {
             "@id": "#reident",
             "@type": "SoftwareApplication",
             "name": "reident",
-            "softwareVersion": self.release["version"] or "unknown",
+            "version": self.version,
+            "url": {"@id": _at(layout.CODE)},
             "provider": {"@id": "#agency"},
         }
         yield {
@@ -172,6 +191,7 @@ class Crate:
         yield {
             "@id": "#permission",
             "@type": "DigitalDocumentPermission",
+            "name": "Who may read the inputs",
             "permissionType": "http://schema.org/ReadPermission",
             "grantee": {"@id": "#agency"},
         }
@@ -191,7 +211,7 @@ class Crate:
         }
         verdict = self.decision["summary"][0]["verdict"]
         checks = (
-            ("CheckValue", "The chain of steps closes and every result is what its step wrote", "Completed", "#sha-512"),
+            ("CheckValue", "The chain closes: every result is what its step wrote", "Completed", "#sha-512"),
             ("ValidationCheck", "The study, its files and its results are as declared", "Completed", PROFILE),
             ("DisclosureCheck", f"Verdict on the release: {terminal.VERDICTS[verdict]}",
              _VERDICTS.get(verdict, "Potential"), f"{_at(layout.CODE)}Snakefile"),
@@ -216,8 +236,13 @@ def _input(line: Entity) -> str:
     return line["bag"] or f"#sha256-{line['sha256']}"
 
 
-def _file(path: str, name: str, kind: str | None = None, size: int | None = None, sha256: str = "") -> Entity:
+def _file(path: str, meaning: str, size: int, kind: str = "") -> Entity:
     """Return a file of the crate."""
-    guessed = kind or mimetypes.guess_type(path, strict=True)[0] or "application/octet-stream"
-    entity = {"@id": path, "@type": "File", "name": name, "encodingFormat": guessed}
-    return {**entity, "contentSize": str(size), "sha256": sha256} if sha256 else entity
+    return {
+        "@id": path,
+        "@type": "File",
+        "name": path.rsplit("/", 1)[-1],
+        "description": meaning,
+        "contentSize": str(size),
+        "encodingFormat": kind or _KINDS.get(path.rsplit(".", 1)[-1], "application/octet-stream"),
+    }

@@ -8,9 +8,6 @@ import re
 # The bag: a zip with one folder, {study}-{digest}, of the same name as the zip.
 DECLARATION = "bagit.txt"
 INFO = "bag-info.txt"
-VERSION_LABEL, VERSION = "Layout-Version", "1"
-"""The line of ``bag-info.txt`` with the version of this layout, which readers of an earlier release refuse."""
-
 PAYLOAD_MANIFEST = "manifest-sha512.txt"
 TAG_MANIFEST = "tagmanifest-sha512.txt"
 SIGNATURES = "signatures/"
@@ -22,10 +19,6 @@ SIGNED_FILES = re.compile(r"signatures/(seal\.sig|[0-9a-f]{16}\.(json|sig))")
 
 NAMESPACE = "reident-seal"
 """What a signature is for, as ``ssh-keygen -Y sign -n`` takes it."""
-
-VERSION = "1"
-INFO_VERSION = "Reident-Bag-Version"
-"""The version of this layout, and the line of ``bag-info.txt`` that states it; without the line it is the first."""
 
 # The payload.
 PAYLOAD = "data/"

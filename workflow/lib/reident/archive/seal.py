@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
 from reident.archive import bag as bags
-from reident.archive import layout, signing
+from reident.archive import layout, signing, verify
 from reident.archive.collect import collect
 from reident.errors import InputError
-from reident.ledger import stored
 from reident.ledger.chain import located
 from reident.ledger.check import check
 from reident.pipeline import release
@@ -56,14 +54,14 @@ def seal(members: Family, notebook: Path) -> list[str]:
     """
     study, root = members.study, RESULTS / members.study.id
     if not (answer := check(members, RESULTS, notebook)).closes:
-        raise InputError(f"{answer.line} Seal the study when `snakemake check` finds no error.")
+        raise InputError(answer.line)
     info = {
         "Bag-Software-Agent": f"reident {release.version(notebook.parents[2]) or '(version unknown)'}",
         "Bagging-Date": str(study.date or ""),
         "External-Description": study.title or study.id,
         "Internal-Sender-Identifier": study.id,
         "Source-Organization": study.agency,
-        layout.VERSION_LABEL: layout.VERSION,
+        layout.INFO_VERSION: layout.VERSION,
     }
     key = study.seal.sign_with and members.path.parent / Path(study.seal.sign_with).expanduser()
     payload = collect(members, RESULTS, notebook)
@@ -75,30 +73,34 @@ def seal(members: Family, notebook: Path) -> list[str]:
         f"{study.id}: sealed as {bag.path} ({bag.path.stat().st_size / 1e6:,.1f} MB, {bag.files} files).",
         f"{study.id}: its digest is {bag.digest}. Tell the auditor this digest, apart from the file.",
     ]
+    if answer.absent:
+        lines.append(f"{study.id}: not verified, since they were not there: {', '.join(answer.absent)}.")
     if bag.signature is None:
-        return [*lines, f"{study.id}: not signed. Name a key with `seal: {{sign_with: PATH}}` in the study to sign it."]
+        return [
+            *lines,
+            f"{study.id}: not signed. Name a key with `seal: {{sign_with: PATH}}` in the study to sign it.",
+        ]
     return [*lines, f"{study.id}: signed by {signing.fingerprint(bag.signature)}."]
 
 
-def _signatures(key: Path | None, tag_manifest: bytes, old: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the signatures of a bag: those that it has, and that of the key if it is another one.
+def _signatures(key: Path | None, tag_manifest: bytes, path: Path) -> dict[str, bytes]:
+    """Return the signatures of a bag: those that it has if it was sealed before, and that of the key.
 
-    The signatures of some keys differ each time: one that holds stays, so that sealing again gives the same bytes.
+    The signatures of some keys differ each time. The one that is there stays: sealing again gives the same bytes.
     """
+    kept = _kept(path) if path.exists() else {}
     if key is None:
-        return dict(old)
-    made = signing.sign(tag_manifest, key)
-    kept = old.get(layout.SEAL_SIGNATURE)
-    same = kept is not None and _holds(tag_manifest, kept, made)
-    return {**old, layout.SEAL_SIGNATURE: kept if kept is not None and same else made}
+        return kept
+    made, there = signing.sign(tag_manifest, key), kept.get(layout.SEAL_SIGNATURE)
+    if there is not None and signing.fingerprint(there) == signing.fingerprint(made):
+        return kept
+    return {**kept, layout.SEAL_SIGNATURE: made}
 
 
-def _holds(tag_manifest: bytes, kept: bytes, made: bytes) -> bool:
-    """Return whether a signature is valid, and by the key of another one."""
+def _kept(path: Path) -> dict[str, bytes]:
+    """Return the signatures of a bag, which holds."""
     try:
-        return signing.verify(tag_manifest, kept).key == signing.verify(tag_manifest, made).key
-    except ValueError:
-        return False
-
-
-__all__ = ["run", "seal"]
+        _, files = verify.read(path)
+    except InputError as error:
+        raise InputError(f"{error} Move that file away, and seal the study again.") from None
+    return {name: file.text for name, file in files.items() if layout.SIGNED_FILES.fullmatch(name)}

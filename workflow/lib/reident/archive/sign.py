@@ -1,8 +1,7 @@
-"""``snakemake sign``: a board's decision, signed and added to a bag, which keeps its name and its digest (METHODS §10)."""
+"""``snakemake sign``: a decision, signed and added to a bag, which keeps its name and its digest (METHODS §10)."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -11,7 +10,8 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from reident.archive import bag as bags
-from reident.archive import layout, signing
+from reident.archive import layout, signing, verify
+from reident.archive.unpack import Content
 from reident.errors import InputError
 from reident.ledger import stored
 from reident.sections.seal import SignOff
@@ -39,21 +39,24 @@ def run(bag: str | None, signoff: str | None, key: str | None, cores: int) -> tu
     """
     for name, value in (("bag", bag), ("signoff", signoff), ("key", key)):
         if not value:
-            raise InputError(f"config: `{name}` is missing. Name it with `--config bag=ZIP signoff=YAML key=PATH`.")
+            raise InputError(
+                f"config: `{name}` is missing. Name it with `--config bag=ZIP signoff=YAML key=PATH`."
+            )
     path, decision = Path(str(bag)), load(Path(str(signoff)))
-    sealed = bags.read(path)
-    text = statement(decision, sealed)
+    verified, files = verify.read(path)
+    text = statement(decision, files)
     signature = signing.sign(text, Path(str(key)).expanduser())
     signer = signing.verify(text, signature)
     name = f"{layout.SIGNATURES}{signer.key}.json"
-    if name in sealed.signatures:
+    if name in files:
         raise InputError(
-            f"{path} has a sign-off by the key {signer.fingerprint}. Use the key of another person, or seal the study "
-            "again."
+            f"{path} already has a sign-off by the key {signer.fingerprint}. Each sign-off takes another key."
         )
-    add(path, sealed.name, {name: text, name.removesuffix("json") + "sig": signature})
-    line = f"{path}: {decision.board}: {decision.decision}, signed by {signer.fingerprint}."
-    return [line, f"{path}: its digest is still {layout.digest(sealed.tag_manifest)}."], 0
+    add(path, {name: text, name.removesuffix("json") + "sig": signature})
+    return [
+        f"{path}: {decision.board}: {decision.decision}, signed by {signer.fingerprint}.",
+        f"{path}: its digest is still {verified.digest}.",
+    ], 0
 
 
 def load(path: Path) -> SignOff:
@@ -71,20 +74,25 @@ def load(path: Path) -> SignOff:
         raise studyfile.explain(error, path, data, node, studies.known_keys(SignOff)) from None
 
 
-def statement(decision: SignOff, sealed: bags.Sealed) -> bytes:
+def statement(decision: SignOff, files: dict[str, Content]) -> bytes:
     """Return what is signed: the decision, and the digests of the tag manifest and of the report."""
-    bound = {"tag_manifest": hashlib.sha512(sealed.tag_manifest).hexdigest(), "report": sealed.report}
+    report = {
+        name.removeprefix(layout.REPORT): file.sha256
+        for name, file in files.items()
+        if name.startswith(layout.REPORT)
+    }
+    bound = {"tag_manifest": files[layout.TAG_MANIFEST].sha512, "report": report}
     content = {**decision.model_dump(mode="json"), **bound}
     return (json.dumps(content, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
-def add(path: Path, name: str, files: dict[str, bytes]) -> None:
+def add(path: Path, files: dict[str, bytes]) -> None:
     """Add signatures to a bag: another file takes the place of the old one, complete or not at all."""
     made = stored.temporary(path)
     try:
         shutil.copyfile(path, made)
         made.chmod(0o600)
-        bags.append(made, name, files)
+        bags.append(made, path.stem, files)
         os.replace(made, path)  # noqa: PTH105 - as atomic as it can be
     except OSError as error:
         raise bags.explain(error, path) from None

@@ -67,7 +67,10 @@ def sign(data: bytes, key: Path) -> bytes:
         return ended.stdout
     said = ended.stderr.decode(errors="replace").lower()
     known = next((reason for word, reason in _REASONS.items() if word in said), None)
-    problem = known or "is not a key that `ssh-keygen` can sign with. Name a private key, or one that the agent holds"
+    problem = (
+        known
+        or "is not a key that `ssh-keygen` can sign with. Name a private key, or one that the agent holds"
+    )
     raise InputError(f"{key}: the key {problem}, and run the same command again.")
 
 
@@ -139,7 +142,9 @@ def _public_key(signature: bytes) -> bytes:
 _NOT_ARMOURED = "is not a signature of `ssh-keygen`. Get the file again from who signed it."
 
 
-def _run(data: bytes, command: str, *options: str, namespace: bool = True) -> subprocess.CompletedProcess[bytes]:
+def _run(
+    data: bytes, command: str, *options: str, namespace: bool = True
+) -> subprocess.CompletedProcess[bytes]:
     """Run a command of ``ssh-keygen -Y`` that can ask nobody anything."""
     if (program := shutil.which("ssh-keygen")) is None:
         raise InputError("`ssh-keygen` is not installed. Install OpenSSH, and run the same command again.")

@@ -67,10 +67,13 @@ class Unpacked(NamedTuple):
         The name of the folder that has them all.
     files : dict
         Every file by its path in that folder.
+    packed_otherwise : int
+        Files whose compressed bytes are not those that this zlib makes of their content.
     """
 
     top: str
     files: dict[str, Content]
+    packed_otherwise: int
 
 
 def unpack(path: Path, folder: Path | None = None) -> Unpacked:
@@ -111,7 +114,7 @@ def unpack(path: Path, folder: Path | None = None) -> Unpacked:
         raise _no_room(path, folder) from None
     finally:
         container.close()
-    return Unpacked(top, files)
+    return Unpacked(top, files, len(container.packed_otherwise))
 
 
 def _inside(entry: Entry) -> str:
@@ -128,7 +131,7 @@ def _check_names(container: Container) -> str:
     top = container.entries[0].name.partition("/")[0]
     paths: dict[str, tuple[str, bool]] = {}
     for entry in container.entries:
-        if problem := _problem(entry.name):
+        if problem := name_problem(entry.name):
             raise container.refusal(f"the name {shown(entry.name)} must not {problem}")
         folder, _, path = entry.name.partition("/")
         if folder != top or not path or not _TOP.fullmatch(top):
@@ -147,10 +150,11 @@ def _check_names(container: Container) -> str:
     return top
 
 
-def _problem(name: str) -> str | None:
-    """Return what is wrong with the name of an entry."""
+def name_problem(name: str) -> str | None:
+    """Return what is wrong with the name of a file in a bag: it must not …; None if nothing is."""
     parts = name.split("/")
-    if any(unicodedata.category(letter) in {"Cc", "Cf", "Zl", "Zp"} for letter in name):
+    categories = set() if name.isprintable() else set(map(unicodedata.category, name))
+    if not categories.isdisjoint({"Cc", "Cf", "Zl", "Zp"}):
         return "have a control character"
     if name.startswith("/") or _DRIVE.match(name):
         return "be an absolute path"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,12 +15,13 @@ from reident.archive import consistency, layout, signing
 from reident.archive.container import printable, refusal, shown
 from reident.archive.unpack import Content, Unpacked, staging, unpack
 from reident.errors import InputError
+from reident.pipeline import release
 from reident.sections.seal import SignOff as Decision
 
 _DECLARATION = b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
 _LINE = re.compile(r"([0-9a-f]{128})  (\S.*)")
 _OXUM = re.compile(r"^Payload-Oxum: (\d+\.\d+)$", re.MULTILINE | re.ASCII)
-_LAYOUT = re.compile(rf"^{layout.INFO_VERSION}: (.*)$", re.MULTILINE)
+_LAYOUT = re.compile(rf"^{layout.VERSION_LABEL}: (.*)$", re.MULTILINE)
 _REWRITTEN = "a bag that somebody rewrote as a whole cannot be told from the one that was sealed"
 
 
@@ -87,11 +89,10 @@ def run(bag: str | None, signers: str | None, cores: int) -> tuple[list[str], in
     if not bag:
         raise InputError("config: `bag` is missing. Name a bag with `--config bag=PATH`.")
     path = Path(bag)
-    unpacked = unpack(path)
-    verified = _verify(path, unpacked, Path(signers).expanduser() if signers else None)
-    size = sum(content.size for content in unpacked.files.values())
+    verified, files = read(path, Path(signers).expanduser() if signers else None)
+    size = sum(content.size for content in files.values())
     lines = [
-        f"{path}: every byte is as its manifests say: {len(unpacked.files):,} files, {size:,} bytes.",
+        f"{path}: every byte is as its manifests say: {len(files):,} files, {size:,} bytes.",
         f"Study: {verified.study}, made with reident {verified.release['version'] or '(version unknown)'}.",
         f"Digest: {verified.digest}. Compare it with the one that the agency published.",
     ]
@@ -100,6 +101,18 @@ def run(bag: str | None, signers: str | None, cores: int) -> tuple[list[str], in
     lines += map(_decision, verified.sign_offs)
     lines += [f"Warning: {warning}" for warning in verified.warnings]
     return [printable(line) for line in lines], 0
+
+
+def read(path: Path, signers: Path | None = None) -> tuple[Verified, dict[str, Content]]:
+    """Verify a bag without unpacking it; return also its files by their paths.
+
+    Raises
+    ------
+    InputError
+        If anything does not hold.
+    """
+    unpacked = unpack(path)
+    return _verify(path, unpacked, signers), unpacked.files
 
 
 def open_bag(path: Path, into: Path, signers: Path | None = None) -> Verified:
@@ -135,7 +148,7 @@ def open_bag(path: Path, into: Path, signers: Path | None = None) -> Verified:
 
 def _verify(path: Path, unpacked: Unpacked, signers: Path | None) -> Verified:
     """See that the files of a bag are those that were sealed, that their signatures hold, and that they agree."""
-    top, files = unpacked
+    top, files = unpacked.top, unpacked.files
     for name in (layout.TAG_MANIFEST, layout.PAYLOAD_MANIFEST, layout.DECLARATION, layout.INFO):
         if name not in files:
             raise refusal(path, f"{shown(name)} is missing")
@@ -155,8 +168,22 @@ def _verify(path: Path, unpacked: Unpacked, signers: Path | None) -> Verified:
         raise refusal(path, f"{shown(layout.DECLARATION)} must declare BagIt 1.0 in UTF-8")
     _check_files(path, files)
     signed_by, sign_offs, warnings = _check_signatures(path, files, signers)
-    release = consistency.check(path, study, files)
-    return Verified(path, study, layout.digest(tag_manifest), release, signed_by, sign_offs, tuple(warnings))
+    made = consistency.check(path, study, files)
+    if _numbers(made["version"]) > _numbers(release.version()):
+        warnings.append(
+            f"the bag was sealed by reident {made['version']}, a newer release than the one that verifies it."
+        )
+    if unpacked.packed_otherwise:
+        warnings.append(
+            f"{unpacked.packed_otherwise} of {len(files)} files are compressed in another way than by zlib "
+            f"{zlib.ZLIB_RUNTIME_VERSION} of this computer. Their contents are as sealed."
+        )
+    return Verified(path, study, layout.digest(tag_manifest), made, signed_by, sign_offs, tuple(warnings))
+
+
+def _numbers(version: str | None) -> list[int]:
+    """Return the numbers of a version, which tell the later of two."""
+    return [int(number) for number in re.findall(r"\d{1,9}", version or "")]
 
 
 def _check_files(path: Path, files: dict[str, Content]) -> None:
@@ -166,19 +193,19 @@ def _check_files(path: Path, files: dict[str, Content]) -> None:
         if name not in tags:
             raise refusal(path, f"{shown(name)} is not in {shown(layout.TAG_MANIFEST)}")
     info = files[layout.INFO].text.decode(errors="replace")
-    if any(version != layout.VERSION for version in _LAYOUT.findall(info)):
+    if _LAYOUT.findall(info) != [layout.VERSION]:
         raise InputError(
-            f"{path}: the bag was sealed by a newer release of reident, whose bags this one cannot read. "
-            "Verify it with that release, or a later one."
+            f"{path}: the bag has a layout that this release of reident does not know. Verify it with the release that "
+            "sealed it, or a later one."
         )
     payload = _check_manifest(path, files, layout.PAYLOAD_MANIFEST)
-    sizes = [content.size for name, content in files.items() if name.startswith(layout.PAYLOAD)]
-    if _OXUM.findall(info) != [f"{sum(sizes)}.{len(sizes)}"]:
-        raise refusal(path, f"`Payload-Oxum` in {shown(layout.INFO)} is not the size and number of the files")
     for name in files:
         listed = payload if name.startswith(layout.PAYLOAD) else tags
         if name not in listed and name != layout.TAG_MANIFEST and not layout.SIGNED_FILES.fullmatch(name):
             raise refusal(path, f"{shown(name)} is not in a manifest")
+    sizes = [content.size for name, content in files.items() if name.startswith(layout.PAYLOAD)]
+    if _OXUM.findall(info) != [f"{sum(sizes)}.{len(sizes)}"]:
+        raise refusal(path, f"`Payload-Oxum` in {shown(layout.INFO)} is not the size and number of the files")
 
 
 def _check_manifest(path: Path, files: dict[str, Content], name: str) -> set[str]:
@@ -212,12 +239,6 @@ def _check_signatures(
     signed_by, warnings = None, []
     if layout.SEAL_SIGNATURE in names:
         signed_by = _signer(path, files, layout.TAG_MANIFEST, layout.SEAL_SIGNATURE, signers)
-    elif signers is not None:
-        raise refusal(path, "nobody signed the bag")
-    else:
-        warnings.append(
-            f"nobody signed the bag: {_REWRITTEN}. Compare its digest with the one that the agency published."
-        )
     sign_offs = []
     for name in sorted(names - {layout.SEAL_SIGNATURE}):
         pair = [name.rpartition(".")[0] + ending for ending in (".json", ".sig")]
@@ -229,7 +250,13 @@ def _check_signatures(
             )
             if not name.endswith(f"/{sign_offs[-1].signer.key}.json"):
                 raise refusal(path, f"{shown(name)} must have the name of the key that signed it")
-    if signers is None and (signed_by or sign_offs):
+    if not names:
+        if signers is not None:
+            raise refusal(path, "nobody signed the bag")
+        warnings.append(
+            f"nobody signed the bag: {_REWRITTEN}. Compare its digest with the one that the agency published."
+        )
+    elif signers is None:
         warnings.append(
             "whether the signers are who they say is not known. Name a file of allowed signers with `signers=PATH`."
         )

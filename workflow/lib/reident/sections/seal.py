@@ -21,8 +21,8 @@ class Seal(Section):
     )
     sign_with: Line | None = Field(
         None,
-        description="The SSH key that signs, relative to the study file; `~` is your home folder. Either a private key, "
-        "or the public key of one that the agent of `ssh-add` holds. If absent: the sealed file is not signed.",
+        description="The SSH key that signs, relative to the study file; `~` is your home folder. Either a private "
+        "key, or the public key of one that the agent of `ssh-add` holds. If absent: the sealed file is not signed.",
     )
 
 
@@ -41,7 +41,8 @@ class SignOff(Section):
         description="The decision on the release."
     )
     conditions: tuple[Line, ...] = Field(
-        (), description="The conditions, one sentence each. Required with `approved with conditions`, and only there."
+        (),
+        description="The conditions, one sentence each. Required with `approved with conditions`, and only there.",
     )
     names: Annotated[tuple[Signatory, ...], Field(min_length=1)] = Field(
         description="The persons who decided, each with a role."

@@ -147,7 +147,9 @@ class Study(Section):
         f"report compares the rates of the study and its variants. At most {MAX_VARIANTS} combinations.",
     )
 
-    seal: Seal = Field(default_factory=Seal, description="What `snakemake seal` makes of the study. Source: METHODS §10.")
+    seal: Seal = Field(
+        default_factory=Seal, description="What `snakemake seal` makes of the study. Source: METHODS §10."
+    )
 
     @property
     def chosen(self) -> dict[str, Section]:
