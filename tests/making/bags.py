@@ -78,7 +78,7 @@ def tagged(files: dict[str, bytes], version: str = "1") -> dict[str, bytes]:
     size = sum(map(len, data.values()))
     tags = {
         "bagit.txt": b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
-        "bag-info.txt": f"Layout-Version: {version}\nPayload-Oxum: {size}.{len(data)}\n".encode(),
+        "bag-info.txt": f"Reident-Bag-Version: {version}\nPayload-Oxum: {size}.{len(data)}\n".encode(),
         "manifest-sha512.txt": manifest(data),
     }
     return {**files, **tags, "tagmanifest-sha512.txt": manifest(tags)}

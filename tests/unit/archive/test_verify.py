@@ -193,7 +193,7 @@ MANIFESTS = {
         lambda text: text.replace(b"Version: 1", b"Version: 2"),
         "does not know",
     ),
-    "no layout": ("bag-info.txt", lambda text: text.replace(b"Layout-", b"X-"), "does not know"),
+    "no layout": ("bag-info.txt", lambda text: text.replace(b"Reident-", b"X-"), "does not know"),
     "another BagIt": ("bagit.txt", lambda text: text.replace(b"1.0", b"2.0"), "must declare BagIt 1.0"),
     "another encoding": (
         "bagit.txt",

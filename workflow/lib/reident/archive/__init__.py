@@ -3,6 +3,7 @@
 ``layout`` says what is where in a bag. ``content`` digests the content of a table, whatever wrote its file.
 
 Making: ``collect`` finds what goes into the bag, ``crate`` describes it, ``bag`` writes the zip, ``signing`` signs it,
-``seal`` is the command. Reading: ``unpack`` takes a zip from a stranger, ``verify`` checks every byte of it, ``rerun``
-recomputes, ``outcome`` compares, ``reproduce`` is the command. ``releases`` compares two studies.
+``seal`` is the command, ``sign`` adds a sign-off. Reading: ``container`` reads the zip of a stranger byte by byte,
+``unpack`` its files, ``consistency`` its documents, ``verify`` all of it; ``rerun`` recomputes, ``outcome`` compares,
+``reproduce`` is the command. ``releases`` compares two studies.
 """

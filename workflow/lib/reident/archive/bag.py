@@ -22,7 +22,6 @@ from reident.errors import InputError
 from reident.ledger import stored
 
 CHUNK = 2**20
-LEVEL = 6
 TIME = (1980, 1, 1, 0, 0, 0)
 """The first time that a zip file can have: nothing in a bag tells when it was made."""
 
@@ -155,7 +154,7 @@ def _add(archive: zipfile.ZipFile, top: str, item: Item) -> tuple[str, int]:
     header.file_size = content.stat().st_size if isinstance(content, Path) else len(content)
     as_it_is = item.path.startswith((layout.SOURCES, layout.SIGNATURES)) or item.path.endswith(PACKED)
     header.compress_type = zipfile.ZIP_STORED if as_it_is else zipfile.ZIP_DEFLATED
-    header._compresslevel = LEVEL  # type: ignore[attr-defined]  # noqa: SLF001 - `open` takes it from here alone
+    header._compresslevel = layout.LEVEL  # type: ignore[attr-defined]  # noqa: SLF001 - `open` takes it from here alone
     sha512, sha256, size = hashlib.sha512(), hashlib.sha256(), 0
     with archive.open(header, "w") as target:
         for chunk in _chunks(content):

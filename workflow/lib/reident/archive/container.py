@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from reident.archive.bag import LEVEL
+from reident.archive import layout
 from reident.errors import InputError
 
 MAX_ENTRIES = 100_000
@@ -254,7 +254,7 @@ class Container:
 
     def _inflated(self, entry: Entry) -> Iterator[bytes]:
         inflater = zlib.decompressobj(-zlib.MAX_WBITS)
-        again = zlib.compressobj(LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+        again = zlib.compressobj(layout.LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
         here = there = (0, 0)
         start = self._starts[entry.name]
         try:

@@ -20,6 +20,13 @@ SIGNED_FILES = re.compile(r"signatures/(seal\.sig|[0-9a-f]{16}\.(json|sig))")
 NAMESPACE = "reident-seal"
 """What a signature is for, as ``ssh-keygen -Y sign -n`` takes it."""
 
+VERSION = "1"
+INFO_VERSION = "Reident-Bag-Version"
+"""The version of this layout, and the line of ``bag-info.txt`` that states it."""
+
+LEVEL = 6
+"""How hard the writer compresses; the reader compresses again and compares."""
+
 # The payload.
 PAYLOAD = "data/"
 CRATE = "data/ro-crate-metadata.json"

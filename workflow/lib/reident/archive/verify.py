@@ -21,7 +21,7 @@ from reident.sections.seal import SignOff as Decision
 _DECLARATION = b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
 _LINE = re.compile(r"([0-9a-f]{128})  (\S.*)")
 _OXUM = re.compile(r"^Payload-Oxum: (\d+\.\d+)$", re.MULTILINE | re.ASCII)
-_LAYOUT = re.compile(rf"^{layout.VERSION_LABEL}: (.*)$", re.MULTILINE)
+_LAYOUT = re.compile(rf"^{layout.INFO_VERSION}: (.*)$", re.MULTILINE)
 _REWRITTEN = "a bag that somebody rewrote as a whole cannot be told from the one that was sealed"
 
 
