@@ -187,6 +187,16 @@ def test_strata_whose_values_a_release_does_not_record_are_not_compared(make):
     found = comparison.compare(before, after)
     assert found.ungrouped == comparison.NO_VALUES
     assert found.changes["strata"] == []
+    assert found.conclusion == comparison.IDENTICAL
+
+
+def test_a_table_that_a_bag_does_not_have_still_tells_releases_apart(make):
+    before = make()
+    line = {"path": changes.MANIFEST, "sha256": "1" * 64, "size": 1000}
+    after = make(entries={"stratify": {"outputs": {"manifest": line}}})
+    (before.tables / changes.MANIFEST).unlink()
+    found = comparison.compare(before, after)
+    assert not any(found.changes.values())
     assert found.conclusion == comparison.SAME
 
 

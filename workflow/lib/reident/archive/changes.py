@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import pandas as pd
 
 from reident.archive.differences import Group
 from reident.archive.releases import LISTS, Release
 from reident.pipeline.tables import WHOLE
+
+_Key = TypeVar("_Key")
 
 ABSENT = None
 """What stands for a value that one of the releases does not have."""
@@ -49,7 +51,7 @@ class Change(NamedTuple):
     after: Any
 
 
-def _pairs(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+def _pairs(before: Mapping[_Key, Any], after: Mapping[_Key, Any]) -> Iterator[tuple[_Key, Any, Any]]:
     """Yield what differs between two mappings, by key in the order of the second, then of the first."""
     for key in [*after, *(key for key in before if key not in after)]:
         one, other = before.get(key, ABSENT), after.get(key, ABSENT)

@@ -18,7 +18,7 @@ from reident.archive.comparison import (
     compare,
 )
 from reident.archive.differences import FELL, GREW, SAME, UNCLEAR
-from reident.archive.releases import is_bag, open_release
+from reident.archive.releases import Release, is_bag, open_release
 from reident.archive.unpack import staging
 from reident.errors import InputError
 from reident.ledger.stored import encoded, sync_folder, write_temporary
@@ -83,7 +83,7 @@ def run(
         releases = [
             open_release(str(path), folder / side, Path(notebook), signers) for side, path in paths.items()
         ]
-        comparison = compare(*releases)
+        comparison = _compared(releases, [Path(str(path)) for path in paths.values()])
         target = REPORTS / "--".join(release.name for release in releases)
         text = json.dumps(comparison.plain(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
         contents = {f"{NAME}.{suffix}": content for suffix, content in render(comparison).items()}
@@ -91,6 +91,19 @@ def run(
         _write({target / name: encoded(content) for name, content in contents.items()})
     notes = [f"{release.name}: {note}" for release in releases for note in release.notes]
     return [*notes, f"{target / NAME}.html: {CONCLUSIONS[comparison.conclusion]}"], 0
+
+
+def _compared(releases: list[Release], paths: list[Path]) -> Comparison:
+    """Compare two releases; the tables of a bag may be those of a release with other columns."""
+    try:
+        return compare(*releases)
+    except (KeyError, ValueError, TypeError, AttributeError, IndexError):
+        if not (bags := [str(path) for path in paths if is_bag(path)]):
+            raise
+        raise InputError(
+            f"{', '.join(bags)}: the tables are not as this version of reident makes them. Compare with the version "
+            "that sealed them, or run the study again with this one."
+        ) from None
 
 
 def _refuse_one_id(paths: list[Path]) -> None:

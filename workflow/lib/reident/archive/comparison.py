@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from reident.archive import changes, differences
-from reident.archive.changes import Change
+from reident.archive.changes import Change, Quantities
 from reident.archive.differences import FELL, GREW, RISK, SAME, UNCLEAR, Attack, Difference
 from reident.archive.releases import Release
 from reident.intake.severity import INVALIDATES
@@ -88,7 +88,7 @@ class Comparison:
     before: Release
     after: Release
     changes: dict[str, list[Change] | None]
-    measures: dict[str, tuple[changes.Quantities, changes.Quantities]]
+    measures: dict[str, tuple[Quantities, Quantities]]
     rates: list[Difference]
     metrics: tuple[list[str], list[str], list[str]]
     reason: Reason | None
@@ -135,7 +135,16 @@ class Comparison:
     @property
     def is_identical(self) -> bool:
         """Return whether the releases are the same in everything that was recorded."""
-        pairs = [*self.measures.values(), *((line.before, line.after) for line in self.rates)]
+        pairs: list[tuple[Any, Any]] = [*self.measures.values()]
+        pairs += [(line.before, line.after) for line in self.rates]
+        # Also tables that a bag does not have: the ledger knows their digests.
+        digests = [
+            {path: line["sha256"] for path, line in release.outputs.items() if path.endswith(".csv")}
+            for release in (self.before, self.after)
+        ]
+        pairs += [
+            (digests[0].get(path), digests[1].get(path)) for path in digests[0].keys() & digests[1].keys()
+        ]
         return not (
             any(self.changes.values())
             or any(self.metrics[1:])

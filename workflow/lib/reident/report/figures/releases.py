@@ -77,13 +77,12 @@ def _ends(line: Difference) -> list[float]:
 
 def _side(axes: Axes, side: str, shares: list[Share | None]) -> None:
     shift = -OFFSET if side == "before" else OFFSET
-    known = [
-        (at + shift, share) for at, share in enumerate(shares) if share is not None and share.rate is not None
-    ]
+    known = [(at + shift, share) for at, share in enumerate(shares) if share is not None]
     for at, share in known:
         if share.low is not None and share.high is not None:
             axes.hlines(at, share.low, share.high, color=BANDS[side], linewidth=3.5, zorder=2)
-    places, values = [at for at, _ in known], [share.rate for _, share in known]
+    values = [float("nan") if share.rate is None else share.rate for _, share in known]
+    places = [at for at, _ in known]
     axes.plot(values, places, "o", markersize=5, clip_on=False, label=TEXT(f"figure.{side}"), **LOOKS[side])
 
 

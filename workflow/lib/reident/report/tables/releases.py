@@ -107,8 +107,8 @@ def _because(comparison: Comparison, kind: str) -> list[str]:
     texts = []
     for direction in (GREW, FELL):
         if found := [line for line in judged if line.direction == direction]:
-            fields = {"n": len(found), "total": len(judged), "lines": _few(found)}
-            texts.append(TEXT(f"because.{direction}", **fields))
+            n, total = len(found), len(judged)
+            texts.append(TEXT(f"because.{direction}", n=n, total=total, lines=_few(found)))
     if kind == UNCLEAR:
         largest = max(judged, key=lambda line: abs(line.change or 0))
         texts.append(TEXT("because.unclear", line=name_of(largest)))
