@@ -194,13 +194,14 @@ class Left(NamedTuple):
     whole: Ended
     spoilt: Ended
     gathered: Ended
+    sealed: Ended
     failed: list[Failure]
     marks: set[str]
     files: dict[str, Path]
     sources: dict[str, str]
 
     def shown(self) -> str:
-        return self.whole.shown + self.spoilt.shown + self.gathered.shown
+        return self.whole.shown + self.spoilt.shown + self.gathered.shown + self.sealed.shown
 
 
 @pytest.fixture(scope="module")
@@ -220,6 +221,7 @@ def left(tmp_path_factory) -> Iterator[Left]:
         common = {"folder": run, "environment": environment}
         whole = snakemake(f"--retries={TIMES}", studies=studies, checkout=checkout, **common)
         gathered = snakemake("--report=all.zip", studies=studies, checkout=checkout, **common)
+        sealed = snakemake("seal", studies=studies, checkout=checkout, **common)
         failed = failures(sources)
         files = [_spoil(folder / "bad" / one.name, one, sources) for one in failed]
         targets = [target for one in failed for target in made(one.name, one.target)]
@@ -232,7 +234,7 @@ def left(tmp_path_factory) -> Iterator[Left]:
             if path.is_file()
         }
         done = {path.name for path in marks.iterdir()}
-        yield Left(whole, spoilt, gathered, failed, done, kept, sources)
+        yield Left(whole, spoilt, gathered, sealed, failed, done, kept, sources)
 
 
 def _declare(folder: Path, study: dict[str, Any]) -> Path:
@@ -374,6 +376,19 @@ def test_labels_and_cut_points_are_in_the_report_and_in_the_files_that_the_readm
 )
 def test_the_search_sees_what_the_report_shows(left, name):
     assert found(left.files[name].read_bytes(), LABEL) >= {"lblnorth01", "lblsouth02"}
+
+
+def test_a_sealed_study_has_labels_in_its_report_alone(left):
+    assert left.sealed.code == 0, left.sealed.shown
+    bags = [
+        path for name, path in left.files.items() if re.fullmatch(r"reports/[^/]+/sealed/[^/]+\.zip", name)
+    ]
+    assert len(bags) == 2
+    for bag in bags:
+        with zipfile.ZipFile(bag) as archive:
+            hits = {name: found(archive.read(name), WORD, NUMBER, LABEL) for name in archive.namelist()}
+        held = {name.split("/", 2)[2] for name, some in hits.items() if some}
+        assert held <= {"report/disclosure-review.html", "report/disclosure-review.pdf"}
 
 
 def test_no_name_of_a_file_holds_a_canary(left):

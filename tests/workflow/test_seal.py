@@ -209,7 +209,7 @@ def test_the_readers_of_others_accept_it(study, tmp_path):
     assert [issue for issue in told["issues"] if issue[0] == "REQUIRED"] == []
     # Advice that does not fit: funders, web addresses of the agency, and lists of every table and every source.
     advice = {issue[1].split(".")[0] for issue in told["issues"]}
-    assert advice <= {"49", "54", "68", "78", "79", "85", "86", "89", "90", "93"}
+    assert advice <= {"49", "54", "68", "85", "86", "89", "90", "93"}
     (tmp_path / "signers").write_text(f"agency {Path(f'{key}.pub').read_text()}")
     command = [
         "ssh-keygen",

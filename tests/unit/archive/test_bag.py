@@ -138,9 +138,7 @@ def test_other_content_is_another_bag_beside_the_first(tmp_path, at):
 
 def test_signatures_are_in_no_manifest_and_change_neither_name_nor_digest(tmp_path):
     first = written(tmp_path / "a")
-    second = written(
-        tmp_path / "b", items(tmp_path / "b"), lambda tags, _: {layout.SEAL_SIGNATURE: tags[:9]}
-    )
+    second = written(tmp_path / "b", items(tmp_path / "b"), lambda tags, _: {layout.SEAL_SIGNATURE: tags[:9]})
     assert (first.path.name, first.signature) == (second.path.name, None)
     assert inside(second) == {**inside(first), layout.SEAL_SIGNATURE: second.signature}
 

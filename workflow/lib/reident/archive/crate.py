@@ -178,23 +178,24 @@ class Crate:
 
     def _secrets(self) -> Iterator[Entity]:
         """Yield the inputs that are not in the bag, and who may read them."""
-        for line in self.read:
-            if not line["bag"]:
-                yield {
-                    "@id": _input(line),
-                    "@type": "DigitalDocument",
-                    "name": line["path"],
-                    "contentSize": str(line["size"]),
-                    "sha256": line["sha256"],
-                    "hasDigitalDocumentPermission": {"@id": "#permission"},
-                }
-        yield {
-            "@id": "#permission",
-            "@type": "DigitalDocumentPermission",
-            "name": "Who may read the inputs",
-            "permissionType": "http://schema.org/ReadPermission",
-            "grantee": {"@id": "#agency"},
-        }
+        secrets = [line for line in self.read if not line["bag"]]
+        for line in secrets:
+            yield {
+                "@id": _input(line),
+                "@type": "DigitalDocument",
+                "name": line["path"],
+                "contentSize": str(line["size"]),
+                "sha256": line["sha256"],
+                "hasDigitalDocumentPermission": {"@id": "#permission"},
+            }
+        if secrets:
+            yield {
+                "@id": "#permission",
+                "@type": "DigitalDocumentPermission",
+                "name": "Who may read the inputs",
+                "permissionType": "http://schema.org/ReadPermission",
+                "grantee": {"@id": "#agency"},
+            }
 
     def _actions(self) -> Iterator[Entity]:
         """Yield what was done to the study, and what is still to be done."""

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
+from reident.sections.seal import SignOff
 from reident.study.model import Study
 
 INTRODUCTION = """\
@@ -146,6 +147,23 @@ attacks the file before protection.
 """
 
 
+SIGN_OFF = """\
+## The file of a sign-off
+
+`snakemake sign` takes the decision of a board from a YAML file of its own, and adds it to a sealed study:
+
+    .venv/bin/snakemake sign --config bag=reports/ID/sealed/ID-DIGEST.zip signoff=signoff.yaml key=~/.ssh/id_ed25519
+
+```yaml
+board: Disclosure review board
+decision: approved with conditions
+conditions: [The variable rooms is released in three groups.]
+names: [{name: A. Example, role: chair}]
+date: 2026-03-31
+```
+"""
+
+
 class _EditorSchema(GenerateJsonSchema):
     """JSON Schema of what a study file may hold, as editors see it."""
 
@@ -200,7 +218,9 @@ def readme() -> str:
     for name, keys in sections.items():
         if len(keys) > 1:
             parts += [f"### `{name}`\n", _table(keys[1:])]
-    return "\n".join([*parts, VARIANTS, RUNS])
+    decision = SignOff.model_json_schema(schema_generator=_EditorSchema)
+    keys = list(_keys(decision, decision["properties"], decision["required"]))
+    return "\n".join([*parts, VARIANTS, RUNS, SIGN_OFF, _table(keys)])
 
 
 def _table(keys: list[Key]) -> str:
