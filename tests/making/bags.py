@@ -1,4 +1,4 @@
-"""Small bags, written apart from the library: an oracle of their layout, and a start for damaged and hostile ones."""
+"""Small bags by a writer apart from the library: an oracle of their layout, and a start for damaged ones."""
 
 import hashlib
 import json
@@ -7,8 +7,11 @@ import zipfile
 from base64 import b64decode
 from pathlib import Path
 
+import pytest
 from making.workshop import Workshop
 from reident import ledger
+from reident.archive.verify import open_bag, run
+from reident.errors import InputError
 
 STUDY = "plain"
 OUTPUT = ("path", "sha256", "size", "rows")
@@ -185,3 +188,28 @@ def sha256(content: bytes) -> str:
 def sha512(content: bytes) -> str:
     """The SHA-512 of some bytes."""
     return hashlib.sha512(content).hexdigest()
+
+
+def refusal(path, signers=None):
+    """The sentence with which a bag is refused; nothing of it is left."""
+    into = path.parent / "into"
+    with pytest.raises(InputError) as error:
+        open_bag(path, into, signers)
+    assert list(into.iterdir()) == []
+    with pytest.raises(InputError) as alone:
+        run(str(path), None if signers is None else str(signers), 1)
+    assert str(error.value) == str(alone.value)
+    return str(error.value)
+
+
+def changed(files, **changes):
+    """Files of a bag with others in place of some; None removes one."""
+    return {name: content for name, content in {**files, **changes}.items() if content is not None}
+
+
+def with_file(files, name, content):
+    return changed(files, **{name: content})
+
+
+def line_of(document, key, path):
+    return next(line for line in document[key] if line["path"] == path)
