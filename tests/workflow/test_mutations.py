@@ -10,6 +10,7 @@ import copy
 import json
 import os
 import py_compile
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from reident.ledger import check
-from reident.pipeline import digests
+from reident.ledger import chain, check
+from reident.pipeline import digests, release
 from reident.pipeline.family import Family
 from workflow.commands import CHECKOUT, Ended, copied, made, snakemake
 
@@ -157,8 +158,11 @@ def test_an_edited_result_is_set_aside_and_computed_anew(again, whole, case):
     edited = apply(again, case).read_bytes()
     found = again.check()
     assert not found.closes
-    assert f"{case.file} is not what its step wrote" in found.line
-    assert "Run `snakemake --config study=../in/small.yaml`" in found.line
+    assert found.line == (
+        "small: the chain is broken. Run `snakemake --config study=../in/small.yaml` to compute again what does not "
+        "hold; it keeps edited results in results/small/set-aside.\n"
+        f"  results that are not what their steps wrote: {case.file}"
+    )
     ended = again.run()
     assert ended.code == 0, ended.shown
     (kept,) = (path for path in (again.results / "set-aside").rglob("*") if path.is_file())
@@ -230,11 +234,8 @@ BESIDE = {
 def test_what_is_lost_is_made_again(again, whole, case):
     apply(again, case)
     found = again.check()
-    assert (
-        not found.closes
-        or "there are no results yet" in found.line
-        or "not made yet: the report" in found.line
-    )
+    assert not found.closes
+    assert "Run `snakemake --config study=../in/small.yaml`" in found.line
     ended = again.run(*([] if case.file in BESIDE else RATES))
     assert ended.code == 0, ended.shown
     assert again.made() == whole.made()
@@ -289,7 +290,8 @@ def test_a_changed_source_gives_its_own_numbers(again, side, old, new, keeps):
         swap(path, (old, new))
     found = again.check()
     assert not found.closes
-    assert f"was made from a different version of {side}.csv" in found.line
+    assert found.line.endswith(f"\n  sources that changed after a step read them: ../in/{side}.csv")
+    assert "If a source, the study file or the code changed by mistake, restore it instead." in found.line
     ended = again.run(*RATES)
     if ended.code:  # links whose records are no more
         assert side == "iuf"
@@ -315,7 +317,7 @@ def test_a_changed_study_gives_its_own_numbers_though_its_time_stamp_is_kept(aga
         small.write(again.inputs, study, {})
     found = again.check()
     assert not found.closes
-    assert "was made with different study settings" in found.line
+    assert "\n  results made with different study settings: results/small/" in found.line
     assert again.run(*RATES).code == 0
     library_run.assert_rates(again.results, study, ROWS)
 
@@ -378,11 +380,153 @@ def test_edited_code_of_the_same_size_and_time_gives_its_own_numbers(again, whol
 def test_an_unknown_file_is_reported_and_left_alone(again, whole):
     mine = again.results / "notes.txt"
     mine.write_text("mine", encoding="utf-8")
+    copy = again.results / "backup" / "rates.csv"
+    copy.parent.mkdir()
+    shutil.copy(again.results / "rates.csv", copy)
+    bag = again.reports / "sealed" / "small-0123456789abcdef.zip"
+    bag.parent.mkdir()
+    bag.write_bytes(b"bag")
     found = again.check()
     assert found.closes
-    assert "not made by any step: results/small/notes.txt" in found.line
+    assert found.line.endswith(
+        "not made by any step: results/small/backup/rates.csv, results/small/notes.txt"
+    )
     assert again.run().planned == {}
     assert mine.read_text(encoding="utf-8") == "mine"
+
+
+# What `snakemake check` tells
+
+
+def lines(found: check.Checked) -> dict[str, str]:
+    """The indented lines of an answer, by what they are about."""
+    _, *rest = found.line.split("\n  ")
+    return dict(line.split(": ", 1) for line in rest)
+
+
+def change_entry(path: Path, **fields: object) -> None:
+    entry = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(chain.sealed({**entry, **fields}), indent=1, sort_keys=True) + "\n", "utf-8")
+
+
+def test_every_break_is_listed_by_its_kind(again):
+    swap(again.inputs / "puf.csv", ("rent", "free"))
+    (again.inputs / "eif.csv").unlink()
+    edit(again.results / "rates.csv")
+    edit(again.reports / "disclosure-review.pdf")
+    (again.results / "suspected" / "taxicab.parquet").unlink()
+    cut(again.results / "ledger" / "describe.json")
+    change_entry(again.results / "ledger" / "bin.json", library_digest="0" * 64, release=None)
+    change_entry(again.results / "ledger" / "judge.json", study_digest="0" * 64)
+    (again.results / "ledger" / "stratify.json").unlink()
+    found = again.check()
+    assert not found.closes
+    told = lines(found)
+    released = told.pop("results made by different code")
+    binned = ", ".join(
+        f"results/small/binned/{name}" for name in ("cutpoints.csv", "eif.parquet", "puf.parquet")
+    )
+    assert released.startswith(
+        f"{binned}; they were made by an earlier version of reident, and this is reident "
+    )
+    assert told == {
+        "sources that changed after a step read them": "../in/puf.csv",
+        "results that are not what their steps wrote": "reports/small/disclosure-review.pdf, results/small/rates.csv",
+        "results that are missing": "results/small/suspected/taxicab.parquet",
+        "entries of the ledger that are incomplete or edited": "results/small/ledger/describe.json",
+        "results that have no entry in the ledger": told["results that have no entry in the ledger"],
+        "results made with different study settings": ", ".join(
+            f"results/small/verdict/{name}.csv" for name in ("limits", "summary", "warnings")
+        ),
+        "not verified, because they are not there or cannot be read": "../in/eif.csv",
+    }
+    assert re.fullmatch(
+        r"(results/small/\S+, ){4}\S+ and \d+ more", told["results that have no entry in the ledger"]
+    )
+    assert not re.search(r"\b(delete|remove)", found.line, re.IGNORECASE)
+
+
+def test_other_code_and_packages_do_not_hide_that_results_were_changed(again, monkeypatch):
+    """An auditor of later has neither the code nor the packages of the study."""
+    monkeypatch.setattr(chain, "library_digest", lambda *_: "0" * 64)
+    monkeypatch.setattr(check, "versions", lambda: {**digests.versions(), "numpy": "0.1"})
+    edit(again.results / "rates.csv")
+    (again.results / "confirmed" / "taxicab.parquet").unlink()
+    found = again.check()
+    assert not found.closes
+    told = lines(found)
+    assert told["results that are not what their steps wrote"] == "results/small/rates.csv"
+    assert told["results that are missing"] == "results/small/confirmed/taxicab.parquet"
+    assert re.search(
+        r"and \d+ more; they were made by reident \S+, .*, and this is reident",
+        told["results made by different code"],
+    )
+    assert told["made with other versions than those installed"] == f"numpy {np.__version__} (0.1)"
+
+
+def test_an_entry_in_place_of_another_is_found(again):
+    swap_entries(again.results / "ledger" / "rate.json")
+    found = again.check()
+    assert not found.closes
+    assert "results/small/rates.csv" in lines(found)["results that have no entry in the ledger"]
+
+
+def test_without_the_sources_everything_else_is_verified(again):
+    for side in ("puf", "eif", "iuf"):
+        (again.inputs / f"{side}.csv").unlink()
+    found = again.check()
+    assert found.closes
+    assert "small: the chain closes: " in found.line
+    assert set(found.absent) == {"../in/puf.csv", "../in/eif.csv", "../in/iuf.csv"}
+    assert set(lines(found)) == {"not verified, because they are not there or cannot be read"}
+    with kept(again.results / "rates.csv"):
+        edit(again.results / "rates.csv")
+    assert not again.check().closes
+    ended = again.run("check")
+    assert ended.code == 1, ended.shown
+    (message,) = ended.errors
+    assert message.startswith("small: the chain is broken")
+    ended = again.run()
+    assert ended.code == 1
+    assert len(ended.errors) == 1
+    assert "`files.puf.path`: puf.csv does not exist. Correct the path" in ended.shown
+    assert not (again.results / "set-aside").exists()
+
+
+def test_without_results_nothing_is_verified(again):
+    shutil.rmtree(again.results)
+    found = again.check()
+    assert not found.closes
+    assert found.line == "small: there are no results yet. Run `snakemake --config study=../in/small.yaml`."
+
+
+def test_results_that_are_not_made_yet_are_no_break(again):
+    (again.results / "ledger" / "report.json").unlink()
+    (again.results / "disclosure-review.ipynb").unlink()
+    shutil.rmtree(again.reports)
+    found = again.check()
+    assert found.closes
+    assert lines(found) == {"not made yet": "the report"}
+
+
+def test_another_commit_runs_nothing_again_and_is_named(again):
+    """As after a commit that changes no code of a step."""
+    other = {"version": "0.0.9", "commit": "c" * 40, "modified": False, "tree": "d" * 64}
+    change_entry(again.results / "ledger" / "rate.json", release=other)
+    found = again.check()
+    assert found.closes
+    assert f"reident 0.0.9, commit {'c' * 12}, sources {'d' * 12}" in found.line
+    assert again.run().planned == {}
+
+
+def test_every_entry_has_the_release_that_ran(again):
+    entries = [json.loads(path.read_text(encoding="utf-8")) for path in again.results.glob("ledger/*.json")]
+    assert entries
+    recorded = release.recorded()
+    for entry in entries:
+        assert set(entry["release"]) == set(recorded)
+        assert entry["release"]["version"] == recorded["version"]
+        assert re.fullmatch(r"[0-9a-f]{64}", entry["release"]["tree"])
 
 
 def test_other_installed_versions_of_packages_are_reported(again, monkeypatch):
@@ -390,7 +534,7 @@ def test_other_installed_versions_of_packages_are_reported(again, monkeypatch):
     monkeypatch.setattr(check, "versions", lambda: {**digests.versions(), "numpy": "0.1"})
     found = again.check()
     assert found.closes
-    assert f"made with other versions than those installed: numpy {np.__version__} (0.1)" in found.line
+    assert lines(found) == {"made with other versions than those installed": f"numpy {np.__version__} (0.1)"}
 
 
 @pytest.mark.quick
@@ -405,4 +549,11 @@ def test_the_target_check_walks_and_changes_nothing(again):
     ended = again.run("check")
     assert ended.code == 1
     (message,) = ended.errors
-    assert "results/small/rates.csv is not what its step wrote. Run `snakemake" in message
+    assert message.startswith("small: the chain is broken. Run `snakemake --config study=../in/small.yaml`")
+    assert "  results that are not what their steps wrote: results/small/rates.csv" in ended.shown
+    shutil.rmtree(again.work / "results")
+    ended = again.run("check")
+    assert ended.code == 1
+    assert ended.errors == {
+        "small: there are no results yet. Run `snakemake --config study=../in/small.yaml`."
+    }

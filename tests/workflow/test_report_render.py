@@ -6,6 +6,8 @@ import datetime
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 import unicodedata
@@ -17,7 +19,7 @@ import nbformat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from making.report import REGIONS, VARIABLES, Shape, write_results
+from making.report import REGIONS, VARIABLES, Shape, write_entry, write_results
 from pypdf import PdfReader
 from reident.report import render
 from reident.report.execute import execute
@@ -312,10 +314,42 @@ def test_a_table_too_long_for_a_page_goes_on_with_its_head(tmp_path):
     test_nothing_stands_outside_the_margins(made)
 
 
+def test_a_command_and_a_path_are_copied_as_they_are(tmp_path):
+    """Even a word that is too long for its line: only the ends of lines are added to it."""
+    folder = tmp_path / "results" / "mock"
+    write_results(folder)
+    entry = json.loads((folder / "ledger" / "resolve.json").read_text())
+    name = "household-survey-2026_public-use-file.release-2.yaml"
+    entry["inputs"]["study"][0]["path"] = f"source:{name}"
+    entry["inputs"]["word"] = [{**entry["inputs"]["study"][0], "path": f"source:{'abcdefghij' * 11}"}]
+    write_entry(folder, entry)
+    html, pdf = render.render(execute(NOTEBOOK, {"results": folder}), title="Copied")
+    (tmp_path / "report.pdf").write_bytes(pdf)
+    command = f"snakemake --cores N --config study={name}"
+    texts = ["".join(f"{page_.extract_text()}\n" for page_ in PdfReader(tmp_path / "report.pdf").pages)]
+    if shutil.which("pdftotext"):
+        texts += [
+            subprocess.run(
+                ["pdftotext", *options, "report.pdf", "-"],
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                check=True,
+            ).stdout
+            for options in ([], ["-layout"], ["-raw"])
+        ]
+    for text in texts:
+        assert "\u200b" not in text
+        assert [line.strip() for line in text.splitlines()].count(command) == 1
+    assert "abcdefghij" * 11 in "".join(texts[0].split())
+    assert f"<code>{command}</code>" in html
+    assert "\u200b" not in html
+
+
 def test_every_hostile_label_is_shown_letter_by_letter_in_the_document(hostile):
     def letters(text: str) -> str:
         text = unicodedata.normalize("NFKC", text)
-        return re.sub(r"[\s\u200b\u00ad\u2010-]", "", text)
+        return re.sub(r"[\s\u00ad\u2010-]", "", text)
 
     words = letters("".join(page_.extract_text() for page_ in hostile.reader.pages))
     for label in HOSTILE:

@@ -28,7 +28,7 @@ from snakemake.scheduling.job_scheduler import JobScheduler
 from reident.errors import InputError
 from reident.ledger import check, conclusion, confidentiality, runs, stale
 from reident.linkage.metrics import REGISTRY
-from reident.pipeline import configuration, scheduler, steps
+from reident.pipeline import configuration, release, scheduler, steps
 from reident.pipeline.digests import sha256
 from reident.pipeline.plan import LARGE_SHARD, Plan, check_files, is_large, load_families
 
@@ -105,6 +105,7 @@ VERDICTS = set()  # the studies whose verdict this run makes, or finds as it sho
 
 def start_run():
     """Take the results of the studies that have jobs to run; set aside results that their steps did not write."""
+    release.recorded()  # what asking git tells, every job finds in its environment
     for study in sorted(scheduler.studies(workflow.dag.needrun_jobs())):
         found = stale_results(study)
         outputs = set() if workflow.touch else scheduler.outputs(workflow.dag, study, found.files)

@@ -111,6 +111,16 @@ BROKEN = [
         "ledger/bin.json is not a complete ledger entry",
     ),
     (
+        "an entry with no output",
+        with_entry("bin", outputs={}),
+        "ledger/bin.json is not a complete ledger entry",
+    ),
+    (
+        "an entry without versions",
+        with_entry("bin", versions=None),
+        "ledger/bin.json is not a complete ledger entry",
+    ),
+    (
         "a number of an entry edited",
         lambda s: edited_entry(s, '"size": 12', '"size": 13'),
         "ledger/bin.json is not what its step wrote",
@@ -163,7 +173,58 @@ def test_a_broken_chain_names_the_file_and_what_mends_it(shop, sentence, change,
     assert str(caught.value).endswith(". Run the same command again.")
 
 
+KINDS = {
+    "is not what its step wrote": {chain.EDITED},
+    "is missing": {chain.MISSING},
+    "has no entry in the ledger": {chain.NO_ENTRY},
+    "is not a complete ledger": {chain.UNREADABLE, chain.NO_ENTRY},
+    "was made with different study settings": {chain.SETTINGS},
+    "was made by a different version of the library": {chain.CODE},
+    "was made from a different version of data": {chain.SOURCE},
+    "was made from a different version of prepared": {chain.OUTDATED},
+}
+OTHERS = {
+    "an intermediate emptied": {chain.EDITED},
+    "an intermediate edited and used: the edited one is named": {chain.EDITED, chain.OUTDATED},
+    "a number of an entry edited": {chain.UNREADABLE, chain.NO_ENTRY},
+    "a source deleted": {chain.ABSENT},
+    "a step run again without those after it": {chain.OUTDATED},
+}
+
+
+@pytest.mark.parametrize(("sentence", "change", "says"), BROKEN, ids=[case[0] for case in BROKEN])
+def test_a_walk_that_goes_on_tells_each_break_and_nothing_else(shop, sentence, change, says):
+    change(shop)
+    told = []
+    whole = chain.Chain(shop.root, told.append)
+    whole.walk(shop.part_digest, [shop.root / "rates.txt"], shop.sources)
+    (kinds,) = [OTHERS[sentence]] if sentence in OTHERS else [KINDS[text] for text in KINDS if text in says]
+    assert {found.kind for found in told} == kinds
+
+
+def test_a_walk_that_goes_on_tells_every_break(shop):
+    edited("rates.txt")(shop)
+    (shop.root / "scores/taxicab.txt").unlink()
+    with_entry("bin", library_digest="0" * 64, release=None)(shop)
+    swapped("puf")(shop)
+    shop.sources["eif"].unlink()
+    told = []
+    entries = chain.Chain(shop.root, told.append).walk(
+        shop.part_digest, [shop.root / "rates.txt"], shop.sources
+    )
+    assert [entry["step"] for entry in entries] == ["bin", "prepare", "rate", "score.taxicab"]
+    assert {(found.kind, found.path.name, Path(found.cause).parent.name) for found in told} == {
+        (chain.EDITED, "rates.txt", ""),
+        (chain.MISSING, "taxicab.txt", ""),
+        (chain.CODE, "puf.txt", ""),
+        (chain.SOURCE, "puf.txt", "puf"),
+        (chain.ABSENT, "puf.txt", "eif"),
+    }
+
+
 UNTOUCHED = [
+    ("a commit that changes no code of the chain", with_entry("bin", release={"commit": "0" * 40})),
+    ("an entry of a release that did not record itself", with_entry("bin", release=None)),
     (
         "an option that no step of the chain takes",
         lambda s: s.declare(title="T", decision={"conditional_rate_at_most": "0.1"}),

@@ -10,6 +10,7 @@ from making.matching import write_matching
 from making.report import REGIONS, Shape, write_entry, write_results
 from reident.errors import InputError
 from reident.intake import severity
+from reident.pipeline import release
 from reident.report import figures, tables, wording
 from reident.report.layout import Column, Text, block
 from reident.report.results import Results, open_results
@@ -364,6 +365,50 @@ def test_only_the_name_of_a_source_is_shown(results):
     entry_["inputs"]["study"][0]["path"] = "/home/somebody/mock.yaml"
     write_entry(study.folder, entry_)
     assert "somebody" not in tables.provenance(study)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("study.yaml", "`snakemake --cores N --config study=study.yaml`"),
+        ("my study.yaml", "`snakemake --cores N --config study='my study.yaml'`"),
+        ("a`b``c.yaml", "``` snakemake --cores N --config study='a`b``c.yaml' ```"),
+        ("a*b_$c$.yaml", "`snakemake --cores N --config study='a*b_$c$.yaml'`"),
+        ("x" * 200 + ".yaml", f"`snakemake --cores N --config study={'x' * 200}.yaml`"),
+    ],
+)
+def test_the_command_names_the_study_file_by_its_own_name(results, name, shown):
+    study = results()
+    entry = json.loads((study.folder / "ledger" / "resolve.json").read_text())
+    entry["inputs"]["study"][0]["path"] = f"source:{name}"
+    write_entry(study.folder, entry)
+    text, command = tables.command(study).split("\n\n")
+    assert command == shown
+    assert name in text
+
+
+RELEASE = {"version": "1.2.3", "commit": "c" * 40, "modified": False, "tree": "d" * 64}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({}, f"1\\.2\\.3, commit [{'c' * 40}]{{.digest}}. The SHA-256 digest of the sources is [{'d' * 64}]"),
+        ({"modified": True}, "with changes that are not in that commit"),
+        ({"modified": None}, "it is not known whether the code was changed after that commit"),
+        (
+            {"commit": None, "modified": None},
+            "the code of reident 1\\.2\\.3. The SHA-256 digest of the sources is [",
+        ),
+        ({"version": None, "commit": None, "modified": None}, "the code of reident. The SHA-256"),
+    ],
+    ids=["a commit", "changes", "not known", "no git", "no version"],
+)
+def test_the_report_names_the_release_that_made_it(usual, monkeypatch, change, says):
+    monkeypatch.setattr(release, "recorded", lambda: {**RELEASE, **change})
+    shown = tables.versions(usual)
+    assert says in shown
+    assert "numpy 2" in shown
 
 
 def test_results_are_found_from_a_folder_below(tmp_path, monkeypatch):

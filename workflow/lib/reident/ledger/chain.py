@@ -201,16 +201,22 @@ class Chain:
         self, part_digest: PartDigest, entry: dict[str, Any], sources: dict[str, Path]
     ) -> Iterator[Break]:
         """Yield what does not hold of what a step read and ran with."""
-        rule, metric, outputs = entry["rule"], entry["metric"], entry["outputs"].values()
-        result = located(self.root, "", next(iter(outputs))["path"])
+        rule, metric = entry["rule"], entry["metric"]
+        results = [located(self.root, "", line["path"]) for line in entry["outputs"].values()]
         if entry["study_digest"] != part_digest(rule, metric):
-            yield Break(SETTINGS, result, "was made with different study settings")
+            yield from (Break(SETTINGS, path, "was made with different study settings") for path in results)
         if entry["library_digest"] != library_digest(rule, metric):
-            made_by = release.named(entry.get("release"))
-            yield Break(CODE, result, "was made by a different version of the library", made_by)
-        for path in changed_sources(entry, sources, self.digest):
-            kind = SOURCE if self.digest(path) else ABSENT
-            yield Break(kind, result, f"was made from a different version of {path.name}", str(path))
+            what, made_by = (
+                "was made by a different version of the library",
+                release.named(entry.get("release")),
+            )
+            yield from (Break(CODE, path, what, made_by) for path in results)
+        for source in changed_sources(entry, sources, self.digest):
+            kind, what = (
+                SOURCE if self.digest(source) else ABSENT,
+                f"was made from a different version of {source.name}",
+            )
+            yield from (Break(kind, path, what, str(source)) for path in results)
         for line in inputs(entry):
             name = line["path"]
             wrote = None if name.startswith("source:") else self.maker(name)[1]
@@ -220,7 +226,8 @@ class Chain:
                 yield Break(NO_ENTRY, self.root / name, "has no entry in the ledger")
                 continue
             self.check_bytes({self.root / name: wrote})
-            yield Break(OUTDATED, result, f"was made from a different version of {name}")
+            what = f"was made from a different version of {name}"
+            yield from (Break(OUTDATED, path, what) for path in results)
 
 
 def entry_files(root: Path) -> list[Path]:
@@ -247,9 +254,18 @@ def read_entry(path: Path) -> dict[str, Any]:
         entry = json.loads(path.read_text(encoding="utf-8"))
         if sealed(entry)["sha256"] != entry["sha256"]:
             stop(Break(UNREADABLE, path, "is not what its step wrote"))
-        [line["sha256"] for line in (*entry["outputs"].values(), *inputs(entry))]
+        [(line["path"], line["sha256"]) for line in (*entry["outputs"].values(), *inputs(entry))]
         [entry[name] for name in ("step", "rule", "metric", "study_digest", "library_digest")]
-    except (ValueError, KeyError, TypeError, AttributeError, FileNotFoundError, IsADirectoryError):
+        next(iter(entry["outputs"])), entry["versions"].items()
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        StopIteration,
+        FileNotFoundError,
+        IsADirectoryError,
+    ):
         raise BrokenError(Break(UNREADABLE, path, "is not a complete ledger entry")) from None
     return entry
 

@@ -90,7 +90,7 @@ class _Found:
         """Return what the breaks of a kind are about, each once: sources, or results."""
         found = (one for one in self.breaks if one.kind == kind)
         about_sources = kind in (chain.SOURCE, chain.ABSENT)
-        return list(dict.fromkeys(one.cause if about_sources else str(one.path) for one in found))
+        return sorted({one.cause if about_sources else str(one.path) for one in found})
 
 
 def check(members: Family, results: Path, notebook: Path) -> Checked:
@@ -154,7 +154,7 @@ def _broken(found: _Found, root: Path, command: str) -> str:
     if found.named(chain.EDITED):
         advice += f"; it keeps edited results in {root / SET_ASIDE}"
     if any(found.named(kind) for kind in (chain.SOURCE, chain.SETTINGS, chain.CODE)):
-        advice += ". To keep the results, restore the sources, the study file and the code with which they were made"
+        advice += ". If a source, the study file or the code changed by mistake, restore it instead"
     return f"{root.name}: the chain is broken. {advice}."
 
 

@@ -44,7 +44,7 @@ OTHER_FILES = """\
 | path | content |
 |---|---|
 | `ledger/*.json` | one entry per job: digests, sizes and rows of its inputs and outputs, digests of the study and \
-of the code, versions of packages |
+of the code, the release, versions of packages |
 | `logs/*.log` | the messages of each job; they do not contain a key or a value |
 | `benchmarks/*.tsv` | time and memory of each job, as Snakemake measures them |
 | `set-aside/*` | results that were not what their steps wrote; holds `records` |

@@ -14,7 +14,6 @@ import os
 import re
 import subprocess
 import tomllib
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -49,6 +48,9 @@ KINDS = frozenset(
 COPY = "release.json"
 """Beside the Snakefile of a copy without git: what :func:`describe` returned where the copy was made."""
 
+MODIFIED = "REIDENT_MODIFIED"
+"""The environment variable that tells the processes of a run whether the sources differ from the commit."""
+
 _COMMIT = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 MAX_LINKS = 5
 """References that lead from one to the next, as git follows them."""
@@ -65,33 +67,49 @@ def describe(root: Path = ROOT) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``version``; ``commit``, None without git; ``modified``, whether the sources differ from that commit, None
-        where nothing tells; ``tree``, the SHA-256 of the sources; ``lock``, that of the locked packages; ``versions``
-        of Python and the packages.
+        What :func:`recorded` returns; ``lock``, the SHA-256 of the locked packages; ``versions`` of Python and the
+        installed packages.
     """
-    found: dict[str, Any] = {**recorded(root), "modified": None}
-    if (root / ".git").exists():
-        found["modified"] = _is_modified(root) if found["commit"] else None
-    elif copied := _copied(root):
-        found["modified"] = copied.get("modified")
     lock = root / LOCK
-    return {**found, "lock": _digest(lock) if lock.is_file() else None, "versions": versions()}
+    return {
+        **recorded(root),
+        "lock": _digest(lock) if lock.is_file() else None,
+        "versions": versions(),
+    }
 
 
-@cache
-def recorded(root: Path = ROOT) -> dict[str, str | None]:
-    """Return the version, the commit and the digest of the sources, as every entry of the ledger has them."""
-    known = commit(root) if (root / ".git").exists() else _copied(root).get("commit")
-    return {"version": version(root), "commit": known, "tree": tree_digest(root)}
+def recorded(root: Path = ROOT) -> dict[str, Any]:
+    """Return what every entry of the ledger says of the code.
+
+    Parameters
+    ----------
+    root : pathlib.Path
+        The folder of the Snakefile.
+
+    Returns
+    -------
+    dict
+        ``version``; ``commit``, None without git; ``modified``, whether the sources differ from that commit, None
+        where nothing tells; ``tree``, the SHA-256 of the sources.
+    """
+    tree = tree_digest(root)
+    if (root / ".git").exists():
+        known = commit(root)
+        modified = None if known is None else _is_modified(root, f"{known} {tree}")
+    else:
+        copied = _copied(root, tree)
+        known, modified = copied.get("commit"), copied.get("modified")
+    return {"version": version(root), "commit": known, "modified": modified, "tree": tree}
 
 
-def named(found: Mapping[str, Any] | None) -> str:
+def named(found: Any) -> str:
     """Return a release in words, from what :func:`recorded` returned when it ran."""
-    if not found:  # an entry of a release that did not record itself
+    if not isinstance(found, dict):  # an entry of a release that did not record itself
         return "an earlier version of reident"
-    numbers = {"commit": found["commit"], "sources": found["tree"]}
-    words = [f"{name} {number[:12]}" for name, number in numbers.items() if number]
-    return ", ".join([f"reident {found['version'] or '(version unknown)'}", *words])
+    words = [f"reident {found.get('version') or '(version unknown)'}"]
+    if commit := found.get("commit"):
+        words.append(f"commit {str(commit)[:12]}{' (modified)' if found.get('modified') else ''}")
+    return ", ".join([*words, f"sources {str(found.get('tree'))[:12]}"])
 
 
 def version(root: Path = ROOT) -> str | None:
@@ -127,11 +145,11 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes().replace(b"\r\n", b"\n")).hexdigest()
 
 
-def _copied(root: Path) -> dict[str, Any]:
+def _copied(root: Path, tree: str) -> dict[str, Any]:
     """Return what a copy without git says of itself; nothing if its sources are not those that were copied."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         said = json.loads((root / COPY).read_text(encoding="utf-8"))
-        if said.get("tree") == tree_digest(root):
+        if said.get("tree") == tree:
             return dict(said)
     return {}
 
@@ -175,8 +193,20 @@ def _reference(folder: Path, common: Path, name: str) -> str:
     raise ValueError
 
 
-def _is_modified(root: Path) -> bool | None:
-    """Return whether sources differ from the commit, or are in no commit; None where git does not answer."""
+def _is_modified(root: Path, state: str) -> bool | None:
+    """Return whether sources differ from the commit, or are in no commit; None where git does not answer.
+
+    The first process of a run asks git, and the others find its answer in their environment. It holds for the state of
+    the sources that it names.
+    """
+    asked, _, answer = os.environ.get(MODIFIED, "").rpartition(" ")
+    if asked != state:
+        answer = str(_ask_git(root))
+        os.environ[MODIFIED] = f"{state} {answer}"
+    return {"True": True, "False": False}.get(answer)
+
+
+def _ask_git(root: Path) -> bool | None:
     # Nothing of a user's settings, or of a hook that runs this, may lead git to another repository.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     command = ("git", "-c", "safe.directory=*", "-c", "core.fsmonitor=false", "--no-optional-locks", "status")

@@ -271,7 +271,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "report",
-        ("report", "report.execute", "report.render", "report.tables", "report.figures"),
+        ("report", "report.execute", "report.render", "report.tables", "report.figures", "pipeline.release"),
         _of_study(parts.heading),
         _always,
         (),

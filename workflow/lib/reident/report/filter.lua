@@ -3,8 +3,7 @@
 -- writer drops.
 
 local PLAIN = pandoc.WriterOptions{wrap_text = 'none'}
-local LONG = 18          -- longer words may be broken anywhere
-local BREAK = '\u{200B}'
+local LONG = 18          -- longer words may be broken anywhere, see page.typ
 local BOXES = {verdict = true, findings = true, reading = true, note = true, warning = true, decision = true}
 local SPANS = {
   above = 'mark', within = 'mark', unsure = 'mark', nothing = 'mark', unknown = 'mark', open = 'mark', aside = 'aside', file = 'file',
@@ -42,33 +41,14 @@ local function typst(blocks)
   return written(blocks)
 end
 
--- Return a long word with places to break after every sixth letter and after punctuation.
-local function breakable(text)
-  if utf8.len(text) <= LONG then return text end
-  local parts, since = {}, 0
-  for _, code in utf8.codes(text) do
-    local letter = utf8.char(code)
-    parts[#parts + 1] = letter
-    since = since + 1
-    if since >= 6 or letter:match('[_/.,;:-]') then
-      parts[#parts + 1] = BREAK
-      since = 0
-    end
-  end
-  return table.concat(parts)
-end
-
-local function string_of(text)
-  return pandoc.RawInline('typst', '#' .. quoted(text) .. ';')
-end
-
 local function str(element)
   if element.text:match('^%a+[.,;]?$') then return nil end
-  return string_of(breakable(element.text))
+  local text = quoted(element.text)
+  return pandoc.RawInline('typst', utf8.len(element.text) <= LONG and '#' .. text .. ';' or '#long(' .. text .. ');')
 end
 
 local function code(element)
-  return pandoc.RawInline('typst', '#raw(' .. quoted(breakable(element.text)) .. ');')
+  return pandoc.RawInline('typst', '#raw(' .. quoted(element.text) .. ');')
 end
 
 local function math(element)

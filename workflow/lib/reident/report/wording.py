@@ -6,6 +6,7 @@ shows it.
 
 from __future__ import annotations
 
+import re
 import string
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -59,6 +60,14 @@ def escape(label: object, max_length: int = MAX_LABEL_LENGTH) -> str:
     return "".join(
         "\\" + letter if letter in string.punctuation else letter for letter in plain(label, max_length)
     )
+
+
+def code(text: str) -> str:
+    """Return a text as Markdown that shows all of its characters literally, as code."""
+    shown = plain(text, len(text))
+    fence = "`" * (max(map(len, re.findall("`+", shown)), default=0) + 1)
+    edge = " " if len(fence) > 1 else ""
+    return f"{fence}{edge}{shown}{edge}{fence}"
 
 
 def whole(text: str) -> str:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
 
+from reident.pipeline import release
 from reident.report.layout import Column, block, paragraphs, part, table
 from reident.report.results import Results, listed_files
 from reident.report.sentences import Sentences
 from reident.report.tables.common import without_repeats
-from reident.report.wording import UNDEFINED, count, defined, escape, listed, number, some
+from reident.report.wording import UNDEFINED, code, count, defined, escape, listed, number, some
 
 TEXT = Sentences("annex")
 HEADING = Sentences("headings")
@@ -135,7 +137,7 @@ def provenance(results: Results) -> str | None:
             TEXT("provenance.caption"),
             Column(HEADING("file"), [_named(side, line) for side, line in files], "l", "1fr"),
             Column(HEADING("bytes"), [count(line.get("size")) for _, line in files]),
-            Column(HEADING("digest"), [f"[{line['sha256']}]{{.digest}}" for _, line in files], "l"),
+            Column(HEADING("digest"), [_digest(line["sha256"]) for _, line in files], "l"),
             kind="compact",
         ),
     )
@@ -180,19 +182,40 @@ def _short(path: str) -> str:
 
 @part("study.json")
 def versions(results: Results) -> str | None:
-    """Return the versions of the programs that made the results."""
+    """Return the release of this software and the versions of the packages that made the results."""
     by_name: dict[str, set[str]] = {}
     for entry in results.ledger:
         for name, version in (entry.get("versions") or {}).items():
             by_name.setdefault(name, set()).add(version)
     names = [f"{escape(name)} {escape(', '.join(sorted(by_name[name])))}" for name in sorted(by_name)]
-    return TEXT("versions", versions=listed(names)) if names else None
+    return paragraphs(_release(), TEXT("versions", versions=listed(names))) if names else None
+
+
+def _release() -> str:
+    """Return what tells the code from any other: before the report, each step's code was compared with it."""
+    code_ = release.recorded()
+    kind = (
+        {None: "unknown", False: "commit", True: "modified"}[code_["modified"]] if code_["commit"] else "none"
+    )
+    fields = {"commit": _digest(code_["commit"])} if code_["commit"] else {}
+    name = escape(f"reident {code_['version'] or ''}".rstrip())
+    return TEXT(f"release.{kind}", name=name, tree=_digest(code_["tree"]), **fields)
+
+
+def _digest(digest: str) -> str:
+    return f"[{digest}]{{.digest}}"
 
 
 @part("study.json")
-def command(results: Results) -> str:
-    """Return the command that reproduces the report."""
-    return TEXT("command", study=results.study["id"])
+def command(results: Results) -> str | None:
+    """Return the command that reproduces the report, with the study file as it was named, on a line of its own."""
+    lines = [
+        line for entry in results.ledger if entry["rule"] == "resolve" for line in entry["inputs"]["study"]
+    ]
+    if not lines:
+        return None
+    file = shlex.quote(_short(lines[0]["path"]))
+    return paragraphs(TEXT("command", file=code(file)), code(f"snakemake --cores N --config study={file}"))
 
 
 @part("study.json")

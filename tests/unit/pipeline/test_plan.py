@@ -1,0 +1,35 @@
+"""What a run refuses before it plans jobs: studies that name files which are not there."""
+
+import pytest
+import yaml
+from making.studies import plain
+from reident.errors import InputError
+from reident.pipeline import plan
+
+
+@pytest.fixture
+def families(tmp_path):
+    file = tmp_path / "study.yaml"
+    file.write_text(yaml.safe_dump(plain()), encoding="utf-8")
+    return plan.load_families([file])
+
+
+@pytest.mark.parametrize("targets", [{"check"}, {"seal"}, {"check", "verify"}], ids=sorted)
+def test_commands_do_not_need_the_sources(families, targets):
+    plan.check_files(families, targets)
+
+
+@pytest.mark.parametrize("targets", [set(), {"all"}, {"rate"}, {"check", "rate"}], ids=sorted)
+def test_steps_and_files_need_the_sources(families, targets):
+    with pytest.raises(
+        InputError, match=r"does not exist. Correct the path, which is relative to the study file"
+    ):
+        plan.check_files(families, targets)
+
+
+def test_a_mistake_in_a_variant_is_refused_whatever_the_target(tmp_path):
+    file = tmp_path / "study.yaml"
+    variants = [{"set": "metrics.taxicab.alpha", "values": ["1/2", "0.5"]}]
+    file.write_text(yaml.safe_dump(plain(variants=variants)), encoding="utf-8")
+    with pytest.raises(InputError, match="is the same study as"):
+        plan.load_families([file])

@@ -1,0 +1,352 @@
+"""What the code says of itself: its commit read from git's files, its sources, and whether they were changed."""
+
+import json
+import os
+import shutil
+import subprocess
+
+import pytest
+from reident.pipeline import release
+
+FILES = {
+    "Snakefile": "rule all:\n",
+    "pyproject.toml": '[project]\nname = "reident"\nversion = "1.2.3"\n',
+    "requirements.lock": "numpy==2\n",
+    "workflow/lib/reident/rates.py": "one = 1\ntwo = 2\n",
+    "workflow/rules/rates.smk": "rule rate:\n",
+    "README.md": "words\n",
+    ".gitignore": "__pycache__/\n/results/\n",
+}
+
+
+def git(folder, *arguments):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    settings = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "core.autocrlf=false")
+    ended = subprocess.run(
+        ["git", *settings, *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return ended.stdout.strip()
+
+
+@pytest.fixture(autouse=True)
+def nothing_known(monkeypatch):
+    monkeypatch.delenv(release.MODIFIED, raising=False)
+    release.tree_digest.cache_clear()
+    yield
+    release.tree_digest.cache_clear()
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    return committed(tmp_path / "checkout")
+
+
+def committed(folder, *options):
+    for name, content in FILES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    git(folder, "init", "-q", "-b", "main", *options)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "one")
+    return folder
+
+
+def anew(root):
+    """What a process that starts now records."""
+    release.tree_digest.cache_clear()
+    os.environ.pop(release.MODIFIED, None)
+    return release.recorded(root)
+
+
+# The commit
+
+
+def a_worktree(root):
+    git(root, "worktree", "add", "-q", "-b", "other", "../tree")
+    (root / "../tree/new.txt").write_text("x", encoding="utf-8")
+    git(root / "../tree", "add", "-A")
+    git(root / "../tree", "commit", "-q", "-m", "two")
+    return root.parent / "tree"
+
+
+def a_packed_worktree(root):
+    tree = a_worktree(root)
+    git(root, "pack-refs", "--all")
+    return tree
+
+
+def a_moved_worktree_with_a_relative_path(root):
+    tree = a_worktree(root)
+    (tree / ".git").write_text("gitdir: ../checkout/.git/worktrees/tree\n", encoding="utf-8")
+    return tree
+
+
+def a_submodule(root):
+    outer = committed(root.parent / "outer")
+    git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(root), "inside")
+    return outer / "inside"
+
+
+def newer_than_packed(root):
+    git(root, "pack-refs", "--all")
+    git(root, "commit", "-q", "--allow-empty", "-m", "two")
+    return root
+
+
+def symbolic(root):
+    git(root, "symbolic-ref", "refs/heads/alias", "refs/heads/main")
+    git(root, "symbolic-ref", "HEAD", "refs/heads/alias")
+    return root
+
+
+def run(*arguments):
+    def change(root):
+        git(root, *arguments)
+        return root
+
+    return change
+
+
+COMMITS = [
+    ("a branch", lambda root: root),
+    ("packed references", run("pack-refs", "--all")),
+    ("a reference newer than the packed one", newer_than_packed),
+    ("a detached head", run("checkout", "-q", "--detach")),
+    ("a branch with slashes", run("checkout", "-q", "-b", "a/b/c")),
+    ("a symbolic reference", symbolic),
+    ("a worktree", a_worktree),
+    ("a worktree, packed", a_packed_worktree),
+    ("a worktree by a relative path", a_moved_worktree_with_a_relative_path),
+    ("a submodule", a_submodule),
+]
+
+
+@pytest.mark.parametrize(("sentence", "change"), COMMITS, ids=[case[0] for case in COMMITS])
+def test_the_commit_is_that_of_git_without_asking_it(checkout, monkeypatch, sentence, change):
+    root = change(checkout)
+    expected = git(root, "rev-parse", "HEAD")
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("GIT_DIR", "/nowhere")
+    assert release.commit(root) == expected
+
+
+def test_a_commit_of_sha_256(tmp_path):
+    root = committed(tmp_path / "long", "--object-format=sha256")
+    assert release.commit(root) == git(root, "rev-parse", "HEAD")
+    assert len(release.commit(root)) == 64
+
+
+def write(root, name, content):
+    path = root / ".git" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+UNKNOWN = [
+    ("no git", lambda root: shutil.rmtree(root / ".git")),
+    ("a branch without a commit", run("checkout", "-q", "--orphan", "new")),
+    ("references in a format of later", lambda root: write(root, "HEAD", b"ref: refs/heads/.invalid\n")),
+    ("a circle", lambda root: write(root, "refs/heads/main", b"ref: refs/heads/main\n")),
+    ("an emptied head", lambda root: write(root, "HEAD", b"")),
+    ("a reference that is not text", lambda root: write(root, "refs/heads/main", b"\xff\xfe")),
+]
+
+
+@pytest.mark.parametrize(("sentence", "change"), UNKNOWN, ids=[case[0] for case in UNKNOWN])
+def test_a_commit_that_is_not_known_is_not_guessed(checkout, sentence, change):
+    change(checkout)
+    recorded = release.recorded(checkout)
+    assert recorded["commit"] is None
+    assert recorded["modified"] is None
+    assert recorded["version"] == "1.2.3"
+
+
+def test_a_repository_around_the_checkout_is_not_its_own(checkout):
+    inside = checkout / "results" / "copy"
+    shutil.copytree(checkout / "workflow", inside / "workflow")
+    assert release.recorded(inside)["commit"] is None
+
+
+# Whether the sources differ from the commit
+
+
+def edit(name, content="x\n"):
+    def change(root):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+
+    return change
+
+
+def staged(root):
+    edit("workflow/rules/rates.smk")(root)
+    git(root, "add", "-A")
+
+
+CHANGES = [
+    ("nothing", lambda _: None, False),
+    ("a source", edit("workflow/lib/reident/rates.py"), True),
+    ("a source, staged", staged, True),
+    ("a source deleted", lambda root: (root / "Snakefile").unlink(), True),
+    ("the lock", edit("requirements.lock"), True),
+    ("a new source", edit("workflow/lib/reident/linkage/metrics/agreements.py"), True),
+    ("a source of a name with a blank and a line end", edit("workflow/lib/a b\nc.py"), True),
+    ("the documentation", edit("README.md"), False),
+    ("a result", edit("results/rates.csv"), False),
+    ("a cache", edit("workflow/lib/reident/__pycache__/rates.cpython-311.pyc"), False),
+    ("what an editor leaves behind", edit("workflow/rules/.rates.smk.swp"), False),
+    ("a backup", edit("workflow/rules/rates.smk~"), False),
+]
+
+
+@pytest.mark.parametrize(("sentence", "change", "modified"), CHANGES, ids=[case[0] for case in CHANGES])
+def test_a_changed_checkout_says_so(checkout, sentence, change, modified):
+    before = anew(checkout)
+    change(checkout)
+    after = anew(checkout)
+    assert after["commit"] == before["commit"]
+    assert after["modified"] is modified
+    assert (after["tree"] != before["tree"]) is modified
+
+
+def test_without_the_program_git_it_is_not_known_whether_the_checkout_was_changed(checkout, monkeypatch):
+    expected = git(checkout, "rev-parse", "HEAD")
+    monkeypatch.setenv("PATH", "")
+    recorded = release.recorded(checkout)
+    assert (recorded["commit"], recorded["modified"]) == (expected, None)
+
+
+def test_a_hook_of_another_repository_does_not_mislead(checkout, tmp_path, monkeypatch):
+    other = committed(tmp_path / "other")
+    edit("workflow/lib/reident/rates.py")(other)
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other))
+    assert release.recorded(checkout)["modified"] is False
+
+
+def test_git_is_asked_once_for_a_run_and_again_when_something_changes(checkout, monkeypatch):
+    asked = []
+    ask = release._ask_git
+    monkeypatch.setattr(release, "_ask_git", lambda root: asked.append(root) or ask(root))
+    assert release.recorded(checkout)["modified"] is False
+    release.tree_digest.cache_clear()  # as in a process that this one starts
+    assert release.recorded(checkout)["modified"] is False
+    assert len(asked) == 1
+    edit("Snakefile")(checkout)
+    release.tree_digest.cache_clear()
+    assert release.recorded(checkout)["modified"] is True
+    git(checkout, "commit", "-q", "-a", "-m", "two")
+    assert release.recorded(checkout)["modified"] is False
+    assert len(asked) == 3
+
+
+def test_asking_does_not_touch_the_repository(checkout):
+    os.utime(checkout / "Snakefile", (0, 0))  # git would refresh its index
+    before = (checkout / ".git" / "index").read_bytes()
+    assert release.recorded(checkout)["modified"] is False
+    assert (checkout / ".git" / "index").read_bytes() == before
+
+
+# The digest of the sources
+
+
+def crlf(root):
+    for path in root.rglob("*"):
+        if path.is_file() and ".git" not in path.parts:
+            path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+
+
+def other_times(root):
+    for path in (root / "workflow").rglob("*"):
+        os.utime(path, (1, 1))
+        path.chmod(0o700)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [crlf, other_times, edit("docs/new.md"), edit("workflow/.DS_Store")],
+    ids=["line ends", "times and modes", "a document", "a hidden file"],
+)
+def test_the_digest_of_the_sources_is_about_their_content_alone(checkout, change):
+    before = release.tree_digest(checkout)
+    change(checkout)
+    release.tree_digest.cache_clear()
+    assert release.tree_digest(checkout) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("workflow/rules/rates.smk", "workflow/rules/rate.smk"),
+        ("workflow/lib/reident/rates.py", "workflow/lib/rates.py"),
+    ],
+)
+def test_the_digest_of_the_sources_is_about_their_names_too(checkout, old, new):
+    before = release.tree_digest(checkout)
+    (checkout / old).rename(checkout / new)
+    release.tree_digest.cache_clear()
+    assert release.tree_digest(checkout) != before
+
+
+def test_a_clone_a_worktree_and_an_unpacked_archive_say_the_same(checkout, tmp_path):
+    git(tmp_path, "clone", "-q", str(checkout), "clone")
+    git(checkout, "worktree", "add", "-q", "--detach", "../tree")
+    git(checkout, "archive", "-o", "../it.tar", "HEAD")
+    shutil.unpack_archive(tmp_path / "it.tar", tmp_path / "unpacked")
+    recorded = release.recorded(checkout)
+    assert recorded["modified"] is False
+    assert release.recorded(tmp_path / "clone") == recorded
+    assert release.recorded(tmp_path / "tree") == recorded
+    assert release.recorded(tmp_path / "unpacked") == {**recorded, "commit": None, "modified": None}
+
+
+def test_a_copy_without_git_says_what_was_recorded_with_it_until_it_is_changed(checkout, tmp_path):
+    recorded = release.recorded(checkout)
+    copy = tmp_path / "copy"
+    shutil.copytree(checkout, copy, ignore=shutil.ignore_patterns(".git"))
+    (copy / release.COPY).write_text(json.dumps(release.describe(checkout)), encoding="utf-8")
+    assert release.recorded(copy) == recorded
+    edit("Snakefile")(copy)
+    changed = anew(copy)
+    assert (changed["commit"], changed["modified"]) == (None, None)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"tree": 1}', '"text"'])
+def test_a_copy_with_a_record_that_cannot_be_read_says_nothing_of_a_commit(checkout, content):
+    shutil.rmtree(checkout / ".git")
+    (checkout / release.COPY).write_text(content, encoding="utf-8")
+    assert release.recorded(checkout)["commit"] is None
+
+
+def test_every_file_of_this_checkout_that_git_knows_as_code_is_a_source():
+    if not (release.ROOT / ".git").exists():
+        pytest.skip("this is not a checkout of git")
+    known = set(
+        git(release.ROOT, "ls-files", "-c", "-o", "--exclude-standard", "--", *release.SOURCES).splitlines()
+    )
+    assert {name for name in known if (release.ROOT / name).is_file()} == set(release.source_files())
+
+
+def test_a_release_is_described_with_what_it_runs_with(checkout):
+    described = release.describe(checkout)
+    assert {**described, **release.recorded(checkout)} == described
+    assert {"python", "numpy", "snakemake"} <= set(described["versions"])
+    lock = described["lock"]
+    edit("requirements.lock", "numpy==2\r\n")(checkout)
+    assert release.describe(checkout)["lock"] == lock
+
+
+def test_a_release_in_words(checkout):
+    recorded = release.recorded(checkout)
+    commit, tree = recorded["commit"][:12], recorded["tree"][:12]
+    assert release.named(recorded) == f"reident 1.2.3, commit {commit}, sources {tree}"
+    assert "(modified)" in release.named({**recorded, "modified": True})
+    assert release.named({**recorded, "commit": None}) == f"reident 1.2.3, sources {tree}"
+    assert release.named(None) == "an earlier version of reident"
