@@ -269,9 +269,23 @@ def test_verdict_and_limits_are_compared(make):
     assert found["study.verdict"] == ("within", "above")
     assert found["attack.conditional_rate_at_most.taxicab.bound"] == (0.9, 0.01)
     assert found["attack.conditional_rate_at_most.taxicab.outcome"] == ("passes", "breaks")
-    warned = make(Shape(warnings=("Something.",), metrics=("taxicab",)))
-    assert changes.warnings(make(Shape(metrics=("taxicab",))), warned) == [
-        Change("warning", "Something.", None, "notable")
+
+
+def test_warnings_are_compared_without_their_numbers(make):
+    before, after = (
+        make(Shape(warnings=texts, metrics=("taxicab",), lost=False))
+        for texts in (
+            ("5 rows of 1,000 (0.5 %) in synthetic_1.csv.",),
+            ("6 rows of 900 (0.7 %) in synthetic_1.csv.",),
+        )
+    )
+    assert changes.warnings(before, after) == []
+    other = make(
+        Shape(warnings=("6 rows of 900 (0.7 %) in synthetic_2.csv.",), metrics=("taxicab",), lost=False)
+    )
+    assert changes.warnings(before, other) == [
+        Change("warning", "6 rows of 900 (0.7 %) in synthetic_2.csv.", None, "notable"),
+        Change("warning", "5 rows of 1,000 (0.5 %) in synthetic_1.csv.", "notable", None),
     ]
 
 

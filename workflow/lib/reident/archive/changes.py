@@ -6,6 +6,7 @@ a numeric variable is read (METHODS §10).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -317,12 +318,21 @@ def verdict(before: Release, after: Release) -> list[Change]:
 
 
 def warnings(before: Release, after: Release) -> list[Change]:
-    """Compare the warnings by their text: those that only one of the releases has, with their severity."""
-    own: list[dict[str, str]] = []
+    """Compare the warnings without their numbers: those that only one of the releases has, with their severity."""
+    own: list[dict[str, tuple[str, str]]] = []
     for release in (before, after):
         table = release.table("verdict/warnings.csv")
-        own.append({} if table is None else dict(zip(table["warning"], table["severity"], strict=True)))
-    return [Change("warning", *line) for line in _pairs(*own)]
+        lines = [] if table is None else zip(table["warning"], table["severity"], strict=True)
+        own.append({severity + _NUMBER.sub("0", text): (text, severity) for text, severity in lines})
+    return [
+        Change("warning", (one or other)[0], one and one[1], other and other[1])
+        for _, one, other in _pairs(*own)
+        if one is None or other is None
+    ]
+
+
+_NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(\.\d+)?(?!\w)")
+"""A number in a warning, such as that of the records that it is about."""
 
 
 def file_risk(release: Release) -> Quantities | None:

@@ -25,18 +25,23 @@ LISTED = ("linking_variables[", "strata[", "file_risk.key_variables[")
 
 
 def cell(value: Any) -> str:
-    """Return a value of the study, or of a table, as a cell."""
+    """Return a value of the study as a cell; a number such as a seed has no thousands separators."""
     if value is None:
         return TEXT("absent")
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float | int):
-        return number(value)
+        return f"{value:.6g}" if isinstance(value, float) else str(value)
     if isinstance(value, list):
         return escape(f"[{', '.join(map(str, value))}]", MAX_VALUE)
     if isinstance(value, dict):
         return escape(", ".join(f"{name}: {inner}" for name, inner in value.items()) or "{}", MAX_VALUE)
     return escape(value, MAX_VALUE) if value != "" else "“”"
+
+
+def counted(value: int | None) -> str:
+    """Return a number of records or values as a cell."""
+    return TEXT("absent") if value is None else count(value)
 
 
 def _limited(caption: str, lines: Sequence[Any], *columns: Column) -> str:
@@ -58,11 +63,7 @@ def files(comparison: Comparison) -> str:
     lines = comparison.lines("files")
     if not lines:
         return TEXT("nothing")
-    ends = [
-        [(cell(value)[:12] + "…" if line.what == "sha256" and value else cell(value)) for line in lines
-         for value in [getattr(line, side)]]
-        for side in ("before", "after")
-    ]  # fmt: skip
+    ends = [[_fact(line.what, getattr(line, side)) for line in lines] for side in ("before", "after")]
     return _limited(
         TEXT("files.caption"),
         lines,
@@ -71,6 +72,11 @@ def files(comparison: Comparison) -> str:
         Column(TEXT("columns.value_before"), ends[0], "r"),
         Column(TEXT("columns.value_after"), ends[1], "r"),
     )
+
+
+def _fact(what: str, value: Any) -> str:
+    """Return the digest of a file, shortened, or its bytes or rows."""
+    return counted(value) if what != "sha256" or value is None else f"{value[:12]}…"
 
 
 def variables(comparison: Comparison) -> str:
@@ -113,8 +119,8 @@ def codes(comparison: Comparison) -> str:
                 ),
                 Column(TEXT("columns.code"), [escape(line.what) for line in lines], "l", "1fr"),
                 Column(TEXT("columns.only"), [_added(line) for line in lines], "l"),
-                Column(TEXT("columns.value_before"), [cell(line.before) for line in lines]),
-                Column(TEXT("columns.value_after"), [cell(line.after) for line in lines]),
+                Column(TEXT("columns.value_before"), [counted(line.before) for line in lines]),
+                Column(TEXT("columns.value_after"), [counted(line.after) for line in lines]),
             )
         )
     if counts:
@@ -128,8 +134,8 @@ def codes(comparison: Comparison) -> str:
                 Column(
                     TEXT("columns.what"), [TEXT(f"codes.what.{line.what}") for line in counts], "l", "1fr"
                 ),
-                Column(TEXT("columns.value_before"), [cell(line.before) for line in counts]),
-                Column(TEXT("columns.value_after"), [cell(line.after) for line in counts]),
+                Column(TEXT("columns.value_before"), [counted(line.before) for line in counts]),
+                Column(TEXT("columns.value_after"), [counted(line.after) for line in counts]),
             )
         )
     if lines is None:
@@ -166,7 +172,7 @@ def _rank(line: Change) -> int:
 
 def _sizes(line: Change, name: str) -> str:
     ends = [None if value is None else value[name] for value in (line.before, line.after)]
-    return TEXT("change", before=cell(ends[0]), after=cell(ends[1]))
+    return TEXT("change", before=counted(ends[0]), after=counted(ends[1]))
 
 
 def options(comparison: Comparison) -> str:
