@@ -64,6 +64,7 @@ rule compare:
     conda:
         "../../environment.yml"
     params:
-        **{key: config.get(key) for key in ("before", "after")},
+        **{key: config.get(key) for key in ("before", "after", "signers")},
+        notebook=str(NOTEBOOK),
     script:
         "../scripts/compare.py"

@@ -1,0 +1,119 @@
+"""``snakemake compare``: what is refused, and what is written (METHODS §10)."""
+
+from __future__ import annotations
+
+import errno
+import json
+
+import pytest
+from making import releases as making
+from making.report import Shape
+from making.studies import plain
+from reident.archive import compare, releases
+from reident.errors import InputError
+
+SMALL = Shape(metrics=("taxicab",), records=600)
+
+
+def run(monkeypatch, first, second, **more):
+    """Run the command on two releases, by the names of their files."""
+    known = {"before.zip": first, "after.zip": second}
+    monkeypatch.setattr(compare, "open_release", lambda path, *_: known[path])
+    arguments = {"before": "before.zip", "after": "after.zip", "signers": None, "notebook": "n.ipynb", **more}
+    pages = {"html": "<p>", "pdf": b"%"}
+    return compare.run(**arguments, render=lambda _: pages, cores=1)
+
+
+@pytest.fixture
+def pair(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return [making.release(tmp_path / name, SMALL, name=name) for name in ("one", "two")]
+
+
+def test_the_page_the_rates_and_the_comparison_are_written_together(pair, monkeypatch, tmp_path):
+    lines, status = run(monkeypatch, *pair)
+    assert status == 0
+    assert lines == [
+        "reports/compare/one--two/comparison.html: the releases are the same in everything that was recorded"
+    ]
+    folder = tmp_path / "reports/compare/one--two"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "comparison.html", "comparison.json", "comparison.pdf", "rates.csv",
+    ]  # fmt: skip
+    assert json.loads((folder / "comparison.json").read_text(encoding="utf-8"))["after"] == "two"
+
+
+@pytest.mark.parametrize("side", ["before", "after"])
+def test_both_releases_must_be_named(pair, monkeypatch, side):
+    with pytest.raises(InputError, match=rf"config: `{side}` is missing. Name a bag or a study file"):
+        run(monkeypatch, *pair, **{side: None})
+
+
+def test_what_verification_could_not_confirm_is_told(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    one, two = (
+        making.release(tmp_path / name, SMALL, name=name, notes=("Unsigned.",)) for name in ("one", "two")
+    )
+    lines, _ = run(monkeypatch, one, two)
+    assert lines[:2] == ["one: Unsigned.", "two: Unsigned."]
+
+
+@pytest.mark.parametrize(
+    ("table", "column"),
+    [("rates.csv", "stratum"), ("verdict/summary.csv", "scope"), ("strata/manifest.csv", "n_puf")],
+)
+def test_a_bag_with_other_columns_is_refused_in_one_sentence(pair, monkeypatch, table, column):
+    path = pair[0].tables / table
+    head, rest = path.read_text(encoding="utf-8").split("\n", 1)
+    path.write_text(head.replace(column, "former", 1) + "\n" + rest, encoding="utf-8")
+    with pytest.raises(InputError, match="the tables are not as this version of reident makes them"):
+        run(monkeypatch, *pair)
+
+
+def test_a_full_disk_leaves_nothing_half_made(pair, monkeypatch, tmp_path):
+    write, calls = compare.write_temporary, []
+
+    def full(path, content):
+        calls.append(path)
+        if len(calls) == 3:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(path, content)
+
+    monkeypatch.setattr(compare, "write_temporary", full)
+    with pytest.raises(InputError, match="cannot be written"):
+        run(monkeypatch, *pair)
+    assert [path for path in (tmp_path / "reports").rglob("*") if path.is_file()] == []
+
+
+def test_two_study_files_must_not_have_one_id(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("one.yaml", "two.yaml"):
+        (tmp_path / name).write_text(json.dumps(plain()), encoding="utf-8")
+    with pytest.raises(InputError, match="must not be two study files with the same `id`"):
+        run(monkeypatch, None, None, before="one.yaml", after="two.yaml")
+
+
+def test_a_study_without_results_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one.yaml").write_text(json.dumps(plain()), encoding="utf-8")
+    with pytest.raises(InputError, match="there are no results yet"):
+        releases.open_release("one.yaml", tmp_path / "into", tmp_path / "n.ipynb", None)
+
+
+def test_a_bag_is_read_by_the_layout(pair, tmp_path):
+    """A folder as verification leaves it: the study, the ledger and the tables, each in its place."""
+    before = pair[0]
+    folder = tmp_path / "study-0123456789abcdef"
+    places = {"study.json": "data/study/study.json"}
+    for path in sorted(before.tables.rglob("*.*")):
+        name = path.relative_to(before.tables).as_posix()
+        target = folder / places.get(
+            name, f"data/{'ledger' if name.startswith('ledger') else 'tables'}/{name}"
+        )
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(path.read_bytes())
+    bag = releases.of_bag(folder, ("Note.",))
+    assert (bag.name, bag.notes) == (folder.name, ("Note.",))
+    assert bag.study == before.study
+    assert bag.table("rates.csv").equals(before.table("rates.csv"))
+    assert compare.compare(bag, before).is_identical

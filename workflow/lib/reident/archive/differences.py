@@ -1,0 +1,229 @@
+"""The rates of two releases, and the intervals of their differences (METHODS §10, "Comparing releases").
+
+A rate that counts records has an interval in each release, and its difference has Newcombe's hybrid score interval for
+two independent samples. Rates that share out guesses or count pairs have a difference alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import pandas as pd
+
+from reident.linkage.intervals import Interval, interval
+from reident.pipeline.tables import WHOLE
+
+Group: TypeAlias = tuple[str, ...] | None
+"""The values of the strata variables that name a stratum in both releases; None for the whole study."""
+
+FRACTIONS = {
+    "suspected_rate": ("n_suspected", "n_puf"),
+    "confirmed_rate": ("n_confirmed", "n_puf"),
+    "conditional_rate": ("n_confirmed", "n_suspected"),
+    "single_rate": ("n_single_confirmed", "n_single"),
+}
+"""The rates that count records, with their numerator and denominator."""
+
+OTHERS = ("expected_correct_rate", "best_rank_correct_rate", "reach", "pair_precision", "baseline_rate")
+"""The rates without independent trials, which have a difference and no interval of it."""
+
+RISK = ("confirmed_rate", "conditional_rate")
+"""The rates by which the risk grows or falls: how many records are found, and how often a claim is right."""
+
+GREW, FELL, UNCLEAR, SAME, OPEN = "grew", "fell", "unclear", "same", "open"
+"""What a difference says: the interval is above 0; below 0; has 0 in it; no difference; there is none to judge."""
+
+
+class Share(NamedTuple):
+    """A rate of one release: its numerator, denominator, value and interval; None where it is undefined."""
+
+    hits: int | None = None
+    records: int | None = None
+    rate: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+class Difference(NamedTuple):
+    """A rate in both releases.
+
+    Attributes
+    ----------
+    metric : str
+    group : tuple of str or None
+    rate : str
+    before, after : Share
+    change, low, high : float or None
+        The rate after less the rate before, and its interval.
+    direction : str
+        :data:`GREW`, :data:`FELL`, :data:`UNCLEAR`, :data:`SAME` or :data:`OPEN`.
+    """
+
+    metric: str
+    group: Group
+    rate: str
+    before: Share
+    after: Share
+    change: float | None
+    low: float | None
+    high: float | None
+    direction: str
+
+
+class Attack(NamedTuple):
+    """What the rates of one release are compared with.
+
+    Attributes
+    ----------
+    rates : pandas.DataFrame
+        ``rates.csv``.
+    groups : mapping
+        The group of each stratum, by its id; strata without one are left out.
+    method, level : str, float
+        Those of the intervals of the study.
+    """
+
+    rates: pd.DataFrame
+    groups: Mapping[str, Group]
+    method: str
+    level: float
+
+
+def newcombe(before: Share, after: Share) -> Interval:
+    """Return the hybrid score interval of the difference of two rates from the interval of each.
+
+    With Wilson's intervals it is Newcombe's (1998) method 10; with others, Zou and Donner's (2008) generalisation.
+    """
+    if None in (before.rate, before.low, before.high, after.rate, after.low, after.high):
+        return Interval(None, None)
+    _, _, p1, low1, high1 = before
+    _, _, p2, low2, high2 = after
+    change = p2 - p1  # type: ignore[operator] # not None, as checked above
+    low = change - math.hypot(p2 - low2, high1 - p1)  # type: ignore[operator]
+    high = change + math.hypot(high2 - p2, p1 - low1)  # type: ignore[operator]
+    return Interval(max(-1.0, low), min(1.0, high))
+
+
+def compare(before: Attack, after: Attack, *, same_records: bool) -> list[Difference]:
+    """Compare every rate of the metrics that both releases have, for the whole study and for each common group.
+
+    Parameters
+    ----------
+    before, after : Attack
+    same_records : bool
+        Whether both attacks are on the same released file: the difference is then exact for its records, which are no
+        two samples, and has no interval.
+
+    Returns
+    -------
+    list of Difference
+        By metric as in `after`, group (the whole study first, then as in `after`) and rate.
+    """
+    level = after.level if after.level == before.level else None
+    found = []
+    own = {side: _lines(attack) for side, attack in (("before", before), ("after", after))}
+    for key, line in own["after"].items():
+        if key in own["before"]:
+            for rate in (*FRACTIONS, *OTHERS):
+                pair = _share(own["before"][key], rate, before), _share(line, rate, after)
+                ends = Interval(None, None)
+                if rate in FRACTIONS and not same_records:
+                    ends = newcombe(*_comparable(rate, pair, (before, after), level))
+                found.append(_difference(key, rate, pair, ends, exact=same_records))
+    return found
+
+
+def _lines(attack: Attack) -> dict[tuple[str, Group], dict[str, Any]]:
+    """Return the lines of the rates by metric and group."""
+    groups = {**attack.groups, WHOLE: None}
+    return {
+        (line["metric"], groups[line["stratum"]]): line
+        for line in attack.rates.to_dict("records")
+        if line["stratum"] in groups
+    }
+
+
+def _share(line: dict[str, Any], rate: str, attack: Attack) -> Share:
+    """Return a rate of one release with its interval: that of the study, or for other rates one by its method."""
+    value = _known(line.get(rate))
+    if rate not in FRACTIONS:
+        return Share(rate=value)
+    hits, records = (_known(line.get(name)) for name in FRACTIONS[rate])
+    if hits is None or not records:
+        return Share(None if hits is None else int(hits), None if records is None else int(records))
+    ends = Interval(_known(line.get("conditional_low")), _known(line.get("conditional_high")))
+    if rate != "conditional_rate":
+        clustered = attack.method == "clustered"
+        ends = (
+            Interval(None, None)
+            if clustered
+            else interval(int(hits), int(records), attack.method, attack.level)
+        )
+    return Share(int(hits), int(records), hits / records, *ends)
+
+
+def _known(value: Any) -> float | None:
+    return None if value is None or pd.isna(value) else float(value)
+
+
+def _comparable(
+    rate: str, pair: tuple[Share, Share], attacks: tuple[Attack, Attack], level: float | None
+) -> Iterator[Share]:
+    """Yield the rate of each release with the interval from which that of the difference is made.
+
+    Where records depend on each other in one of the releases, only the conditional rate has such intervals: those of
+    the studies, if they have the same level.
+    """
+    clustered = any(attack.method == "clustered" for attack in attacks)
+    for share in pair:
+        if clustered:
+            usable = rate == "conditional_rate" and level is not None
+            yield share if usable else Share(share.hits, share.records, share.rate)
+        elif share.records:
+            used = attacks[1].level if level is None else level
+            hits = share.hits or 0
+            yield share._replace(**interval(hits, share.records, "wilson", used)._asdict())
+        else:
+            yield share
+
+
+def _difference(
+    key: tuple[str, Group], rate: str, pair: tuple[Share, Share], ends: Interval, *, exact: bool
+) -> Difference:
+    before, after = pair
+    if before.rate is None or after.rate is None:
+        return Difference(*key, rate, *pair, None, None, None, OPEN)
+    change = after.rate - before.rate
+    if rate in OTHERS:
+        direction = OPEN
+    elif before[:2] == after[:2] or change == 0:
+        direction = SAME
+    elif exact:
+        direction = GREW if change > 0 else FELL
+    elif ends.low is None or ends.high is None:
+        direction = OPEN
+    else:
+        direction = GREW if ends.low > 0 else FELL if ends.high < 0 else UNCLEAR
+    return Difference(*key, rate, *pair, change, *ends, direction)
+
+
+COLUMNS = (
+    "metric", "scope", "group", "rate", "hits_before", "records_before", "rate_before", "low_before", "high_before",
+    "hits_after", "records_after", "rate_after", "low_after", "high_after", "difference", "difference_low",
+    "difference_high", "direction",
+)  # fmt: skip
+
+
+def table(lines: Sequence[Difference]) -> pd.DataFrame:
+    """Return the differences as a table of :data:`COLUMNS`, one line per metric, group and rate."""
+    rows = [
+        (
+            line.metric, "whole" if line.group is None else "stratum", " · ".join(line.group or ()), line.rate,
+            *line.before, *line.after, line.change, line.low, line.high, line.direction,
+        )
+        for line in lines
+    ]  # fmt: skip
+    counts = [name for name in COLUMNS if name.startswith(("hits", "records"))]
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(counts, "Int64"))
