@@ -140,7 +140,7 @@ local function div(element)
   if BOXES[class] then
     local kind = element.classes[2] and '("' .. element.classes[2] .. '")' or ''
     return pandoc.RawBlock('typst', '#' .. class .. kind .. '[\n' .. typst(element.content) .. '\n]')
-  elseif class == 'options' or class == 'signatures' then
+  elseif class == 'options' or class == 'signatures' or class == 'question' then
     local parts = {}
     for _, block in ipairs(element.content) do parts[#parts + 1] = '[' .. typst{block} .. ']' end
     return pandoc.RawBlock('typst', '#' .. class .. '(' .. table.concat(parts, ', ') .. ')')
