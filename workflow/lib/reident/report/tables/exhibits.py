@@ -76,8 +76,15 @@ def strata_variables(results: Results) -> str | None:
     return TEXT("exhibits.strata_variables", names=names) if names else None
 
 
+@exhibit(VARIABLES)
+def key_variables(results: Results) -> str:
+    """Name the key variables of the risk of the file."""
+    names = listed([escape(name) for name in results.table(VARIABLES)["variable"]])
+    return TEXT("exhibits.key_variables", names=names)
+
+
 @exhibit(RESOLVED)
-def weights(results: Results) -> str | None:
+def sampling_fraction(results: Results) -> str | None:
     """Give the sampling fraction of the study, or the weights from which it is taken."""
     risk = results.study["file_risk"] or {}
     if risk.get("sampling_fraction") is not None:
