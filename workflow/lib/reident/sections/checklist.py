@@ -45,18 +45,18 @@ def _joined(text: object) -> object:
     return " ".join(text.split()) if isinstance(text, str) else text
 
 
-_Prose = Annotated[str, BeforeValidator(_joined)]
-"""One paragraph: the line ends of YAML's texts become spaces."""
+_PROSE = BeforeValidator(_joined)
+"""What makes one paragraph of a text: the line ends of YAML become spaces."""
 
-Paragraph = Annotated[_Prose, Field(min_length=1, max_length=2000)]
-Line = Annotated[_Prose, Field(min_length=1, max_length=300)]
+Paragraph = Annotated[str, Field(min_length=1, max_length=2000), _PROSE]
+Line = Annotated[str, Field(min_length=1, max_length=300), _PROSE]
 QuestionId = Annotated[
     str,
+    Field(max_length=80),
     Pattern(
         r"[a-z0-9]+(?:-[a-z0-9]+)*",
         "must consist of lower-case letters, digits and single hyphens. Write for example smallest-area.",
     ),
-    Field(max_length=80),
 ]
 
 
@@ -77,7 +77,7 @@ class BoardDecision(Section):
     names: tuple[Person, ...] = Field(
         min_length=1, max_length=20, description="Who signs, each with a line for the signature."
     )
-    board: Annotated[_Prose, Field(max_length=300)] = Field("", description="The name of the board.")
+    board: Annotated[str, Field(max_length=300), _PROSE] = Field("", description="The name of the board.")
     conditions: tuple[Paragraph, ...] = Field(
         (),
         max_length=50,
@@ -103,7 +103,7 @@ class Checklist(Section):
         description="The questions: the name of a file in config/checklists, or the path of a file of your own, which "
         "ends in `.yaml`.",
     )
-    answers: dict[QuestionId, Paragraph] = Field(
+    answers: dict[str, Paragraph] = Field(
         default_factory=dict,
         description="The answers by the id of their question: one paragraph of plain text each. A question with "
         "neither an answer nor a result that answers it is reported as not assessed.",

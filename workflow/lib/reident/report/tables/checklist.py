@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date as Date
 from typing import Any, NamedTuple
 
 from reident.report.layout import Piece, block, items, paragraphs, part
 from reident.report.results import RESOLVED, Results
 from reident.report.sentences import Sentences
 from reident.report.tables.exhibits import EXHIBITS
-from reident.report.wording import listed, whole
+from reident.report.wording import day, listed, whole
 
 TEXT = Sentences("checklist")
 ANNEX = Sentences("annex")
@@ -99,7 +100,12 @@ def _released(results: Results) -> str:
 def _decided(results: Results, decision: dict[str, Any]) -> Iterator[str]:
     """Yield the decision of the board, its conditions, and a line for the signature of each of its members."""
     board = whole(decision["board"]) if decision["board"] else ANNEX("decision.board")
-    yield ANNEX("decision.decided", board=board, date=str(decision["date"]), released=_released(results))
+    yield ANNEX(
+        "decision.decided",
+        board=board,
+        date=day(Date.fromisoformat(decision["date"])),
+        released=_released(results),
+    )
     marked = {"approved": "release", "approved with conditions": "conditions", "rejected": "refuse"}
     options = ANNEX.group("decision.options")
     options[marked[decision["decision"]]] = options[marked[decision["decision"]]].replace("☐", "☒")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from datetime import date as Date
 
 import pandas as pd
 
@@ -11,11 +12,30 @@ from reident.pipeline.tables import WHOLE
 from reident.report.layout import Part
 from reident.report.results import RESOLVED, VERDICT, Results, title
 from reident.report.sentences import Sentences
-from reident.report.tables.filerisk import CELLS, SUMMARY, VARIABLES, by_contribution, is_wildcard, quantity
+from reident.report.tables.filerisk import (
+    CELLS,
+    SUMMARY,
+    VARIABLES,
+    by_contribution,
+    declaration,
+    is_wildcard,
+    quantity,
+)
 from reident.report.tables.front import confirmed as confirmed_records
 from reident.report.tables.matching import MEAN
 from reident.report.tables.protection import PROTECTION, whole_of
-from reident.report.wording import UNDEFINED, declared, defined, escape, listed, number, percent, some, whole
+from reident.report.wording import (
+    UNDEFINED,
+    day,
+    declared,
+    defined,
+    escape,
+    listed,
+    number,
+    percent,
+    some,
+    whole,
+)
 
 TEXT = Sentences("checklist")
 MAX_RISKY = 3
@@ -46,8 +66,8 @@ def agency(results: Results) -> str | None:
 @exhibit(RESOLVED)
 def date(results: Results) -> str | None:
     """Give the date of the report."""
-    day = results.study["date"]
-    return TEXT("exhibits.date", date=str(day)) if day else None
+    given = results.study["date"]
+    return TEXT("exhibits.date", date=day(Date.fromisoformat(given))) if given else None
 
 
 def _linking(results: Results, *types: str) -> str:
@@ -86,7 +106,7 @@ def key_variables(results: Results) -> str:
 @exhibit(RESOLVED)
 def sampling_fraction(results: Results) -> str | None:
     """Give the sampling fraction of the study, or the weights from which it is taken."""
-    risk = results.study["file_risk"] or {}
+    risk = results.study.get("file_risk") or {}
     if risk.get("sampling_fraction") is not None:
         return TEXT("exhibits.fraction", fraction=declared(float(risk["sampling_fraction"])))
     return TEXT("exhibits.weight", column=escape(risk["weight"])) if risk.get("weight") else None
@@ -237,7 +257,7 @@ def dis(results: Results) -> str | None:
 @exhibit(SUMMARY)
 def original_values(results: Results) -> str | None:
     """Give DIS for an intruder who knows the original values."""
-    if results.study["file_risk"]["original"] is None:
+    if declaration(results).original is None:
         return None
     value = quantity(results, "dis_original")
     return TEXT("exhibits.original_values", share=percent(value)) if defined(value) else None
