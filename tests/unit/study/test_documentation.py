@@ -155,7 +155,8 @@ FIELDS = list(models(study.Study))
 
 
 def test_every_key_of_the_model_is_in_the_readme():
-    lines = [line for line in documentation.readme().splitlines() if line.startswith("| `")]
+    of_studies, _ = documentation.readme().split("## Checklists")  # files of questions have keys of their own
+    lines = [line for line in of_studies.splitlines() if line.startswith("| `")]
     named = [line.split("`")[1].replace("[]", "").replace(".*", "") for line in lines]
     assert len(FIELDS) > 80
     assert [key for key, _ in FIELDS if key not in named] == []

@@ -20,6 +20,7 @@ Exhibit = Literal[
     "key_variables",
     "sampling_fraction",
     "records",
+    "risk_records",
     "intruder_file",
     "smallest_stratum",
     "agreement",

@@ -112,15 +112,16 @@ def sampling_fraction(results: Results) -> str | None:
     return TEXT("exhibits.weight", column=escape(risk["weight"])) if risk.get("weight") else None
 
 
-@exhibit(RESOLVED)
-def records(results: Results) -> str | None:
-    """Count the records of the file that is attacked, or whose risk is measured."""
-    if results.has("rates.csv"):
-        n = round(results.whole["n_puf"].iloc[0])
-        return TEXT("exhibits.records", records=some(n, "record"))
-    if results.has(SUMMARY):
-        return TEXT("exhibits.records_of_file", records=some(round(quantity(results, "records")), "record"))
-    return None
+@exhibit("rates.csv")
+def records(results: Results) -> str:
+    """Count the records of the file that is attacked."""
+    return TEXT("exhibits.records", records=some(round(results.whole["n_puf"].iloc[0]), "record"))
+
+
+@exhibit(SUMMARY)
+def risk_records(results: Results) -> str:
+    """Count the records of the file whose risk is measured."""
+    return TEXT("exhibits.risk_records", records=some(round(quantity(results, "records")), "record"))
 
 
 @exhibit("rates.csv")
