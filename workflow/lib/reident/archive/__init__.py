@@ -4,5 +4,7 @@
 
 Making: ``collect`` finds what goes into the bag, ``crate`` describes it, ``bag`` writes the zip, ``signing`` signs it,
 ``seal`` is the command. Reading: ``unpack`` takes a zip from a stranger, ``verify`` checks every byte of it, ``rerun``
-recomputes, ``outcome`` compares, ``reproduce`` is the command. ``releases`` compares two studies. ``wheelhouse`` keeps the packages that a study needs, for machines without a network.
+recomputes, ``outcome`` compares, ``reproduce`` is the command. ``releases`` compares two studies.
+
+Beside the bag: ``wheelhouse`` keeps the packages that the lock names, for machines without a network.
 """

@@ -63,7 +63,7 @@ local function string_of(text)
 end
 
 local function str(element)
-  if element.text:match('^%a+[.,;]?$') then return nil end
+  if #element.text <= LONG and element.text:match('^%a+[.,;]?$') then return nil end
   return string_of(breakable(element.text))
 end
 
