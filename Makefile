@@ -1,6 +1,7 @@
 # `make` sets up .venv and runs the example study; `make test` sets up the same way and runs the quick tests,
 # `make test-all` all of them.
 # Another Python than python3: make PYTHON=python3.12
+# Without a package index, from what `make wheelhouse` collected: make WHEELHOUSE=path/to/wheelhouse.tar
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -9,7 +10,13 @@ BIN := .venv/bin
 # a moved checkout or an interrupted set-up all mean a fresh environment, whatever the time stamps say.
 READY := .venv/ready-$(shell { pwd; cat requirements.lock; } | cksum | cut -d' ' -f1)
 
-.PHONY: example test test-all lint docs benchmarks audit golden lock clean
+ifdef WHEELHOUSE
+INSTALL = PYTHONPATH=workflow/lib $(BIN)/python -m reident.archive.wheelhouse install '$(WHEELHOUSE)'
+else
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+endif
+
+.PHONY: example test test-all lint docs benchmarks audit golden lock wheelhouse clean
 .DELETE_ON_ERROR:
 
 example: $(READY)
@@ -60,6 +67,12 @@ lock: $(READY)
 		--generate-hashes --no-emit-index-url --custom-compile-command "make lock" \
 		--quiet $(LOCK) --output-file requirements.lock
 
+# All that set-up needs, in wheelhouse/wheelhouse.tar: by default for this machine and this Python, or for others:
+# make wheelhouse PLATFORMS="manylinux_2_28_x86_64 macosx_14_0_arm64" PYTHONS="3.11 3.12"
+wheelhouse: $(READY)
+	@$(BIN)/python -m reident.archive.wheelhouse collect wheelhouse \
+		$(if $(PLATFORMS),--platforms $(PLATFORMS)) $(if $(PYTHONS),--pythons $(PYTHONS))
+
 # Everything that set-up and tools made; never results/ or reports/, which may hold weeks of work.
 clean:
 	rm -rf .venv .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -72,7 +85,7 @@ $(READY):
 	@rm -f .venv/ready-*
 	@rm -rf .venv
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(INSTALL)
 	$(BIN)/python -m pip check --disable-pip-version-check
 	$(BIN)/python -c 'import pathlib, sysconfig; \
 		pathlib.Path(sysconfig.get_path("purelib"), "reident.pth").write_text("../../../../workflow/lib\n")'

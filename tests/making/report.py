@@ -17,13 +17,15 @@ import numpy as np
 import pandas as pd
 from reident.intake import severity
 from reident.ledger.chain import sealed
-from reident.ledger.stored import read_csv
+from reident.ledger.stored import encoded, read_csv
 from reident.linkage import clusters
 from reident.linkage.protection import Attack, compare
 from reident.pipeline.plan import JUDGED
 from reident.report import figures, tables
 from reident.report.results import Results
+from reident.sections.checklist import Questions
 from reident.sections.decision import Decision
+from reident.study import checklists
 from reident.verdict import limits
 from reident.verdict.parts import Judging
 from reident.verdict.warnings import SOURCES
@@ -86,6 +88,8 @@ class Shape:
     """The columns that identify a cluster; with one, intervals are clustered."""
     original: bool = False
     """Whether the study gives the file before protection."""
+    checklist: dict | None = None
+    """The section `checklist`, and under `questions` the content of its file."""
     lost: bool = True
     """Whether there are true links outside the strata."""
 
@@ -124,8 +128,20 @@ def write_results(folder: Path, shape: Shape = Shape()) -> Path:
         lines.append(severity.Line("invalidates", "iuf.csv: no link joins records of the two files."))
     read = severity.table(lines)
     write_verdict(folder, prepared=read)
+    if shape.checklist is not None:
+        write_checklist(folder, shape.checklist)
     _ledger(folder)
     return folder
+
+
+def write_checklist(folder: Path, checklist: dict) -> None:
+    """Give the results in a folder a checklist, see :attr:`Shape.checklist`."""
+    study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+    study["checklist"] = {name: value for name, value in checklist.items() if name != "questions"}
+    study["checklist"] |= {"decision": checklist.get("decision")}
+    _write(folder / "study.json", json.dumps(study, indent=1, sort_keys=True))
+    asked = Questions.model_validate(checklist["questions"])
+    (folder / "checklist.csv").write_bytes(encoded(checklists.table(asked, checklist.get("answers", {}))))
 
 
 def write_verdict(folder: Path, **warnings: pd.DataFrame) -> None:

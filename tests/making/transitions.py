@@ -23,6 +23,10 @@ Change = dict[str, Any]
 """Values by key, dots between sections and numbers for the items of lists; None removes a key."""
 
 N = 40
+QUESTIONS = """\
+title: Ours
+topics: [{title: Age, questions: [{id: age, text: "How old?", why: It fades., exhibits: [records]}]}]
+"""
 SCORES = "def near(p, e):\n    return 5 * (abs(p - e) <= 1)\n"
 
 
@@ -88,6 +92,7 @@ def write_files(folder: Path) -> None:
             folder / f"{name}.parquet",
         )
     (folder / "rules.py").write_text(SCORES, encoding="utf-8")
+    (folder / "questions.yaml").write_text(QUESTIONS, encoding="utf-8")
 
 
 def _write(path: Path, table: list[list[str]], delimiter: str, encoding: str = "utf-8") -> None:
@@ -130,6 +135,19 @@ HEAD: list[Change] = [
     {"title": "Another title"},
     {"agency": "An agency"},
     {"date": "2026-03-31"},
+    {"checklist": {"answers": {"survey": "A survey."}}},
+    {"checklist": {"file": "questions.yaml", "answers": {"age": "Old."}}},
+    {
+        "checklist": {
+            "decision": {
+                "board": "The board",
+                "decision": "approved with conditions",
+                "date": "2026-04-01",
+                "conditions": ["Drop the income."],
+                "names": [{"name": "A. Adams", "role": "chair"}],
+            }
+        }
+    },
 ]
 LINKED: list[Change] = [
     *HEAD,

@@ -75,8 +75,9 @@ HOUSEHOLDS = Case(
             }
         ],
         "metrics": {"taxicab": {}},
+        "checklist": {"answers": {"survey": "A survey."}},
     },
-    ("simulated/puf.csv", "protection/rates.csv"),
+    ("simulated/puf.csv", "protection/rates.csv", "checklist.csv"),
     {
         "{key of the PUF}": ["pufid"],
         "{key of the EIF}": ["broker", "serial"],

@@ -29,6 +29,7 @@ STUDY = {
     "metrics": {"taxicab": {"alpha": "1/3"}, "winkler": {}},
     "matching": MATCHING,
     "file_risk": SECTION,
+    "checklist": {"answers": {"survey": "A survey of sailors."}},
     "variants": [{"set": "metrics.taxicab.alpha", "values": ["1/3", "1/2"]}],
 }
 
@@ -136,12 +137,16 @@ DROPPED = {
         ["Risk of the file on its own", "filerisk/", "census.csv"],
     ),
     "matching": (lambda study: study.pop("matching"), ["Matching of synthetic data", "matching/"]),
+    "checklist": (
+        lambda study: study.pop("checklist"),
+        ["board’s checklist", "A survey of sailors", "checklist.csv", "federal-disclosure-potential.yaml"],
+    ),
     "variants": (lambda study: study.pop("variants"), ['id="variants"', "comparison/rates.csv"]),
     "metrics": (drop_metrics, ["The attack", "Conditional rate", "rates.csv", "iuf.csv"]),
 }
 """What is dropped, and the words of the report that only it brings."""
 
-ALIKE = {"winkler", "file_risk", "variants"}
+ALIKE = {"winkler", "file_risk", "checklist", "variants"}
 """Those that differ little from others."""
 
 

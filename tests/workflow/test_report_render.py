@@ -100,7 +100,27 @@ def hostile(tmp_path_factory):
         strata=HOSTILE,
         variables=labels,
         warnings=HOSTILE[:3],
+        checklist=hostile_checklist(),
     )
+
+
+def hostile_checklist() -> dict:
+    """A checklist whose questions, reasons, answers and decision are hostile."""
+    questions = [
+        {"id": f"q-{at}", "text": text, "why": text, "exhibits": ["agency", "linking_variables"]}
+        for at, text in enumerate(HOSTILE)
+    ]
+    return {
+        "questions": {"title": HOSTILE[0], "topics": [{"title": HOSTILE[1], "questions": questions}]},
+        "answers": {question["id"]: " ".join([question["text"]] * 5) for question in questions},
+        "decision": {
+            "board": HOSTILE[2],
+            "decision": "approved with conditions",
+            "date": "2026-03-09",
+            "conditions": list(HOSTILE),
+            "names": [{"name": text, "role": text} for text in HOSTILE[:9]],
+        },
+    }
 
 
 @pytest.fixture(scope="module", params=["usual", "hostile"])

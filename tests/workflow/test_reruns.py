@@ -74,6 +74,11 @@ CHANGES = [
         lambda study: study.update(decision={"conditional_rate_at_most": 0.05}),
         {"resolve": 1, **VERDICT},
     ),
+    (
+        "the checklist of the board",
+        lambda study: study.update(checklist={"answers": {"survey": "A survey."}}),
+        {"resolve": 1, "checklist": 1, **REPORT},
+    ),
     ("the title", lambda study: study.update(title="A survey"), {"resolve": 1, **REPORT}),
     ("α of taxicab", set_alpha, {"resolve": 1, **ONE_METRIC, **VERDICT}),
     (

@@ -1,7 +1,8 @@
 """The study, complete.
 
-Reads  a study file
+Reads  a study file, and the checklist of the board where it has one
 Makes  results/{study}/study.json, the study with every default filled in;
+       results/{study}/checklist.csv, the questions of the board with the answers of the study;
        results/{study}/simulated/{puf,eif,iuf}.csv where the study simulates its files
 """
 
@@ -27,6 +28,31 @@ rule resolve:
         library=PLAN.library_digest("resolve"),
     script:
         "../scripts/resolve.py"
+
+
+rule checklist:
+    """Put the questions of the board's checklist and the answers of the study into one table."""
+    input:
+        study=ancient(PLAN.study_file),
+        checklist=PLAN.checklist,
+    output:
+        questions="results/{study}/checklist.csv",
+        ledger="results/{study}/ledger/checklist.json",
+    log:
+        "results/{study}/logs/checklist.log",
+    benchmark:
+        "results/{study}/benchmarks/checklist.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 500 * attempt,
+    params:
+        study=PLAN.part_digest("checklist"),
+        library=PLAN.library_digest("checklist"),
+        checklist=PLAN.checklist_digest,
+    script:
+        "../scripts/checklist.py"
 
 
 rule simulate:

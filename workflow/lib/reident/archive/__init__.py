@@ -6,5 +6,7 @@ Making: ``collect`` finds what goes into the bag, ``crate`` describes it, ``bag`
 ``seal`` is the command, ``sign`` adds a sign-off. Reading: ``container`` reads the zip of a stranger byte by byte,
 ``unpack`` its files, ``consistency`` its documents, ``verify`` all of it; ``inputs`` finds the sources, ``codebase``
 chooses the code, ``rerun`` recomputes, ``outcome`` compares, ``reproduce`` is the command.
-``releases`` compares two studies.
+
+``releases`` reads two studies or bags, ``changes`` and ``differences`` compare them, ``comparison`` concludes,
+``compare`` is the command. ``wheelhouse`` keeps the packages that the lock names, for machines without a network.
 """

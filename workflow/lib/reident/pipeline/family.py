@@ -23,10 +23,13 @@ from reident.pipeline.comparison import Compared
 from reident.pipeline.parts import digest, resolving
 from reident.pipeline.steps import STEPS
 from reident.sections.variants import label_of
+from reident.study import checklists, named_files, variants
 from reident.study import model as studies
-from reident.study import named_files, variants
 from reident.study import reading as studyfile
 from reident.study.model import Study
+
+CHECKLIST = "checklist"
+"""The side of the questions of the board, the one source that is no data."""
 
 REFERENCE = "study"
 """The name, among the variants, of a study that does not equal any of its variants."""
@@ -252,7 +255,7 @@ def one(path: Path, place: str) -> Study:
 
 
 def check_files(members: list[Member], path: Path) -> None:
-    """Check that every file that a study or one of its variants names exists.
+    """Check that every file that a study or one of its variants names exists, and that its checklist fits.
 
     Raises
     ------
@@ -262,13 +265,18 @@ def check_files(members: list[Member], path: Path) -> None:
     for member in members:
         try:
             named_files.check_files(member.study, path)
+            if not member.place or member.study.checklist != members[0].study.checklist:
+                checklists.check(member.study, path)
         except InputError as error:
             raise InputError(f"{error} (variant {member.variant})" if member.place else str(error)) from None
 
 
 def sources(study: Study, path: Path) -> dict[str, Path]:
-    """Return the declared source files of a study, by side, without those that the study creates."""
-    return {side: path.parent / file.path for side, file in study.sources.items() if side not in study.made}
+    """Return the declared source files of a study, by side, without those that the study creates; and its checklist."""
+    files = {side: path.parent / file.path for side, file in study.sources.items() if side not in study.made}
+    return (
+        files if study.checklist is None else files | {CHECKLIST: checklists.path_of(study.checklist, path)}
+    )
 
 
 def _content(study: Study) -> str:

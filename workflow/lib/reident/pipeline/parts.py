@@ -229,6 +229,13 @@ def sampling(study: Study) -> Sampling:
     )
 
 
+def answering(study: Study) -> Mapping[str, str]:
+    """Return the answers to the board's checklist, by question."""
+    if study.checklist is None:
+        raise ValueError("the study has no section `checklist`")
+    return study.checklist.answers
+
+
 @dataclasses.dataclass(frozen=True)
 class Heading:
     """What the report takes from the study beside its tables, among which is the study with every default."""

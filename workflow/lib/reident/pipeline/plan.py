@@ -13,7 +13,7 @@ from typing import Any
 from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import digests, family, steps
-from reident.pipeline.family import Family
+from reident.pipeline.family import CHECKLIST, Family
 from reident.sections.microaggregation import ORIGINAL
 from reident.study.model import Study
 
@@ -219,9 +219,9 @@ class Plan:
         """Return what the report shows and the sources that it depends on; it reads no other table."""
         study, folder = self.study(wildcards), RESULTS / wildcards.study
         tables = steps.reported_tables(study)
-        return self._sides(study.sources, wildcards, "source_") | {
-            name: [f"{folder}/{path}" for path in paths] for name, paths in tables.items()
-        }
+        questions = {} if study.checklist is None else {f"source_{CHECKLIST}": self.checklist(wildcards)}
+        results = {name: [f"{folder}/{path}" for path in paths] for name, paths in tables.items()}
+        return self._sides(study.sources, wildcards, "source_") | questions | results
 
     # Sources
 
@@ -246,7 +246,16 @@ class Plan:
 
         They must be parameters: what parameters derive from an input function, Snakemake does not compare.
         """
-        return [digests.sha256(path) for path in self.sources(wildcards.study).values()]
+        declared = self.sources(wildcards.study)
+        return [digests.sha256(path) for side, path in declared.items() if side != CHECKLIST]
+
+    def checklist(self, wildcards: Any) -> str:
+        """Return the questions of the board."""
+        return str(self.sources(wildcards.study)[CHECKLIST])
+
+    def checklist_digest(self, wildcards: Any) -> str:
+        """Return the digest of the questions of the board, as :meth:`source_digests`."""
+        return digests.sha256(Path(self.checklist(wildcards)))
 
     def linked_sources(self, wildcards: Any) -> dict[str, str]:
         """Return the sources that the rates depend on: the three files, and what they were made from."""

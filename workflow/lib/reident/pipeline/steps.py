@@ -110,6 +110,15 @@ def _steps() -> Iterator[Step]:
         tables.RESOLVE,
         shared=False,
     )
+    yield Step(
+        "checklist",
+        ("study.checklists", "study.reading"),
+        _of_study(parts.answering),
+        lambda study: study.checklist is not None,
+        (),
+        tables.CHECKLIST,
+        shared=False,
+    )
     yield Step("simulate", ("simulation.survey",), simulate, _simulated(HouseholdSurvey), (), tables.SIMULATE)
     yield Step(
         "synthesize", ("simulation.synthesis",), simulate, _simulated(SyntheticSurvey), (), tables.SYNTHESIZE

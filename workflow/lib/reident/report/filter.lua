@@ -42,9 +42,10 @@ local function typst(blocks)
 end
 
 local function str(element)
-  if element.text:match('^%a+[.,;]?$') then return nil end
+  local short = utf8.len(element.text) <= LONG
+  if short and element.text:match('^%a+[.,;]?$') then return nil end
   local text = quoted(element.text)
-  return pandoc.RawInline('typst', utf8.len(element.text) <= LONG and '#' .. text .. ';' or '#long(' .. text .. ');')
+  return pandoc.RawInline('typst', short and '#' .. text .. ';' or '#long(' .. text .. ');')
 end
 
 local function code(element)
@@ -120,7 +121,7 @@ local function div(element)
   if BOXES[class] then
     local kind = element.classes[2] and '("' .. element.classes[2] .. '")' or ''
     return pandoc.RawBlock('typst', '#' .. class .. kind .. '[\n' .. typst(element.content) .. '\n]')
-  elseif class == 'options' or class == 'signatures' then
+  elseif class == 'options' or class == 'signatures' or class == 'question' then
     local parts = {}
     for _, block in ipairs(element.content) do parts[#parts + 1] = '[' .. typst{block} .. ']' end
     return pandoc.RawBlock('typst', '#' .. class .. '(' .. table.concat(parts, ', ') .. ')')

@@ -23,7 +23,7 @@ import typst
 from reident.report.figures.style import NARROW
 from reident.report.layout import REPORT
 from reident.report.sentences import Sentences
-from reident.report.wording import plain
+from reident.report.wording import day, plain
 
 MAX_TITLE_LENGTH = 300
 TEXT = Sentences("page")
@@ -34,12 +34,6 @@ MARKDOWN = (
     "+intraword_underscores+link_attributes+pipe_tables+table_attributes+table_captions+tex_math_dollars+auto_identifiers"
 )
 """The Markdown of the report: only what the library writes, and no extension that could carry foreign code."""
-
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
-"""Names in the language of the report, whatever the locale."""
 
 
 class Rendered(NamedTuple):
@@ -77,7 +71,7 @@ class About(NamedTuple):
     @property
     def day(self) -> str:
         """Return the date in words, or an empty string where the study gives none."""
-        return f"{self.date.day} {MONTHS[self.date.month - 1]} {self.date.year}" if self.date else ""
+        return day(self.date) if self.date else ""
 
     @property
     def facts(self) -> list[tuple[str, str]]:

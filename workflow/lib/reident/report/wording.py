@@ -6,6 +6,7 @@ shows it.
 
 from __future__ import annotations
 
+import datetime
 import re
 import string
 import unicodedata
@@ -21,6 +22,11 @@ MAX_LABEL_LENGTH = 120
 """Characters of a label that are shown: one cell must not fill a page."""
 
 NO_BREAK = "\u00a0"
+MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+"""Names in the language of the report, whatever the locale."""
 _JOINERS = "\u200c\u200d"
 _INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -215,6 +221,11 @@ def word(value: int) -> str:
 def some(value: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun: ``1 record``, ``2 records``."""
     return f"{count(value)} {noun if value == 1 else plural or noun + 's'}"
+
+
+def day(date: datetime.date) -> str:
+    """Return a date in words: ``2 March 2026``."""
+    return f"{date.day} {MONTHS[date.month - 1]} {date.year}"
 
 
 def sentence(text: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
+from reident.sections.checklist import Questions
 from reident.sections.seal import SignOff
 from reident.study.model import Study
 
@@ -164,6 +165,16 @@ date: 2026-03-31
 """
 
 
+CHECKLISTS = """\
+## Checklists
+
+`checklist.file` names a file of questions: one of [checklists](checklists), or a copy of it that you change. The report
+shows each question with the answer of the study and the exhibits, which are results; a question that has neither is
+*not assessed*, and its number is on the page that the board signs. `exhibits` lists the names that a question may use;
+an exhibit whose results the study does not have answers nothing.
+"""
+
+
 class _EditorSchema(GenerateJsonSchema):
     """JSON Schema of what a study file may hold, as editors see it."""
 
@@ -218,9 +229,11 @@ def readme() -> str:
     for name, keys in sections.items():
         if len(keys) > 1:
             parts += [f"### `{name}`\n", _table(keys[1:])]
+    asked = Questions.model_json_schema(by_alias=False, schema_generator=_EditorSchema)
+    keys_asked = list(_keys(asked, asked["properties"], asked["required"]))
     decision = SignOff.model_json_schema(schema_generator=_EditorSchema)
     keys = list(_keys(decision, decision["properties"], decision["required"]))
-    return "\n".join([*parts, VARIANTS, RUNS, SIGN_OFF, _table(keys)])
+    return "\n".join([*parts, VARIANTS, CHECKLISTS, _table(keys_asked), RUNS, SIGN_OFF, _table(keys)])
 
 
 def _table(keys: list[Key]) -> str:

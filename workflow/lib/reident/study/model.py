@@ -23,6 +23,7 @@ from pydantic import (
 from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
 from reident.sections.base import Day, Pattern, Section, refuse_repeats
+from reident.sections.checklist import Checklist
 from reident.sections.columns import RESERVED
 from reident.sections.decision import Decision
 from reident.sections.filerisk import POPULATION, SURVEY, FileRisk
@@ -140,6 +141,10 @@ class Study(Section):
     )
     decision: Decision | None = Field(
         None, description="The limits of the verdict in the report. If absent: no verdict."
+    )
+    checklist: Checklist | None = Field(
+        None,
+        description="The board's checklist on the release, in the report. If absent: the report has none.",
     )
     variants: Annotated[tuple[Varied, ...], AfterValidator(check_variants)] = Field(
         (),

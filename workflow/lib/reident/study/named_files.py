@@ -45,6 +45,8 @@ def named_files(study: Study) -> dict[Location, str]:
             named["matching", "synthetic", at, "path"] = copy.path
     if study.file_risk is not None:
         named |= study.file_risk.named_files
+    if study.checklist is not None and study.checklist.path is not None:
+        named["checklist", "file"] = study.checklist.path
     options = study.chosen.get("adhoc")
     if isinstance(options, adhoc.Options):
         for name, rule in options.scores.items():

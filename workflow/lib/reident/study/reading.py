@@ -95,8 +95,14 @@ class Mistake(NamedTuple):
     message: str
 
 
-def read(path: Path) -> tuple[Any, yaml.Node]:
+def read(path: Path, *keys: str) -> tuple[Any, yaml.Node]:
     """Return the plain content of a YAML file (dict, list, str, None) and its node tree.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    keys : str
+        What a message gives as examples of keys, by default those of a study.
 
     Raises
     ------
@@ -117,9 +123,8 @@ def read(path: Path) -> tuple[Any, yaml.Node]:
         raise _error(path, mark.line + 1 if mark else None, what) from None
     except RecursionError:
         raise _error(path, None, _TOO_DEEP) from None
-    raise _error(
-        path, None, "the file must consist of keys such as `id:` and `files:`. See config/README.md."
-    )
+    examples = " and ".join(f"`{key}:`" for key in keys or ("id", "files"))
+    raise _error(path, None, f"the file must consist of keys such as {examples}. See config/README.md.")
 
 
 _TOO_DEEP = f"lists or sections are nested too deeply (limit {MAX_DEPTH}). Remove the inner ones."
@@ -139,7 +144,7 @@ def _text(path: Path) -> str:
         what = f"the study file cannot be read ({error.strerror}). Check the path."
         raise _error(path, None, what) from None
     except UnicodeDecodeError:
-        raise _error(path, None, "the study file is not UTF-8 text. Save it as UTF-8.") from None
+        raise _error(path, None, "the file is not UTF-8 text. Save it as UTF-8.") from None
     for number, line in enumerate(text.split("\n"), start=1):
         if len(line) > MAX_LINE:
             raise _error(path, number, f"the line must have at most {MAX_LINE:,} characters. Shorten it.")

@@ -27,6 +27,7 @@ from reident.pipeline.tables.risk import (
     SAMPLE_POPULATION,
 )
 from reident.pipeline.tables.sources import (
+    CHECKLIST,
     MICROAGGREGATE,
     POPULATE,
     RESOLVE,
@@ -37,8 +38,8 @@ from reident.pipeline.tables.sources import (
 from reident.pipeline.tables.verdict import JUDGE
 
 __all__ = [
-    "AGREEMENTS", "ASSESS_FILE", "BIN", "COMPARE", "COMPARED_COLUMNS", "CONFIRM", "DESCRIBE", "JUDGE", "MATCH",
-    "MICROAGGREGATE", "POPULATE", "PREPARE", "PREPARE_FILERISK", "PREPARE_MATCHING", "PROTECTION", "RANK", "RATE",
-    "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY", "SYNTHESIZE",
+    "AGREEMENTS", "ASSESS_FILE", "BIN", "CHECKLIST", "COMPARE", "COMPARED_COLUMNS", "CONFIRM", "DESCRIBE", "JUDGE",
+    "MATCH", "MICROAGGREGATE", "POPULATE", "PREPARE", "PREPARE_FILERISK", "PREPARE_MATCHING", "PROTECTION", "RANK",
+    "RATE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY", "SYNTHESIZE",
     "WHOLE", "Column", "Lines", "Table",
 ]  # fmt: skip

@@ -6,6 +6,24 @@ from reident.pipeline.tables.columns import Column, Table, account, integer, num
 
 RESOLVE = (Table("study", "study.json", "The study with every default filled in, as JSON."),)
 
+CHECKLIST = (
+    Table(
+        "questions",
+        "checklist.csv",
+        "The questions of the board's checklist with the answers of the study, one line per question, in their order.",
+        (
+            text("checklist", "the title of the checklist"),
+            text("topic", "the heading of the question"),
+            text("id", "the id of the question"),
+            text("question", "the question"),
+            text("why", "why the board asks it"),
+            text("exhibits", "the results of the report that answer it, joined by `, `; empty without one"),
+            text("answer", "the answer of the study; empty without one"),
+        ),
+        reported=True,
+    ),
+)
+
 PUFID = text("pufid", "the key of the PUF record")
 BROKER = (
     text("broker", "the data broker, first part of the key of the EIF record"),

@@ -2,8 +2,9 @@
 
 from reident.report.layout import Column, Part, Text, block, part, section, table
 from reident.report.results import Results, open_results
-from reident.report.tables.annex import account, command, cut_points, provenance, sign_off, versions
+from reident.report.tables.annex import account, command, cut_points, provenance, versions
 from reident.report.tables.attack import files, premise, strata, strata_table, variables
+from reident.report.tables.checklist import checklist, checklist_topics, sign_off
 from reident.report.tables.choices import choices, choices_text
 from reident.report.tables.filerisk import (
     risk_cells,
@@ -96,6 +97,8 @@ __all__ = [
     "agreements_table",
     "ambiguous",
     "block",
+    "checklist",
+    "checklist_topics",
     "choices",
     "choices_text",
     "claim",

@@ -1,4 +1,4 @@
-"""Make the annexes: cut points, row account, provenance, decision of the board (METHODS §1, §3)."""
+"""Make the annexes: cut points, row account, provenance (METHODS §1, §3)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from reident.pipeline import release
-from reident.report.layout import Column, block, paragraphs, part, table
+from reident.report.layout import Column, paragraphs, part, table
 from reident.report.results import Results, listed_files
 from reident.report.sentences import Sentences
 from reident.report.tables.common import without_repeats
@@ -216,17 +216,3 @@ def command(results: Results) -> str | None:
         return None
     file = shlex.quote(_short(lines[0]["path"]))
     return paragraphs(TEXT("command", file=code(file)), code(f"snakemake --cores N --config study={file}"))
-
-
-@part("study.json")
-def sign_off(results: Results) -> str:
-    """Return the block in which the board decides and signs."""
-    released = TEXT.group("decision.released")
-    other = released.pop("other")
-    what = listed([name for section, name in released.items() if results.study.get(section)]) or other
-    return block(
-        "decision",
-        TEXT("decision.text", released=what),
-        block("options", *TEXT.group("decision.options").values()),
-        block("signatures", *2 * [*TEXT.group("decision.signature").values()]),
-    )

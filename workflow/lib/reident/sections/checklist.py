@@ -1,0 +1,157 @@
+"""The section `checklist` of a study file: the answers and the decision of the board; and the files of questions."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from reident.sections.base import Day, Pattern, Section, refuse_repeats
+
+BUNDLED = "federal-disclosure-potential"
+
+Exhibit = Literal[
+    "agency",
+    "date",
+    "linking_variables",
+    "numeric_variables",
+    "strata_variables",
+    "key_variables",
+    "sampling_fraction",
+    "records",
+    "risk_records",
+    "intruder_file",
+    "smallest_stratum",
+    "agreement",
+    "true_links",
+    "confirmed",
+    "conditional_rate",
+    "reach",
+    "clusters",
+    "protection",
+    "uniques",
+    "k_anonymity",
+    "riskiest_variables",
+    "dis",
+    "original_values",
+    "matching",
+    "warnings",
+    "verdict",
+]
+"""What the report can answer a question with: its registry has a part for each of these names."""
+
+
+def _joined(text: object) -> object:
+    return " ".join(text.split()) if isinstance(text, str) else text
+
+
+_PROSE = BeforeValidator(_joined)
+"""What makes one paragraph of a text: the line ends of YAML become spaces."""
+
+Paragraph = Annotated[str, Field(min_length=1, max_length=2000), _PROSE]
+Line = Annotated[str, Field(min_length=1, max_length=300), _PROSE]
+QuestionId = Annotated[
+    str,
+    Field(max_length=80),
+    Pattern(
+        r"[a-z0-9]+(?:-[a-z0-9]+)*",
+        "must consist of lower-case letters, digits and single hyphens. Write for example smallest-area.",
+    ),
+]
+
+
+class Person(Section):
+    """A person who signs the decision."""
+
+    name: Line = Field(description="The name.")
+    role: Line = Field(description="The position, for example chair of the board.")
+
+
+class BoardDecision(Section):
+    """The decision of the board, for the last page of the report."""
+
+    decision: Literal["approved", "approved with conditions", "rejected"] = Field(
+        description="What the board decided on the release."
+    )
+    date: Day = Field(description="The date of the decision, YYYY-MM-DD.")
+    names: tuple[Person, ...] = Field(
+        min_length=1, max_length=20, description="Who signs, each with a line for the signature."
+    )
+    board: Annotated[str, Field(max_length=300), _PROSE] = Field("", description="The name of the board.")
+    conditions: tuple[Paragraph, ...] = Field(
+        (),
+        max_length=50,
+        description="The changes or conditions. Required with `approved with conditions`, otherwise not allowed.",
+    )
+
+    @model_validator(mode="after")
+    def _has_its_conditions(self) -> BoardDecision:
+        if (self.decision == "approved with conditions") != bool(self.conditions):
+            raise ValueError(
+                "`.conditions` must be given with the decision `approved with conditions`, and with no other. Add "
+                "them, or correct `decision`."
+            )
+        return self
+
+
+class Checklist(Section):
+    """The checklist of the board: what it asks about a release, with the answers of the agency."""
+
+    file: str = Field(
+        BUNDLED,
+        min_length=1,
+        description="The questions: the name of a file in config/checklists, or the path of a file of your own, which "
+        "ends in `.yaml`.",
+    )
+    answers: dict[str, Paragraph] = Field(
+        default_factory=dict,
+        description="The answers by the id of their question: one paragraph of plain text each. A question with "
+        "neither an answer nor a result that answers it is reported as not assessed.",
+    )
+    decision: BoardDecision | None = Field(
+        None, description="The decision of the board. If absent: the report has a form for it."
+    )
+
+    @property
+    def path(self) -> str | None:
+        """The path of the file, relative to the study file; None for a bundled checklist."""
+        return self.file if self.file.endswith((".yaml", ".yml")) else None
+
+
+class Question(Section):
+    """One question of a checklist."""
+
+    id: QuestionId = Field(description="By which a study answers the question.")
+    text: Paragraph = Field(description="The question.")
+    why: Paragraph = Field(description="Why the board asks it.")
+    exhibits: tuple[Exhibit, ...] = Field((), description="The results of the report that answer it.")
+
+    @model_validator(mode="after")
+    def _exhibits_differ(self) -> Question:
+        refuse_repeats(self.exhibits, "exhibits")
+        return self
+
+
+class Topic(Section):
+    """Questions about one thing."""
+
+    title: Line = Field(description="The heading in the report.")
+    questions: tuple[Question, ...] = Field(min_length=1, description="The questions, in their order.")
+
+
+class Questions(Section):
+    """A file of questions."""
+
+    title: Line = Field(description="What the checklist is.")
+    topics: tuple[Topic, ...] = Field(min_length=1, description="The questions by topic, in their order.")
+
+    @property
+    def all(self) -> tuple[Question, ...]:
+        """Every question, in order."""
+        return tuple(itertools.chain.from_iterable(topic.questions for topic in self.topics))
+
+    @model_validator(mode="after")
+    def _ids_differ(self) -> Questions:
+        refuse_repeats((question.id for question in self.all), "id")
+        return self

@@ -1,0 +1,106 @@
+"""Read the questions of a checklist, hold the answers of a study to them, and put both into one table."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+from pydantic import ValidationError
+
+from reident.errors import InputError
+from reident.sections.checklist import Checklist, Questions
+from reident.study import reading as studyfile
+
+if TYPE_CHECKING:
+    from reident.study.model import Study
+
+FOLDER = Path(__file__).parents[4] / "config" / "checklists"
+"""The bundled checklists."""
+
+_KEYS = ("title", "topics", "questions", "id", "text", "why", "exhibits")
+
+
+def path_of(checklist: Checklist, study_file: Path) -> Path:
+    """Return the file of questions: a bundled one, or one beside the study file."""
+    name = checklist.path
+    return FOLDER / f"{checklist.file}.yaml" if name is None else study_file.parent / name
+
+
+def load(path: Path) -> Questions:
+    """Read and check a file of questions.
+
+    Raises
+    ------
+    InputError
+        With the file, line and key of the first mistake, what is wrong, and what to do.
+    """
+    data, node = studyfile.read(path, "title")
+    try:
+        return Questions.model_validate(data)
+    except ValidationError as error:
+        raise studyfile.explain(error, path, data, node, _KEYS) from None
+
+
+def check(study: Study, study_file: Path) -> None:
+    """See that a study names a checklist that is there, and answers no question but those of the checklist.
+
+    Raises
+    ------
+    InputError
+        With the line of the study file, or of the file of questions.
+    """
+    checklist = study.checklist
+    if checklist is None:
+        return
+    if checklist.path is None and checklist.file not in (bundled := _bundled()):
+        raise _error(
+            study_file,
+            ("checklist", "file"),
+            f"must be {', '.join(f'`{name}`' for name in bundled)} or the path of a file that ends in `.yaml`."
+            f"{_near(checklist.file, bundled) or ' Correct it.'}",
+        )
+    known = [question.id for question in load(path_of(checklist, study_file)).all]
+    for name in checklist.answers:
+        if name not in known:
+            remedy = _near(name, known) or " Remove it, or correct it by the ids of the checklist."
+            raise _error(
+                study_file,
+                ("checklist", "answers", name),
+                f"is not the id of a question of `{checklist.file}`.{remedy}",
+            )
+
+
+def _bundled() -> list[str]:
+    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+def _near(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f" Did you mean `{close[0]}`?" if close else ""
+
+
+def _error(path: Path, location: tuple[str, ...], message: str) -> InputError:
+    line = studyfile.line_of(studyfile.read(path)[1], location)
+    return InputError(f"{path}, line {line}: `{studyfile.shown(location)}` {message}")
+
+
+def table(questions: Questions, answers: Mapping[str, str]) -> pd.DataFrame:
+    """Return the questions of a checklist with the answers of a study, one line per question."""
+    return pd.DataFrame(
+        [
+            {
+                "checklist": questions.title,
+                "topic": topic.title,
+                "id": question.id,
+                "question": question.text,
+                "why": question.why,
+                "exhibits": ", ".join(question.exhibits),
+                "answer": answers.get(question.id, ""),
+            }
+            for topic in questions.topics
+            for question in topic.questions
+        ]
+    )
