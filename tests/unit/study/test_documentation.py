@@ -155,7 +155,7 @@ FIELDS = list(models(study.Study))
 
 
 def test_every_key_of_the_model_is_in_the_readme():
-    of_studies, _ = documentation.readme().split("## Checklists")  # what follows are files with keys of their own
+    of_studies, _ = documentation.readme().split("## Checklists")  # files with keys of their own follow
     lines = [line for line in of_studies.splitlines() if line.startswith("| `")]
     named = [line.split("`")[1].replace("[]", "").replace(".*", "") for line in lines]
     assert len(FIELDS) > 80
