@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.archive import content, layout
+from reident.archive import content, layout, wheelhouse
 from reident.archive.bag import Item
 from reident.archive.crate import Crate
 from reident.errors import InputError
@@ -25,6 +25,7 @@ from reident.pipeline import release
 from reident.pipeline.digests import sha256 as sha256_of
 from reident.pipeline.family import Family
 from reident.pipeline.steps import table_of
+from reident.pipeline.tables import Table
 from reident.study import model as studies
 from reident.study.named_files import named_files
 
@@ -66,10 +67,11 @@ def collect(members: Family, results: Path, notebook: Path) -> list[Item]:
     root, checkout = results / members.study.id, notebook.parents[2]
     entries = chain_of(root)
     made, read, named = outputs(entries, root), sources(entries, root, members), code_files(members)
+    code = release.describe(checkout)
     documents = {
         layout.OUTPUTS: {"outputs": made},
         layout.INPUTS: {"inputs": read, "files": [line for line, _ in named]},
-        layout.RELEASE: release.describe(checkout),
+        layout.RELEASE: {**code, "wheelhouse": wheelhouse.digest_for(checkout / "requirements.lock")},
         layout.DECISION: decision(members, root),
         layout.COST: cost(entries, root, [*made, *read]),
     }
@@ -86,6 +88,7 @@ def collect(members: Family, results: Path, notebook: Path) -> list[Item]:
     items += _study(members)
     items += [Item(layout.PAYLOAD + line["bag"], path, line["sha256"]) for line, path in named]
     items += [Item(layout.CODE + name, checkout / name) for name in checkout_files(checkout)]
+    items += [Item(layout.CODE + release.COPY, as_json(code))]
     return items + _sources(read, members)
 
 
@@ -137,8 +140,8 @@ def outputs(entries: Iterable[Entry], root: Path) -> list[Line]:
 def _output(line: Line, path: Path) -> Line:
     name = line["path"]
     rendered = name.startswith("reports/")
-    holds = "labels" if rendered else table_of(path).holds
-    bag = f"tables/{name}" if holds == "aggregates" else None
+    is_open = not rendered and _is_open(table_of(path))
+    bag = f"tables/{name}" if is_open else None
     if rendered:
         bag = f"report/{path.name}"
     elif path.name == "study.json":
@@ -146,10 +149,15 @@ def _output(line: Line, path: Path) -> Line:
     return {
         **{key: line.get(key) for key in ("path", "sha256", "size", "rows")},
         "content": content.digest(path),
-        "holds_data": holds != "aggregates",
+        "holds_data": not is_open,
         "equal": "report" if rendered or name == NOTEBOOK else "bytes",
         "bag": bag,
     }
+
+
+def _is_open(table: Table) -> bool:
+    """Return whether a table may be in a bag: it holds no data, or labels alone that the report shows anyway."""
+    return table.holds == "aggregates" or (table.holds == "labels" and table.reported)
 
 
 def sources(entries: Iterable[Entry], root: Path, members: Family) -> list[Line]:

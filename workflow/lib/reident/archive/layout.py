@@ -55,7 +55,7 @@ LEDGER = "data/ledger/"
 """Every entry of the ledger under its path in ``results/{study}/``."""
 
 TABLES = "data/tables/"
-"""Every table that holds no data, under its path in ``results/{study}/``."""
+"""Every table that holds no data but labels of the report, under its path in ``results/{study}/``."""
 
 REPORT = "data/report/"
 """The report: HTML and PDF."""

@@ -289,6 +289,15 @@ def install(wheelhouse: Path, lock: Path) -> None:
         _install(Path(scratch), wheelhouse, lock)
 
 
+def digest_for(lock: Path) -> str | None:
+    """Return the SHA-512 of the wheelhouse that was collected for a lock, in its folder; None if there is none."""
+    try:
+        manifest = json.loads((lock.parent / "wheelhouse" / MANIFEST).read_text(encoding="utf-8"))
+        return str(manifest["sha512"]) if manifest["lock_sha256"] == _digest(lock, "sha256") else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def check(archive: Path, lock: Path) -> dict[str, Any]:
     """Return the manifest of an archive that is what was collected, for this lock.
 
