@@ -57,7 +57,14 @@ class Folders:
 
     def entry(self, path: str, rows: int | None = None) -> None:
         line = {"path": path, "sha256": "0" * 64, "size": 1, "rows": rows}
-        fields = {"step": "rate", "rule": "rate", "metric": None, "study_digest": "", "library_digest": ""}
+        fields = {
+            "step": "rate",
+            "rule": "rate",
+            "metric": None,
+            "study_digest": "",
+            "library_digest": "",
+            "versions": {},
+        }
         file = self.root / "ledger" / f"{path.replace('/', '.')}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(
