@@ -57,11 +57,19 @@ class Folders:
 
     def entry(self, path: str, rows: int | None = None) -> None:
         line = {"path": path, "sha256": "0" * 64, "size": 1, "rows": rows}
-        fields = {"step": "rate", "rule": "rate", "metric": None, "study_digest": "", "library_digest": ""}
-        whole = {**fields, "inputs": {}, "outputs": {"table": line}, "versions": {}}
+        fields = {
+            "step": "rate",
+            "rule": "rate",
+            "metric": None,
+            "study_digest": "",
+            "library_digest": "",
+            "versions": {},
+        }
         file = self.root / "ledger" / f"{path.replace('/', '.')}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(sealed(whole)), encoding="utf-8")
+        file.write_text(
+            json.dumps(sealed({**fields, "inputs": {}, "outputs": {"table": line}})), encoding="utf-8"
+        )
 
     def compared(self, same: bool = True, renamed: dict[str, str] | None = None) -> list[outcome.Compared]:
         return outcome.compare(self.outputs, self.bag, self.root, same, renamed or {})

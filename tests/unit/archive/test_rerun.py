@@ -113,10 +113,18 @@ def test_a_path_that_no_study_can_have_is_refused(tmp_path, path):
 
 
 def ledger(bag: Path, inputs: dict) -> None:
-    fields = {"step": "resolve", "rule": "resolve", "metric": None, "study_digest": "", "library_digest": ""}
+    fields = {
+        "step": "resolve",
+        "rule": "resolve",
+        "metric": None,
+        "study_digest": "",
+        "library_digest": "",
+        "versions": {},
+    }
     (bag / "data/ledger/ledger").mkdir(parents=True)
-    made = {"study": {"path": "study.json", "sha256": ""}}
-    entry = json.dumps(sealed({**fields, "outputs": made, "inputs": inputs, "versions": {}}))
+    entry = json.dumps(
+        sealed({**fields, "outputs": {"study": {"path": "study.json", "sha256": ""}}, "inputs": inputs})
+    )
     (bag / "data/ledger/ledger/resolve.json").write_text(entry, encoding="utf-8")
 
 
