@@ -58,11 +58,16 @@ def check_files(families: Mapping[str, Family], targets: Iterable[str]) -> None:
     Raises
     ------
     InputError
-        For the first file that does not.
+        For the first file that does not, or a run of steps without a study.
     """
     commands = set(targets)
     if commands and not commands & {ALL, *steps.STEPS}:
         return
+    if not families:
+        raise InputError(
+            "config: the settings name no study. Name a command, for example `snakemake verify --config bag=PATH`, or a "
+            "study with `--config study=PATH`."
+        )
     for members in families.values():
         family.check_files(members.members, members.path)
 
