@@ -179,8 +179,9 @@ def breaking(folder: Path) -> Path:
     text, library = common.read_text(encoding="utf-8"), f'LIBRARY = Path("{CHECKOUT}/workflow/lib")'
     common.write_text(re.sub(r"^LIBRARY = .*$", library, text, flags=re.MULTILINE), encoding="utf-8")
     for script in (folder / "workflow" / "scripts").glob("*.py"):
-        with script.open("a", encoding="utf-8") as adapter:
-            adapter.write(FAILS_ONCE)
+        if "ledger.step(" in script.read_text(encoding="utf-8"):  # commands are no steps
+            with script.open("a", encoding="utf-8") as adapter:
+                adapter.write(FAILS_ONCE)
     notebook = folder / "workflow" / "notebooks" / "disclosure-review.ipynb"
     cells = json.loads(notebook.read_text(encoding="utf-8"))
     cells["cells"][2]["source"] += CELL_FAILS_ONCE.splitlines(keepends=True)
