@@ -1,11 +1,13 @@
 """Which code runs: the installed release, or the bag's where its digest is trusted."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 from reident.archive import codebase
 from reident.errors import InputError
+from reident.ledger.chain import sealed
 from reident.pipeline import release
 
 NAME = "small-0123456789012345"
@@ -76,7 +78,47 @@ def test_the_release_that_sealed_is_the_same(bag):
     assert code.lines()[-1] == "Code, packages and Python are those of the seal."
 
 
-@pytest.mark.parametrize("name", ["version", "commit", "tree", "versions"])
+@pytest.mark.parametrize("name", ["version", "commit", "modified", "tree", "versions"])
 def test_reports_may_differ_where_anything_that_they_name_does(bag, name):
     other = {"python": "3.10.0"} if name == "versions" else "other"
     assert not codebase.choose(bag, NAME, {**release.describe(), name: other}, None).same
+
+
+def entry(bag: Path, rule: str, recorded: dict | None, versions: dict) -> None:
+    fields = {
+        "step": rule,
+        "rule": rule,
+        "metric": None,
+        "study_digest": "",
+        "library_digest": "",
+        "inputs": {},
+    }
+    line = {"path": f"{rule}.csv", "sha256": ""}
+    fields |= {"outputs": {"table": line}, "release": recorded, "versions": versions}
+    file = bag / "data/ledger/ledger" / f"{rule}.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(sealed(fields)), encoding="utf-8")
+
+
+def test_the_results_are_those_of_the_release_that_made_them_and_not_of_the_one_that_sealed(bag):
+    now = release.describe()
+    entry(bag, "rate", {**release.recorded(), "commit": "1" * 40}, now["versions"])
+    entry(bag, "report", release.recorded(), now["versions"])
+    assert codebase.choose(bag, NAME, {**now, "commit": "2" * 40}, None).same
+    entry(bag, "report", {**release.recorded(), "commit": "2" * 40}, now["versions"])
+    assert not codebase.choose(bag, NAME, now, None).same
+
+
+def test_steps_that_ran_with_several_versions_of_a_package_are_not_the_same_environment(bag):
+    now = release.describe()
+    entry(bag, "rate", release.recorded(), {**now["versions"], "numpy": "1.0"})
+    entry(bag, "report", release.recorded(), now["versions"])
+    code = codebase.choose(bag, NAME, now, None)
+    assert not code.same
+    assert code.packages == (("numpy", f"1.0, {now['versions']['numpy']}", now["versions"]["numpy"]),)
+
+
+def test_a_ledger_without_releases_is_that_of_the_release_that_sealed(bag):
+    now = release.describe()
+    entry(bag, "report", None, now["versions"])
+    assert codebase.choose(bag, NAME, now, None).same

@@ -7,14 +7,18 @@ from typing import Any, NamedTuple
 
 from reident.archive import layout
 from reident.errors import InputError
+from reident.ledger.chain import entry_files, read_entry
 from reident.pipeline import release
 from reident.pipeline.digests import sha256
 
 DIGITS = 16
 """Hexadecimal digits of a digest that are enough to trust code."""
 
-IDENTITY = ("version", "commit", "tree", "versions")
+IDENTITY = ("version", "commit", "modified", "tree", "versions")
 """What of a release the report names: with these equal, reports must be identical."""
+
+REPORT = "report"
+"""The step whose release the report names."""
 
 
 class Code(NamedTuple):
@@ -83,7 +87,7 @@ def choose(bag: Path, name: str, then: dict[str, Any], trust: object) -> Code:
     name : str
         The name of the bag, which ends in its digest.
     then : dict
-        The release that the bag records.
+        The release that sealed.
     trust : object
         The digest of the bag or of its code, at least 16 digits, or the name of the bag; None for the installed
         release.
@@ -93,7 +97,7 @@ def choose(bag: Path, name: str, then: dict[str, Any], trust: object) -> Code:
     InputError
         If the digest is another one.
     """
-    code = bag / layout.CODE
+    code, then = bag / layout.CODE, made_by(bag, then)
     if trust is None:
         root = release.ROOT
     elif code.is_dir() and _is_trusted(str(trust), name, release.tree_digest(code)):
@@ -107,6 +111,25 @@ def choose(bag: Path, name: str, then: dict[str, Any], trust: object) -> Code:
     packages = _differ(then.get("versions", {}), now["versions"])
     files = tuple(path for path, *_ in _differ(_digests(code), _digests(root))) if code.is_dir() else ()
     return Code(root, trust is not None, then, now, files, packages)
+
+
+def made_by(bag: Path, sealed: dict[str, Any]) -> dict[str, Any]:
+    """Return the release that made the results, by the ledger: the seal may have been made by a later commit.
+
+    A package that steps had in several versions has all of them, separated by commas.
+    """
+    entries = [read_entry(file) for file in entry_files(bag / layout.LEDGER)]
+    recorded = next((entry.get("release") for entry in entries if entry["rule"] == REPORT), None)
+    found: dict[str, set[str]] = {}
+    for entry in entries:
+        for name, version in entry["versions"].items():
+            found.setdefault(name, set()).add(str(version))
+    versions = {name: ", ".join(sorted(found[name])) for name in sorted(found)}
+    return {
+        **sealed,
+        **(recorded if isinstance(recorded, dict) else {}),
+        "versions": versions or sealed.get("versions", {}),
+    }
 
 
 def _is_trusted(trust: str, name: str, tree: str) -> bool:
