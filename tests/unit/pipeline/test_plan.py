@@ -38,6 +38,6 @@ def test_a_mistake_in_a_variant_is_refused_whatever_the_target(tmp_path):
 @pytest.mark.parametrize("targets", [set(), {"all"}, {"rate"}], ids=sorted)
 def test_steps_need_a_study(targets):
     """With `--config bag=PATH` and no command there is none."""
-    with pytest.raises(InputError, match="the settings name no study. Name a command, for example"):
+    with pytest.raises(InputError, match=r"the settings name no study\. Name a command, for example"):
         plan.check_files({}, targets)
     plan.check_files({}, {"verify"})

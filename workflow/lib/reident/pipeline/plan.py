@@ -65,8 +65,8 @@ def check_files(families: Mapping[str, Family], targets: Iterable[str]) -> None:
         return
     if not families:
         raise InputError(
-            "config: the settings name no study. Name a command, for example `snakemake verify --config bag=PATH`, or a "
-            "study with `--config study=PATH`."
+            "config: the settings name no study. Name a command, for example `snakemake verify --config bag=PATH`, or "
+            "a study with `--config study=PATH`."
         )
     for members in families.values():
         family.check_files(members.members, members.path)
