@@ -24,7 +24,9 @@ pytestmark = pytest.mark.slow
 BATCH = 15
 SEED = int(os.environ.get("REIDENT_SEED", "12"))
 
-READ_ELSEWHERE = re.compile(r"id|files|(files|matching|file_risk|microaggregate)\..*\.(format|quote)")
+READ_ELSEWHERE = re.compile(
+    r"id|seal(\..*)?|files|(files|matching|file_risk|microaggregate)\..*\.(format|quote)"
+)
 """Keys that no transition needs: the id names the folder."""
 
 
