@@ -26,7 +26,6 @@ def test_there_is_one_small_golden_bag():
     assert bag.stat().st_size <= MAX_SIZE
 
 
-@pytest.mark.quick
 def test_this_release_reproduces_the_golden_bag_or_says_why_not(tmp_path):
     (bag,) = GOLDEN
     shutil.copy(bag, tmp_path)
