@@ -52,7 +52,6 @@ def left(folder: Path) -> set[str]:
     return {path.relative_to(folder / "reports/reproduce/small").as_posix() for path in made}
 
 
-@pytest.mark.quick
 def test_two_reproductions_at_once_find_every_result_identical(sealed, vault, tmp_path):
     arguments = ("reproduce", f"bag={sealed}", f"inputs={vault}")
     both = [start(*arguments, studies=[], folder=tmp_path / "run") for _ in range(2)]
@@ -69,7 +68,6 @@ def test_two_reproductions_at_once_find_every_result_identical(sealed, vault, tm
     assert open_to_others(tmp_path / "run" / "reports") == {}
 
 
-@pytest.mark.quick
 def test_without_an_input_the_bag_is_verified_not_rerun(sealed, vault, tmp_path):
     file = vault / "2026" / "file-0"
     content = bytearray(file.read_bytes())
