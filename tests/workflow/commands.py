@@ -108,7 +108,7 @@ def start(
     command = [sys.executable, "-m", program, "--snakefile", str(checkout / "Snakefile")]
     command += ["--directory", str(folder), *([] if cores is None else ["--cores", str(cores)]), *options]
     command += ["--config", f"study={named}", *config, "--", *targets]
-    library = os.pathsep.join([str(checkout / "workflow" / "lib"), str(checkout / "tests")])
+    library = os.pathsep.join([str(checkout / "workflow" / "lib"), str(CHECKOUT / "tests")])
     return subprocess.Popen(
         command,
         env={**os.environ, "PYTHONPATH": library, "COLUMNS": "400", **(environment or {})},
