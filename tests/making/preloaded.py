@@ -32,7 +32,7 @@ with socket.socket(socket.AF_UNIX) as caller:
 """
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str]) -> None:
     """Run Snakemake, beside the process that starts its steps."""
     from snakemake.cli import main as snakemake
 
@@ -52,11 +52,8 @@ def main(arguments: list[str]) -> int:
         sys.executable = str(program)  # what Snakemake starts a script with
         try:
             snakemake(arguments)
-        except SystemExit as ended:
-            return int(ended.code or 0)
         finally:
             os.kill(server, signal.SIGTERM)
-    return 0
 
 
 def serve(listener: socket.socket) -> None:
@@ -113,4 +110,4 @@ def run(caller: socket.socket) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])
