@@ -50,7 +50,7 @@ rule reproduce:
         "results/reproduce.log",
     conda:
         "../../environment.yml"
-    threads: workflow.cores
+    threads: many_threads()
     params:
         **{key: config.get(key) for key in ("bag", "inputs", "trust", "signers", "keep")},
     script:
