@@ -4,20 +4,10 @@ What reads or describes a table takes it from here: the ledger reads its columns
 comparison read the tables that are marked for them, docs/DATA.md and README list them.
 """
 
-from reident.pipeline.tables.columns import WHOLE, Column, Lines, Table
-from reident.pipeline.tables.linkage import (
-    AGREEMENTS,
-    BIN,
-    CONFIRM,
-    DESCRIBE,
-    PREPARE,
-    PROTECTION,
-    RANK,
-    RATE,
-    SCORE,
-    STRATIFY,
-)
+from reident.pipeline.tables.columns import WHOLE, Column, Count, Dimension, Kind, Lines, Rate, Table
+from reident.pipeline.tables.linkage import BIN, CONFIRM, DESCRIBE, PREPARE, RANK, SCORE, STRATIFY
 from reident.pipeline.tables.matching import MATCH, PREPARE_MATCHING
+from reident.pipeline.tables.rates import AGREEMENTS, PROTECTION, RATE
 from reident.pipeline.tables.risk import (
     ASSESS_FILE,
     COMPARE,
@@ -41,5 +31,5 @@ __all__ = [
     "AGREEMENTS", "ASSESS_FILE", "BIN", "CHECKLIST", "COMPARE", "COMPARED_COLUMNS", "CONFIRM", "DESCRIBE", "JUDGE",
     "MATCH", "MICROAGGREGATE", "POPULATE", "PREPARE", "PREPARE_FILERISK", "PREPARE_MATCHING", "PROTECTION", "RANK",
     "RATE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY", "SYNTHESIZE",
-    "WHOLE", "Column", "Lines", "Table",
+    "WHOLE", "Column", "Count", "Dimension", "Kind", "Lines", "Rate", "Table",
 ]  # fmt: skip

@@ -11,6 +11,36 @@ Holds = Literal["records", "labels", "aggregates"]
 """What of the sources a file holds: keys, links or values of records; labels and cut points; neither."""
 
 
+class Count(NamedTuple):
+    """A count of records, links or clusters, which leaves rounded.
+
+    ``quantity`` is the same for the same count in several tables; ``file`` is the file that is attacked, as it is
+    ``released`` or ``before`` protection.
+    """
+
+    quantity: str
+    file: Literal["released", "before"] = "released"
+
+
+class Rate(NamedTuple):
+    """A rate of two counts: leaves as the rate of the two rounded counts."""
+
+    part: str
+    whole: str
+
+
+class Dimension(NamedTuple):
+    """A label that tells which count of its quantity a count on the line is."""
+
+    name: Literal["variant", "metric", "stratum", "rank_limit", "other"]
+
+
+Kind = Count | Rate | Dimension | Literal["cut point", "label", "parameter", "outcome", "withheld"]
+"""How a column leaves in the releasable edition (METHODS §11): as a rounded count, as a rate of rounded counts, as what
+tells counts apart, as a rounded cut point, unchanged (``label``, ``parameter``), as the outcome of a limit whose
+relation between counts is audited, or never."""
+
+
 class Column(NamedTuple):
     """One column.
 
@@ -29,6 +59,8 @@ class Column(NamedTuple):
         The section of METHODS that defines the column, where it is not that of the table.
     only : str
         When the file has the column, if it does not always have it.
+    kind : Kind or None
+        How it leaves in the releasable edition. A table of that edition declares it for every column.
     """
 
     name: str
@@ -37,12 +69,13 @@ class Column(NamedTuple):
     unit: str = ""
     section: str = ""
     only: str = ""
+    kind: Kind | None = None
 
 
 class Lines(NamedTuple):
     """The lines of a table that are about the whole study: those with a value in a column.
 
-    ``name`` is that of the comparison: ``comparison/{name}.csv``.
+    ``name`` is that of the comparison: ``comparison/{name}.csv``; empty where variants are not compared by them.
     """
 
     name: str
@@ -71,6 +104,8 @@ class Table(NamedTuple):
         The lines by which variants are compared, where they are compared by this table.
     section : str
         The section of METHODS that defines its columns, such as ``6`` or ``4.1``.
+    released : Lines or bool
+        Whether its numbers are in the releasable edition; with lines, theirs alone.
     """
 
     output: str
@@ -81,11 +116,13 @@ class Table(NamedTuple):
     reported: bool = False
     compared: Lines | None = None
     section: str = ""
+    released: Lines | bool = False
 
 
 class _More(TypedDict, total=False):
     section: str
     only: str
+    kind: Kind
 
 
 def text(name: str, meaning: str, **more: Unpack[_More]) -> Column:

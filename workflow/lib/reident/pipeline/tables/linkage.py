@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from reident.linkage import protection
 from reident.pipeline.tables.columns import (
     WHOLE,
     Column,
+    Count,
+    Dimension,
     Holds,
     Lines,
     Table,
@@ -24,7 +25,7 @@ PUF_ROW = integer("puf", "row number of the PUF record in `prepared/puf.parquet`
 EIF_ROW = integer("eif", "row number of the EIF record in `prepared/eif.parquet`, from 0", "row")
 SCORED_ROW = EIF_ROW._replace(meaning=f"{EIF_ROW.meaning}; null for a PUF record of which no pair is kept")
 RANKED, UNICITY = "metrics other than unicity", "unicity"
-STRATUM = text("stratum", f"the stratum, `s0001` …; `{WHOLE}` for the whole study")
+STRATUM = text("stratum", f"the stratum, `s0001` …; `{WHOLE}` for the whole study", kind=Dimension("stratum"))
 
 
 def _sides(folder: str, meaning: str, columns: dict[str, tuple[Column, ...]], section: str) -> list[Table]:
@@ -78,13 +79,21 @@ PREPARE = (
 )
 
 MANIFEST = (
-    text("stratum", "the stratum, `s0001` … by sorted values of the strata variables"),
-    text("{strata variables}", "the value that the records of the stratum share"),
-    integer("n_puf", "PUF records in the stratum"),
-    integer("n_eif", "EIF records in the stratum"),
-    integer("n_links", "true links whose two records are in the stratum", "links"),
-    integer("pairs", "pairs of records to compare: n_puf · n_eif", "pairs"),
-    text("shard", "the shard that compares them; several, joined by `;`, where the stratum is split"),
+    text(
+        "stratum",
+        "the stratum, `s0001` … by sorted values of the strata variables",
+        kind=Dimension("stratum"),
+    ),
+    text("{strata variables}", "the value that the records of the stratum share", kind="label"),
+    integer("n_puf", "PUF records in the stratum", kind=Count("n_puf")),
+    integer("n_eif", "EIF records in the stratum", kind=Count("n_eif")),
+    integer("n_links", "true links whose two records are in the stratum", "links", kind=Count("n_links")),
+    integer("pairs", "pairs of records to compare: n_puf · n_eif", "pairs", kind="withheld"),
+    text(
+        "shard",
+        "the shard that compares them; several, joined by `;`, where the stratum is split",
+        kind="withheld",
+    ),
 )
 SHARDS = (
     text("shard", "the shard, `0001` …"),
@@ -119,6 +128,7 @@ STRATIFY = (
         "labels",
         reported=True,
         section="2",
+        released=True,
     ),
     Table(
         "shards",
@@ -148,18 +158,43 @@ BIN = (
         "The bins of numeric linking variables, one line per scope, variable, cutting file and bin. A variable "
         "without a value to cut at has one line, without a bin.",
         (
-            text("scope", f"the stratum whose records are cut; `{WHOLE}` for the whole study"),
-            text("variable", "the linking variable"),
-            text("file", "the file whose quantiles are the cut points: `puf`, `eif` or `pooled`"),
-            integer("bin", "the bin, from 1 for the lowest values", "bin"),
-            number("above", "the bin holds values above this cut point; empty for the first bin", "value"),
-            number("up_to", "the bin holds values up to this cut point; empty for the last bin", "value"),
-            integer("n_puf", "PUF records in the bin; empty where these cut points are of the EIF alone"),
-            integer("n_eif", "EIF records in the bin; empty where these cut points are of the PUF alone"),
+            text(
+                "scope",
+                f"the stratum whose records are cut; `{WHOLE}` for the whole study",
+                kind=Dimension("stratum"),
+            ),
+            text("variable", "the linking variable", kind="label"),
+            text(
+                "file", "the file whose quantiles are the cut points: `puf`, `eif` or `pooled`", kind="label"
+            ),
+            integer("bin", "the bin, from 1 for the lowest values", "bin", kind="parameter"),
+            number(
+                "above",
+                "the bin holds values above this cut point; empty for the first bin",
+                "value",
+                kind="cut point",
+            ),
+            number(
+                "up_to",
+                "the bin holds values up to this cut point; empty for the last bin",
+                "value",
+                kind="cut point",
+            ),
+            integer(
+                "n_puf",
+                "PUF records in the bin; empty where these cut points are of the EIF alone",
+                kind="withheld",
+            ),
+            integer(
+                "n_eif",
+                "EIF records in the bin; empty where these cut points are of the PUF alone",
+                kind="withheld",
+            ),
         ),
         "labels",
         reported=True,
         section="3",
+        released=True,
     ),
 )
 
@@ -267,124 +302,21 @@ CONFIRM = (
         "What every rank limit from 1 to `keep` would find. Unicity, which has no rank filter, has no line.",
         (
             STRATUM,
-            integer("max_pairs", "the rank limit", "pairs"),
-            integer("n_suspected", "suspected PUF records"),
-            integer("n_confirmed", "PUF records with a confirmed pair"),
-            integer("n_ambiguous", "PUF records whose top rank has more pairs than the limit"),
-            integer("n_pairs", "suspected pairs", "pairs"),
-            integer("n_confirmed_pairs", "confirmed pairs", "pairs"),
-            number("expected_correct", EXPECTED_CORRECT, "records", section="6"),
+            integer("max_pairs", "the rank limit", "pairs", kind=Dimension("rank_limit")),
+            integer("n_suspected", "suspected PUF records", kind=Count("n_suspected")),
+            integer("n_confirmed", "PUF records with a confirmed pair", kind=Count("n_confirmed")),
+            integer(
+                "n_ambiguous",
+                "PUF records whose top rank has more pairs than the limit",
+                kind=Count("n_ambiguous"),
+            ),
+            integer("n_pairs", "suspected pairs", "pairs", kind="withheld"),
+            integer("n_confirmed_pairs", "confirmed pairs", "pairs", kind="withheld"),
+            number("expected_correct", EXPECTED_CORRECT, "records", section="6", kind="withheld"),
         ),
         reported=True,
         section="5",
-    ),
-)
-
-RATES = (
-    text("metric", "the metric"),
-    STRATUM,
-    integer("n_puf", "PUF records"),
-    integer("n_eif", "EIF records"),
-    integer("n_links", "true links; in a stratum, those whose two records are in it", "links"),
-    integer("n_pairs", "suspected pairs", "pairs"),
-    integer("n_suspected", "suspected PUF records"),
-    integer("n_confirmed", "PUF records with a confirmed pair"),
-    integer("n_ambiguous", "PUF records whose top rank has more pairs than the rank limit", section="5"),
-    integer("n_confirmed_pairs", "confirmed pairs", "pairs"),
-    number("suspected_rate", "n_suspected / n_puf"),
-    number("confirmed_rate", "n_confirmed / n_puf"),
-    number("conditional_rate", "n_confirmed / n_suspected; empty where nothing is suspected"),
-    number("conditional_low", "lower end of the two-sided interval of the conditional rate"),
-    number("conditional_high", "upper end of the two-sided interval of the conditional rate"),
-    number("pair_precision", "n_confirmed_pairs / n_pairs"),
-    number("reach", "n_confirmed / PUF records with at least one link"),
-    number("baseline_rate", "the conditional rate of an intruder who draws at random inside the stratum"),
-    number("expected_correct", EXPECTED_CORRECT, "records"),
-    number("expected_correct_rate", "expected_correct / n_suspected"),
-    number(
-        "best_rank_correct",
-        "the same for a guess among the candidates of rank 1; for unicity, of the smallest order",
-        "records",
-    ),
-    number("best_rank_correct_rate", "best_rank_correct / n_suspected"),
-    integer("n_single", "suspected PUF records with exactly one candidate"),
-    integer("n_single_confirmed", "of these, records whose candidate is the true link"),
-    number("single_rate", "n_single_confirmed / n_single; empty where no record has exactly one candidate"),
-    integer("n_false_outside", "suspected PUF records without a true link to any EIF record"),
-    integer("n_compared", "PUF records with an EIF record in their stratum", section="2"),
-    number(
-        "passing_rate",
-        "(n_suspected + n_ambiguous) / n_compared: the share of compared records with a pair that the threshold lets "
-        "pass",
-        section="4",
-    ),
-    integer(
-        "tolerance",
-        "the number of linking variables that may differ completely in a suspected pair; below 0, nothing can be "
-        "suspected",
-        "variables",
-        section="4",
-    ),
-    integer("n_findable", "PUF records with a true link to an EIF record of their stratum", section="2"),
-    number("conditional_bound", "one-sided upper bound of the conditional rate; only where n_confirmed is 0"),
-)
-CLUSTERS = (
-    text("metric", "the metric"),
-    STRATUM,
-    integer("n_clusters", "clusters with a PUF record", "clusters"),
-    integer("n_suspected", "clusters with a suspected PUF record", "clusters"),
-    integer("n_confirmed", "clusters with a confirmed PUF record", "clusters"),
-    number("suspected_rate", "n_suspected / n_clusters"),
-    number("confirmed_rate", "n_confirmed / n_clusters"),
-    number("conditional_rate", "n_confirmed / n_suspected; empty where nothing is suspected"),
-    number("conditional_low", "lower end of the two-sided interval of the conditional rate"),
-    number("conditional_high", "upper end of the two-sided interval of the conditional rate"),
-    number("conditional_bound", "one-sided upper bound of the conditional rate; only where n_confirmed is 0"),
-)
-RATE = (
-    Table(
-        "rates",
-        "rates.csv",
-        f"The rates, one line per metric for the whole study (`{WHOLE}`) and for each stratum.",
-        RATES,
-        reported=True,
-        compared=Lines("rates", "stratum", WHOLE),
-        section="6",
-    ),
-    Table(
-        "clusters",
-        "clusters.csv",
-        f"The rates of clusters, one line per metric for the whole study (`{WHOLE}`) and for each stratum; no line in "
-        "a study without `rates.cluster`.",
-        CLUSTERS,
-        reported=True,
-        section="6",
-    ),
-)
-
-PROTECTION = (
-    Table(
-        "rates",
-        "protection/rates.csv",
-        f"The rates before and after protection, one line per metric for the whole study (`{WHOLE}`) and for each "
-        "stratum of one of the two files; strata with the same values are on one line.",
-        (
-            text("metric", "the metric"),
-            text(
-                "stratum",
-                f"the stratum of the study; `{WHOLE}`, or empty for a stratum that it does not have",
-            ),
-            text("stratum_before", "the stratum of the attack on the file before protection; empty as above"),
-            *(
-                column._replace(name=f"{column.name}_{side}", meaning=f"as in `rates.csv`, {side} protection")
-                for name in protection.RATES
-                for column in RATES
-                if column.name == name
-                for side in protection.SIDES
-            ),
-        ),
-        reported=True,
-        section="6.1",
+        released=Lines("", "stratum", WHOLE),
     ),
 )
 
@@ -439,46 +371,6 @@ DESCRIBE = (
             integer("n_pufids", "PUF records"),
         ),
         reported=True,
-        section="6",
-    ),
-)
-
-AGREEMENTS = (
-    Table(
-        "agreements",
-        "agreements.csv",
-        "What the metric `winkler` finds with a larger `min_agree`, one line for each value from that of the study "
-        "to the number of linking variables; one line with `closest`, which counts no agreements.",
-        (
-            text("stratum", f"`{WHOLE}`, the whole study"),
-            integer(
-                "min_agree",
-                "number of linking variables that must agree at least; empty with `closest`",
-                "variables",
-                section="4.5",
-            ),
-            *(
-                column
-                for name in (
-                    "n_puf",
-                    "n_pairs",
-                    "n_suspected",
-                    "n_confirmed",
-                    "n_confirmed_pairs",
-                    "suspected_rate",
-                    "confirmed_rate",
-                    "conditional_rate",
-                )
-                for column in RATES
-                if column.name == name
-            ),
-            integer("n_alone", "PUF records whose best rank is one pair, which is a link"),
-            integer("n_among_three", "PUF records with a link among the best ranks of at most three pairs"),
-            number("alone_rate", "n_alone / n_puf"),
-            number("among_three_rate", "n_among_three / n_puf"),
-        ),
-        reported=True,
-        compared=Lines("agreements", "stratum", WHOLE),
         section="6",
     ),
 )

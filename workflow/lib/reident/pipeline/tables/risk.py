@@ -5,6 +5,8 @@ from __future__ import annotations
 from reident.pipeline.tables.columns import (
     FILE_KEY,
     FILE_ROW,
+    Count,
+    Dimension,
     Lines,
     Table,
     account,
@@ -278,15 +280,20 @@ ASSESS_FILE = (
         "filerisk/conventions.csv",
         "Records that violate k-anonymity, one line per convention for missing values.",
         (
-            text("convention", "`excluded`, `category` or `wildcard`"),
-            integer("n_records", "records that are counted"),
+            text("convention", "`excluded`, `category` or `wildcard`", kind=Dimension("other")),
+            integer("n_records", "records that are counted", kind=Count("file_records")),
             *(
-                integer(f"below_{k}", f"records with fewer than {k} matches, themselves included")
+                integer(
+                    f"below_{k}",
+                    f"records with fewer than {k} matches, themselves included",
+                    kind=Count(f"below_{k}"),
+                )
                 for k in (2, 3, 5)
             ),
         ),
         reported=True,
         section="7",
+        released=True,
     ),
 )
 SAMPLE_POPULATION = (
@@ -343,12 +350,17 @@ COMPARE = (
         "comparison/{table}.csv",
         "The lines of one table about the whole study, for the study and each of its variants.",
         (
-            text("variant", "the variant's id; `study` for a study that is not one of its variants"),
-            text("reference", "`yes` for the study as its file says, otherwise `no`"),
-            text("set_{what varies}", "the value or label of what varies"),
+            text(
+                "variant",
+                "the variant's id; `study` for a study that is not one of its variants",
+                kind=Dimension("variant"),
+            ),
+            text("reference", "`yes` for the study as its file says, otherwise `no`", kind="label"),
+            text("set_{what varies}", "the value or label of what varies", kind="label"),
             text(COMPARED_COLUMNS, "as there, without the column that selects the lines"),
         ),
         reported=True,
+        released=True,
     ),
 )
 REPORT = (

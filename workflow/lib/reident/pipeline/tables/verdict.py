@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reident.pipeline.tables.columns import WARNING, WHOLE, Lines, Table, integer, number, text
 
-ABOUT = text("about", "what it is about: `attack`, `file_risk` or `matching`")
+ABOUT = text("about", "what it is about: `attack`, `file_risk` or `matching`", kind="parameter")
 JUDGE = (
     Table(
         "warnings",
@@ -20,20 +20,27 @@ JUDGE = (
         "Every limit of the section `decision`, one line for each metric, or for each scenario of matching.",
         (
             ABOUT,
-            text("limit", "the key of the limit"),
-            text("metric", "the metric, or the scenario of matching; empty for `file_risk`"),
-            number(
-                "value", "what is compared with the limit; empty where it is undefined", "as of the limit"
+            text("limit", "the key of the limit", kind="parameter"),
+            text(
+                "metric", "the metric, or the scenario of matching; empty for `file_risk`", kind="parameter"
             ),
-            number("bound", "the limit", "as of the limit"),
+            number(
+                "value",
+                "what is compared with the limit; empty where it is undefined",
+                "as of the limit",
+                kind="withheld",
+            ),
+            number("bound", "the limit", "as of the limit", kind="parameter"),
             text(
                 "outcome",
                 "`breaks`, `passes`, `unsure` (passes, but the interval reaches above the limit), `nothing` (nothing "
                 "to judge, which passes) or `none` (no verdict)",
+                kind="outcome",
             ),
         ),
         reported=True,
         section="6",
+        released=True,
     ),
     Table(
         "verdict",
