@@ -1,14 +1,15 @@
 """The rates by min_agree are those of studies that ask for so many agreements (METHODS §4.5, §5)."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from making.examples import examples
 from oracles.strategies import studies
 from reident.linkage.agreements import METRIC, agreements
 from reident.pipeline import parts
 from workflow.library_run import run
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(drawn=studies(fewest=1), agreement=st.sampled_from(["half_gap", "midpoint", {"nearest": "3"}]))
 def test_the_range_is_that_of_studies_of_their_own(drawn, agreement):
     study, *rows = drawn

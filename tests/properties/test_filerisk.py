@@ -5,8 +5,9 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from making.examples import examples
 from reident.filerisk import coarser, dis, dis_suda, matches, suda, uniques
 
 CODES = st.builds(
@@ -24,7 +25,7 @@ CODES = st.builds(
 FRACTIONS = st.sampled_from([0.01, 0.1, 0.5, 0.9, 1.0])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(codes=CODES, fraction=FRACTIONS)
 def test_general_dis_is_the_expectation_of_the_special_method_with_one_record_removed(codes, fraction):
     """Every record removed in turn, copied back or not, and matched against the rest, as the source describes."""
@@ -42,7 +43,7 @@ def test_general_dis_is_the_expectation_of_the_special_method_with_one_record_re
     assert formula == pytest.approx(float(correct / unique) if unique else float("nan"), nan_ok=True)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     cells=st.lists(st.integers(0, 3), min_size=1, max_size=6),
     removed=st.integers(1, 4),
@@ -74,7 +75,7 @@ def test_special_dis_is_exact_only_where_matches_of_one_kind_can_occur(cells, re
         assert found.standard_error > 0 or 0 < found.estimate < 1
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(codes=CODES, fraction=FRACTIONS, max_order=st.none() | st.integers(1, 3))
 def test_elliot_manning_adds_up_to_the_risk_of_the_file(codes, fraction, max_order):
     sizes = uniques.cell_sizes(codes)
@@ -88,7 +89,7 @@ def test_elliot_manning_adds_up_to_the_risk_of_the_file(codes, fraction, max_ord
     assert not found.risk[sizes != 1].any()
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(codes=CODES, fraction=FRACTIONS)
 def test_a_higher_score_never_has_less_risk(codes, fraction):
     sizes, score = uniques.cell_sizes(codes), suda.scores(codes).score
@@ -101,7 +102,7 @@ def test_a_higher_score_never_has_less_risk(codes, fraction):
         assert (np.diff(found.risk[ranked]) >= -1e-12).all()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(codes=CODES, fraction=FRACTIONS)
 def test_user_guide_is_its_formula(codes, fraction):
     sizes, score = uniques.cell_sizes(codes), suda.scores(codes).score
@@ -114,7 +115,7 @@ def test_user_guide_is_its_formula(codes, fraction):
     assert found.risk[of] == pytest.approx(expected)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(codes=CODES)
 def test_cells_are_those_of_equal_records(codes):
     records = [tuple(row) for row in codes.tolist()]
@@ -126,7 +127,7 @@ def test_cells_are_those_of_equal_records(codes):
     assert (structure["cell_size"] * structure["n_cells"] == structure["n_records"]).all()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(codes=CODES, category=st.booleans())
 def test_special_uniques_are_alone_on_a_part_of_the_key(codes, category):
     """Every proper subset tried for every record; missing values left out, or a category of their own."""
@@ -145,7 +146,7 @@ def test_special_uniques_are_alone_on_a_part_of_the_key(codes, category):
     assert coarser.compare(codes, uniques.cell_sizes(codes), names).special.tolist() == expected
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(codes=CODES)
 def test_every_sample_unique_has_a_score_and_levels_add_up(codes):
     found = suda.scores(codes)
@@ -158,7 +159,7 @@ def test_every_sample_unique_has_a_score_and_levels_add_up(codes):
     assert by_variable[by_variable > 0].to_dict() == pytest.approx(by_level[by_level > 0].to_dict())
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(codes=CODES)
 def test_a_file_that_is_its_population_has_its_cells(codes):
     reciprocal = dis_suda.population_reciprocal(codes, codes)

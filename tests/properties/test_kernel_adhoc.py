@@ -1,8 +1,9 @@
 """Adhoc's kernel gives what the definition gives, on whatever records and rules (METHODS §4.4, §5)."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from making.examples import examples
 from oracles import adhoc as oracle
 from oracles.mixed import SHAPES, as_rows, records
 from reident.kernels import adhoc
@@ -90,7 +91,7 @@ def test_pairs_levels_and_crowded_records_are_those_of_the_definition(comparison
 
 
 @given(comparisons())
-@settings(max_examples=50)
+@examples(50)
 def test_two_threads_give_the_same_result_as_one(comparison):
     arrays, rules, options = comparison
     rules = [kernel_rule(rule) for rule in rules]
@@ -106,7 +107,7 @@ def test_two_threads_give_the_same_result_as_one(comparison):
     st.sampled_from([1, 3, 50]),
     st.integers(0, 2**32),
 )
-@settings(max_examples=50)
+@examples(50)
 def test_blocks_give_the_same_pairs_as_the_matrix_of_sums(n_puf, n_eif, block, keep, seed):
     sums = np.random.default_rng(seed).integers(0, 9, (n_puf, n_eif))
     result = nearest_blocks(

@@ -1,8 +1,9 @@
 """Euclidean's kernel gives what the definition gives, on whatever records (METHODS §4.3, §5)."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from making.examples import examples
 from oracles import euclidean as oracle
 from oracles.mixed import SHAPES, as_rows, records, spreads
 from reident.kernels import euclidean
@@ -61,7 +62,7 @@ def test_pairs_levels_and_crowded_records_are_those_of_the_definition(comparison
 
 
 @given(comparisons(), st.integers(0, 2**32))
-@settings(max_examples=50)
+@examples(50)
 def test_the_order_of_records_and_variables_changes_nothing(comparison, seed):
     (puf_codes, eif_codes, puf_values, eif_values, spread), options = comparison
     generator = np.random.default_rng(seed)
@@ -82,7 +83,7 @@ def test_the_order_of_records_and_variables_changes_nothing(comparison, seed):
 
 
 @given(comparisons())
-@settings(max_examples=50)
+@examples(50)
 def test_two_threads_give_the_same_result_as_one(comparison):
     arrays, options = comparison
     for one, two in zip(nearest(*arrays, **options), nearest(*arrays, **options, threads=2), strict=True):

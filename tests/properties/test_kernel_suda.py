@@ -1,8 +1,9 @@
 """Minimal sample uniques against the definition, and what must not change them."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from making.examples import examples
 from oracles import minimal_uniques as oracle
 from reident.kernels.suda import minimal_uniques
 
@@ -46,7 +47,7 @@ def test_equals_the_definition(records, max_order, threads):
     assert all(np.array_equal(a, b) for a, b in zip(result.by_level, by_level, strict=True))
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(records=FILES, seed=st.integers(0, 2**32))
 def test_order_of_records_and_variables_does_not_matter(records, seed):
     rng = np.random.default_rng(seed)
@@ -57,7 +58,7 @@ def test_order_of_records_and_variables_does_not_matter(records, seed):
     assert all(np.array_equal(result.by_level[j], other.by_level[i]) for i, j in enumerate(variables))
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(records=FILES, record=st.integers(0, 200))
 def test_an_exact_copy_removes_all_sets_of_its_record(records, record):
     if not len(records):
@@ -67,7 +68,7 @@ def test_an_exact_copy_removes_all_sets_of_its_record(records, record):
     assert not result.counts[[record, -1]].any()
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(records=FILES)
 def test_a_sample_unique_of_the_full_set_has_a_minimal_one_and_counts_bound_each_other(records):
     """Sets that hold a variable, over variables, are sets times their size; MSUs hold no other MSU."""

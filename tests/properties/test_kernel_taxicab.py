@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from making.examples import examples
 from oracles import pairs
 from reident.kernels import bitslice, taxicab
 from reident.kernels.taxicab import nearest
@@ -86,7 +87,7 @@ def by_numpy(puf, eif, *, different, missing, limit, keep):
     return [(i, k, h) for i, h, k in rows], crowded
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(seed=SEEDS)
 def test_edges_of_words_and_tiles_equal_the_definition(seed):
     generator = np.random.default_rng(seed)
@@ -96,7 +97,7 @@ def test_edges_of_words_and_tiles_equal_the_definition(seed):
         assert as_oracle(nearest(puf, eif, **setting, method=method)) == by_numpy(puf, eif, **setting)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seed=SEEDS)
 def test_many_variables_equal_the_definition(seed):
     generator = np.random.default_rng(seed)
@@ -105,7 +106,7 @@ def test_many_variables_equal_the_definition(seed):
         assert as_oracle(nearest(puf, eif, **setting, method=method)) == by_numpy(puf, eif, **setting)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(seed=SEEDS)
 def test_method_threads_and_blocks_make_no_difference(seed):
     generator = np.random.default_rng(seed)
@@ -121,7 +122,7 @@ def test_method_threads_and_blocks_make_no_difference(seed):
                 np.testing.assert_array_equal(a, b)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(seed=SEEDS)
 def test_order_of_records_and_variables_and_names_of_categories_do_not_matter(seed):
     generator = np.random.default_rng(seed)

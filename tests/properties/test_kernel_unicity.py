@@ -3,6 +3,7 @@
 import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from making.examples import examples
 from oracles import unicity as oracle
 from reident.kernels.unicity import shared_uniques
 
@@ -59,7 +60,7 @@ def test_equals_the_definition_with_sixteen_variables(seed, n, missing):
     assert rows(shared_uniques(puf, eif)) == oracle.shared_uniques(puf, eif)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(files=FILES, sets=SETS)
 def test_exchanging_the_files_exchanges_the_records(files, sets):
     puf, eif = files
@@ -68,7 +69,7 @@ def test_exchanging_the_files_exchanges_the_records(files, sets):
     assert there == back
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(files=FILES, sets=SETS, seed=st.integers(0, 2**32))
 def test_order_of_records_and_names_of_categories_do_not_matter(files, sets, seed):
     puf, eif = files
@@ -81,7 +82,7 @@ def test_order_of_records_and_names_of_categories_do_not_matter(files, sets, see
     )
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(files=FILES, sets=SETS, seed=st.integers(0, 2**32))
 def test_order_of_variables_changes_no_pair_and_no_order(files, sets, seed):
     puf, eif = files
@@ -90,7 +91,7 @@ def test_order_of_variables_changes_no_pair_and_no_order(files, sets, seed):
     assert [row[:3] for row in other] == [row[:3] for row in rows(shared_uniques(puf, eif, sets=sets))]
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(files=FILES, record=st.integers(0, 200))
 def test_an_exact_copy_removes_the_pairs_of_its_record_and_changes_no_other(files, record):
     puf, eif = files
@@ -103,7 +104,7 @@ def test_an_exact_copy_removes_the_pairs_of_its_record_and_changes_no_other(file
     assert after == {pair: first for pair, first in before.items() if pair[0] != record}
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(files=FILES)
 def test_other_options_give_a_subset_of_the_pairs_of_all_sets(files):
     every = {row[:2] for row in rows(shared_uniques(*files))}

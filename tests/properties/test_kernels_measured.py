@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from making.examples import examples
 from oracles import measured
 from reident.kernels import adhoc, euclidean
 
@@ -56,7 +57,7 @@ def drawn(seed):
     return rng, keep, files(rng, sizes, shape, categories, missing)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(SEEDS)
 def test_euclidean_equals_the_definition(seed):
     rng, keep, (numeric, codes, values) = drawn(seed)
@@ -117,7 +118,7 @@ def rules_of(rng, numeric, codes):
     return kernel, oracle
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(SEEDS)
 def test_adhoc_equals_the_definition(seed):
     rng, keep, (numeric, codes, values) = drawn(seed)

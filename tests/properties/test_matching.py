@@ -6,8 +6,9 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from making.examples import examples
 from oracles import matching as oracle
 from reident.errors import InputError
 from reident.kernels.matching import count
@@ -195,7 +196,7 @@ def check_pooled(line, expected):
 
 
 @given(studies(), st.sampled_from([None, *FRACTIONS]))
-@settings(max_examples=300)
+@examples(300)
 def test_the_pooled_intruder(drawn, fraction):
     study, confidential, synthetic = drawn
     if fraction is not None:
@@ -208,7 +209,7 @@ def test_the_pooled_intruder(drawn, fraction):
 
 
 @given(studies(), st.data())
-@settings(max_examples=200)
+@examples(200)
 def test_the_pooled_intruder_with_population_counts(drawn, data):
     study, confidential, synthetic = drawn
     study = {**study, "known": study["candidates"] if study["known"] == "all-subsets" else study["known"]}
@@ -248,7 +249,7 @@ def repeated(draw):
 
 
 @given(repeated())
-@settings(max_examples=300)
+@examples(300)
 def test_ties_of_sums_are_decided_exactly(drawn):
     """As 1/2 = 1/3 + 1/6, which a sum of doubles need not find equal."""
     lines = pooled_lines(*drawn)
@@ -282,7 +283,7 @@ def test_scaled_values_are_the_decimals_in_the_file(values):
 
 
 @given(st.data())
-@settings(max_examples=100)
+@examples(100)
 def test_counting_in_boxes_is_a_double_loop(data):
     q, top = data.draw(st.integers(0, 4)), data.draw(st.sampled_from([1, 2, 5, 60]))
     draw = np.random.default_rng(data.draw(st.integers(0, 10**6)))
@@ -315,7 +316,7 @@ def test_packed_codes_are_equal_where_rows_are(rows, size):
 
 
 @given(studies(), st.randoms(use_true_random=False))
-@settings(max_examples=50)
+@examples(50)
 def test_the_order_of_rows_changes_no_number(drawn, shuffle):
     """The rows of all files are permuted alike, so that each record keeps its own synthetic record."""
     study, confidential, synthetic = drawn

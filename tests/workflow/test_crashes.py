@@ -148,7 +148,6 @@ def test_killed_at_a_random_moment_the_same_command_gives_the_same_bytes(whole, 
     assert results(folder) == whole.made
 
 
-@pytest.mark.quick
 def test_two_runs_started_at_once_do_not_disturb_each_other(whole, tmp_path):
     folder = tmp_path / "again"
     shutil.copytree(whole.folder, folder)

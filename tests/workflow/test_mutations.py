@@ -543,7 +543,6 @@ def test_other_installed_versions_of_packages_are_reported(again, monkeypatch):
     assert lines(found) == {"made with other versions than those installed": f"numpy {np.__version__} (0.1)"}
 
 
-@pytest.mark.quick
 def test_the_target_check_walks_and_changes_nothing(again):
     before = {path: path.stat().st_mtime_ns for path in again.results.rglob("*")}
     ended = again.run("check")

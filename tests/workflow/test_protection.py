@@ -30,7 +30,6 @@ def study(name, **files):
     return changed
 
 
-@pytest.mark.quick
 def test_the_attack_before_protection_is_a_study_of_that_file(tmp_path):
     """Its rates are those of a study that releases the untreated file; the study's own are those without it."""
     tables, run = small.rows(150, 250), tmp_path / "run"

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 SNAKEFILE = """
 from snakemake.scheduling.job_scheduler import JobScheduler
 
@@ -51,10 +53,12 @@ def test_it_is_tried_again_when_there_is_room(tmp_path):
     assert run(tmp_path, "--retries=1") == (0, {"late", "twice", "after"})
 
 
+@pytest.mark.slow
 def test_one_that_may_not_be_tried_again_stays_failed(tmp_path):
     assert run(tmp_path) == (1, {"late", "after"})
 
 
+@pytest.mark.slow
 def test_the_repair_is_still_needed(tmp_path):
     """When this fails, Snakemake has repaired it: `keep_waiting_jobs` can go."""
     assert run(tmp_path, "--retries=1", repair="") == (0, {"late", "after"})

@@ -35,7 +35,6 @@ def sealed(finished, tmp_path_factory):
     return bag.rename(folder / "elsewhere" / bag.name), bags.allowed(folder, *keys)
 
 
-@pytest.mark.quick
 def test_a_sealed_study_is_verified_elsewhere(sealed, tmp_path):
     bag, signers = sealed
     ended = snakemake("verify", f"bag={bag}", f"signers={signers}", studies=[], folder=tmp_path)

@@ -6,8 +6,9 @@ from itertools import permutations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from making.examples import examples
 from reident.matching import prepare as intake
 from reident.matching.correspondence import compare
 from reident.pipeline import parts
@@ -142,7 +143,7 @@ CODES = st.lists(
 
 
 @given(CODES, st.data())
-@settings(max_examples=200)
+@examples(200)
 def test_numbers_are_those_over_all_orders(rows, data):
     """Agreements by chance and at most, by brute force over every permutation of the rows."""
     copy = data.draw(

@@ -104,7 +104,7 @@ def checked(typed: Typed, naming: Naming) -> pd.DataFrame:
 
 
 def stratum_labels(manifest: pd.DataFrame, naming: Naming) -> dict[str, str]:
-    """Return what the edition calls each stratum: its values by their labels, with its number where they are not unique.
+    """Return what the edition calls each stratum: its values by their labels, and its number where these repeat.
 
     Parameters
     ----------
