@@ -32,8 +32,8 @@ from reident.study.named_files import named_files
 Entry = dict[str, Any]
 Line = dict[str, Any]
 
-NOTEBOOK = "disclosure-review.ipynb"
-"""The result at the end of every chain: what the report is rendered from."""
+NOTEBOOK, EDITION = "disclosure-review.ipynb", "releasable.ipynb"
+"""The results at the ends of the chains: what the report and the releasable edition are rendered from."""
 
 CODE = (
     "Snakefile", "workflow", "profiles", "config", "docs", "Makefile", "README.md", "CHANGELOG.md", "LICENSE",
@@ -143,7 +143,7 @@ def _output(line: Line, path: Path) -> Line:
     is_open = not rendered and _is_open(table_of(path))
     bag = f"tables/{name}" if is_open else None
     if rendered:
-        bag = f"report/{path.name}"
+        bag = f"report/{name.removeprefix('reports/')}"
     elif path.name == "study.json":
         bag = f"study/{name}"
     return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -84,8 +85,10 @@ def shown(path: Path, root: Path) -> str:
     try:
         return path.relative_to(root).as_posix()
     except ValueError:
-        report = located(root, "", "reports/") in path.parents
-        return f"reports/{path.name}" if report else f"source:{path.name}"
+        reports = located(root, "", "reports/")
+        if reports not in path.parents:
+            return f"source:{path.name}"
+        return f"reports/{re.sub('^variants/[^/]+/', '', path.relative_to(reports).as_posix())}"
 
 
 def located(root: Path, place: str, name: str) -> Path:

@@ -84,6 +84,10 @@ def _sampled(study: Study) -> bool:
     return population is not None and population.numerical_study is not None
 
 
+def _released(study: Study) -> bool:
+    return study.release is not None
+
+
 def _simulated(kind: type) -> Callable[[Study], bool]:
     return lambda study: isinstance(study.simulate, kind)
 
@@ -279,6 +283,34 @@ def _steps() -> Iterator[Step]:
         gathers=True,
     )
     yield Step(
+        "release",
+        ("release.gate",),
+        _of_study(parts.releasing),
+        _released,
+        (
+            "stratify",
+            "bin",
+            "confirm",
+            "rate",
+            "match",
+            "assess_file",
+            "judge",
+            "compare_variants",
+            "compare_protection",
+        ),
+        tables.RELEASE,
+        shared=False,
+    )
+    yield Step(
+        "edition",
+        ("report.edition",),
+        _of_study(parts.heading),
+        _released,
+        ("release",),
+        tables.EDITION,
+        shared=False,
+    )
+    yield Step(
         "report",
         ("report", "report.execute", "report.render", "report.tables", "report.figures", "pipeline.release"),
         _of_study(parts.heading),
@@ -314,8 +346,24 @@ def paths(table: Table, study: Study) -> list[str]:
     return [table.path]
 
 
+def released_tables(study: Study) -> list[str]:
+    """Return the tables whose numbers are in the releasable edition of a study."""
+    released = [table for step in wanted(study) for table in step.tables if table.released]
+    return [
+        path
+        for table in released
+        for path in paths(table, study)
+        if table not in tables.COMPARE or COMPARED[Path(path).stem].released
+    ]
+
+
 def table_of(path: Path | str) -> Table:
-    """Return the declaration of a file.
+    """Return the declaration of a file, see :func:`declared`."""
+    return declared(path)[0]
+
+
+def declared(path: Path | str) -> tuple[Table, dict[str, str]]:
+    """Return the declaration of a file, and what its path has in place of wildcards.
 
     Parameters
     ----------
@@ -324,8 +372,9 @@ def table_of(path: Path | str) -> Table:
 
     Returns
     -------
-    Table
+    table : Table
         A comparison has the columns of the table that it compares.
+    wildcards : dict
 
     Raises
     ------
@@ -337,7 +386,7 @@ def table_of(path: Path | str) -> Table:
     for name in names:
         for pattern, table in _PATTERNS:
             if match := pattern.fullmatch(name):
-                return _with_columns(table, match.groupdict())
+                return _with_columns(table, match.groupdict()), match.groupdict()
     raise ValueError(
         f"{names[0]} is not declared as a table of a step; declare it in `reident.pipeline.tables`"
     )

@@ -8,6 +8,7 @@ from reident.pipeline.tables.columns import WHOLE, Column, Count, Dimension, Kin
 from reident.pipeline.tables.linkage import BIN, CONFIRM, DESCRIBE, PREPARE, RANK, SCORE, STRATIFY
 from reident.pipeline.tables.matching import MATCH, PREPARE_MATCHING
 from reident.pipeline.tables.rates import AGREEMENTS, PROTECTION, RATE
+from reident.pipeline.tables.release import EDITION, RELEASE
 from reident.pipeline.tables.risk import (
     ASSESS_FILE,
     COMPARE,
@@ -28,8 +29,8 @@ from reident.pipeline.tables.sources import (
 from reident.pipeline.tables.verdict import JUDGE
 
 __all__ = [
-    "AGREEMENTS", "ASSESS_FILE", "BIN", "CHECKLIST", "COMPARE", "COMPARED_COLUMNS", "CONFIRM", "DESCRIBE", "JUDGE",
-    "MATCH", "MICROAGGREGATE", "POPULATE", "PREPARE", "PREPARE_FILERISK", "PREPARE_MATCHING", "PROTECTION", "RANK",
-    "RATE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY", "SYNTHESIZE",
-    "WHOLE", "Column", "Count", "Dimension", "Kind", "Lines", "Rate", "Table",
+    "AGREEMENTS", "ASSESS_FILE", "BIN", "CHECKLIST", "COMPARE", "COMPARED_COLUMNS", "CONFIRM", "DESCRIBE", "EDITION",
+    "JUDGE", "MATCH", "MICROAGGREGATE", "POPULATE", "PREPARE", "PREPARE_FILERISK", "PREPARE_MATCHING", "PROTECTION",
+    "RANK", "RATE", "RELEASE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE", "SIMULATE_AMOUNTS",
+    "STRATIFY", "SYNTHESIZE", "WHOLE", "Column", "Count", "Dimension", "Kind", "Lines", "Rate", "Table",
 ]  # fmt: skip
