@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from reident.errors import InputError
 from reident.pipeline.comparison import Compared
-from reident.pipeline.parts import digest, resolving
+from reident.pipeline.parts import Alike, Releasing, digest, releasing, resolving
 from reident.pipeline.steps import STEPS
 from reident.sections.variants import label_of
 from reident.study import checklists, named_files, variants
@@ -161,7 +161,28 @@ class Family:
         make = STEPS[rule].part
         if make is not None:
             return make(self.at(place), metric)
+        return self._releasing() if rule == "release" else self._compared()
+
+    def _compared(self) -> tuple[Compared, ...]:
         return tuple(Compared(member.variant, member.labels, not member.place) for member in self.members)
+
+    def _releasing(self) -> Releasing:
+        """Return what the releasable edition takes: the study, and what its variants have in common with it."""
+        others = [member for member in self.members if member.place] if self.study.variants else []
+
+        def same(member: Member, step: str, metric: str | None = None) -> bool:
+            return self.home(member.place, step, metric) == self.home("", step, metric)
+
+        alike = Alike(
+            tuple(member.variant for member in others if self.study.chosen and same(member, "stratify")),
+            tuple(
+                (member.variant, metric)
+                for member in others
+                for metric in self.study.chosen
+                if metric in member.study.chosen and same(member, "rank", metric)
+            ),
+        )
+        return releasing(self.study, {member.variant: member.labels for member in others}, alike)
 
     def digest(self, place: str, rule: str, metric: str | None = None) -> str:
         """Return the digest of the value that a step takes from the study at a place."""

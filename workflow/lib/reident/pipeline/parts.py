@@ -250,6 +250,105 @@ def heading(study: Study) -> Heading:
     return Heading(study.title or study.id, study.agency, study.date)
 
 
+@dataclasses.dataclass(frozen=True)
+class Alike:
+    """What variants have in common with the study itself, and the public therefore knows to be equal.
+
+    Attributes
+    ----------
+    files : tuple of str
+        Variants with the files, strata and links of the study.
+    attacks : tuple of (str, str)
+        Variants and metrics whose pairs are those of the study, the rank limit aside.
+    """
+
+    files: tuple[str, ...]
+    attacks: tuple[tuple[str, str], ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Releasing:
+    """What the releasable edition takes from the study.
+
+    Attributes
+    ----------
+    study, heading : what the edition is about
+    seed, known : as in the section `release`
+    metrics : the names and titles of the metrics, in order
+    ranked : the metrics with a rank filter
+    one_candidate : the metrics that pair a record with at most one record
+    max_pairs, level : the rank limit in force, and the confidence level
+    by_estimate : whether conditional rates themselves are compared with their limit
+    strata : by name, the labels of the codes of each strata variable
+    linking_variables : their names
+    varied : what the variants vary
+    variants : the labels of each variant
+    alike : what variants have in common with the study
+    file_is_puf : whether the file whose risk is measured is the PUF
+    nested_scenarios : pairs of scenarios of matching, the second of which knows more variables
+    """
+
+    study: str
+    heading: Heading
+    seed: str
+    known: tuple[str, ...]
+    metrics: tuple[tuple[str, str], ...]
+    ranked: tuple[str, ...]
+    one_candidate: tuple[str, ...]
+    max_pairs: int
+    level: float
+    by_estimate: bool
+    strata: Mapping[str, Mapping[str, str]]
+    linking_variables: tuple[str, ...]
+    varied: tuple[str, ...]
+    variants: Mapping[str, Mapping[str, str]]
+    alike: Alike
+    file_is_puf: bool
+    nested_scenarios: tuple[tuple[str, str], ...]
+
+
+def releasing(study: Study, variants: Mapping[str, Mapping[str, str]], alike: Alike) -> Releasing:
+    """Return what the releasable edition takes from a study with its variants.
+
+    Parameters
+    ----------
+    study : Study
+    variants : mapping
+        The label of each thing that varies, by variant.
+    alike : Alike
+    """
+    if study.release is None:
+        raise ValueError("the study has no section `release`")
+    unicity: Any = study.chosen.get("unicity")
+    sets = [known for known in study.matched.sets if known.listed] if study.matching else []
+    known = {one.name: set(one.known) for one in sets}
+    return Releasing(
+        study=study.id,
+        heading=heading(study),
+        seed=study.release.seed or "",
+        known=study.release.known,
+        metrics=tuple((name, REGISTRY[name].title) for name in study.chosen),
+        ranked=tuple(name for name in study.chosen if REGISTRY[name].ranked),
+        one_candidate=("unicity",) if unicity is not None and unicity.interactions == "full" else (),
+        max_pairs=study.rank_filter.max_pairs,
+        level=study.rates.level,
+        by_estimate=study.decision is None or study.decision.by == "estimate",
+        strata={variable.name: _labels(variable) for variable in study.strata},
+        linking_variables=tuple(variable.name for variable in study.linking_variables),
+        varied=tuple(dict.fromkeys(name for labels in variants.values() for name in labels)),
+        variants=variants,
+        alike=alike,
+        file_is_puf=study.file_risk is not None and study.risk.side == "puf",
+        nested_scenarios=tuple((one, other) for one in known for other in known if known[one] < known[other]),
+    )
+
+
+def _labels(variable: Any) -> dict[str, str]:
+    """Return the declared labels of the codes of a strata variable, by code as the tables have it."""
+    normal = normaliser(Coding("categorical", integer_coded=variable.integer_coded))
+    return {normal(code): label for code, label in variable.labels.items()}
+
+
 def plain(value: Any) -> Any:
     """Return a frozen value in JSON's types, every field of it by its runtime type.
 

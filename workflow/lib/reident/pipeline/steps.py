@@ -285,7 +285,7 @@ def _steps() -> Iterator[Step]:
     yield Step(
         "release",
         ("release.gate",),
-        _of_study(parts.releasing),
+        None,
         _released,
         (
             "stratify",

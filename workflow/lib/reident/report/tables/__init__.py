@@ -74,6 +74,7 @@ from reident.report.tables.rates import (
     rates_by_stratum,
     strata_sentence,
 )
+from reident.report.tables.release_audit import release_audit, release_statuses, release_suppressed
 from reident.report.tables.variants import (
     variants_findings,
     variants_matching,
@@ -140,6 +141,9 @@ __all__ = [
     "ranks",
     "rates_by_metric",
     "rates_by_stratum",
+    "release_audit",
+    "release_statuses",
+    "release_suppressed",
     "risk_account",
     "risk_bins",
     "risk_by_class",

@@ -1,0 +1,175 @@
+"""The tables of the edition, from what is published of each count (METHODS §11.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from reident.pipeline import tables
+from reident.pipeline.tables import WHOLE, Rate
+from reident.release import policies
+from reident.release.cells import Cell, Published
+from reident.release.collect import OF_ANY_METRIC, SEPARATOR
+from reident.sections.release import Policy
+
+COUNTS = (
+    "n_puf", "n_eif", "n_links", "n_compared", "n_suspected", "n_confirmed", "n_ambiguous", "n_single",
+    "n_single_confirmed",
+)  # fmt: skip
+"""The counts of the attack, in the order of its table."""
+
+_RATES = {column.name: column.kind for column in tables.RATE[0].columns if isinstance(column.kind, Rate)}
+"""The rates of the attack with their two counts, as the table of rates declares them."""
+
+
+class Rounded(NamedTuple):
+    """What is published of every count, and by which rules.
+
+    Attributes
+    ----------
+    cells : mapping of Published
+    policy : Policy
+    level : float
+        The confidence level of intervals.
+    """
+
+    cells: Mapping[Cell, Published]
+    policy: Policy
+    level: float
+
+    def text(self, cell: Cell) -> str:
+        """Return what is printed of a count; empty where the edition does not have it."""
+        return self.cells[cell].text if cell in self.cells else ""
+
+    def rate(self, part: Cell, whole: Cell) -> str:
+        """Return the rate of two published counts; empty where it is not published."""
+        if part not in self.cells or whole not in self.cells:
+            return ""
+        return policies.rate(self.policy, self.cells[part], self.cells[whole])
+
+    def bounds(self, part: Cell, whole: Cell) -> tuple[str, str]:
+        """Return the interval of the rate of two published counts; empty where it is not published."""
+        if part not in self.cells or whole not in self.cells:
+            return "", ""
+        return policies.bounds(self.policy, self.cells[part], self.cells[whole], self.level)
+
+
+def attack(rounded: Rounded, metrics: Sequence[str], strata: Sequence[str]) -> pd.DataFrame:
+    """Return the counts and rates of the attack, one line per file, variant, metric, stratum and rank limit.
+
+    Parameters
+    ----------
+    rounded : Rounded
+    metrics, strata : sequence of str
+        In the order of the lines.
+    """
+    order = {name: at for at, name in enumerate(metrics)}
+    of_stratum = {label: at for at, label in enumerate([WHOLE, *strata])}
+    lines = sorted(
+        {cell._replace(quantity="") for cell in rounded.cells if cell.quantity == "n_suspected"},
+        key=lambda line: (
+            line.file != "released", line.variant, order[line.metric], of_stratum[line.stratum], line.rank_limit,
+        ),
+    )  # fmt: skip
+    rows = [_line(rounded, line) for line in lines]
+    return pd.DataFrame(rows, columns=[column.name for column in _columns("attack")])
+
+
+def _line(rounded: Rounded, line: Cell) -> dict[str, str | int]:
+    cells = {
+        name: line._replace(quantity=name, metric="", rank_limit=0)
+        if name in OF_ANY_METRIC
+        else line._replace(quantity=name)
+        for name in COUNTS
+    }
+    texts = {name: rounded.text(cell) for name, cell in cells.items()}
+    rates = {name: rounded.rate(cells[kind.part], cells[kind.whole]) for name, kind in _RATES.items()}
+    low, high = rounded.bounds(cells["n_confirmed"], cells["n_suspected"])
+    return {
+        "file": line.file,
+        "variant": line.variant,
+        "metric": line.metric,
+        "stratum": line.stratum,
+        "rank_limit": line.rank_limit,
+        **texts,
+        **rates,
+        "conditional_low": low,
+        "conditional_high": high,
+    }
+
+
+def clusters(rounded: Rounded, metrics: Sequence[str], strata: Sequence[str]) -> pd.DataFrame:
+    """Return the counts and rates of clusters, one line per metric and stratum; parameters as :func:`attack`."""
+    rows = []
+    found = {
+        (cell.metric, cell.stratum): cell for cell in rounded.cells if cell.quantity == "clusters_suspected"
+    }
+    for metric in metrics:
+        for stratum in [WHOLE, *strata]:
+            if (suspected := found.get((metric, stratum))) is None:
+                continue
+            confirmed = suspected._replace(quantity="clusters_confirmed")
+            whole = suspected._replace(quantity="n_clusters", metric="", rank_limit=0)
+            counts = [rounded.text(cell) for cell in (whole, suspected, confirmed)]
+            rates = [
+                rounded.rate(*pair)
+                for pair in ((suspected, whole), (confirmed, whole), (confirmed, suspected))
+            ]
+            rows.append([metric, stratum, *counts, *rates])
+    return pd.DataFrame(rows, columns=[column.name for column in _columns("clusters")])
+
+
+def file(rounded: Rounded) -> pd.DataFrame:
+    """Return the numbers of records with few matches, one line per convention for missing values."""
+    found = {cell.other for cell in rounded.cells if cell.quantity == "file_records"}
+    rows = []
+    for convention in sorted(found, key=["excluded", "category", "wildcard"].index):
+        whole = Cell("file_records", other=convention)
+        below = [Cell(f"below_{k}", other=convention) for k in (2, 3, 5)]
+        counts = [rounded.text(cell) for cell in (whole, *below)]
+        rows.append([convention, *counts, *(rounded.rate(cell, whole) for cell in below)])
+    return pd.DataFrame(rows, columns=[column.name for column in _columns("file")])
+
+
+def matching(rounded: Rounded) -> pd.DataFrame:
+    """Return the numbers of targets, one line per scenario, file and class of the number of matches."""
+    rows = []
+    for cell in rounded.cells:
+        if cell.quantity == "match_targets":
+            own = cell._replace(quantity="match_own")
+            counts = [rounded.text(cell), rounded.text(own)]
+            rows.append([*cell.other.split(SEPARATOR), *counts, rounded.rate(own, cell)])
+    return pd.DataFrame(rows, columns=[column.name for column in _columns("matching")])
+
+
+def cut_points(lines: pd.DataFrame, rounded: Rounded, strata: Mapping[str, str]) -> pd.DataFrame:
+    """Return the rounded cut points, without those of strata of which a number of records is not published.
+
+    Parameters
+    ----------
+    lines : pandas.DataFrame
+        The cut points of the study.
+    rounded : Rounded
+    strata : mapping
+        The label of each stratum.
+    """
+    labels = {WHOLE: WHOLE, **strata}
+    rows = []
+    for line in lines.to_dict("records"):
+        scope = labels[line["scope"]]
+        sizes = [rounded.cells.get(Cell(name, stratum=scope)) for name in ("n_puf", "n_eif")]
+        if all(size is not None and size.value is not None for size in sizes) and not pd.isna(line["bin"]):
+            ends = [_cut(rounded.policy, line[name]) for name in ("above", "up_to")]
+            rows.append([scope, line["variable"], line["file"], line["bin"], *ends])
+    return pd.DataFrame(rows, columns=[column.name for column in _columns("cut_points")])
+
+
+def _cut(policy: Policy, value: float) -> str:
+    return "" if pd.isna(value) else policies.cut_point(policy, value)
+
+
+def _columns(output: str) -> Iterable[tables.Column]:
+    """Return the declared columns of a table of the edition."""
+    return next(table.columns for table in tables.RELEASE if table.output == output)

@@ -1,0 +1,78 @@
+"""Show what the releasable edition publishes, and what its audit found (METHODS §11)."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+import pandas as pd
+
+from reident.report.layout import Column, paragraphs, part, table
+from reident.report.results import Results, title
+from reident.report.sentences import Sentences
+from reident.report.wording import UNDEFINED, count, escape
+
+TEXT = Sentences("release_audit")
+HEADING = Sentences("headings")
+AUDIT = "release/audit.csv"
+MAX_LISTED = 20
+"""Suppressed counts that the report lists."""
+
+
+@part(AUDIT)
+def release_audit(results: Results) -> str:
+    """Say what is published, and what the audit rests on."""
+    lines, release = results.table(AUDIT), results.study["release"]
+    policy = escape(PurePath(release["policy"]).stem)
+    known = {"puf": "counted", "eif": "known"}
+    files = [known[file] for file in ("eif", "puf") if file in release["known"]]
+    return paragraphs(
+        TEXT("text", n=len(lines), policy=policy),
+        TEXT("audit"),
+        *(TEXT(name) for name in files[:1]),
+        TEXT("suppressed", n=int((lines["status"] == "suppressed").sum())),
+    )
+
+
+@part(AUDIT)
+def release_statuses(results: Results) -> str:
+    """Return how many counts are rounded, small or suppressed, with the smallest widths."""
+    lines = results.table(AUDIT)
+    words = TEXT.group("status")
+    found = [name for name in words if (lines["status"] == name).any()]
+    own = [lines[lines["status"] == name] for name in found]
+    return table(
+        TEXT("by_status"),
+        Column(HEADING("published"), [words[name] for name in found], "l", "1fr"),
+        Column(HEADING("published_counts"), [count(len(some)) for some in own]),
+        Column(HEADING("width_required"), [_smallest(some, "required") for some in own]),
+        Column(HEADING("width_left"), [_smallest(some, "width") for some in own]),
+    )
+
+
+def _smallest(lines: pd.DataFrame, column: str) -> str:
+    """Return the smallest width of some counts, of those that have one."""
+    widths = lines[column].dropna()
+    return count(int(widths.min())) if len(widths) else UNDEFINED
+
+
+@part(AUDIT)
+def release_suppressed(results: Results) -> str | None:
+    """Return the first counts that are suppressed to protect others; None without one."""
+    lines = results.table(AUDIT)
+    lines = lines[lines["status"] == "suppressed"].head(MAX_LISTED)
+    if lines.empty:
+        return None
+    return table(
+        TEXT("list"),
+        Column(HEADING("count"), [f"`{name}`" for name in lines["quantity"]], "l"),
+        Column(HEADING("variant"), [escape(name) for name in lines["variant"]], "l"),
+        Column(HEADING("metric"), [title(name) if name else "" for name in lines["metric"]], "l"),
+        Column(HEADING("stratum"), [escape(name) for name in lines["stratum"]], "l", "1fr"),
+        Column(HEADING("rank_limit"), [str(limit) if limit else "" for limit in lines["rank_limit"]]),
+        Column(HEADING("width_left"), [_width(width) for width in lines["width"]]),
+        kind="compact",
+    )
+
+
+def _width(width: object) -> str:
+    return UNDEFINED if pd.isna(width) else count(int(str(width)))

@@ -1,0 +1,90 @@
+"""What of a study may leave (METHODS §11).
+
+Reads  the aggregate tables of results/{study}/ whose columns say how they leave, the rounding policy, earlier editions
+Makes  results/{study}/release/: the published tables and the record of the rules; audit.csv, which never leaves;
+       reports/{study}/releasable/: the same tables and record, and the edition as HTML and PDF, made from them alone
+"""
+
+
+rule release:
+    """Round, audit and suppress the numbers of a study, on a chain of steps that closes."""
+    input:
+        unpack(PLAN.released),
+        study=ancient(PLAN.study_file),
+    output:
+        attack="results/{study}/release/attack.csv",
+        clusters="results/{study}/release/clusters.csv",
+        file="results/{study}/release/file.csv",
+        matching="results/{study}/release/matching.csv",
+        cut_points="results/{study}/release/cut-points.csv",
+        limits="results/{study}/release/limits.csv",
+        record="results/{study}/release/release.json",
+        audit="results/{study}/release/audit.csv",
+        ledger="results/{study}/ledger/release.json",
+    log:
+        "results/{study}/logs/release.log",
+    benchmark:
+        "results/{study}/benchmarks/release.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 100 * input.size_mb) * attempt,
+    params:
+        study=PLAN.part_digest("release"),
+        library=PLAN.library_digest("release"),
+        rounding=PLAN.rounding_digests,
+    script:
+        "../scripts/release.py"
+
+
+rule edition:
+    """Make the releasable edition from the published tables alone."""
+    input:
+        unpack(PLAN.edition_sources),
+        study=ancient(PLAN.study_file),
+        attack="results/{study}/release/attack.csv",
+        clusters="results/{study}/release/clusters.csv",
+        file="results/{study}/release/file.csv",
+        matching="results/{study}/release/matching.csv",
+        cut_points="results/{study}/release/cut-points.csv",
+        limits="results/{study}/release/limits.csv",
+        record="results/{study}/release/release.json",
+        notebook=str(EDITION),
+    output:
+        notebook="results/{study}/releasable.ipynb",
+        html=report(
+            "reports/{study}/releasable/edition.html",
+            caption="../report/edition.rst",
+            category="{study}",
+            labels={"result": "Releasable edition", "format": "HTML"},
+        ),
+        pdf=report(
+            "reports/{study}/releasable/edition.pdf",
+            caption="../report/edition.rst",
+            category="{study}",
+            labels={"result": "Releasable edition", "format": "PDF"},
+        ),
+        attack="reports/{study}/releasable/attack.csv",
+        clusters="reports/{study}/releasable/clusters.csv",
+        file="reports/{study}/releasable/file.csv",
+        matching="reports/{study}/releasable/matching.csv",
+        cut_points="reports/{study}/releasable/cut-points.csv",
+        limits="reports/{study}/releasable/limits.csv",
+        record="reports/{study}/releasable/release.json",
+        ledger="results/{study}/ledger/edition.json",
+    log:
+        "results/{study}/logs/edition.log",
+    benchmark:
+        "results/{study}/benchmarks/edition.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+    params:
+        study=PLAN.part_digest("edition"),
+        library=PLAN.library_digest("edition"),
+        notebook=lambda wildcards: sha256(EDITION),
+    script:
+        "../scripts/edition.py"
