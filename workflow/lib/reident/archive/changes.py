@@ -22,7 +22,7 @@ _Key = TypeVar("_Key")
 ABSENT = None
 """What stands for a value that one of the releases does not have."""
 
-PATHS = ("path", "sign_with")
+PATHS = ("path", "sign_with", "policy")
 """Options that name a file: its folder is confidential and differs between machines."""
 
 MANIFEST, CATEGORIES, DESCRIPTION = (
@@ -227,9 +227,13 @@ SIZES = ("n_puf", "n_eif", "n_links")
 def options(before: Release, after: Release) -> list[Change]:
     """Compare every key of the studies by its dotted path; items of a list by their name, if they have one."""
     return [
-        Change("study", path, *values)
+        Change("study", path, *(SECRET if value and path == "release.seed" else value for value in values))
         for path, *values in _pairs(dict(_leaves(before.study)), dict(_leaves(after.study)))
     ]
+
+
+SECRET = "(secret)"  # noqa: S105 - what is shown instead of one
+"""Shown for the seed of random rounding, which must not leave the study."""
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -241,6 +245,8 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         for at, item in enumerate(value, start=1):
             name = item.get("name", at) if isinstance(item, dict) else at
             yield from _leaves(item, f"{path}[{name}]")
+    elif path == "release.after":
+        yield path, [PurePath(edition).name for edition in value]
     elif isinstance(value, str) and path.rsplit(".", maxsplit=1)[-1] in PATHS:
         yield path, PurePath(value).name
     else:
@@ -255,7 +261,7 @@ def settings(lines: list[Change]) -> list[str]:
 
 _WITHOUT_EFFECT = (
     "id", "title", "agency", "date", "files", "simulate", "microaggregate", "decision", "variants", "matching",
-    "file_risk", "seal", "checklist",
+    "file_risk", "seal", "checklist", "release",
 )  # fmt: skip
 """Sections that leave the rates of the attack as they are; files,
 also those that the study makes, are compared by their content."""

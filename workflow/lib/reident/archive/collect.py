@@ -86,7 +86,7 @@ def collect(members: Family, results: Path, notebook: Path) -> list[Item]:
     items += _results(made, root)
     items += _ledger(entries, root)
     items += _study(members)
-    items += [Item(layout.PAYLOAD + line["bag"], path, line["sha256"]) for line, path in named]
+    items += [Item(layout.PAYLOAD + line["bag"], path, line["sha256"]) for line, path in named if line["bag"]]
     items += [Item(layout.CODE + name, checkout / name) for name in checkout_files(checkout)]
     items += [Item(layout.CODE + release.COPY, as_json(code))]
     return items + _sources(read, members)
@@ -212,9 +212,11 @@ def code_files(members: Family) -> list[tuple[Line, Path]]:
         for name in sorted(set(named_files(study).values()) - data):
             sha256 = sha256_of(folder / name)
             inside = not Path(name).is_absolute() and ".." not in Path(name).parts
-            bag = (
+            bag: str | None = (
                 f"study/{Path(name).as_posix()}" if inside else f"study/elsewhere/{sha256}{Path(name).suffix}"
             )
+            if name.endswith(".zip"):  # The sealed study of an earlier edition may include its source files.
+                bag = None
             size = (folder / name).stat().st_size
             found[name] = {"path": name, "sha256": sha256, "size": size, "bag": bag}, folder / name
     return [found[name] for name in sorted(found)]

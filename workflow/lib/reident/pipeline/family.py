@@ -23,13 +23,13 @@ from reident.pipeline.comparison import Compared
 from reident.pipeline.parts import Alike, Releasing, digest, releasing, resolving
 from reident.pipeline.steps import STEPS
 from reident.sections.variants import label_of
-from reident.study import checklists, named_files, variants
+from reident.study import checklists, named_files, rounding, variants
 from reident.study import model as studies
 from reident.study import reading as studyfile
 from reident.study.model import Study
 
 CHECKLIST = "checklist"
-"""The side of the questions of the board, the one source that is no data."""
+"""The side of the questions of the board, a source that is no data."""
 
 REFERENCE = "study"
 """The name, among the variants, of a study that does not equal any of its variants."""
@@ -239,6 +239,12 @@ class Family:
         except ValidationError as error:
             first = studyfile.mistakes(error, content, self._node, studies.known_keys())[0]
             raise self._error(variant, f": {first.message}", first.location) from None
+        if made.release != self.study.release:
+            raise self._error(
+                variant,
+                ": `release` must not be changed by a variant. Keep it as in the study.",
+                ("release",),
+            )
         for section in ("metrics", "matching", "file_risk"):
             if (getattr(made, section) is None) != (getattr(self.study, section) is None):
                 raise self._error(
@@ -276,7 +282,7 @@ def one(path: Path, place: str) -> Study:
 
 
 def check_files(members: list[Member], path: Path) -> None:
-    """Check that every file that a study or one of its variants names exists, and that its checklist fits.
+    """Check that every file that a study or one of its variants names exists, and that checklist and rounding fit.
 
     Raises
     ------
@@ -288,16 +294,22 @@ def check_files(members: list[Member], path: Path) -> None:
             named_files.check_files(member.study, path)
             if not member.place or member.study.checklist != members[0].study.checklist:
                 checklists.check(member.study, path)
+            if not member.place:
+                rounding.check(member.study, path)
         except InputError as error:
             raise InputError(f"{error} (variant {member.variant})" if member.place else str(error)) from None
 
 
 def sources(study: Study, path: Path) -> dict[str, Path]:
-    """Return the declared source files of a study, by side, without those that the study creates; and its checklist."""
+    """Return the declared files that a study reads, by side: those of data, and those of :func:`settings_files`."""
     files = {side: path.parent / file.path for side, file in study.sources.items() if side not in study.made}
-    return (
-        files if study.checklist is None else files | {CHECKLIST: checklists.path_of(study.checklist, path)}
-    )
+    return files | settings_files(study, path)
+
+
+def settings_files(study: Study, path: Path) -> dict[str, Path]:
+    """Return the files without data that a study reads, by side: checklist, rounding policy, earlier editions."""
+    files = {} if study.checklist is None else {CHECKLIST: checklists.path_of(study.checklist, path)}
+    return files if study.release is None else files | rounding.sources(study.release, path)
 
 
 def _content(study: Study) -> str:

@@ -15,6 +15,7 @@ from reident.linkage.metrics import REGISTRY
 from reident.pipeline import digests, family, steps
 from reident.pipeline.family import CHECKLIST, Family
 from reident.sections.microaggregation import ORIGINAL
+from reident.study import rounding
 from reident.study.model import Study
 
 Asked = Callable[[Any], Any]
@@ -224,9 +225,10 @@ class Plan:
         """Return what the report shows and the sources that it depends on; it reads no other table."""
         study, folder = self.study(wildcards), RESULTS / wildcards.study
         tables = steps.reported_tables(study)
-        questions = {} if study.checklist is None else {f"source_{CHECKLIST}": self.checklist(wildcards)}
+        settings = family.settings_files(study, Path(self.study_file(wildcards)))
+        files = {f"source_{side}": str(path) for side, path in settings.items()}
         results = {name: [f"{folder}/{path}" for path in paths] for name, paths in tables.items()}
-        return self._sides(study.sources, wildcards, "source_") | questions | results
+        return self._sides(study.sources, wildcards, "source_") | files | results
 
     # Sources
 
@@ -251,8 +253,8 @@ class Plan:
 
         They must be parameters: what parameters derive from an input function, Snakemake does not compare.
         """
-        declared = self.sources(wildcards.study)
-        return [digests.sha256(path) for side, path in declared.items() if side != CHECKLIST]
+        data = self.study(wildcards).sources
+        return [digests.sha256(path) for side, path in self.sources(wildcards.study).items() if side in data]
 
     def checklist(self, wildcards: Any) -> str:
         """Return the questions of the board."""
@@ -261,6 +263,16 @@ class Plan:
     def checklist_digest(self, wildcards: Any) -> str:
         """Return the digest of the questions of the board, as :meth:`source_digests`."""
         return digests.sha256(Path(self.checklist(wildcards)))
+
+    def rounding(self, wildcards: Any) -> dict[str, str]:
+        """Return the rounding policy of a study and its earlier editions, by side."""
+        study, path = self.study(wildcards), Path(self.study_file(wildcards))
+        files = {} if study.release is None else rounding.sources(study.release, path)
+        return {side: str(file) for side, file in files.items()}
+
+    def rounding_digests(self, wildcards: Any) -> list[str]:
+        """Return the digests of the policy and the earlier editions, as :meth:`source_digests`."""
+        return [digests.sha256(Path(path)) for path in self.rounding(wildcards).values()]
 
     def linked_sources(self, wildcards: Any) -> dict[str, str]:
         """Return the sources that the rates depend on: the three files, and what they were made from."""

@@ -13,6 +13,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     ValidationInfo,
@@ -33,6 +34,17 @@ def _day(value: Any) -> Any:
 
 Day = Annotated[date, BeforeValidator(_day)]
 """A date, written YYYY-MM-DD. Other texts, such as `0`, could be read as seconds since 1970."""
+
+
+def _joined(text: object) -> object:
+    return " ".join(text.split()) if isinstance(text, str) else text
+
+
+PROSE = BeforeValidator(_joined)
+"""What makes one paragraph of a text: the line ends of YAML become spaces."""
+
+Paragraph = Annotated[str, Field(min_length=1, max_length=2000), PROSE]
+Line = Annotated[str, Field(min_length=1, max_length=300), PROSE]
 
 
 class Section(BaseModel):

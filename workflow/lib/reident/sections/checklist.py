@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from reident.sections.base import Day, Pattern, Section, refuse_repeats
+from reident.sections.base import PROSE, Day, Line, Paragraph, Pattern, Section, refuse_repeats
 
 BUNDLED = "federal-disclosure-potential"
 
@@ -42,15 +42,6 @@ Exhibit = Literal[
 """What the report can answer a question with: its registry has a part for each of these names."""
 
 
-def _joined(text: object) -> object:
-    return " ".join(text.split()) if isinstance(text, str) else text
-
-
-_PROSE = BeforeValidator(_joined)
-"""What makes one paragraph of a text: the line ends of YAML become spaces."""
-
-Paragraph = Annotated[str, Field(min_length=1, max_length=2000), _PROSE]
-Line = Annotated[str, Field(min_length=1, max_length=300), _PROSE]
 QuestionId = Annotated[
     str,
     Field(max_length=80),
@@ -78,7 +69,7 @@ class BoardDecision(Section):
     names: tuple[Person, ...] = Field(
         min_length=1, max_length=20, description="Who signs, each with a line for the signature."
     )
-    board: Annotated[str, Field(max_length=300), _PROSE] = Field("", description="The name of the board.")
+    board: Annotated[str, Field(max_length=300), PROSE] = Field("", description="The name of the board.")
     conditions: tuple[Paragraph, ...] = Field(
         (),
         max_length=50,

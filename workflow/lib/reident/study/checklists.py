@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,14 +9,14 @@ from typing import TYPE_CHECKING
 import pandas as pd
 from pydantic import ValidationError
 
-from reident.errors import InputError
 from reident.sections.checklist import Checklist, Questions
+from reident.study import bundled
 from reident.study import reading as studyfile
 
 if TYPE_CHECKING:
     from reident.study.model import Study
 
-FOLDER = Path(__file__).parents[4] / "config" / "checklists"
+FOLDER = bundled.CONFIG / "checklists"
 """The bundled checklists."""
 
 _KEYS = ("title", "topics", "questions", "id", "text", "why", "exhibits")
@@ -55,36 +54,17 @@ def check(study: Study, study_file: Path) -> None:
     checklist = study.checklist
     if checklist is None:
         return
-    if checklist.path is None and checklist.file not in (bundled := _bundled()):
-        raise _error(
-            study_file,
-            ("checklist", "file"),
-            f"must be {', '.join(f'`{name}`' for name in bundled)} or the path of a file that ends in `.yaml`."
-            f"{_near(checklist.file, bundled) or ' Correct it.'}",
-        )
+    if checklist.path is None:
+        bundled.check(study_file, ("checklist", "file"), checklist.file, FOLDER)
     known = [question.id for question in load(path_of(checklist, study_file)).all]
     for name in checklist.answers:
         if name not in known:
-            remedy = _near(name, known) or " Remove it, or correct it by the ids of the checklist."
-            raise _error(
+            remedy = bundled.near(name, known) or " Remove it, or correct it by the ids of the checklist."
+            raise bundled.error(
                 study_file,
                 ("checklist", "answers", name),
                 f"is not the id of a question of `{checklist.file}`.{remedy}",
             )
-
-
-def _bundled() -> list[str]:
-    return sorted(path.stem for path in FOLDER.glob("*.yaml"))
-
-
-def _near(name: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    return f" Did you mean `{close[0]}`?" if close else ""
-
-
-def _error(path: Path, location: tuple[str, ...], message: str) -> InputError:
-    line = studyfile.line_of(studyfile.read(path)[1], location)
-    return InputError(f"{path}, line {line}: `{studyfile.shown(location)}` {message}")
 
 
 def table(questions: Questions, answers: Mapping[str, str]) -> pd.DataFrame:

@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
+from reident.sections.base import Section
 from reident.sections.checklist import Questions
+from reident.sections.release import Policy
 from reident.sections.seal import SignOff
 from reident.study.model import Study
 
@@ -175,6 +177,21 @@ an exhibit whose results the study does not have answers nothing.
 """
 
 
+POLICIES = """\
+## Rounding policies
+
+`release.policy` names a file of rules: one of [rounding](rounding), or a copy of it that you change. The bundled
+policies are `census-drb`, `opensafely`, `midpoint-6`, `base-5-random`, `base-3-random` and, for internal use, `none`;
+each names its public source, and says what becomes of zero and why. docs/METHODS.md, §11.1, has the rules in full.
+
+```yaml
+release:
+  policy: census-drb                         # or ours.yaml, beside the study file
+  after: [../2025/reports/travel/releasable] # earlier editions of the same data
+```
+"""
+
+
 class _EditorSchema(GenerateJsonSchema):
     """JSON Schema of what a study file may hold, as editors see it."""
 
@@ -229,11 +246,14 @@ def readme() -> str:
     for name, keys in sections.items():
         if len(keys) > 1:
             parts += [f"### `{name}`\n", _table(keys[1:])]
-    asked = Questions.model_json_schema(by_alias=False, schema_generator=_EditorSchema)
-    keys_asked = list(_keys(asked, asked["properties"], asked["required"]))
-    decision = SignOff.model_json_schema(schema_generator=_EditorSchema)
-    keys = list(_keys(decision, decision["properties"], decision["required"]))
-    return "\n".join([*parts, VARIANTS, CHECKLISTS, _table(keys_asked), RUNS, SIGN_OFF, _table(keys)])
+    asked, policy, decision = (_table_of(model) for model in (Questions, Policy, SignOff))
+    return "\n".join([*parts, VARIANTS, CHECKLISTS, asked, POLICIES, policy, RUNS, SIGN_OFF, decision])
+
+
+def _table_of(model: type[Section]) -> str:
+    """Return the table of the keys of a file that is no study file."""
+    root = model.model_json_schema(by_alias=False, schema_generator=_EditorSchema)
+    return _table(list(_keys(root, root["properties"], root["required"])))
 
 
 def _table(keys: list[Key]) -> str:
@@ -339,6 +359,8 @@ def _flow(value: Any) -> str:
     """Return a value as YAML writes it on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name}: {_flow(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flow, value)) + "]"
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):

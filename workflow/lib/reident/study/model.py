@@ -6,25 +6,21 @@ A study file is read into :class:`Study`, which fills in every default and refus
 
 from __future__ import annotations
 
-import itertools
 import json
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     Field,
     ValidationError,
-    create_model,
     model_validator,
 )
 
 from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
-from reident.sections.base import Day, Pattern, Section, refuse_repeats
+from reident.sections.base import Day, Pattern, Section
 from reident.sections.checklist import Checklist
-from reident.sections.columns import RESERVED
 from reident.sections.decision import Decision
 from reident.sections.filerisk import POPULATION, SURVEY, FileRisk
 from reident.sections.files import SIMULATED, Files, LinkFile, RecordFile, SourceFile
@@ -39,6 +35,7 @@ from reident.sections.linkage import (
 )
 from reident.sections.matching import ConfidentialFile, Matching, SyntheticFile
 from reident.sections.microaggregation import ORIGINAL, Microaggregate
+from reident.sections.release import Release
 from reident.sections.seal import Seal
 from reident.sections.simulation import (
     HouseholdSurvey,
@@ -49,31 +46,9 @@ from reident.sections.simulation import (
 )
 from reident.sections.variants import MAX_VARIANTS, Varied
 from reident.sections.variants import check as check_variants
+from reident.study import names
 from reident.study import reading as studyfile
-
-
-def _defaults_where_empty(value: Any) -> Any:
-    return (
-        {name: {} if options is None else options for name, options in value.items()}
-        if isinstance(value, dict)
-        else value
-    )
-
-
-_ONE_FIELD_PER_METRIC: dict[str, Any] = {
-    name: (
-        metric.options | None,
-        Field(None, description=f"{metric.options.__doc__} If absent: not computed."),
-    )
-    for name, metric in REGISTRY.items()
-}
-
-Metrics = create_model(
-    "Metrics",
-    __base__=Section,
-    __doc__="The metrics to compute; `{}` takes the defaults of a metric.",
-    **_ONE_FIELD_PER_METRIC,
-)
+from reident.study.metrics import ChosenMetrics
 
 
 class Study(Section):
@@ -122,7 +97,7 @@ class Study(Section):
         default_factory=Binning,
         description="The categories of numeric variables for unicity, taxicab and `file_risk`.",
     )
-    metrics: Annotated[Metrics, BeforeValidator(_defaults_where_empty)] | None = Field(
+    metrics: ChosenMetrics | None = Field(
         None,
         description="The metrics to compute, at least one; `{}` takes the defaults of a metric. If absent: no records "
         "are linked.",
@@ -145,6 +120,11 @@ class Study(Section):
     checklist: Checklist | None = Field(
         None,
         description="The board's checklist on the release, in the report. If absent: the report has none.",
+    )
+    release: Release | None = Field(
+        None,
+        description="The releasable edition, whose numbers follow a rounding policy. If absent: there is none. Source: "
+        "METHODS §11.",
     )
     variants: Annotated[tuple[Varied, ...], AfterValidator(check_variants)] = Field(
         (),
@@ -325,41 +305,19 @@ class Study(Section):
     def _limits_fit(self) -> Study:
         if self.decision is None:
             return self
-        names = ("metrics", "file_risk", "matching")
-        self.decision.check({name: getattr(self, name) is not None for name in names}, list(self.chosen))
+        sections = ("metrics", "file_risk", "matching")
+        self.decision.check({name: getattr(self, name) is not None for name in sections}, list(self.chosen))
         return self
 
     @model_validator(mode="after")
     def _names_do_not_clash(self) -> Study:
-        linking = [variable.name for variable in self.linking_variables]
-        strata = [variable.name for variable in self.strata]
-        refuse_repeats(linking, "linking_variables")
-        refuse_repeats(strata, "strata")
-        for variable, stratum in itertools.product(self.linking_variables, self.strata):
-            if any(getattr(variable, field) == getattr(stratum, field) for field in ("name", "puf", "eif")):
-                raise ValueError(
-                    f"`{variable.name}` must not be both a strata variable and a linking variable, because all pairs "
-                    "of a stratum agree on it. Remove it from one of the two lists."
-                )
-        keys = [name for names in self.keys.values() for name in names]
-        for name in keys:
-            if keys.count(name) > 1 or name in linking or name in strata:
-                raise ValueError(
-                    f"`{name}` must not be the name of a key column and of another column or variable. Give the "
-                    "variable another `name`, or correct `id`."
-                )
+        names.check(self.linking_variables, self.strata, self.keys)
         if self.microaggregate is not None:
             self.microaggregate.check_columns((*self.strata, *self.linking_variables))
             if self.rates.cluster:
                 raise ValueError(
                     "`.rates.cluster` must not be given with `microaggregate`, whose masked file has no other columns. "
                     "Remove it."
-                )
-        for name in [*keys, *linking, *strata]:
-            if name in RESERVED:
-                raise ValueError(
-                    f"`{name}` must not be a name in the study, because a result column has this name. Choose another "
-                    "name."
                 )
         return self
 

@@ -47,6 +47,8 @@ def named_files(study: Study) -> dict[Location, str]:
         named |= study.file_risk.named_files
     if study.checklist is not None and study.checklist.path is not None:
         named["checklist", "file"] = study.checklist.path
+    if study.release is not None:
+        named |= study.release.named_files
     options = study.chosen.get("adhoc")
     if isinstance(options, adhoc.Options):
         for name, rule in options.scores.items():

@@ -1,0 +1,308 @@
+"""What a rounding policy publishes of a count, a rate, an interval and a cut point (METHODS §11.1).
+
+Whatever is derived from a count (rates, intervals, words) is derived from its :class:`Published`, never from the count:
+studies whose counts are published alike make the same edition.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from fractions import Fraction
+from functools import lru_cache
+
+from reident.linkage import intervals
+from reident.release.cells import SUPPRESSED, Published
+from reident.sections.release import MAX_COUNT, Policy, Step, nearest
+
+WITHHELD = Published(SUPPRESSED, None, 0, MAX_COUNT)
+"""What is published of a count that is suppressed to protect another one."""
+
+
+def publish(policy: Policy, count: int, cell: str = "", seed: str = "") -> Published:
+    """Return what a policy publishes of a count (METHODS §11.1).
+
+    Parameters
+    ----------
+    policy : Policy
+    count : int
+        From 0 to 10^12.
+    cell : str
+        Which count it is, without the variant; only random rounding depends on it. Equal cells with equal counts are
+        published alike.
+    seed : str
+        The secret of random rounding.
+
+    Returns
+    -------
+    Published
+
+    Raises
+    ------
+    ValueError
+        If the count is out of its range, or random rounding has no seed.
+    """
+    count = int(count)
+    if not 0 <= count <= MAX_COUNT:
+        raise ValueError(f"a count must be from 0 to {MAX_COUNT:,}")
+    if _is_small(policy, count):
+        return _small(policy)
+    if policy.small is not None and count == 0:
+        return _of_value(policy, 0)
+    unit = _step_of(policy.steps, count).unit
+    value = policy.lower(count, unit)
+    if policy.rounding == "random" and value < count:
+        value += unit * _is_up(seed, cell, count, count - value, unit)
+    return _of_value(policy, value)
+
+
+def interval(policy: Policy, text: str) -> tuple[int, int]:
+    """Return the smallest and the largest count that a policy publishes as a text (METHODS §11.1).
+
+    Parameters
+    ----------
+    policy : Policy
+    text : str
+        A published count.
+
+    Returns
+    -------
+    tuple of int
+        Both ends included. A suppressed count may be any from 0 to 10^12.
+
+    Raises
+    ------
+    ValueError
+        If the policy publishes no count as this text.
+    """
+    if text == SUPPRESSED:
+        return WITHHELD.low, WITHHELD.high
+    if policy.small is not None and text == policy.small.shown:
+        small = _small(policy)
+        return small.low, small.high
+    if not (text.isascii() and text.isdigit() and str(int(text)) == text):
+        raise ValueError("the policy publishes no count as this text")
+    published = _of_value(policy, int(text))
+    return published.low, published.high
+
+
+def rate(policy: Policy, part: Published, whole: Published) -> str:
+    """Return the rate of two published counts (METHODS §11.1).
+
+    Parameters
+    ----------
+    policy : Policy
+    part, whole : Published
+
+    Returns
+    -------
+    str
+        A fraction in [0, 1] with the decimals of the policy, half-even; empty if one of the counts is not published as
+        a number, the whole is 0, the part is larger than the whole, or the policy suppresses extremes and the rate
+        would be published as 0 or 1.
+    """
+    if part.value is None or whole.value is None or not 0 <= part.value <= whole.value or not whole.value:
+        return ""
+    scale = 10 ** (policy.rates.decimals + 2)
+    # An integer rounded to a multiple of another one: no binary fraction decides a tie.
+    scaled = nearest(part.value * scale, whole.value) // whole.value
+    if policy.extremes == "suppressed" and scaled in {0, scale}:
+        return ""
+    return _fraction(scaled, policy)
+
+
+def bounds(policy: Policy, part: Published, whole: Published, level: float = 0.95) -> tuple[str, str]:
+    """Return the Clopper–Pearson interval of the rate of two published counts (METHODS §11.1).
+
+    Parameters
+    ----------
+    policy : Policy
+    part, whole : Published
+    level : float
+        The confidence level, a fraction.
+
+    Returns
+    -------
+    tuple of str
+        Fractions in [0, 1], rounded outward to the decimals of the policy; both empty where the rate is, or where the
+        policy has no intervals.
+    """
+    if policy.intervals == "absent" or not rate(policy, part, whole):
+        return "", ""
+    return _clopper_pearson(part.value or 0, whole.value or 0, level, policy.rates.decimals)
+
+
+def cut_point(policy: Policy, value: Decimal | float | str) -> str:
+    """Return a cut point with the significant digits of a policy, half-even (METHODS §11.1).
+
+    Parameters
+    ----------
+    policy : Policy
+    value : decimal.Decimal, int, float or str
+        Finite. A float stands for the shortest decimal that reads as it.
+
+    Returns
+    -------
+    str
+        Without an exponent, and without zeros after the last digit of a decimal: ``-12000``, ``0.5``, ``3``.
+
+    Raises
+    ------
+    ValueError
+        If the value is not a finite number.
+    """
+    number = value if isinstance(value, Decimal) else _decimal(value)
+    if not number.is_finite():
+        raise ValueError("a cut point must be a finite number")
+    digits = policy.cut_points.significant_digits
+    if digits is not None:
+        number = Context(prec=digits, rounding=ROUND_HALF_EVEN).plus(number)
+    text = f"{number:f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if number == 0 else text
+
+
+def words(share: str) -> str:
+    """Return a published rate in words: ``about 1 in 6``, ``about 43 in 100`` (METHODS §11.1).
+
+    Parameters
+    ----------
+    share : str
+        A fraction in [0, 1] as :func:`rate` returns it; may be empty.
+
+    Returns
+    -------
+    str
+        Empty for a rate that is not published. A rate that is published as 0 or 1 need not be exactly this.
+
+    Raises
+    ------
+    ValueError
+        If the share is not in [0, 1].
+    """
+    if not share:
+        return ""
+    value = Fraction(share)
+    if not 0 <= value <= 1:
+        raise ValueError("a share must be from 0 to 1")
+    if value in {0, 1}:
+        return "all or almost all" if value else "none or almost none"
+    if value < Fraction(1, 20):
+        return f"about 1 in {_two_digits(1 / value):,}"
+    slack = min(value, 1 - value) / 50
+    for parts, whole in _SIMPLE:
+        if abs(value - Fraction(parts, whole)) <= slack:
+            return f"about {parts} in {whole}"
+    whole = 100
+    while round(value * whole) == whole:  # 0.9996 is not all of 100.
+        whole *= 10
+    return f"about {round(value * whole):,} in {whole:,}"
+
+
+_SIMPLE = (
+    *((1, whole) for whole in range(2, 11)),
+    (2, 3),
+    (3, 4),
+    *((parts, 10) for parts in (3, 4, 6, 7, 8, 9)),
+)
+"""The fractions that are said as such, where a share is within 2 % of one."""
+
+
+def _is_small(policy: Policy, count: int) -> bool:
+    return policy.small is not None and count < policy.small.below and (count > 0 or policy.zero == "small")
+
+
+def _small(policy: Policy) -> Published:
+    if policy.small is None:
+        raise ValueError("the policy has no small counts")
+    return Published(policy.small.shown, None, int(policy.zero == "shown"), policy.small.below - 1)
+
+
+def _step_of(steps: tuple[Step, ...], count: int) -> Step:
+    return next(step for step in steps if count <= step.high)
+
+
+def _is_up(seed: str, cell: str, count: int, rest: int, unit: int) -> bool:
+    """Return whether a count is rounded up: with probability rest / unit, by the seed, the cell and the count."""
+    if not seed:
+        raise ValueError("random rounding needs a seed")
+    text = json.dumps([seed, cell, count], separators=(",", ":"))
+    drawn = int.from_bytes(hashlib.sha256(text.encode()).digest(), "big")
+    return drawn * unit < rest << 256
+
+
+def _of_value(policy: Policy, value: int) -> Published:
+    zero = policy.small is not None and policy.zero == "shown"
+    low, high = _counts(policy.rounding, policy.steps, zero, value)
+    return Published(str(value), value, low, high)
+
+
+@lru_cache(maxsize=100_000)
+def _counts(rounding: str, steps: tuple[Step, ...], zero: bool, value: int) -> tuple[int, int]:
+    """Return the smallest and the largest count that is published as a number.
+
+    Parameters
+    ----------
+    rounding : str
+    steps : tuple of Step
+    zero : bool
+        Whether 0 is published as 0 although it is in no step.
+    value : int
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    ends = [(0, 0)] if zero and value == 0 else []
+    for step in steps:
+        low, high = _image(rounding, step.unit, value)
+        low, high = max(low, step.low), min(high, step.high)
+        if low <= high:
+            ends.append((low, high))
+    if not ends:
+        raise ValueError("the policy publishes no count as this number")
+    return min(low for low, _ in ends), max(high for _, high in ends)
+
+
+def _image(rounding: str, unit: int, value: int) -> tuple[int, int]:
+    """Return the first and the last count that rounding to a unit publishes as a number; (1, 0) if there is none."""
+    if rounding == "midpoint":
+        last = value + unit // 2 if value else 0
+        return (1, 0) if last % unit else (last - unit + 1 if value else 0, last)
+    if value % unit:
+        return 1, 0
+    if rounding == "random":
+        return value - unit + 1, value + unit - 1
+    half, odd = unit // 2, value // unit % 2
+    # A tie, which only an even unit has, goes to the even multiple.
+    inner = half - odd if unit % 2 == 0 else half
+    return value - inner, value + inner
+
+
+@lru_cache(maxsize=100_000)
+def _clopper_pearson(part: int, whole: int, level: float, decimals: int) -> tuple[str, str]:
+    low, high = intervals.interval(part, whole, "clopper-pearson", level)
+    step = Decimal(1).scaleb(-decimals - 2)
+    ends = (
+        Decimal(low or 0.0).quantize(step, ROUND_FLOOR),
+        Decimal(1.0 if high is None else high).quantize(step, ROUND_CEILING),
+    )
+    return f"{ends[0]:f}", f"{ends[1]:f}"
+
+
+def _fraction(scaled: int, policy: Policy) -> str:
+    return f"{Decimal(scaled).scaleb(-policy.rates.decimals - 2):f}"
+
+
+def _decimal(value: float | str) -> Decimal:
+    try:
+        return Decimal(str(value))
+    except ArithmeticError:
+        raise ValueError("a cut point must be a finite number") from None
+
+
+def _two_digits(value: Fraction) -> int:
+    unit = 10 ** max(0, len(str(int(value))) - 2)
+    return round(value / unit) * unit

@@ -1,0 +1,43 @@
+"""Files that come with the workflow and are named by a study, or files of the same kind beside the study file."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+
+from reident.errors import InputError
+from reident.study import reading as studyfile
+
+CONFIG = Path(__file__).parents[4] / "config"
+"""The folder of everything that comes with the workflow."""
+
+
+def check(study_file: Path, location: tuple[str, ...], name: str, folder: Path) -> None:
+    """Check that a bundled file has this name.
+
+    Raises
+    ------
+    InputError
+        With the line of the study file.
+    """
+    known = sorted(path.stem for path in folder.glob("*.yaml"))
+    if name not in known:
+        raise error(
+            study_file,
+            location,
+            f"must be {', '.join(f'`{one}`' for one in known)} or the path of a file that ends in `.yaml`."
+            f"{near(name, known) or ' Correct it.'}",
+        )
+
+
+def near(name: str, known: Sequence[str]) -> str:
+    """Return a question with the known name that is most like another one; empty if there is none."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f" Did you mean `{close[0]}`?" if close else ""
+
+
+def error(path: Path, location: tuple[str | int, ...], message: str) -> InputError:
+    """Return an error of a study file, with its line and key."""
+    line = studyfile.line_of(studyfile.read(path)[1], location)
+    return InputError(f"{path}, line {line}: `{studyfile.shown(location)}` {message}")
