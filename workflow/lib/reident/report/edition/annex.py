@@ -30,6 +30,7 @@ def rules(edition: Edition) -> str:
             Column(heads["rule"], [rule for _, rule in lines], "l", "3fr"),
         ),
         " ".join(_checked(edition)),
+        whole(statement) if (statement := edition.record.get("statement")) else None,
     )
 
 
@@ -113,10 +114,3 @@ def cite(edition: Edition) -> str:
         policy=f"*{whole(edition.policy.title)}*",
         policy_version=escape(edition.policy.version),
     )
-
-
-@part(RECORD)
-def statement(edition: Edition) -> str | None:
-    """Return the statement of the record."""
-    text = edition.record.get("statement")
-    return whole(text) if text else None

@@ -25,7 +25,7 @@ from reident.report.style import (
     rows,
     share_axis,
 )
-from reident.report.wording import declared
+from reident.report.wording import declared, escape, listed
 
 TEXT = Sentences("edition-tables")
 MAX_ROWS = 40
@@ -51,16 +51,23 @@ def by_metric(edition: Edition) -> Figure | None:
     shares = [line.shares for line in lines.values()]
     if not any(own[name].text for own in shares for name in PANELS):
         return None
-    interval = any(own["conditional_low"].text for own in shares)
+    drawings = [
+        drawing
+        for drawing, names in ((_shares, PANELS[:2]), (_conditional, PANELS[2:]))
+        if any(own[name].text for own in shares for name in names)
+    ]
 
     def draw(sheet: Sheet) -> None:
-        _shares(sheet.panels[0], list(lines.values()))
-        _conditional(sheet.panels[1], list(lines.values()))
-        rows(sheet.panels[0], [edition.metrics[metric] for metric in lines], letters(sheet))
+        for axes, drawing in zip(sheet.panels, drawings, strict=True):
+            drawing(axes, list(lines.values()))
+        for axes in sheet.left():
+            rows(axes, [edition.metrics[metric] for metric in lines], letters(sheet))
         sheet.keys()
 
     caption = TEXT("figure.metrics.caption")
-    if interval:
+    if _conditional in drawings:
+        caption += f" {TEXT('figure.metrics.dots')}"
+    if any(own["conditional_low"].text for own in shares):
         caption += f" {TEXT('figure.metrics.interval', level=declared(float(edition.record['level'])))}"
     texts = [
         TEXT(
@@ -72,7 +79,7 @@ def by_metric(edition: Edition) -> Figure | None:
     ]
     return figure(
         draw,
-        panels=2,
+        panels=len(drawings),
         height=0.85 + 0.34 * len(lines),
         alt=" ".join([TEXT("figure.metrics.start"), *texts]),
         caption=caption,
@@ -98,6 +105,7 @@ def _shares(axes: Axes, lines: list[Line]) -> None:
 def _not_shown(axes: Axes, at: float) -> None:
     """Write at the start of a row that its rate is not shown."""
     look: Look = {"va": "center", "color": MUTED, "fontsize": 6.5, "fontstyle": "italic", "in_layout": False}
+    look["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.8}
     axes.text(0.015, at, TEXT("figure.not_shown"), transform=axes.get_yaxis_transform(), **look)
 
 
@@ -140,10 +148,14 @@ def by_stratum(edition: Edition) -> Figure | None:
         return None
     whole = {metric: edition.whole[metric].shares["conditional_rate"] for metric in rates}
     top = _top([share for own in rates.values() for share in own] + list(whole.values()))
+    caption = TEXT("figure.strata.caption")
+    if hidden := [edition.metrics[metric] for metric in by_metric_ if metric not in rates]:
+        caption += f" {TEXT('figure.strata.left_out', n=len(hidden), metrics=listed(list(map(escape, hidden))))}"
 
     def draw(sheet: Sheet) -> None:
         for axes, (metric, own) in zip(sheet.panels, rates.items(), strict=True):
-            _dots(axes, own, whole[metric], top)
+            _dots(axes, own, whole[metric])
+            percent_axis(axes, top, ticks=3 if len(rates) <= 3 else 2)
             axes.set_title(edition.metrics[metric])
         for axes in sheet.left():
             rows(axes, labels, letters(sheet))
@@ -153,20 +165,19 @@ def by_stratum(edition: Edition) -> Figure | None:
         panels=len(rates),
         height=height_of(len(labels)) + 0.1,
         alt=" ".join([TEXT("figure.strata.start", strata=len(labels)), *_strata_alt(edition, rates)]),
-        caption=TEXT("figure.strata.caption"),
+        caption=caption,
         between=0.05,
         sharey=True,
     )
 
 
-def _dots(axes: Axes, shares: list[Share], whole: Share, top: float) -> None:
+def _dots(axes: Axes, shares: list[Share], whole: Share) -> None:
     """Draw the rates of a metric, and that of the whole file as a line."""
     for at, share in enumerate(shares):
         if share.value is None:
             _not_shown(axes, at)
         else:
             axes.plot(share.value, at, "o", color=CONFIRMED, markersize=4, zorder=3, clip_on=False)
-    percent_axis(axes, top, ticks=3)
     if whole.value is not None:
         axes.axvline(whole.value, color=CONFIRMED, linewidth=0.8, zorder=1)
 
@@ -188,13 +199,15 @@ def _strata_alt(edition: Edition, rates: Mapping[str, list[Share]]) -> list[str]
 def by_rank_limit(edition: Edition) -> Figure | None:
     """Draw the rates by rank limit, one panel per rate."""
     lines = edition.rank_limits
-    shown = [line.shares[name].text for own in lines.values() for line in own.values() for name in PANELS]
-    if not any(shown):
+    panels = [
+        name for name in PANELS if any(line.shares[name].text for own in lines.values() for line in own.values())
+    ]
+    if not panels:
         return None
     limits = sorted({limit for own in lines.values() for limit in own})
 
     def draw(sheet: Sheet) -> None:
-        for axes, name in zip(sheet.panels, PANELS, strict=True):
+        for axes, name in zip(sheet.panels, panels, strict=True):
             _curves(axes, edition, name, limits)
             axes.set_title(TEXT(f"figure.rank_limit.panels.{name}"))
         sheet.key()
@@ -203,7 +216,7 @@ def by_rank_limit(edition: Edition) -> Figure | None:
     start = TEXT("figure.rank_limit.start", low=limits[0], high=limits[-1])
     return figure(
         draw,
-        panels=len(PANELS),
+        panels=len(panels),
         height=2.15,
         alt=" ".join([start, *_limits_alt(edition)]),
         caption=TEXT("figure.rank_limit.caption"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from reident.release.cells import SUPPRESSED
 from reident.report.edition.reading import RECORD, Count, Edition, Line
 from reident.report.edition.wording import in_words, precise, records
-from reident.report.layout import block, items, paragraphs, part
+from reident.report.layout import block, items, part
 from reident.report.sentences import Sentences
 from reident.report.wording import escape, listed, whole
 
@@ -92,31 +92,32 @@ def _unique(edition: Edition) -> str:
 
 
 @part(RECORD)
-def rounded(edition: Edition) -> str:
-    """Say whether the numbers are rounded, set apart."""
-    if edition.policy.internal or edition.policy.exact:
-        return block("warning", TEXT("rounded.exact"))
-    return block("note", TEXT("rounded.other"))
+def internal(edition: Edition) -> str | None:
+    """Warn, set apart, that an edition must stay inside the agency."""
+    policy = edition.policy
+    return block("warning", TEXT("rounded.internal")) if policy.internal or policy.exact else None
 
 
 @part(RECORD)
 def reading(edition: Edition) -> str:
     """Explain rounded and suppressed numbers, with the scope and the source of the policy."""
     policy = edition.policy
-    signs = [TEXT("reading.exact") if policy.exact else TEXT("reading.number")]
+    signs = [] if policy.exact else [TEXT("reading.number")]
     if policy.small:
         sign, below = f"**{escape(policy.small['shown'])}**", int(policy.small["below"])
         zero = f" {TEXT('reading.zero_small')}" if policy.given.get("zero") == "small" else ""
         signs.append(TEXT("reading.small", sign=sign, below=below) + zero)
-    signs += [TEXT("reading.suppressed", sign=f"**{SUPPRESSED}**"), TEXT("reading.blank")]
-    notes = [TEXT("reading.rates_exact")] if policy.exact else [TEXT("reading.rates"), TEXT("reading.sums")]
+    if not policy.exact:
+        signs.append(TEXT("reading.suppressed", sign=f"**{SUPPRESSED}**"))
+    signs.append(TEXT("reading.blank"))
+    notes = [] if policy.exact else [TEXT("reading.rates"), TEXT("reading.sums")]
     source = TEXT(
         "reading.policy", title=whole(policy.title), version=escape(policy.version), source=whole(policy.source)
     )
-    return paragraphs(
-        TEXT("reading.scope", scope=whole(policy.scope)),
-        source,
-        TEXT("reading.lead"),
+    return block(
+        "reading",
+        f"{TEXT('reading.lead')} {TEXT('rounded.exact') if policy.exact else TEXT('rounded.other')}",
+        f"{whole(policy.scope)} {source}",
         items(signs),
         " ".join([*notes, TEXT("reading.not_risk")]),
     )

@@ -76,7 +76,7 @@ def pages(notebook: nbformat.NotebookNode, edition: Edition) -> Rendered:
         agency=record.get("agency") or "",
         study=record["study"],
         date=datetime.date.fromisoformat(record["date"]) if record.get("date") else None,
-        footer=TEXT("page.footer", policy=policy.title, version=policy.version),
+        footer=TEXT("page.footer_exact") if policy.exact else TEXT("page.footer"),
         front=TEXT("page.front"),
         banner=_banner(edition),
         style=STYLE.read_text(encoding="utf-8"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from reident.report.edition.reading import Edition
 from reident.report.edition.tables import counts
 from reident.report.edition.wording import shown, without_repeats
@@ -12,6 +14,9 @@ from reident.report.wording import declared, escape, number
 TEXT = Sentences("edition-tables")
 CLASSES = (2, 3, 5)
 """Sizes of a combination of values below which records are counted."""
+
+MATCHES = {"matches_from": "", "matches_to": ""}
+"""Labels by which the lines of one scenario and file differ."""
 
 RATES = "rate"
 """The end of the name of a limit on a rate, before `_at_most`."""
@@ -45,13 +50,16 @@ def matching(edition: Edition) -> str:
     """Return how often a record's own synthetic record is among the matches."""
     lines = edition.tables["matching.csv"]
     names = [escape(line["scenario"]) for line in lines]
-    files = [escape(line["file"]) for line in lines]
+    files = [line["file"] for line in lines]
+    several = len(set(files)) > 1
+    first = [at == 0 or lines[at - 1].labels | MATCHES != line.labels | MATCHES for at, line in enumerate(lines)]
+    of_file = [escape(file) if new else "" for file, new in zip(files, first, strict=True)]
     return paragraphs(
         TEXT("matching.text"),
         table(
             TEXT("matching.caption"),
             Column(TEXT("heading.scenario"), without_repeats(names), "l", "1fr"),
-            *([Column(TEXT("heading.file"), files, "l")] if len(set(files)) > 1 else []),
+            *([Column(TEXT("heading.file"), of_file, "l")] if several else []),
             Column(TEXT("heading.matches"), [_matches(line["matches_from"], line["matches_to"]) for line in lines]),
             counts("targets", lines, "n_targets"),
             counts("own", lines, "n_own"),
@@ -82,9 +90,9 @@ def cut_points(edition: Edition) -> str:
             TEXT("cut_points.caption"),
             Column(TEXT("heading.variable"), without_repeats(variables), "l", "1fr"),
             *([Column(TEXT("heading.file"), [escape(file) for file in files], "l")] if len(set(files)) > 1 else []),
-            Column(TEXT("heading.bin"), [escape(line["bin"]) for line in lines]),
-            Column(TEXT("heading.above"), [_point(line["above"]) for line in lines]),
-            Column(TEXT("heading.up_to"), [_point(line["up_to"]) for line in lines]),
+            Column(TEXT("heading.bin"), [escape(line["bin"]) for line in lines], "r", "1fr"),
+            Column(TEXT("heading.above"), [_point(line["above"]) for line in lines], "r", "1fr"),
+            Column(TEXT("heading.up_to"), [_point(line["up_to"]) for line in lines], "r", "1fr"),
             kind="compact" if len(lines) > 20 else "",
         ),
     )
@@ -92,7 +100,7 @@ def cut_points(edition: Edition) -> str:
 
 def _point(text: str) -> str:
     """Return a cut point with its digits as published, and a sign that is set as one."""
-    return escape(text.replace("-", "\u2212")) if text else ""
+    return f"{Decimal(text):,f}".replace("-", "\u2212") if text else ""
 
 
 @part("limits.csv")
@@ -101,15 +109,12 @@ def limits(edition: Edition) -> str:
     lines = edition.tables["limits.csv"]
     about, names, outcomes = (TEXT.group(f"limits.{name}") for name in ("about", "names", "outcomes"))
     metrics = edition.record["metrics"]
+    scopes = [about.get(line["about"]) or escape(line["about"]) for line in lines]
     return paragraphs(
         TEXT("limits.text"),
         table(
             TEXT("limits.caption"),
-            Column(
-                TEXT("heading.about"),
-                without_repeats([about.get(line["about"]) or escape(line["about"]) for line in lines]),
-                "l",
-            ),
+            *([Column(TEXT("heading.about"), without_repeats(scopes), "l")] if len(set(scopes)) > 1 else []),
             Column(
                 TEXT("heading.limit"),
                 [names.get(line["limit"]) or escape(line["limit"].replace("_", " ")) for line in lines],
@@ -117,7 +122,7 @@ def limits(edition: Edition) -> str:
                 "1fr",
             ),
             Column(
-                TEXT("heading.metric"),
+                TEXT("heading.of"),
                 [escape(metrics.get(line["metric"], line["metric"])) if line["metric"] else "" for line in lines],
                 "l",
             ),

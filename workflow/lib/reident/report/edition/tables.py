@@ -91,6 +91,12 @@ def claims(edition: Edition) -> str | None:
 
 
 @part("attack.csv")
+def strata(edition: Edition) -> str | None:
+    """Say why rates are shown by stratum."""
+    return TEXT("strata.text") if edition.strata else None
+
+
+@part("attack.csv")
 def by_stratum(edition: Edition) -> str | None:
     """Return two tables by stratum and metric: the conditional rates, and the counts they are made from."""
     labels = edition.strata[:MAX_STRATA]
@@ -98,16 +104,15 @@ def by_stratum(edition: Edition) -> str | None:
         return None
     lines = {metric: edition.stratum(metric) for metric in edition.whole}
     names = listed([escape(name) for name in edition.record["strata"]]) or TEXT("heading.stratum")
-    first = Column(names, [escape(label) for label in labels], "l", "1fr")
+    first = Column(names, [escape(label) for label in labels], "l", "2fr")
     sizes = [
         next((cell(own[label].counts["n_puf"]) for own in lines.values() if label in own), "")
         for label in labels
     ]
     total = len(edition.strata)
     return paragraphs(
-        TEXT("strata.text"),
         TEXT("strata.more", shown=MAX_STRATA, total=total) if total > MAX_STRATA else None,
-        _side_by_side(edition, "strata", (first, Column(TEXT("heading.records"), sizes)), labels, lines),
+        _side_by_side(edition, "strata", (first, Column(TEXT("heading.records"), sizes, "r", "1fr")), labels, lines),
     )
 
 
@@ -138,14 +143,14 @@ def _side_by_side(
     lines: Mapping[str, Mapping[Label, Line]],
 ) -> str:
     """Return two tables with a column for each metric: conditional rates, and confirmed / suspected records."""
-    kind = "compact" if len(labels) > 12 or len(lines) > 3 else ""
+    kind = "compact" if len(labels) > 12 or len(lines) > 4 else ""
     names = {metric: escape(edition.metrics[metric]) for metric in lines}
-    by_rate = [Column(names[metric], [_rate(own.get(label)) for label in labels]) for metric, own in lines.items()]
-    by_count = [Column(names[metric], [_pair(own.get(label)) for label in labels]) for metric, own in lines.items()]
+    by_rate = [Column(names[metric], [_rate(own.get(label)) for label in labels], "r", "1fr") for metric, own in lines.items()]
+    by_count = [Column(names[metric], [_pair(own.get(label)) for label in labels], "r", "1fr") for metric, own in lines.items()]
     published = any(any(column.cells) for column in by_rate)
     return paragraphs(
-        table(TEXT(f"{key}.rates"), *first, *by_rate, kind=kind) if published else TEXT(f"{key}.hidden"),
-        table(TEXT(f"{key}.counts"), first[0], *by_count, kind=kind),
+        table(TEXT(f"{key}.counts"), *first, *by_count, kind=kind),
+        table(TEXT(f"{key}.rates"), first[0], *by_rate, kind=kind) if published else TEXT(f"{key}.hidden"),
     )
 
 
