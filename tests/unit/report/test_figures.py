@@ -14,8 +14,7 @@ from making.matching import SUBSETS, write_matching
 from making.microaggregation import write_masked
 from making.report import Shape, write_results
 from making.variants import ALPHA, PROTECTION, add_variants
-from reident.report import figures
-from reident.report.figures import style
+from reident.report import figures, style
 from reident.report.figures.strata import _top
 from reident.report.results import Results
 from reident.report.wording import percent

@@ -1,16 +1,17 @@
 """Execute a notebook so that its outputs depend only on the notebook, its parameters and the tables.
 
 No time, path of this machine or random name stays in the executed notebook. The kernel starts with a fixed
-environment, without the user's settings. What the kernel writes beside the outputs of cells may hold data: it is
-added to the notes of an error and dropped where there is no error.
+environment, without the user's settings, and cannot open what is closed to the notebook. What the kernel writes beside
+the outputs of cells may hold data: it is added to the notes of an error and dropped where there is no error.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -20,25 +21,43 @@ import papermill
 from jupyter_client.manager import AsyncKernelManager
 
 import reident
+from reident.report.closed import CLOSED
 
 MAX_FOLDER_LENGTH = 60
 """Characters of a folder's path that leave room for the name of a socket."""
 
+LAUNCHER = "ipykernel_launcher"
+GUARDED = "reident.report.closed"
+"""The module that starts a kernel, and the one that starts it behind a guard."""
 
-def quiet_kernel(stream: IO[bytes]) -> type[AsyncKernelManager]:
-    """Return a manager of kernels that open no network port and write to a file instead of the terminal."""
+
+def quiet_kernel(stream: IO[bytes], *, guarded: bool = False) -> type[AsyncKernelManager]:
+    """Return a manager of kernels that open no network port and write to a file instead of the terminal.
+
+    Where they are `guarded`, :mod:`reident.report.closed` starts them.
+    """
 
     class QuietKernel(AsyncKernelManager):
         def __init__(self, **kw: Any) -> None:
             super().__init__(**kw, transport="ipc")
 
         async def _async_launch_kernel(self, kernel_cmd: list[str], **kw: Any) -> None:
-            await super()._async_launch_kernel(kernel_cmd, **kw, stdout=stream, stderr=stream)
+            command = _guarded(kernel_cmd) if guarded else kernel_cmd
+            await super()._async_launch_kernel(command, **kw, stdout=stream, stderr=stream)
 
     return QuietKernel
 
 
-def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookNode:
+def _guarded(command: Sequence[str]) -> list[str]:
+    """Return the command that starts a kernel with the guard in place of the launcher."""
+    if LAUNCHER not in command:
+        raise RuntimeError(f"the kernel is not started by {LAUNCHER}, so it cannot be guarded: {list(command)}")
+    return [GUARDED if word == LAUNCHER else word for word in command]
+
+
+def execute(
+    notebook: Path, parameters: Mapping[str, Any], *, closed: tuple[Path, ...] = ()
+) -> nbformat.NotebookNode:
     """Execute a notebook with parameters.
 
     Parameters
@@ -48,6 +67,9 @@ def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookN
     parameters : mapping
         A ``Path`` is passed as its last part only, and the kernel works in the folder that holds it: neither
         the notebook nor its outputs name that folder.
+    closed : tuple of pathlib.Path
+        Files and folders that the notebook cannot open, nor what is below them, see
+        :mod:`reident.report.closed`.
 
     Returns
     -------
@@ -67,7 +89,7 @@ def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookN
         raise ValueError("the paths among the parameters of a notebook must be in the same folder")
     values = {**parameters, **{name: path.name for name, path in paths.items()}}
     # The file has no name: nothing remains of it if the process is killed.
-    with _kernel_environment(), tempfile.TemporaryFile() as stream:
+    with _kernel_environment(closed), tempfile.TemporaryFile() as stream:
         try:
             executed = papermill.execute_notebook(
                 str(notebook),
@@ -79,7 +101,7 @@ def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookN
                 record_timing=False,
                 coalesce_streams=True,
                 shutdown_kernel="immediate",
-                kernel_manager_class=quiet_kernel(stream),
+                kernel_manager_class=quiet_kernel(stream, guarded=bool(closed)),
             )
         except Exception as error:
             stream.seek(0)
@@ -89,7 +111,7 @@ def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookN
 
 
 @contextmanager
-def _kernel_environment() -> Iterator[None]:
+def _kernel_environment(closed: tuple[Path, ...] = ()) -> Iterator[None]:
     """Set the environment that the kernel inherits: this library, fixed seeds, no settings of the user."""
     before = dict(os.environ)
     library = str(Path(reident.__file__).parents[1])
@@ -100,6 +122,7 @@ def _kernel_environment() -> Iterator[None]:
             SOURCE_DATE_EPOCH="0",
             PYDEVD_DISABLE_FILE_VALIDATION="1",
             JUPYTER_PREFER_ENV_PATH="1",
+            **({CLOSED: json.dumps([str(path.resolve()) for path in closed])} if closed else {}),
             **dict.fromkeys(
                 ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"), settings
             ),

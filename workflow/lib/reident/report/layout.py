@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-if TYPE_CHECKING:
-    from reident.report.results import Results
 
+class Tables(Protocol):
+    """What a report is made from: the results of a study, or the files of an edition."""
+
+    def has(self, *names: str) -> bool:
+        """Return whether all of these tables are there."""
+        ...
+
+
+Made = TypeVar("Made", bound=Tables)
 
 REPORT = "application/vnd.reident.report+markdown"
 """The media type of the output that the report is rendered from: Markdown with classes and captions."""
@@ -54,17 +61,17 @@ class Part(NamedTuple):
     """
 
     reads: tuple[str, ...]
-    make: Callable[[Results], Any]
+    make: Callable[[Any], Any]
 
-    def __call__(self, results: Results) -> Any:
+    def __call__(self, results: Tables) -> Any:
         """Return what the part shows for these results, or None without its tables."""
         return self.make(results) if results.has(*self.reads) else None
 
 
-def part(*reads: str) -> Callable[[Callable[[Results], Any]], Part]:
+def part(*reads: str) -> Callable[[Callable[[Made], Any]], Part]:
     """Declare a function to be a part of the report that reads these tables."""
 
-    def mark(make: Callable[[Results], Any]) -> Part:
+    def mark(make: Callable[[Made], Any]) -> Part:
         return Part(reads, make)
 
     return mark
@@ -74,12 +81,12 @@ Piece = Part | tuple[Any, ...]
 """A part, or a subsection: its heading and its pieces."""
 
 
-def section(results: Results, heading: str, *pieces: Piece, kind: str = "") -> list[Any]:
+def section(results: Tables, heading: str, *pieces: Piece, kind: str = "") -> list[Any]:
     """Return a section of the report: its heading and what its pieces show.
 
     Parameters
     ----------
-    results : Results
+    results : Results or Edition
     heading : str
         Markdown; empty for a section without a heading.
     pieces : Part or (heading, piece, …)
@@ -94,7 +101,7 @@ def section(results: Results, heading: str, *pieces: Piece, kind: str = "") -> l
     return list(_shown(results, heading, pieces, f" {{.{kind}}}" if kind else "", 1))
 
 
-def _shown(results: Results, heading: str, pieces: Iterable[Piece], mark: str, level: int) -> Iterator[Any]:
+def _shown(results: Tables, heading: str, pieces: Iterable[Piece], mark: str, level: int) -> Iterator[Any]:
     inside: list[Any] = []
     for piece in pieces:
         if isinstance(piece, Part):

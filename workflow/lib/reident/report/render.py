@@ -20,7 +20,7 @@ import nbformat
 import pypandoc
 import typst
 
-from reident.report.figures.style import NARROW
+from reident.report.style import NARROW
 from reident.report.layout import REPORT
 from reident.report.sentences import Sentences
 from reident.report.wording import day, plain
@@ -67,6 +67,9 @@ class About(NamedTuple):
     study: str
     date: datetime.date | None
     footer: str = TEXT("footer")
+    front: str = TEXT("front")
+    banner: str = ""
+    style: str = ""
 
     @property
     def day(self) -> str:
@@ -88,6 +91,10 @@ def render(
     agency: str = "",
     study: str = "",
     date: datetime.date | None = None,
+    footer: str = "",
+    front: str = "",
+    banner: str = "",
+    style: str = "",
 ) -> Rendered:
     """Render an executed notebook.
 
@@ -100,6 +107,12 @@ def render(
     date : datetime.date or None
         The date of the report. Without it the front page says so, and the metadata of the PDF, which must have
         a date, name the first day of 1970.
+    footer, front : str
+        The line at the foot of the first page and the name of the front page, where they are not the usual ones.
+    banner : str
+        A line at the top of every page; empty for none.
+    style : str
+        CSS that follows the style sheet of the page.
 
     Returns
     -------
@@ -107,11 +120,12 @@ def render(
         The same bytes for the same notebook and texts.
     """
     content = read(notebook)
-    title, subtitle, agency, study = (
+    footer, front = footer or TEXT("footer"), front or TEXT("front")
+    title, subtitle, agency, study, footer, front, banner = (
         plain(text, MAX_TITLE_LENGTH) if text else ""
-        for text in (title, subtitle or TEXT("subtitle"), agency, study)
+        for text in (title, subtitle or TEXT("subtitle"), agency, study, footer, front, banner)
     )
-    about = About(title, subtitle, agency, study, date)
+    about = About(title, subtitle, agency, study, date, footer, front, banner, style)
     return Rendered(to_html(content, about), to_pdf(content, about))
 
 
@@ -176,9 +190,10 @@ def to_html(content: Content, about: About) -> str:
             f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>"
             for name, value in about.facts
         ),
-        css=(HERE / "page.css").read_text(encoding="utf-8"),
+        css=(HERE / "page.css").read_text(encoding="utf-8") + about.style,
+        banner=f'\n<p class="banner">{html.escape(about.banner)}</p>' if about.banner else "",
         skip=html.escape(TEXT("skip")),
-        front_title=html.escape(TEXT("front")),
+        front_title=html.escape(about.front),
         contents_title=html.escape(TEXT("contents")),
         footer=html.escape(about.footer),
         contents=contents,
@@ -211,6 +226,7 @@ def to_pdf(content: Content, about: About) -> bytes:
         "annex-title": TEXT("annex"),
         "footer": about.footer,
     }
+    values |= {"banner": about.banner} if about.banner else {}
     facts = "".join(f"({_literal(name)}, {_literal(value)}), " for name, value in about.facts)
     named = ", ".join(f"{name}: {_literal(value)}" for name, value in values.items())
     stamp = f"datetime(year: {date.year}, month: {date.month}, day: {date.day})"

@@ -13,8 +13,6 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
-import pandas as pd
-
 UNDEFINED = "–"
 """Shown for an undefined number, such as the conditional rate where no record is suspected."""
 
@@ -92,7 +90,10 @@ def shorten(label: object, length: int) -> str:
 
 def defined(value: float | None) -> TypeGuard[float]:
     """Return whether a number is neither None nor missing."""
-    return not pd.isna(value)
+    try:
+        return value is not None and bool(value == value)  # noqa: PLR0124 - only NaN differs from itself
+    except TypeError:  # NA of pandas, whose truth is not defined; pandas is not imported for a page without it
+        return False
 
 
 def count(value: float | None) -> str:

@@ -6,7 +6,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reident.filerisk.dis import Z
 from reident.report.figures.rates import top_of
-from reident.report.figures.style import (
+from reident.report.style import (
     CONFIRMED,
     LIMIT,
     LINES,

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from reident.report.figures.style import (
+from reident.report.style import (
     CONFIRMED,
     INK,
     RULE,

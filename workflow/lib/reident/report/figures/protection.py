@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from reident.report.figures.rates import limit_line, top_of
-from reident.report.figures.style import (
+from reident.report.style import (
     CONFIRMED,
     LINES,
     MUTED,

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from reident.archive.comparison import SIDES, Comparison
 from reident.archive.differences import Difference, Share
 from reident.report.figures.rates import top_of
-from reident.report.figures.style import (
+from reident.report.style import (
     CONFIRMED,
     MUTED,
     SUSPECTED,

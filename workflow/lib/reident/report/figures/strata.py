@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.report.figures.rates import limit_line, top_of
-from reident.report.figures.style import (
+from reident.report.style import (
     CONFIRMED,
     LIMIT,
     MUTED,

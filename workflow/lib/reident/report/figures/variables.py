@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.report.figures.style import (
+from reident.report.style import (
     CONFIRMED,
     INK,
     LIMIT,

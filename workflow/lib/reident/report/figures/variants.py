@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.report.figures.rates import PANELS, limit_line, top_of
-from reident.report.figures.style import (
+from reident.report.style import (
     CONFIRMED,
     LINES,
     MUTED,

@@ -1,0 +1,1 @@
+"""The pages of the releasable edition, made from its public files alone (METHODS §11)."""

@@ -1,0 +1,123 @@
+"""Show the front page of an edition, and how to read its numbers (METHODS §11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reident.release.cells import SUPPRESSED
+from reident.report.edition.reading import RECORD, Count, Edition, Line
+from reident.report.edition.wording import in_words, precise, records
+from reident.report.layout import block, items, part
+from reident.report.sentences import Sentences
+from reident.report.wording import escape, listed, whole
+
+TEXT = Sentences("edition-front")
+
+
+@part(RECORD)
+def findings(edition: Edition) -> str:
+    """Return what was studied and what each metric finds, in sentences with rounded numbers."""
+    texts = [f"{TEXT('studied.lead')} {' '.join(_studied(edition))}"]
+    for metric, line in edition.whole.items():
+        lead = TEXT("metric.lead", metric=escape(edition.metrics[metric]))
+        texts.append(f"{lead} {' '.join(_found(edition, line))}")
+    if edition.tables["file.csv"]:
+        texts.append(f"{TEXT('file.lead')} {_unique(edition)}")
+    if edition.tables["matching.csv"]:
+        texts.append(f"{TEXT('matching.lead')} {TEXT('matching.text')}")
+    return block("findings", items(texts))
+
+
+def _studied(edition: Edition) -> Iterator[str]:
+    """Yield the sentences on what the study does."""
+    if edition.whole:
+        counts = next(iter(edition.whole.values())).counts
+        files = {file: records(edition, counts[f"n_{file}"]) for file in ("puf", "eif")}
+        yield TEXT("studied.attack", **files)
+        if names := edition.record["strata"]:
+            agree = TEXT("studied.agree", n=len(names))
+            yield TEXT("studied.strata", names=listed([f"*{escape(name)}*" for name in names]), agree=agree)
+        if counts["n_links"].value is not None:
+            yield TEXT("studied.links", links=records(edition, counts["n_links"]))
+    if edition.tables["file.csv"]:
+        yield TEXT("studied.file")
+    if edition.tables["matching.csv"]:
+        yield TEXT("studied.matching")
+
+
+def _found(edition: Edition, line: Line) -> Iterator[str]:
+    """Yield how many records a metric suspects, and of how many of them the true person is a candidate."""
+    suspected, released = line.counts["n_suspected"], line.counts["n_puf"]
+    said = records(edition, suspected)
+    if suspected.kind == "small":
+        yield TEXT("metric.small", records=said)
+        return
+    if suspected.value is None:
+        yield TEXT("metric.hidden")
+    elif suspected.value == 0:
+        yield TEXT("metric.nothing")
+        return
+    elif precise(edition, suspected, released) and line.shares["suspected_rate"].value is not None:
+        yield TEXT("metric.suspects", share=in_words(line.shares["suspected_rate"].value), records=said)
+    else:
+        yield TEXT("metric.suspects_number", records=said)
+    yield _confirmed(edition, suspected, line)
+
+
+def _confirmed(edition: Edition, suspected: Count, line: Line) -> str:
+    """Return for how many suspected records the true person is among the candidates."""
+    confirmed, rate = line.counts["n_confirmed"], line.shares["conditional_rate"]
+    said = records(edition, confirmed)
+    if confirmed.kind == "small":
+        return TEXT("metric.confirmed_small", records=said)
+    if confirmed.value is None:
+        return TEXT("metric.confirmed_hidden")
+    if rate.value is not None and precise(edition, confirmed, suspected):
+        return TEXT("metric.confirmed", share=in_words(rate.value))
+    if rate.value is None and suspected.value is not None and confirmed.value in {0, suspected.value}:
+        return TEXT("metric.extreme")
+    return TEXT("metric.confirmed_number", records=said)
+
+
+def _unique(edition: Edition) -> str:
+    """Return how many records of the file are unique, by the first convention of missing values."""
+    line = edition.tables["file.csv"][0]
+    below, share = line.counts["below_2"], line.shares["share_below_2"]
+    said = records(edition, line.counts["n_records"])
+    if share.value is not None and precise(edition, below, line.counts["n_records"]):
+        return TEXT("file.shown", share=in_words(share.value), records=said)
+    if below.value is not None or below.kind == "small":
+        return TEXT("file.number", records=said, below=records(edition, below))
+    return TEXT("file.hidden", records=said)
+
+
+@part(RECORD)
+def internal(edition: Edition) -> str | None:
+    """Warn, set apart, that an edition must stay inside the agency."""
+    policy = edition.policy
+    return block("warning", TEXT("rounded.internal")) if policy.internal or policy.exact else None
+
+
+@part(RECORD)
+def reading(edition: Edition) -> str:
+    """Explain rounded and suppressed numbers, with the scope and the source of the policy."""
+    policy = edition.policy
+    signs = [] if policy.exact else [TEXT("reading.number")]
+    if policy.small:
+        sign, below = f"**{escape(policy.small['shown'])}**", int(policy.small["below"])
+        zero = f" {TEXT('reading.zero_small')}" if policy.given.get("zero") == "small" else ""
+        signs.append(TEXT("reading.small", sign=sign, below=below) + zero)
+    if not policy.exact:
+        signs.append(TEXT("reading.suppressed", sign=f"**{SUPPRESSED}**"))
+    signs.append(TEXT("reading.blank"))
+    notes = [] if policy.exact else [TEXT("reading.rates"), TEXT("reading.sums")]
+    source = TEXT(
+        "reading.policy", title=whole(policy.title), version=escape(policy.version), source=whole(policy.source)
+    )
+    return block(
+        "reading",
+        f"{TEXT('reading.lead')} {TEXT('rounded.exact') if policy.exact else TEXT('rounded.other')}",
+        f"{whole(policy.scope)} {source}",
+        items(signs),
+        " ".join([*notes, TEXT("reading.not_risk")]),
+    )

@@ -1,0 +1,141 @@
+"""Show what an edition has of the file on its own, matching, cut points and limits (METHODS §11)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from reident.report.edition.reading import Edition
+from reident.report.edition.tables import counts
+from reident.report.edition.wording import shown, without_repeats
+from reident.report.layout import Column, paragraphs, part, table
+from reident.report.sentences import Sentences
+from reident.report.wording import declared, escape, number
+
+TEXT = Sentences("edition-tables")
+CLASSES = (2, 3, 5)
+"""Sizes of a combination of values below which records are counted."""
+
+MATCHES = {"matches_from": "", "matches_to": ""}
+"""Labels by which the lines of one scenario and file differ."""
+
+RATES = "rate"
+"""The end of the name of a limit on a rate, before `_at_most`."""
+
+
+@part("file.csv")
+def file(edition: Edition) -> str:
+    """Return how many records of the released file have a rare combination of values."""
+    lines = edition.tables["file.csv"]
+    words = TEXT.group("file.conventions")
+    names = [words.get(line["convention"]) or escape(line["convention"]) for line in lines]
+    columns = []
+    for k in CLASSES:
+        columns.append(Column(TEXT("heading.below", k=k), counts("records", lines, f"below_{k}").cells))
+        columns.append(
+            Column(TEXT("heading.share_below", k=k), shown(line.shares[f"share_below_{k}"] for line in lines))
+        )
+    return paragraphs(
+        TEXT("file.text"),
+        table(
+            TEXT("file.caption"),
+            Column(TEXT("heading.convention"), names, "l", "1fr"),
+            counts("records", lines, "n_records"),
+            *columns,
+        ),
+    )
+
+
+@part("matching.csv")
+def matching(edition: Edition) -> str:
+    """Return how often a record's own synthetic record is among the matches."""
+    lines = edition.tables["matching.csv"]
+    names = [escape(line["scenario"]) for line in lines]
+    files = [line["file"] for line in lines]
+    several = len(set(files)) > 1
+    first = [at == 0 or lines[at - 1].labels | MATCHES != line.labels | MATCHES for at, line in enumerate(lines)]
+    of_file = [escape(file) if new else "" for file, new in zip(files, first, strict=True)]
+    return paragraphs(
+        TEXT("matching.text"),
+        table(
+            TEXT("matching.caption"),
+            Column(TEXT("heading.scenario"), without_repeats(names), "l", "1fr"),
+            *([Column(TEXT("heading.file"), of_file, "l")] if several else []),
+            Column(TEXT("heading.matches"), [_matches(line["matches_from"], line["matches_to"]) for line in lines]),
+            counts("targets", lines, "n_targets"),
+            counts("own", lines, "n_own"),
+            Column(TEXT("heading.share_own"), shown(line.shares["share_own"] for line in lines)),
+            kind="compact" if len(lines) > 20 else "",
+        ),
+    )
+
+
+def _matches(low: str, high: str) -> str:
+    """Return a class of numbers of matches in words."""
+    if not high:
+        return TEXT("matching.matches.open", low=low)
+    if low == high:
+        return TEXT("matching.matches.none") if low == "0" else low
+    return TEXT("matching.matches.range", low=low, high=high)
+
+
+@part("cut-points.csv")
+def cut_points(edition: Edition) -> str:
+    """Return the rounded cut points of the whole file."""
+    lines = edition.tables["cut-points.csv"]
+    variables = [escape(line["variable"]) for line in lines]
+    files = [line["file"] for line in lines]
+    return paragraphs(
+        TEXT("cut_points.text"),
+        table(
+            TEXT("cut_points.caption"),
+            Column(TEXT("heading.variable"), without_repeats(variables), "l", "1fr"),
+            *([Column(TEXT("heading.file"), [escape(file) for file in files], "l")] if len(set(files)) > 1 else []),
+            Column(TEXT("heading.bin"), [escape(line["bin"]) for line in lines], "r", "1fr"),
+            Column(TEXT("heading.above"), [_point(line["above"]) for line in lines], "r", "1fr"),
+            Column(TEXT("heading.up_to"), [_point(line["up_to"]) for line in lines], "r", "1fr"),
+            kind="compact" if len(lines) > 20 else "",
+        ),
+    )
+
+
+def _point(text: str) -> str:
+    """Return a cut point with its digits as published, and a sign that is set as one."""
+    return f"{Decimal(text):,f}".replace("-", "\u2212") if text else ""
+
+
+@part("limits.csv")
+def limits(edition: Edition) -> str:
+    """Return the limits that the study declares, with the outcomes that published numbers decide."""
+    lines = edition.tables["limits.csv"]
+    about, names, outcomes = (TEXT.group(f"limits.{name}") for name in ("about", "names", "outcomes"))
+    metrics = edition.record["metrics"]
+    scopes = [about.get(line["about"]) or escape(line["about"]) for line in lines]
+    return paragraphs(
+        TEXT("limits.text"),
+        table(
+            TEXT("limits.caption"),
+            *([Column(TEXT("heading.about"), without_repeats(scopes), "l")] if len(set(scopes)) > 1 else []),
+            Column(
+                TEXT("heading.limit"),
+                [names.get(line["limit"]) or escape(line["limit"].replace("_", " ")) for line in lines],
+                "l",
+                "1fr",
+            ),
+            Column(
+                TEXT("heading.of"),
+                [escape(metrics.get(line["metric"], line["metric"])) if line["metric"] else "" for line in lines],
+                "l",
+            ),
+            Column(TEXT("heading.bound"), [_bound(line["limit"], line["bound"]) for line in lines]),
+            Column(TEXT("heading.outcome"), [outcomes[line["outcome"]] for line in lines], "l"),
+        ),
+    )
+
+
+def _bound(limit: str, text: str) -> str:
+    """Return a limit as a percentage where it is one on a rate."""
+    if not text:
+        return ""
+    if RATES in limit or limit.startswith("reach"):
+        return declared(float(text))
+    return number(float(text))

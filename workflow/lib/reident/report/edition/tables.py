@@ -1,0 +1,238 @@
+"""Show the rates of an edition: by metric, stratum, rank limit and variant, before protection, and of clusters.
+
+METHODS §11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from reident.report.edition.reading import Edition, Line
+from reident.report.edition.wording import cell, labels_of, records, shown, span
+from reident.report.layout import Column, block, items, paragraphs, part, table
+from reident.report.sentences import Sentences
+from reident.report.wording import NO_BREAK, declared, escape, listed
+
+TEXT = Sentences("edition-tables")
+RATES = ("suspected_rate", "confirmed_rate", "conditional_rate")
+KNOWN_METRICS = frozenset({"unicity", "taxicab", "euclidean", "adhoc", "winkler"})
+MAX_STRATA = 60
+"""Strata that a table shows."""
+
+
+def counts(name: str, lines: Iterable[Line], column: str, width: str = "auto") -> Column:
+    """Return the column of a count."""
+    return Column(TEXT(f"heading.{name}"), [cell(line.counts[column]) for line in lines], "r", width)
+
+
+def rates(lines: Sequence[Line], *columns: str) -> list[Column]:
+    """Return the columns of rates."""
+    return [
+        Column(TEXT(f"heading.{column}"), shown(line.shares[column] for line in lines)) for column in columns
+    ]
+
+
+@part("attack.csv")
+def by_metric(edition: Edition) -> str:
+    """Return the main table: suspected and confirmed records and their rates, by metric."""
+    lines = list(edition.whole.values())
+    interval = [span(line.shares["conditional_low"], line.shares["conditional_high"]) for line in lines]
+    heading = TEXT("heading.interval", level=declared(float(edition.record["level"])))
+    return table(
+        TEXT("metrics.caption", records=records(edition, lines[0].counts["n_puf"])),
+        Column(TEXT("heading.metric"), _metrics(edition, edition.whole), "l", "1fr"),
+        counts("suspected", lines, "n_suspected"),
+        counts("confirmed", lines, "n_confirmed"),
+        *rates(lines, *RATES),
+        *([Column(heading, interval)] if any(interval) else []),
+    )
+
+
+def _metrics(edition: Edition, metrics: Iterable[str]) -> list[str]:
+    return [f"**{escape(edition.metrics[metric])}**" for metric in metrics]
+
+
+@part("attack.csv")
+def meaning(edition: Edition) -> str:
+    """Return what the rates and the metrics mean, a line each."""
+    lines = edition.whole.values()
+    interval = any(line.shares["conditional_low"].text for line in lines)
+    each = [
+        TEXT(f"metrics.each.{metric}", title=escape(edition.metrics[metric]))
+        for metric in edition.whole
+        if metric in KNOWN_METRICS
+    ]
+    return block(
+        "reading",
+        TEXT("metrics.rates") + (f" {TEXT('metrics.interval')}" if interval else ""),
+        *([TEXT("metrics.lead"), items(each)] if each else []),
+    )
+
+
+@part("attack.csv")
+def claims(edition: Edition) -> str | None:
+    """Return the table of ambiguous records and of single candidates, by metric."""
+    lines = list(edition.whole.values())
+    columns = ("n_ambiguous", "n_single", "n_single_confirmed")
+    if not any(line.counts[column].text for line in lines for column in columns):
+        return None
+    return paragraphs(
+        TEXT("metrics.claim_words"),
+        table(
+            TEXT("metrics.claims"),
+            Column(TEXT("heading.metric"), _metrics(edition, edition.whole), "l", "1fr"),
+            counts("ambiguous", lines, "n_ambiguous"),
+            counts("single", lines, "n_single"),
+            counts("single_confirmed", lines, "n_single_confirmed"),
+            *rates(lines, "single_rate"),
+        ),
+    )
+
+
+@part("attack.csv")
+def strata(edition: Edition) -> str | None:
+    """Say why rates are shown by stratum."""
+    return TEXT("strata.text") if edition.strata else None
+
+
+@part("attack.csv")
+def by_stratum(edition: Edition) -> str | None:
+    """Return two tables by stratum and metric: the conditional rates, and the counts they are made from."""
+    labels = edition.strata[:MAX_STRATA]
+    if not labels:
+        return None
+    lines = {metric: edition.stratum(metric) for metric in edition.whole}
+    names = listed([escape(name) for name in edition.record["strata"]]) or TEXT("heading.stratum")
+    first = Column(names, [escape(label) for label in labels], "l", "2fr")
+    sizes = [
+        next((cell(own[label].counts["n_puf"]) for own in lines.values() if label in own), "")
+        for label in labels
+    ]
+    total = len(edition.strata)
+    return paragraphs(
+        TEXT("strata.more", shown=MAX_STRATA, total=total) if total > MAX_STRATA else None,
+        _side_by_side(edition, "strata", (first, Column(TEXT("heading.records"), sizes, "r", "1fr")), labels, lines),
+    )
+
+
+@part("attack.csv")
+def by_rank_limit(edition: Edition) -> str | None:
+    """Return two tables by rank limit and metric: the conditional rates, and the counts they are made from."""
+    limits = sorted({limit for lines in edition.rank_limits.values() for limit in lines})
+    if not limits:
+        return None
+    first = Column(TEXT("heading.rank_limit"), [str(limit) for limit in limits], "l", "1fr")
+    return _side_by_side(edition, "rank_limit", (first,), limits, edition.rank_limits)
+
+
+@part("attack.csv")
+def rank_limit(edition: Edition) -> str | None:
+    """Say what the rank limit is."""
+    return TEXT("rank_limit.text", limit=int(edition.record["rank_limit"])) if edition.rank_limits else None
+
+
+Label = TypeVar("Label")
+
+
+def _side_by_side(
+    edition: Edition,
+    key: str,
+    first: tuple[Column, ...],
+    labels: Sequence[Label],
+    lines: Mapping[str, Mapping[Label, Line]],
+) -> str:
+    """Return two tables with a column for each metric: conditional rates, and confirmed / suspected records."""
+    kind = "compact" if len(labels) > 12 or len(lines) > 4 else ""
+    names = {metric: escape(edition.metrics[metric]) for metric in lines}
+    by_rate = [Column(names[metric], [_rate(own.get(label)) for label in labels], "r", "1fr") for metric, own in lines.items()]
+    by_count = [Column(names[metric], [_pair(own.get(label)) for label in labels], "r", "1fr") for metric, own in lines.items()]
+    published = any(any(column.cells) for column in by_rate)
+    return paragraphs(
+        table(TEXT(f"{key}.counts"), *first, *by_count, kind=kind),
+        table(TEXT(f"{key}.rates"), first[0], *by_rate, kind=kind) if published else TEXT(f"{key}.hidden"),
+    )
+
+
+def _rate(line: Line | None) -> str:
+    return shown([line.shares["conditional_rate"]])[0] if line else ""
+
+
+def _pair(line: Line | None) -> str:
+    """Return the confirmed and the suspected records of a line; empty where neither is published."""
+    if line is None:
+        return ""
+    both = [cell(line.counts[column]) for column in ("n_confirmed", "n_suspected")]
+    return TEXT("pair", part=both[0], whole=both[1]).replace(" ", NO_BREAK) if any(both) else ""
+
+
+def _rates(caption: str, first: Column, lines: list[Line]) -> str:
+    """Return a table of counts and rates."""
+    return table(
+        caption,
+        first,
+        counts("suspected", lines, "n_suspected"),
+        counts("confirmed", lines, "n_confirmed"),
+        *rates(lines, *RATES),
+        kind="compact" if len(lines) > 10 else "",
+    )
+
+
+@part("attack.csv")
+def before(edition: Edition) -> str | None:
+    """Return the rates before and after protection, by metric."""
+    metrics = [metric for metric in edition.whole if metric in edition.before]
+    if not metrics:
+        return None
+    lines = [file[metric] for metric in metrics for file in (edition.before, edition.whole)]
+    names = [text for metric in metrics for text in (f"**{escape(edition.metrics[metric])}**", "")]
+    files = [TEXT("heading.before"), TEXT("heading.released")] * len(metrics)
+    caption = TEXT("before.caption")
+    return paragraphs(
+        TEXT("before.text"),
+        table(
+            caption,
+            Column(TEXT("heading.metric"), names, "l"),
+            Column(TEXT("heading.file"), files, "l", "1fr"),
+            counts("suspected", lines, "n_suspected"),
+            counts("confirmed", lines, "n_confirmed"),
+            *rates(lines, *RATES),
+        ),
+    )
+
+
+@part("attack.csv")
+def variants(edition: Edition) -> str | None:
+    """Return the rates by variant, one table per metric."""
+    if not edition.variants:
+        return None
+    names = edition.record["variants"]
+    tables = [TEXT("variants.text")]
+    for metric, declared_line in edition.whole.items():
+        own = {variant: lines[metric] for variant, lines in edition.variants.items() if metric in lines}
+        if own:
+            labels = [labels_of(names.get(variant, variant)) for variant in own]
+            caption = TEXT("variants.caption", metric=escape(edition.metrics[metric]))
+            first = Column(TEXT("heading.variant"), [f"**{TEXT('variants.declared')}**", *labels], "l", "1fr")
+            tables.append(_rates(caption, first, [declared_line, *own.values()]))
+    return paragraphs(*tables)
+
+
+@part("clusters.csv")
+def clusters(edition: Edition) -> str | None:
+    """Return the rates of clusters of the whole file, by metric."""
+    lines = [line for line in edition.tables["clusters.csv"] if line["stratum"] == "ALL"]
+    if not lines:
+        return None
+    names = [f"**{escape(edition.record['metrics'].get(line['metric'], line['metric']))}**" for line in lines]
+    return paragraphs(
+        TEXT("clusters.text"),
+        table(
+            TEXT("clusters.caption"),
+            Column(TEXT("heading.metric"), names, "l", "1fr"),
+            counts("clusters", lines, "n_clusters"),
+            counts("suspected", lines, "n_suspected"),
+            counts("confirmed", lines, "n_confirmed"),
+            *rates(lines, *RATES),
+        ),
+    )

@@ -1,0 +1,128 @@
+"""Format published numbers, and say them in words that rounding does not make misleading (METHODS §11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+from reident.report.edition.reading import Count, Edition, Share
+from reident.report.sentences import Sentences
+from reident.report.wording import NO_BREAK, escape, listed
+
+TEXT = Sentences("edition-words")
+
+MAX_UNCERTAINTY = 0.1
+"""Width of what rounding leaves open about a rate, beyond which no sentence gives the rate."""
+
+
+def separated(text: str) -> str:
+    """Return digits with thousands separators: ``12,300``."""
+    return f"{int(text):,}"
+
+
+def cell(count: Count) -> str:
+    """Return a count for a cell of a table: with separators, or the sign that stands for it."""
+    return separated(count.text) if count.value is not None else escape(count.text) if count.text else ""
+
+
+def hundred(text: str) -> str:
+    """Return a published fraction as a percentage with the digits of the policy, without the sign.
+
+    Examples
+    --------
+    >>> hundred("0.163"), hundred("0.05"), hundred("1.000"), hundred("")
+    ('16.3', '5', '100.0', '')
+    """
+    return f"{Decimal(text).scaleb(2):f}" if text else ""
+
+
+def percent(share: Share) -> str:
+    """Return a share with its sign for sentences, or say that it is not shown."""
+    return f"{hundred(share.text)}{NO_BREAK}%" if share.text else TEXT("not_shown")
+
+
+def span(low: Share, high: Share) -> str:
+    """Return an interval for a cell; empty where it is not published."""
+    return f"{hundred(low.text)} – {hundred(high.text)}" if low.text and high.text else ""
+
+
+def in_words(value: float) -> str:
+    """Return a share in words that promise no more than it says: ``about 1 in 6``.
+
+    Parameters
+    ----------
+    value : float
+        A published share in [0, 1].
+
+    Examples
+    --------
+    >>> [in_words(value) for value in (0.166, 0.43, 0.5, 0.45, 0.024, 0.972)]
+    ['about 1 in 6', 'about 4 in 10', 'about 1 in 2', 'between 4 and 5 in 10', 'about 1 in 40', 'more than 9 in 10']
+    """
+    if value in {0, 1}:
+        return TEXT("all") if value else TEXT("none")
+    if value < LEAST:
+        return TEXT("below", n=round(1 / LEAST))
+    if value > 1 - _TENTH / 2:
+        return TEXT("above")
+    part, of = min(_FRACTIONS, key=lambda fraction: (abs(fraction[0] / fraction[1] - value), fraction[1]))
+    if abs(part / of - value) <= (_NEAR if value >= _TENTH else value / 6):
+        return TEXT("in", n=part, of=of)
+    low = int(value / _TENTH)
+    return TEXT("between", low=low, high=low + 1)
+
+
+LEAST = 0.001
+_TENTH, _NEAR = 0.1, 0.031
+_FRACTIONS = (
+    *((1, of) for of in (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200, 300, 500, 700, 1000)),
+    *((part, 10) for part in range(3, 10)),
+    *((2, 3), (3, 4), (2, 5), (3, 5), (4, 5)),
+)  # fmt: skip
+"""Fractions that are easily understood."""
+
+
+def records(edition: Edition, count: Count, noun: str = "record") -> str:
+    """Return a count with its noun in words: ``about 1,200 records``, ``fewer than 15 records``.
+
+    Parameters
+    ----------
+    noun : str
+        In the singular; its plural ends in s.
+    """
+    if count.value == 1 and edition.policy.exact:
+        return TEXT("one", noun=noun)
+    if count.value is not None:
+        key = "exact" if edition.policy.exact else "about"
+        return TEXT(f"count.{key}", count=separated(count.text), noun=f"{noun}s")
+    if count.kind == "small":
+        return TEXT("count.small", below=int(edition.policy.small["below"]), noun=f"{noun}s")
+    return TEXT("count.hidden", noun=f"{noun}s")
+
+
+def precise(edition: Edition, part: Count, whole: Count) -> bool:
+    """Return whether rounding leaves the rate of two published counts certain enough to be said in words."""
+    if part.value is None or whole.value is None or not whole.value:
+        return False
+    off, of = edition.policy.margin(part.value), edition.policy.margin(whole.value)
+    low = max(0, part.value - off) / (whole.value + of)
+    high = min(1.0, (part.value + off) / max(1, whole.value - of))
+    return high - low <= MAX_UNCERTAINTY
+
+
+def labels_of(labels: Any) -> str:
+    """Return the labels of a variant, which the record has as text or by the name of the setting, in Markdown."""
+    if isinstance(labels, Mapping):
+        return listed([f"{escape(name)} {escape(value)}" for name, value in labels.items()])
+    return listed([escape(label) for label in labels]) if isinstance(labels, list) else escape(labels)
+
+
+def shown(shares: Iterable[Share]) -> list[str]:
+    """Return a column of percentages without the sign, empty where a share is not published."""
+    return [hundred(share.text) for share in shares]
+
+
+def without_repeats(labels: Sequence[str]) -> list[str]:
+    """Return the labels of a table's lines, empty where the line above has the same one."""
+    return [label if at == 0 or labels[at - 1] != label else "" for at, label in enumerate(labels)]
