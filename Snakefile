@@ -28,19 +28,21 @@ include: "workflow/rules/matching.smk"
 include: "workflow/rules/compare.smk"
 include: "workflow/rules/filerisk.smk"
 include: "workflow/rules/verdict.smk"
+include: "workflow/rules/release.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/check.smk"
 include: "workflow/rules/archive.smk"
 
 
 rule all:
-    """The disclosure review of every study of the run, which compares its variants."""
+    """The disclosure review of every study of the run, which compares its variants, and its releasable edition."""
     default_target: True
     input:
         expand("reports/{study}/disclosure-review.{kind}", study=FAMILIES, kind=["html", "pdf"]),
         expand(
             "results/{study}/{made}", study=FAMILIES, made=["disclosure-review.ipynb", "ledger/report.json"]
         ),
+        expand("reports/{study}/releasable/edition.{kind}", study=PLAN.releasable, kind=["html", "pdf"]),
 
 
 localrules:

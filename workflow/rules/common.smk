@@ -31,6 +31,7 @@ from reident.ledger import check, conclusion, confidentiality, runs, stale
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import configuration, release, scheduler, steps
 from reident.pipeline.digests import sha256
+from reident.pipeline.family import notebooks
 from reident.pipeline.plan import LARGE_SHARD, Plan, check_files, is_large, load_families
 
 
@@ -62,6 +63,7 @@ def shard_table(study):
 
 
 PLAN = Plan(FAMILIES, NOTEBOOK, shard_table)
+EDITION = notebooks(NOTEBOOK)["edition_notebook"]
 
 
 @cache

@@ -41,7 +41,7 @@ rule release:
 rule edition:
     """Make the releasable edition from the published tables alone."""
     input:
-        unpack(PLAN.edition_sources),
+        unpack(PLAN.chain_sources),
         study=ancient(PLAN.study_file),
         attack="results/{study}/release/attack.csv",
         clusters="results/{study}/release/clusters.csv",
@@ -50,7 +50,7 @@ rule edition:
         cut_points="results/{study}/release/cut-points.csv",
         limits="results/{study}/release/limits.csv",
         record="results/{study}/release/release.json",
-        notebook=str(EDITION),
+        edition_notebook=str(EDITION),
     output:
         notebook="results/{study}/releasable.ipynb",
         html=report(

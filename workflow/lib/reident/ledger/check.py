@@ -172,7 +172,7 @@ def _walk(members: Family, root: Path, notebook: Path) -> _Found:
     """Return what holds and what does not, of the study and of its variants."""
     found = _Found(root, notebook)
     for member in _with_reference(members):
-        files = family.sources(member.study, members.path) | {"notebook": notebook}
+        files = family.sources(member.study, members.path) | family.notebooks(notebook)
         ends = _ends(found, member, root)
         for entry in found.chain.walk(partial(members.known_digest, member.place), ends, files):
             found.use(entry)

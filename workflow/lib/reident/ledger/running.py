@@ -113,6 +113,14 @@ class Step:
         (path,) = self.inputs[name]
         return path
 
+    @property
+    def closed(self) -> tuple[Path, ...]:
+        """What a step that only publishes must not open: all results, the study file and its sources."""
+        sources = [
+            path for name, paths in self.inputs.items() if name.startswith("source_") for path in paths
+        ]
+        return self.root.parent, self.path("study"), *sources
+
     def read(self, name: str) -> pa.Table | pd.DataFrame | str:
         """Return a named input: a Parquet table, a CSV table (text, counts as integers), or text."""
         return read(self.path(name))

@@ -300,6 +300,17 @@ def check_files(members: list[Member], path: Path) -> None:
             raise InputError(f"{error} (variant {member.variant})" if member.place else str(error)) from None
 
 
+def notebooks(report: Path) -> dict[str, Path]:
+    """Return what the report and the releasable edition are made from, by the names of the inputs.
+
+    Parameters
+    ----------
+    report : pathlib.Path
+        The notebook of the report, beside which the other one is.
+    """
+    return {"notebook": report, "edition_notebook": report.with_name("releasable.ipynb")}
+
+
 def sources(study: Study, path: Path) -> dict[str, Path]:
     """Return the declared files that a study reads, by side: those of data, and those of :func:`settings_files`."""
     files = {side: path.parent / file.path for side, file in study.sources.items() if side not in study.made}

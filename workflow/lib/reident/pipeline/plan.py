@@ -123,6 +123,11 @@ class Plan:
         members, place = self.family(wildcards.study)
         return members.at(place)
 
+    @property
+    def releasable(self) -> list[str]:
+        """The studies of the run that have a releasable edition."""
+        return [name for name, members in self.families.items() if members.study.release is not None]
+
     def study_file(self, wildcards: Any) -> str:
         """Return the study file."""
         return str(self.family(wildcards.study)[0].path)
@@ -151,7 +156,7 @@ class Plan:
         return {
             place: (
                 partial(members.known_digest, place),
-                family.sources(members.at(place), members.path) | {"notebook": self.notebook},
+                family.sources(members.at(place), members.path) | family.notebooks(self.notebook),
             )
             for place in places
             if members.has(place)
@@ -223,12 +228,29 @@ class Plan:
 
     def reported(self, wildcards: Any) -> dict[str, Any]:
         """Return what the report shows and the sources that it depends on; it reads no other table."""
-        study, folder = self.study(wildcards), RESULTS / wildcards.study
-        tables = steps.reported_tables(study)
+        folder, tables = RESULTS / wildcards.study, steps.reported_tables(self.study(wildcards))
+        results = {name: [f"{folder}/{path}" for path in paths] for name, paths in tables.items()}
+        return self.chain_sources(wildcards) | results
+
+    def released(self, wildcards: Any) -> dict[str, Any]:
+        """Return the tables whose numbers are in the releasable edition, and all sources of the study.
+
+        The policy and the earlier editions, which the step itself reads, have the names of their sides.
+        """
+        folder, rounding_files = RESULTS / wildcards.study, self.rounding(wildcards)
+        tables = [f"{folder}/{path}" for path in steps.released_tables(self.study(wildcards))]
+        sources = self.chain_sources(wildcards)
+        behind = {
+            name: path for name, path in sources.items() if name.removeprefix("source_") not in rounding_files
+        }
+        return behind | rounding_files | {"tables": tables}
+
+    def chain_sources(self, wildcards: Any) -> dict[str, str]:
+        """Return every source of a study, its settings files too, by which a step checks the chain before it."""
+        study = self.study(wildcards)
         settings = family.settings_files(study, Path(self.study_file(wildcards)))
         files = {f"source_{side}": str(path) for side, path in settings.items()}
-        results = {name: [f"{folder}/{path}" for path in paths] for name, paths in tables.items()}
-        return self._sides(study.sources, wildcards, "source_") | files | results
+        return self._sides(study.sources, wildcards, "source_") | files
 
     # Sources
 

@@ -92,7 +92,9 @@ def defined(value: float | None) -> TypeGuard[float]:
     """Return whether a number is neither None nor missing."""
     try:
         return value is not None and bool(value == value)  # noqa: PLR0124 - only NaN differs from itself
-    except TypeError:  # NA of pandas, whose truth is not defined; pandas is not imported for a page without it
+    except (
+        TypeError
+    ):  # NA of pandas, whose truth is not defined; pandas is not imported for a page without it
         return False
 
 

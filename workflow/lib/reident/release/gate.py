@@ -1,0 +1,249 @@
+"""The gate of the releasable edition: typed tables in, published tables out, and nothing beside them (METHODS §11).
+
+Exact counts end here: what passes depends on what is published of each count, and on what the public knows, alone.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from reident.pipeline import release as versions
+from reident.pipeline.parts import Releasing
+from reident.pipeline.steps import declared
+from reident.pipeline.tables import RELEASE
+from reident.release import collect, outcomes, policies, published, suppression
+from reident.release.cells import SUPPRESSED, Cell, Published
+from reident.release.collect import Naming, Typed
+from reident.release.facts import Facts, Limit
+from reident.release.relations import relations
+from reident.sections.release import Policy
+
+KNOWN = {"puf": "n_puf", "eif": "n_eif"}
+"""The count that who holds a file knows of each stratum."""
+
+EDITION = 1
+"""The version of the public files' form."""
+
+
+class Passed(NamedTuple):
+    """What leaves the gate: the published tables and the record of the rules; and the audit, which stays.
+
+    Attributes
+    ----------
+    tables : dict of pandas.DataFrame
+        By the names of the step's outputs.
+    record : str
+        JSON.
+    audit : pandas.DataFrame
+        One line per count of the edition.
+    """
+
+    tables: dict[str, pd.DataFrame]
+    record: str
+    audit: pd.DataFrame
+
+
+def let_pass(part: Releasing, policy: Policy, results: Mapping[Path, pd.DataFrame]) -> Passed:
+    """Round, audit and suppress the numbers of a study (METHODS §11).
+
+    Parameters
+    ----------
+    part : Releasing
+    policy : Policy
+    results : mapping of pandas.DataFrame
+        The tables whose numbers are in the edition, by their path; in the declared types.
+
+    Raises
+    ------
+    InputError
+        For a table or a column that does not say how it leaves, or two tables that contradict each other.
+    """
+    tables = _Tables(part, results)
+    counts = tables.counts()
+    rounded = {
+        cell: policies.publish(policy, count, _name(cell), part.seed) for cell, count in counts.items()
+    }
+    limits = outcomes.of(
+        tables.lines("verdict/limits.csv"), rounded, _rank_limits(part), by_estimate=part.by_estimate
+    )
+    known = {cell: count for cell, count in counts.items() if _is_known(cell, part)}
+    audited = suppression.protect(
+        rounded, relations(rounded, facts(part, tables.strata, limits)), known, _required(policy)
+    )
+    shown = {cell: _shown(cell, rounded, audited) for cell in rounded}
+    return Passed(
+        tables.published(published.Rounded(shown, policy, part.level), limits),
+        record(part, policy, shown),
+        audit(shown, audited, known),
+    )
+
+
+class _Tables:
+    """The tables of a study before the gate."""
+
+    def __init__(self, part: Releasing, results: Mapping[Path, pd.DataFrame]) -> None:
+        self.part = part
+        self.naming = Naming(part.strata, part.varied, frozenset(part.ranked), part.max_pairs)
+        self.typed = [Typed(*_declared(path, frame)) for path, frame in results.items()]
+        manifest = self._find("strata/manifest.csv")
+        self.strata = {} if manifest is None else collect.stratum_labels(manifest.frame, self.naming)
+
+    def _find(self, path: str) -> Typed | None:
+        return next((typed for typed in self.typed if typed.table.path == path), None)
+
+    def counts(self) -> dict[Cell, int]:
+        """Return every count of the edition; checks each column of each table."""
+        for typed in self.typed:
+            collect.checked(typed, self.naming)
+        return collect.counts(self.typed, self.naming, self.strata)
+
+    def lines(self, path: str) -> pd.DataFrame:
+        """Return the lines and columns of a table that may leave; empty where the study has no such table."""
+        typed = self._find(path)
+        return pd.DataFrame() if typed is None else collect.checked(typed, self.naming)
+
+    def published(self, rounded: published.Rounded, limits: list[Limit]) -> dict[str, pd.DataFrame]:
+        """Return the tables of the edition."""
+        metrics = [name for name, _ in self.part.metrics]
+        strata = list(self.strata.values())
+        return {
+            "attack": published.attack(rounded, metrics, strata),
+            "clusters": published.clusters(rounded, metrics, strata),
+            "file": published.file(rounded),
+            "matching": published.matching(rounded),
+            "cut_points": published.cut_points(self.lines("binned/cutpoints.csv"), rounded, self.strata),
+            "limits": outcomes.table(self.lines("verdict/limits.csv"), limits),
+        }
+
+
+def _declared(path: Path, frame: pd.DataFrame) -> tuple[Any, pd.DataFrame, dict[str, str]]:
+    table, wildcards = declared(path)
+    return table, frame, {name: value for name, value in wildcards.items() if name == "metric"}
+
+
+def _name(cell: Cell) -> str:
+    """Return what random rounding knows a count by: counts of one thing that are equal are published alike."""
+    return json.dumps(cell._replace(variant="", rank_limit=0), ensure_ascii=False, separators=(",", ":"))
+
+
+def _rank_limits(part: Releasing) -> dict[str, int]:
+    """Return the rank limit in force by metric, 0 where there is none."""
+    return {name: part.max_pairs if name in part.ranked else 0 for name, _ in part.metrics}
+
+
+def _is_known(cell: Cell, part: Releasing) -> bool:
+    return any(cell.quantity == KNOWN[file] for file in part.known)
+
+
+def _required(policy: Policy) -> suppression.Required:
+    """Return the width that the policy asks for, of each count."""
+
+    def width(_: Cell, count: Published) -> float:
+        share = policy.protect.small if count.value is None else policy.protect.rounded
+        return math.floor(share * (count.high - count.low))
+
+    return width
+
+
+def _shown(cell: Cell, rounded: Mapping[Cell, Published], audited: suppression.Protected) -> Published:
+    return policies.WITHHELD if cell in audited.suppressed else rounded[cell]
+
+
+def facts(part: Releasing, strata: Mapping[str, str], limits: list[Limit]) -> Facts:
+    """Return what the public knows of the study beside its counts.
+
+    Parameters
+    ----------
+    part : Releasing
+    strata : mapping
+        The label of each stratum.
+    limits : list of Limit
+        The limits whose outcome is published.
+    """
+    return Facts(
+        strata=tuple(strata.values()),
+        stratified=bool(part.strata),
+        unranked=frozenset(name for name, _ in part.metrics) - frozenset(part.ranked),
+        one_candidate=frozenset(
+            (variant, metric) for metric in part.one_candidate for variant in ("", *part.alike.files)
+        ),
+        same_files=frozenset(part.alike.files),
+        same_attack=frozenset(part.alike.attacks),
+        file_is_puf=part.file_is_puf,
+        nested_scenarios=part.nested_scenarios,
+        limits=tuple(limits),
+    )
+
+
+def record(
+    part: Releasing, policy: Policy, shown: Mapping[Cell, Published], after: Sequence[Mapping[str, Any]] = ()
+) -> str:
+    """Return the record of the rules that were applied, as JSON: no digest, no path, no count but of counts.
+
+    Parameters
+    ----------
+    part : Releasing
+    policy : Policy
+    shown : mapping of Published
+        What is published of every count.
+    after : sequence of mapping
+        The title and the date of each earlier edition.
+    """
+    statuses = [_status(count) for count in shown.values()]
+    heading = part.heading
+    content = {
+        "study": part.study,
+        "title": heading.title,
+        "agency": heading.agency,
+        "date": heading.date.isoformat() if heading.date else None,
+        "edition": EDITION,
+        "reident": versions.recorded()["version"],
+        "policy": policy.model_dump(mode="json"),
+        "known": list(part.known),
+        "level": part.level,
+        "rank_limit": part.max_pairs,
+        "metrics": dict(part.metrics),
+        "strata": list(part.strata),
+        "variables": list(part.linking_variables),
+        "variants": {name: dict(labels) for name, labels in part.variants.items()},
+        "counts": {name: statuses.count(name) for name in ("exact", "rounded", "small", "suppressed")},
+        "after": list(after),
+    }
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def _status(count: Published) -> str:
+    """Return what was done to a count."""
+    if count.text == SUPPRESSED:
+        return "suppressed"
+    if count.value is None:
+        return "small"
+    return "exact" if count.low == count.high else "rounded"
+
+
+def audit(
+    shown: Mapping[Cell, Published], audited: suppression.Protected, known: Mapping[Cell, int]
+) -> pd.DataFrame:
+    """Return what can be derived of each count of the edition, in sorted order.
+
+    Parameters
+    ----------
+    shown : mapping of Published
+        What is published of every count.
+    audited : Protected
+    known : mapping of int
+        What the public can count.
+    """
+    rows = []
+    for cell in sorted(shown):
+        found, count = audited.audit[cell], shown[cell]
+        status = "public" if cell in known else _status(count)
+        rows.append([*cell, count.text, status, found.required, found.width.proven])
+    names = next(table.columns for table in RELEASE if table.output == "audit")
+    return pd.DataFrame(rows, columns=[column.name for column in names])

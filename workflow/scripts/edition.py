@@ -1,0 +1,15 @@
+"""Adapter of the rule `edition`."""
+
+import nbformat
+from reident import ledger
+from reident.report.edition import make
+
+with ledger.step(snakemake) as step:
+    step.check_chain()
+    published = [name for name in step.outputs if name in step.inputs]
+    made = make.make(step.path("record").parent, step.path("edition_notebook"), closed=step.closed)
+    step.write("notebook", nbformat.writes(made.notebook))
+    for name, content in made.pages._asdict().items():
+        step.write(name, content)
+    for name in published:
+        step.write(name, step.path(name).read_bytes())
