@@ -25,8 +25,8 @@ PASSES = 60
 PART = 3000
 """Counts that are solved at once, about; larger systems are solved in parts."""
 
-ROUNDS = 6
-"""Objectives with random signs, each with its opposite, before counts are solved one by one."""
+ROUNDS = 2
+"""Objectives with random signs by quantity, and by cell, each with its opposite, before counts are solved singly."""
 
 
 class Width(NamedTuple):
@@ -108,14 +108,6 @@ class System:
         other.__dict__.update(self.__dict__, low=low, high=high)
         return other
 
-    def holds(self, points: np.ndarray) -> bool:
-        """Return whether a point of whole numbers (cells,) satisfies everything."""
-        if not ((points >= self.low) & (points <= self.high)).all():
-            return False
-        sums = self.matrix @ points
-        slack = TOLERANCE * np.maximum(1, abs(sums))
-        return bool(((sums >= self.row_low - slack) & (sums <= self.row_high + slack)).all())
-
 
 def propagate(system: System, passes: int = PASSES) -> tuple[np.ndarray, np.ndarray]:
     """Return bounds that every feasible point respects, drawn closer relation by relation; int64 (cells,) each.
@@ -149,7 +141,20 @@ def propagate(system: System, passes: int = PASSES) -> tuple[np.ndarray, np.ndar
     return low.astype(np.int64), high.astype(np.int64)
 
 
-def narrow(system: System, required: Mapping[Cell, int] | None = None) -> dict[Cell, Width]:
+def witness(system: System) -> np.ndarray:
+    """Return counts that satisfy a system, away from the ends of their intervals where that is cheap; int64 (cells,).
+
+    Raises
+    ------
+    ValueError
+        If no counts satisfy the system.
+    """
+    return _Search(system, None).point
+
+
+def narrow(
+    system: System, required: Mapping[Cell, int] | None = None, point: np.ndarray | None = None
+) -> dict[Cell, Width]:
     """Prove for every cell that its feasible interval is wide enough, or find the interval.
 
     Parameters
@@ -158,11 +163,14 @@ def narrow(system: System, required: Mapping[Cell, int] | None = None) -> dict[C
     required : mapping of int, optional
         The width that is asked for; a cell that is absent needs none. Without the mapping every interval is found
         exactly.
+    point : int64 (cells,), optional
+        Counts that satisfy the system, as :func:`witness` returns them.
 
     Returns
     -------
     dict of Width
-        Of every cell of the system. Where the proven width is less than the required one, the interval is exact.
+        Of every cell of the system. Where the proven width is less than the required one, the interval is exact, or in
+        a large system its outer bounds are closer than required.
 
     Raises
     ------
@@ -171,7 +179,7 @@ def narrow(system: System, required: Mapping[Cell, int] | None = None) -> dict[C
     """
     if not system.cells:
         return {}
-    search = _Search(system)
+    search = _Search(system, point)
     wanted = np.full(len(system.cells), np.iinfo(np.int64).max)
     if required is not None:
         wanted = np.array([required.get(cell, 0) for cell in system.cells], np.int64)
@@ -191,19 +199,24 @@ class _Search:
         The smallest and the largest count of a witness so far.
     """
 
-    def __init__(self, system: System) -> None:
+    def __init__(self, system: System, point: np.ndarray | None) -> None:
         self.low, self.high = propagate(system)
         self.system = system.with_bounds(self.low, self.high)
         self.by_column = system.matrix.tocsc()
         n = len(system.cells)
-        everything = Part(self.system, np.arange(n), None)
-        point = everything.solve(np.zeros(n))
+        self.everything = everything = Part(self.system, np.arange(n), None)
+        self.core = np.flatnonzero(system.group < 0)
+        if point is None and n > PART:
+            point = self._central()
+        if point is None:
+            point = everything.solve(np.zeros(n))
         if point is None:
             raise ValueError("the relations between the published counts contradict each other")
         self.point = point
         self.least, self.most = point.copy(), point.copy()
-        self.core = np.flatnonzero(system.group < 0)
+        self.quantity = np.unique([cell.quantity for cell in system.cells], return_inverse=True)[1]
         self.parts = [everything] if n <= PART else self._parts()
+        self.loose = [self._loose(part.own) for part in self.parts] if n > PART else []
 
     def _parts(self) -> list[Part]:
         """Return the strata in parts, each with all totals."""
@@ -217,32 +230,93 @@ class _Search:
             parts.append(self._part(own))
         return parts
 
+    def _central(self) -> np.ndarray | None:
+        """Return a witness whose totals are away from the ends of their intervals, so that strata can move both ways."""
+        box = Part(self.system, self.core, None, self.by_column).inner_box()
+        if box is None:
+            return None
+        low, high = self.low.copy(), self.high.copy()
+        low[self.core], high[self.core] = box
+        return Part(self.system.with_bounds(low, high), np.arange(len(low)), None).solve(np.zeros(len(low)))
+
+    def _loose(self, own: np.ndarray) -> Part:
+        """Return the strata of a part with the relations inside each stratum alone."""
+        part = Part(self.system, own[self.system.group[own] >= 0], None, self.by_column)
+        entries = np.repeat(np.arange(len(part.rows)), np.diff(part.matrix.indptr))
+        groups = self.system.group[part.own][part.matrix.indices]
+        first = np.full(len(part.rows), np.iinfo(np.int64).max)
+        last = np.full(len(part.rows), -1)
+        np.minimum.at(first, entries, groups)
+        np.maximum.at(last, entries, groups)
+        part.keep(np.flatnonzero(first == last))
+        return part
+
     def _part(self, own: np.ndarray) -> Part:
         return Part(self.system, own, self.point, self.by_column)
 
     def run(self, wanted: np.ndarray) -> None:
-        """Look for witnesses until every cell is proven or its interval is exact."""
-        order = np.arange(len(wanted))
-        quantities = np.unique([cell.quantity for cell in self.system.cells], return_inverse=True)[1]
-        objectives: list[Callable[[int], np.ndarray]] = [lambda _: np.ones(len(order))]
-        objectives += [
-            lambda seed: np.random.default_rng(seed).choice([-1.0, 1.0], quantities.max() + 1)[quantities]
-        ] * 2
-        objectives += [lambda seed: np.random.default_rng(seed).choice([-1.0, 1.0], len(order))] * ROUNDS
-        for seed, objective in enumerate(objectives):
-            for part in self.parts:
-                open_ones = self._open(wanted)[part.own]
-                if open_ones.any():
-                    signs = np.where(open_ones, objective(seed)[part.own], 0.0)
-                    for sign in (1, -1):
-                        self._add(part, part.solve(sign * signs))
+        """Look for witnesses until every cell is proven, too narrow for certain, or known exactly."""
+        for seed in range(1 + 2 * ROUNDS):
+            self._together(wanted, seed)
+        if len(self.parts) > 1:
+            self._by_stratum(wanted, self._bound)
+            self._by_stratum(wanted, self._reach)
         for at in np.flatnonzero(self._open(wanted)):
             self._single(int(at), wanted)
 
     def _open(self, wanted: np.ndarray) -> np.ndarray:
-        """Return which cells are neither proven nor known exactly; bool (cells,)."""
+        """Return which cells need a witness still; bool (cells,).
+
+        In a system of several parts a cell that is too narrow for certain needs none; in a small one its interval is
+        found exactly.
+        """
         known = (self.least == self.low) & (self.most == self.high)
+        if len(self.parts) > 1:
+            known |= self.high - self.low < wanted
         return ~known & (self.most - self.least < wanted)
+
+    def _together(self, wanted: np.ndarray, seed: int) -> None:
+        """Draw all open cells up and down at once: all alike, by quantity, or each by chance."""
+        rng, n = np.random.default_rng(seed), len(wanted)
+        signs = np.ones(n)
+        if 0 < seed <= ROUNDS:
+            signs = rng.choice([-1.0, 1.0], self.quantity.max() + 1)[self.quantity]
+        elif seed:
+            signs = rng.choice([-1.0, 1.0], n)
+        for part in self.parts:
+            if (open_ones := self._open(wanted)[part.own]).any():
+                for sign in (1, -1):
+                    self._add(part, part.solve(sign * np.where(open_ones, signs[part.own], 0.0)))
+
+    def _by_stratum(self, wanted: np.ndarray, solve: Callable[[np.ndarray], None]) -> None:
+        """Hand on one open cell of every stratum at a time, until each has been tried."""
+        tried = self.system.group < 0
+        while len(rest := np.flatnonzero(self._open(wanted) & ~tried)):
+            chosen = rest[np.unique(self.system.group[rest], return_index=True)[1]]
+            tried[chosen] = True
+            solve(chosen)
+
+    def _bound(self, chosen: np.ndarray) -> None:
+        """Draw the outer intervals of cells closer by the relations inside their strata."""
+        for part in self.loose:
+            places = np.flatnonzero(np.isin(part.own, chosen))
+            if len(places):
+                objective = np.zeros(len(part.own))
+                objective[places] = 1.0
+                at = part.own[places]
+                if (values := part.relax(objective)) is not None:
+                    self.low[at] = np.maximum(self.low[at], np.ceil(values[places] - TOLERANCE).astype(np.int64))
+                if (values := part.relax(-objective)) is not None:
+                    self.high[at] = np.minimum(self.high[at], np.floor(values[places] + TOLERANCE).astype(np.int64))
+
+    def _reach(self, chosen: np.ndarray) -> None:
+        """Draw cells of different strata, half of them up and half of them down, so that totals stay in place."""
+        signs = np.zeros(len(self.low))
+        signs[chosen] = np.where(np.arange(len(chosen)) % 2, 1.0, -1.0)
+        for part in self.parts:
+            if signs[part.own].any():
+                for sign in (1, -1):
+                    self._add(part, part.solve(sign * signs[part.own]))
 
     def _add(self, part: Part, values: np.ndarray | None) -> None:
         """Count a witness: the values of the cells of a part, the others being those of the first witness."""
@@ -255,9 +329,8 @@ class _Search:
         if not self._open(wanted)[at]:
             return
         whole = len(self.parts) == 1
-        group = self.system.group[at]
         if not whole:
-            near = np.flatnonzero((self.system.group < 0) | (self.system.group == group))
+            near = np.flatnonzero((self.system.group < 0) | (self.system.group == self.system.group[at]))
             self._ends(self._part(near), at, is_bound=False)
             if self._open(wanted)[at]:
                 self._ends(Part(self.system, near, None, self.by_column), at, is_bound=True, is_witness=False)
@@ -265,8 +338,7 @@ class _Search:
                 fitting = next((part for part in self.parts if at in part.own), self.parts[0])
                 self._ends(fitting, at, is_bound=False)
         if self._open(wanted)[at]:
-            everything = self.parts[0] if whole else Part(self.system, np.arange(len(wanted)), None)
-            self._ends(everything, at, is_bound=True)
+            self._ends(self.everything, at, is_bound=True)
 
     def _ends(self, part: Part, at: int, *, is_bound: bool, is_witness: bool = True) -> None:
         """Solve a part for the smallest and the largest value of a cell."""
@@ -342,6 +414,69 @@ class Part:
             if found is None or not self._holds(point):
                 return None
         return point.astype(np.int64)
+
+    def keep(self, rows: np.ndarray) -> None:
+        """Keep some of the relations."""
+        self.rows, self.matrix = self.rows[rows], self.matrix[rows]
+        self.row_low, self.row_high = self.row_low[rows], self.row_high[rows]
+
+    def inner_box(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return intervals inside those of the cells, up to a quarter of the width from each end; int64 (k,) each."""
+        k, width = len(self.own), (self.high - self.low).astype(float)
+        one = sparse.eye_array(k)
+        matrix = sparse.vstack(
+            [
+                sparse.hstack([self.matrix, sparse.csr_array((len(self.rows), k))]),
+                sparse.hstack([one, -one]),
+                sparse.hstack([one, one]),
+            ]
+        )
+        infinite = np.full(k, np.inf)
+        found = optimize.milp(
+            np.concatenate([np.zeros(k), -1 / np.maximum(width, 1)]),
+            constraints=[
+                optimize.LinearConstraint(
+                    matrix,
+                    np.concatenate([self.row_low, self.low, -infinite]),
+                    np.concatenate([self.row_high, infinite, self.high]),
+                )
+            ],
+            bounds=optimize.Bounds(
+                np.concatenate([self.low, np.zeros(k)]), np.concatenate([self.high, width / 4])
+            ),
+        )
+        if found.x is None:
+            return None
+        room = found.x[k:] + TOLERANCE
+        return np.floor(self.low + room).astype(np.int64), np.ceil(self.high - room).astype(np.int64)
+
+    def duals(self, objective: np.ndarray) -> np.ndarray | None:
+        """Return the dual values of the relations for the smallest objective, float64 (rows,); None without a solution.
+
+        A value is positive where the lower end of the relation holds the objective up, negative for the upper end.
+        """
+        exact = self.row_low == self.row_high
+        upper, lower = np.isfinite(self.row_high) & ~exact, np.isfinite(self.row_low) & ~exact
+        found = optimize.linprog(
+            objective,
+            A_ub=sparse.vstack([self.matrix[upper], -self.matrix[lower]]),
+            b_ub=np.concatenate([self.row_high[upper], -self.row_low[lower]]),
+            A_eq=self.matrix[exact],
+            b_eq=self.row_low[exact],
+            bounds=np.stack([self.low, self.high], axis=1),
+            method="highs",
+        )
+        if found.x is None:
+            return None
+        values, n = np.zeros(len(self.rows)), int(upper.sum())
+        values[exact] = found.eqlin.marginals
+        values[upper] += np.minimum(found.ineqlin.marginals[:n], 0)
+        values[lower] -= np.minimum(found.ineqlin.marginals[n:], 0)
+        return np.where(abs(values) < TOLERANCE / 1000, 0, values)
+
+    def relax(self, objective: np.ndarray) -> np.ndarray | None:
+        """Return a point with the smallest objective, whole numbers or not; None where the solver has none."""
+        return self._milp(objective, whole=False)
 
     def _milp(self, objective: np.ndarray, *, whole: bool, gap: float = 0.0) -> np.ndarray | None:
         constraints = (
