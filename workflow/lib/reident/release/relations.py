@@ -1,0 +1,268 @@
+"""What holds between the counts of an edition, and what a reader can therefore derive (METHODS §11).
+
+Every relation is true of every study, whatever its records are: it follows from METHODS §2 and §5–§8. Relations are
+between cells and depend on what is published alone, never on the exact counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+
+from reident.linkage.ranking import WHOLE
+from reident.release import file_relations
+from reident.release.cells import SUPPRESSED, Cell, Published
+from reident.release.facts import Facts, Limit
+from reident.release.linear import Relation, at_most, between, equal
+
+RELEASED, BEFORE = "released", "before"
+COMPARED = "n_compared"
+FILES = ("n_puf", "n_eif", "n_links", COMPARED)
+"""Counts that do not depend on the metric."""
+
+ATTACK = ("n_suspected", "n_confirmed", "n_ambiguous", "n_single", "n_single_confirmed")
+"""Counts of PUF records that are in a stratum."""
+
+CLUSTERS = ("n_clusters", "clusters_suspected", "clusters_confirmed")
+MAX_DENOMINATOR = 1000
+"""The largest denominator of a limit whose `breaks` is a sharp inequality; larger ones have too large coefficients."""
+
+MAX_RECORDS = 100
+"""A stratum has at most records · records links; a relation where one of the two numbers is at most this."""
+
+
+def relations(cells: Iterable[Cell] | Mapping[Cell, Published], facts: Facts) -> list[Relation]:
+    """Return every relation between the cells of an edition that a reader may know (METHODS §11).
+
+    Parameters
+    ----------
+    cells : iterable of Cell, or mapping of Published
+        The cells of the edition. If it says what is published of them, the relations of strata with no EIF record, or
+        with at least one, are sharper.
+    facts : Facts
+
+    Returns
+    -------
+    list of Relation
+        In an order that does not depend on that of the cells. Cells that are not in the edition are hidden counts.
+    """
+    edition = _Edition(cells, facts)
+    return [*edition.relations(), *file_relations.of_file(edition.cells, edition.same_file), *file_relations.of_matching(edition.cells, facts.nested_scenarios)]
+
+
+class _Edition:
+    """The cells of an edition, each under the name that it has in the study, and their relations."""
+
+    def __init__(self, cells: Iterable[Cell] | Mapping[Cell, Published], facts: Facts) -> None:
+        self.published = cells if isinstance(cells, Mapping) else {}
+        self.facts, self.given = facts, sorted(set(cells))
+        self.cells = {self.canonical(cell) for cell in self.given}
+        self.strata: defaultdict[Cell, list[Cell]] = defaultdict(list)
+        self.limits: defaultdict[Cell, set[int]] = defaultdict(set)
+        for cell in sorted(self.cells):
+            if cell.stratum != WHOLE:
+                self.strata[cell._replace(stratum=WHOLE)].append(cell)
+            if cell.quantity in ATTACK and cell.rank_limit:
+                self.limits[cell._replace(quantity="", rank_limit=0)].add(cell.rank_limit)
+
+    def canonical(self, cell: Cell) -> Cell:
+        """Return the cell of the study that certainly has the same count, or the cell itself."""
+        if cell.quantity in (*FILES, "n_clusters"):
+            same = cell.variant in self.facts.same_files
+        else:
+            same = bool(cell.metric) and (cell.variant, cell.metric) in self.facts.same_attack
+        return cell._replace(variant="") if same else cell
+
+    def get(self, base: Cell, quantity: str) -> Cell | None:
+        """Return the cell of a quantity beside another cell; None if it is not in the edition."""
+        cell = base._replace(quantity=quantity)
+        if quantity in (*FILES, "n_clusters"):
+            cell = self.canonical(cell._replace(metric="", rank_limit=0))
+        return cell if cell in self.cells else None
+
+    def bases(self, quantities: Sequence[str]) -> list[Cell]:
+        """Return one cell without quantity for each line that has one of the quantities."""
+        return sorted({cell._replace(quantity="") for cell in self.cells if cell.quantity in quantities})
+
+    def relations(self) -> Iterator[Relation]:
+        """Yield the relations of the attack and of clusters."""
+        for cell in self.given:
+            yield from equal("a variant repeats the count of the study", [(1, cell)], [(1, self.canonical(cell))])
+        for base in self.bases(FILES):
+            yield from self._records(base)
+        for base in self.bases(ATTACK):
+            yield from self._attack(base)
+        for base in sorted(self.limits):
+            yield from self._limits(base, sorted(self.limits[base]))
+        for base in self.bases(CLUSTERS):
+            yield from self._clusters(base)
+        for whole in sorted(self.strata):
+            yield from self._sum(whole, self.strata[whole])
+        for limit in self.facts.limits:
+            yield from self._outcome(limit)
+
+    def _chain(self, base: Cell, *quantities: str) -> Iterator[Relation]:
+        """Yield that each quantity is at most the next one in the edition."""
+        chain = [(name, cell) for name in quantities if (cell := self.get(base, name))]
+        for (name, cell), (larger, other) in pairwise(chain):
+            yield from at_most(f"{name} ≤ {larger}", [(1, cell)], [(1, other)])
+
+    def _records(self, base: Cell) -> Iterator[Relation]:
+        """Yield what holds for the records and links of a stratum, or of the whole study."""
+        puf, eif, links, compared = (self.get(base, name) for name in FILES)
+        yield from self._chain(base, COMPARED, "n_puf")
+        if not self.facts.stratified:
+            yield from equal("without strata every record is compared", [(1, compared)], [(1, puf)])
+        if self.facts.one_to_one:
+            yield from self._chain(base, "n_links", "n_puf")
+            yield from self._chain(base, "n_links", "n_eif")
+        if base.file == BEFORE and base.stratum == WHOLE:
+            for name in FILES[: 3 if self.facts.stratified else 4]:
+                after = self.get(base._replace(file=RELEASED), name)
+                yield from equal(f"{name} is the same before protection", [(1, self.get(base, name))], [(1, after)])
+        for records, others in ((puf, eif), (eif, puf)):
+            most = self._high(records)
+            if most is not None and most <= MAX_RECORDS:
+                yield from at_most("a record has at most a link to each other record", [(1, links)], [(most, others)])
+        if base.stratum != WHOLE and eif in self.published:
+            if self.published[eif].low > 0:
+                yield from equal("a stratum with EIF records is compared", [(1, compared)], [(1, puf)])
+            elif self.published[eif].high == 0:
+                yield from equal("a stratum without EIF records is not compared", [(1, compared)], [])
+
+    def _high(self, cell: Cell | None) -> int | None:
+        """Return the largest count that is published as what is published of a cell."""
+        published = self.published.get(cell) if cell else None
+        return published.high if published and published.text != SUPPRESSED else None
+
+    def _attack(self, base: Cell) -> Iterator[Relation]:
+        """Yield what holds for one line of rates."""
+        suspected, confirmed, ambiguous, single, correct = (self.get(base, name) for name in ATTACK)
+        yield from self._chain(base, "n_single_confirmed", "n_confirmed", "n_suspected")
+        yield from self._chain(base, "n_single_confirmed", "n_single", "n_suspected")
+        yield from self._chain(base, "n_confirmed", "n_links")
+        if self.facts.one_to_one:
+            yield from self._chain(base, "n_confirmed", "n_eif")
+        yield from at_most(
+            "records with several candidates: confirmed ≤ suspected",
+            [(1, confirmed), (-1, correct)],
+            [(1, suspected), (-1, single)],
+        )
+        compared = self.get(base, COMPARED) or self.get(base, "n_puf")
+        tops = [cell for cell in (suspected or confirmed or single or correct, ambiguous) if cell]
+        yield from at_most("n_suspected + n_ambiguous ≤ n_compared", [(1, cell) for cell in tops], [(1, compared)])
+        if base.metric in self.facts.unranked:
+            yield from equal("no rank limit, no ambiguous record", [(1, ambiguous)], [])
+        pairs = (base.variant, base.metric) in self.facts.one_candidate
+        if pairs or (base.rank_limit == 1 and base.metric not in self.facts.unranked):
+            yield from equal("every record has one candidate", [(1, single)], [(1, suspected)])
+            yield from equal("every confirmed record has one candidate", [(1, correct)], [(1, confirmed)])
+        if pairs:
+            yield from self._chain(base, "n_suspected", "n_eif")
+
+    def _limits(self, base: Cell, limits: Sequence[int]) -> Iterator[Relation]:
+        """Yield what holds between the rank limits of a metric (METHODS §5)."""
+        lines = [[self.get(base._replace(rank_limit=limit), name) for name in ATTACK] for limit in limits]
+        for name, (at, sign) in {
+            "n_suspected does not fall with the rank limit": (0, 1),
+            "n_confirmed does not fall with the rank limit": (1, 1),
+            "n_ambiguous does not rise with the rank limit": (2, -1),
+            "n_single does not rise with the rank limit": (3, -1),
+            "n_single_confirmed does not rise with the rank limit": (4, -1),
+        }.items():
+            for one, other in pairwise([line[at] for line in lines if line[at]]):
+                yield from at_most(name, [(sign, one)], [(sign, other)])
+        for one, other in pairwise([line for line in lines if line[0] and line[2]]):
+            yield from equal(
+                "n_suspected + n_ambiguous is the same at every rank limit",
+                [(1, one[0]), (1, one[2])],
+                [(1, other[0]), (1, other[2])],
+            )
+        for one, other in pairwise([line for line in lines if line[3] and line[4]]):
+            yield from at_most(
+                "single candidates that are not confirmed do not rise with the rank limit",
+                [(1, other[3]), (-1, other[4])],
+                [(1, one[3]), (-1, one[4])],
+            )
+        for (suspected, confirmed, *_), (*_, single, correct) in (
+            (lines[first], line) for at, line in enumerate(lines) for first in {0, at} if first < at
+        ):
+            yield from at_most("a single candidate is suspected at every limit", [(1, single)], [(1, suspected)])
+            yield from at_most("a single candidate is confirmed at every limit", [(1, correct)], [(1, confirmed)])
+            yield from at_most(
+                "records with several candidates at the higher limit: confirmed ≤ suspected",
+                [(1, confirmed), (-1, correct)],
+                [(1, suspected), (-1, single)],
+            )
+
+    def _clusters(self, base: Cell) -> Iterator[Relation]:
+        """Yield what holds for the clusters of a stratum and their records (METHODS §6)."""
+        clusters, suspected, confirmed = (self.get(base, name) for name in CLUSTERS)
+        records = [self.get(base, name) for name in ("n_puf", "n_suspected", "n_confirmed")]
+        yield from self._chain(base, *CLUSTERS[::-1])
+        for cell, own, name in zip((clusters, suspected, confirmed), records, CLUSTERS, strict=True):
+            yield from at_most(f"{name} ≤ their records", [(1, cell)], [(1, own)])
+        lines = [pair for pair in zip((confirmed, suspected, clusters), records[::-1], strict=True) if all(pair)]
+        for (few, own), (many, others) in pairwise(lines):
+            yield from at_most(
+                "further records of clusters: confirmed ≤ suspected ≤ all",
+                [(1, own), (-1, few)],
+                [(1, others), (-1, many)],
+            )
+
+    def _complete(self, whole: Cell, parts: Sequence[Cell]) -> bool:
+        """Return whether the cells are those of all strata."""
+        if whole.file != RELEASED or (whole.variant and whole.variant not in self.facts.same_files):
+            return False
+        return bool(self.facts.strata) and {cell.stratum for cell in parts} >= set(self.facts.strata)
+
+    def _sum(self, whole: Cell, parts: Sequence[Cell]) -> Iterator[Relation]:
+        """Yield what holds between strata and the whole study (METHODS §2, §6)."""
+        name, total = whole.quantity, whole if whole in self.cells else None
+        terms, complete = [(1, cell) for cell in parts], self._complete(whole, parts)
+        if name in CLUSTERS:
+            yield from self._clusters_of_strata(whole, parts)
+        elif complete and (name in (*ATTACK, COMPARED) or not self.facts.stratified):
+            yield from equal(f"{name}: the strata sum to the total", terms, [(1, total)])
+        elif name in (*FILES, *ATTACK):
+            yield from at_most(f"{name}: the strata are part of the total", terms, [(1, total)])
+
+    def _clusters_of_strata(self, whole: Cell, parts: Sequence[Cell]) -> Iterator[Relation]:
+        """Yield the same for clusters, which count in each of their strata and once in the whole study."""
+        name, total = whole.quantity, whole if whole in self.cells else None
+        terms, complete = [(1, cell) for cell in parts], self._complete(whole, parts)
+        single = self.facts.nested_clusters or not self.facts.stratified
+        if single:
+            yield from at_most(f"{name}: the strata are part of the total", terms, [(1, total)])
+        else:
+            for cell in parts:
+                yield from at_most(f"{name}: a stratum is part of the total", [(1, cell)], [(1, total)])
+        if complete and name != "n_clusters":
+            yield from at_most(f"{name}: each is in a stratum", [(1, total)], terms)
+        elif complete:
+            outside = [(1, self.get(whole, "n_puf"))]
+            outside += [(-1, self.get(cell, "n_puf")) for cell in parts]
+            yield from at_most("clusters outside the strata ≤ their records", [(1, total)], [*terms, *outside])
+
+    def _outcome(self, limit: Limit) -> Iterator[Relation]:
+        """Yield what the outcome of a limit says; of a limit with a large denominator, with ≥ in the place of >."""
+        bound = Fraction(str(limit.bound))
+        part, whole = self.canonical(limit.part), self.canonical(limit.whole) if limit.whole else None
+        if whole is None:
+            least = math.floor(bound) + 1
+            terms = [(1, part)]
+            low, high = (least, math.inf) if limit.outcome == "breaks" else (-math.inf, least - 1)
+        else:
+            terms = [(bound.denominator, part), (-bound.numerator, whole)]
+            sharp = 1 if bound.denominator <= MAX_DENOMINATOR else 0
+            if not sharp:
+                terms = [(1, part), (-bound, whole)]
+            low, high = (sharp, math.inf) if limit.outcome == "breaks" else (-math.inf, 0)
+        yield from between(f"a limit that the study {limit.outcome}", terms, low, high)
+
+    def same_file(self, cell: Cell) -> Cell | None:
+        """Return the number of PUF records, where the file whose risk is measured is the PUF."""
+        return self.get(cell._replace(other="", stratum=WHOLE), "n_puf") if self.facts.file_is_puf else None

@@ -1,0 +1,333 @@
+"""Which counts must be suppressed so that no other one can be told too closely (METHODS §11).
+
+Fischetti and Salazar-González (2000, 2001): the dual values of the two problems that find the interval of a count bound
+its width for every pattern of suppressions. Each such bound is a *cut*; a pattern of least weight that satisfies all
+cuts so far is found, audited, and cut off until it protects every count. All cuts hold for every pattern that protects,
+so that the last pattern has the least weight of all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from scipy import optimize, sparse
+
+from reident.linkage.ranking import WHOLE
+from reident.release.cells import Cell, Published
+from reident.release.feasibility import TOLERANCE, Part, System, Width, narrow, propagate, witness
+from reident.release.linear import Relation
+
+KEPT, SUPPRESSED, OPEN = "kept", "suppressed", "open"
+"""A protected count that is published; one that is suppressed; one that needs no protection."""
+
+DEAR, CHEAP = 10.0, 1.0
+"""The weight of a total, and of a stratum or a rank limit that is not in force."""
+
+BEYOND = 4
+"""A suppressed count may be up to this many times the largest number of the edition, for all that a reader knows."""
+
+NOISE = 1e-9
+"""Reduced costs of less than this are 0."""
+
+Required: TypeAlias = Mapping[Cell, float] | Callable[[Cell, Published], float]
+Weights: TypeAlias = Mapping[Cell, float] | Callable[[Cell], float]
+
+
+class Audit(NamedTuple):
+    """What the audit found of a count.
+
+    Attributes
+    ----------
+    status : {'kept', 'suppressed', 'open'}
+    asked : int
+        The width that the policy asks for.
+    required : int
+        The same, or the width with all counts of the edition suppressed, if that is less.
+    width : Width
+        The feasible interval, as far as it is proven.
+    """
+
+    status: str
+    asked: int
+    required: int
+    width: Width
+
+
+class Protected(NamedTuple):
+    """Which counts are suppressed, and the audit of all of them.
+
+    Attributes
+    ----------
+    suppressed : tuple of Cell
+        In sorted order.
+    audit : dict of Audit
+        Of every published cell, in sorted order.
+    weight : float
+        Of the suppressed cells together.
+    cuts : int
+        The number of cuts that were needed.
+    """
+
+    suppressed: tuple[Cell, ...]
+    audit: dict[Cell, Audit]
+    weight: float
+    cuts: int
+
+
+def default_weights(cells: Iterable[Cell]) -> dict[Cell, float]:
+    """Return the weight of suppressing each cell: totals are dear, strata and rank limits that are not in force cheap."""
+    cells = sorted(cells)
+    in_force = {
+        (cell.file, cell.variant, cell.metric, cell.rank_limit)
+        for cell in cells
+        if cell.stratum != WHOLE or cell.quantity.startswith("n_single")
+    }
+    others = {cell[1:4] for cell in cells if cell.rank_limit} & {line[:3] for line in in_force}
+    weights = {}
+    for cell in cells:
+        aside = bool(cell.rank_limit) and cell[1:4] in others and (*cell[1:4], cell.rank_limit) not in in_force
+        weights[cell] = CHEAP if cell.stratum != WHOLE or aside else DEAR
+    return weights
+
+
+def protect(
+    cells: Mapping[Cell, Published],
+    relations: Iterable[Relation],
+    known: Mapping[Cell, int],
+    required: Required,
+    weights: Weights | None = None,
+    largest: int | None = None,
+) -> Protected:
+    """Choose the suppressions of least weight that protect every count (METHODS §11).
+
+    Parameters
+    ----------
+    cells : mapping of Published
+        What is published of each count by the rounding rule alone.
+    relations : iterable of Relation
+    known : mapping of int
+        Counts that the public knows exactly. They are neither protected nor suppressed.
+    required : mapping or callable
+        The width that the feasible interval of each count must have; a cell that is absent needs none. Where a count
+        is narrower with every count suppressed, that width is required.
+    weights : mapping or callable, optional
+        The loss by suppressing each cell, more than 0; infinite for cells that must not be suppressed. If absent:
+        :func:`default_weights`.
+    largest : int, optional
+        The largest number that a suppressed count may be, for all that a reader knows. If absent: well above every
+        number of the edition.
+
+    Returns
+    -------
+    Protected
+        The same for every order of the cells and relations.
+
+    Raises
+    ------
+    ValueError
+        If the published counts contradict the relations, or a weight is not positive.
+    """
+    work = _Work(cells, relations, known, required, weights, largest)
+    while (bad := work.audit()).size:
+        work.cut(bad)
+    return work.result()
+
+
+class _Work:
+    """The search for a pattern.
+
+    Attributes
+    ----------
+    suppressed : bool (cells,)
+        The pattern.
+    doubtful : int64 (k,)
+        The cells that are not protected where nothing is suppressed; a pattern cannot make others narrow.
+    """
+
+    def __init__(
+        self,
+        cells: Mapping[Cell, Published],
+        relations: Iterable[Relation],
+        known: Mapping[Cell, int],
+        required: Required,
+        weights: Weights | None,
+        largest: int | None,
+    ) -> None:
+        intervals = {cell: (one.low, one.high) for cell, one in cells.items()}
+        ends = [one.high for one in cells.values() if one.high < 2**53] + list(known.values())
+        self.largest = largest or BEYOND * max([100, *ends])
+        intervals = {cell: (low, min(high, self.largest)) for cell, (low, high) in intervals.items()}
+        intervals |= {cell: (count, count) for cell, count in known.items()}
+        order = sorted(relations, key=lambda row: (row.name, sorted(row.terms.items()), row.low, row.high))
+        self.system = System(order, intervals, self.largest)
+        self.published, self.known = cells, known
+        n = len(self.system.cells)
+        self.weight, self.asked = np.full(n, math.inf), np.zeros(n, np.int64)
+        weights = default_weights(cells) if weights is None else weights
+        for cell, one in cells.items():
+            if cell in known:
+                continue
+            at = self.system.place[cell]
+            self.weight[at] = weights(cell) if callable(weights) else weights.get(cell, math.inf)
+            width = required(cell, one) if callable(required) else required.get(cell, 0)
+            self.asked[at] = math.ceil(min(width, self.largest) - TOLERANCE)
+        if (self.weight <= 0).any():
+            raise ValueError("the weight of a suppression must be positive")
+        self.free = np.isfinite(self.weight)
+        self.full = self._system(self.free)
+        low, high = propagate(self.full)
+        self.required = np.minimum(self.asked, high - low)
+        self.suppressed = np.zeros(n, bool)
+        self.by_column = self.system.matrix.tocsc()
+        self.cuts: list[sparse.csr_array] = []
+        self.final: dict[Cell, Width] = {}
+        self.widths: dict[Cell, Width] = {}
+        self.point = witness(self.system)
+        self.doubtful = self._doubtful()
+
+    def _system(self, suppressed: np.ndarray) -> System:
+        """Return the system with a pattern of suppressions."""
+        low = np.where(suppressed, 0, self.system.low)
+        return self.system.with_bounds(low, np.where(suppressed, self.largest, self.system.high))
+
+    def _short(self, system: System, among: np.ndarray | None = None) -> tuple[np.ndarray, dict[Cell, Width]]:
+        """Return the positions of cells that are narrower than required, and the widths of all cells."""
+        cells = self.system.cells
+        places = np.arange(len(cells)) if among is None else among
+        widths = narrow(system, {cells[at]: int(self.required[at]) for at in places}, self.point)
+        short = [at for at in places if widths[cells[at]].proven < self.required[at]]
+        return np.array(short, np.int64), widths
+
+    def _doubtful(self) -> np.ndarray:
+        """Return the cells that suppressions must protect; require no more of them than suppressing all gives."""
+        doubtful, self.widths = self._short(self.system)
+        short = doubtful
+        while short.size:
+            short, widths = self._short(self.full, short)
+            for at in short:
+                width = widths[self.system.cells[at]]
+                self.required[at] = min(self.required[at], width.outer_high - width.outer_low)
+                if width.is_exact:
+                    self.required[at] = width.proven
+        proven = np.array([self.widths[self.system.cells[at]].proven for at in doubtful], np.int64)
+        return doubtful[proven < self.required[doubtful]]
+
+    def audit(self) -> np.ndarray:
+        """Return the cells that the pattern does not protect, after cutting it off where that is cheap to prove."""
+        if not self.doubtful.size:
+            return self.doubtful
+        while True:
+            cuts = [self._proof(int(at), self._near(int(at))) for at in self.doubtful]
+            fresh = [cut for cut in cuts if cut is not None]
+            if not fresh:
+                break
+            self._solve(fresh)
+        if not self.suppressed.any():
+            return self.doubtful
+        short, self.final = self._short(self._system(self.suppressed), self.doubtful)
+        return short
+
+    def cut(self, bad: np.ndarray) -> None:
+        """Cut the pattern off for cells that it does not protect."""
+        everything, cuts = np.arange(len(self.weight)), []
+        for at in map(int, bad):
+            proof = self._proof(at, everything)
+            cuts.append(self._no_good(at) if proof is None else proof)
+        self._solve(cuts)
+
+    def _near(self, at: int) -> np.ndarray:
+        """Return the cells of the stratum of a cell, and the totals, in a large system."""
+        group = self.system.group
+        if len(group) <= PART:
+            return np.arange(len(group))
+        return np.flatnonzero((group < 0) | (group == group[at]))
+
+    def _proof(self, at: int, near: np.ndarray) -> np.ndarray | None:
+        """Return the cut of a cell that the pattern violates, None if the relations among these cells give none.
+
+        The dual values bound the width of the cell by a constant and a gain from each suppression. The gains that are
+        needed are at least the shortfall; they are divided by it, and count as 1 at most.
+        """
+        pattern = self._system(self.suppressed)
+        part = Part(pattern, near, None, self.by_column)
+        width, gains = 0.0, np.zeros(len(self.weight))
+        for sign in (1.0, -1.0):
+            objective = np.zeros(len(near))
+            objective[np.searchsorted(near, at)] = sign
+            values = part.duals(objective)
+            if values is None:
+                return None
+            reduced = -(values @ self.system.matrix[part.rows])
+            reduced[at] += sign
+            reduced[abs(reduced) < NOISE] = 0
+            up = reduced > 0
+            ends = np.where(values > 0, self.system.row_low[part.rows], self.system.row_high[part.rows])
+            width -= float(values[values != 0] @ ends[values != 0])
+            width -= float(reduced @ np.where(up, self.system.low, self.system.high))
+            gains += reduced * np.where(up, self.system.low, self.system.high - self.largest)
+        shortfall = self.required[at] - width
+        if shortfall < TOLERANCE:
+            return None
+        cut = np.where(self.free, np.minimum(gains / shortfall, 1), 0)
+        return cut if cut[self.suppressed].sum() < 1 - TOLERANCE else None
+
+    def _no_good(self, at: int) -> np.ndarray:
+        """Return the cut that one more cell must be suppressed, near a cell if that is needed."""
+        near, others = self._near(at), self.free.copy()
+        others[near] = self.suppressed[near]
+        part = Part(self._system(others), near, None, self.by_column)
+        place = int(np.searchsorted(near, at))
+        objective = np.eye(1, len(near), place)[0]
+        ends = [part.solve(sign * objective, is_exact=True) for sign in (1, -1)]
+        cut = np.zeros(len(self.weight))
+        if all(end is not None for end in ends) and ends[1][place] - ends[0][place] < self.required[at]:
+            cut[near] = 1
+        else:
+            cut[:] = 1
+        return np.where(self.free & ~self.suppressed, cut, 0)
+
+    def _solve(self, cuts: list[np.ndarray]) -> None:
+        """Add cuts, and find the pattern of least weight that satisfies all of them."""
+        self.cuts += [sparse.csr_array(cut[None]) for cut in cuts]
+        matrix = sparse.vstack(self.cuts, format="csr")
+        used = np.flatnonzero(np.bincount(matrix.indices, minlength=len(self.weight)))
+        found = optimize.milp(
+            self.weight[used],
+            constraints=[optimize.LinearConstraint(matrix[:, used], 1 - TOLERANCE, np.inf)],
+            bounds=optimize.Bounds(0, 1),
+            integrality=np.ones(len(used)),
+            options={"mip_rel_gap": 0.0},
+        )
+        if found.x is None:
+            raise ValueError("no pattern of suppressions protects every count; allow more cells to be suppressed")
+        self.suppressed = np.zeros(len(self.weight), bool)
+        self.suppressed[used[found.x > 0.5]] = True
+
+    def result(self) -> Protected:
+        """Return the pattern, and the audit of every published cell."""
+        cells, widths = self.system.cells, self.widths
+        chosen = tuple(cells[at] for at in np.flatnonzero(self.suppressed))
+        if chosen:
+            widths = self._final()
+        audit = {}
+        for cell in sorted(self.published):
+            at = self.system.place[cell]
+            status = SUPPRESSED if self.suppressed[at] else KEPT if self.required[at] > 0 else OPEN
+            audit[cell] = Audit(status, int(self.asked[at]), int(self.required[at]), widths[cell])
+        return Protected(chosen, audit, float(self.weight[self.suppressed].sum()), len(self.cuts))
+
+    def _final(self) -> dict[Cell, Width]:
+        """Return the widths under the final pattern: those that are proven without suppressions hold with them too."""
+        system = self._system(self.suppressed)
+        if len(self.weight) <= PART:
+            needs = dict(zip(self.system.cells, self.required.tolist(), strict=True))
+            return narrow(system, needs, self.point)
+        low, high = propagate(system)
+        widths = {}
+        for at, cell in enumerate(self.system.cells):
+            one, other = self.widths[cell], self.final[cell]
+            widths[cell] = Width(min(one.low, other.low), max(one.high, other.high), int(low[at]), int(high[at]))
+        return widths
