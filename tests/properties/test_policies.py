@@ -1,4 +1,4 @@
-"""Rounding policies: any valid one against counting, and what is derived from published counts against fractions (§11)."""
+"""Rounding policies: any valid one against counting, and what follows from published counts (METHODS §11)."""
 
 from decimal import Decimal
 from fractions import Fraction
@@ -119,7 +119,7 @@ def test_a_rate_is_the_rounded_fraction_of_published_numbers(part, whole, decima
     digits=st.integers(1, 6),
 )
 @example(value=Decimal("-0.000015"), digits=1)
-@example(value=Decimal("999500"), digits=3)
+@example(value=Decimal(999500), digits=3)
 def test_a_cut_point_is_the_nearest_number_with_these_digits(value, digits):
     policy = Policy.model_validate({**BASE, "cut_points": {"significant_digits": digits}})
     found = cut_point(policy, value)
