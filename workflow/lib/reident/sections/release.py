@@ -256,7 +256,7 @@ class Policy(Section):
             -1 if self.small is None else self.small.below - 1,
             *(end for end in ends if end is not None),
         ]
-        for at, (before, after) in enumerate(itertools.pairwise(limits)):
+        for at, (before, after) in enumerate(itertools.pairwise(limits), start=1):
             if after <= before:
                 raise ValueError(
                     f"`.bands[{at}].up_to` must be greater than {before}, the largest count before it. Correct it."
