@@ -27,7 +27,9 @@ ONE_PATH = frozenset(
         "pathlib.Path.glob", "pathlib.Path.rglob", "shutil.rmtree", "shutil.copytree", "shutil.copyfile",
     }
 )  # fmt: skip
-TWO_PATHS = frozenset({"os.link", "os.symlink", "os.rename", "shutil.move", "shutil.copyfile", "shutil.copytree"})
+TWO_PATHS = frozenset(
+    {"os.link", "os.symlink", "os.rename", "shutil.move", "shutil.copyfile", "shutil.copytree"}
+)
 """Events of Python whose first one or two arguments are paths."""
 
 PROGRAMS = frozenset(
@@ -64,7 +66,9 @@ def guard(closed: Iterable[Path]) -> Hook:
         # A descriptor of a folder above a closed one would lead into it by relative paths.
         if opened and real in above:
             return True
-        return any(str(step) in roots or _identity(str(step)) in identities for step in (real, *Path(real).parents))
+        return any(
+            str(step) in roots or _identity(str(step)) in identities for step in (real, *Path(real).parents)
+        )
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event in ONE_PATH or event in TWO_PATHS:

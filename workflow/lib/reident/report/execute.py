@@ -51,7 +51,9 @@ def quiet_kernel(stream: IO[bytes], *, guarded: bool = False) -> type[AsyncKerne
 def _guarded(command: Sequence[str]) -> list[str]:
     """Return the command that starts a kernel with the guard in place of the launcher."""
     if LAUNCHER not in command:
-        raise RuntimeError(f"the kernel is not started by {LAUNCHER}, so it cannot be guarded: {list(command)}")
+        raise RuntimeError(
+            f"the kernel is not started by {LAUNCHER}, so it cannot be guarded: {list(command)}"
+        )
     return [GUARDED if word == LAUNCHER else word for word in command]
 
 

@@ -39,8 +39,8 @@ def _rules(policy: Policy) -> Iterator[tuple[str, str]]:
     what = TEXT.group("rules.what_fixed")
     yield from _counts(policy, what)
     if policy.small:
-        small = {"below": int(policy.small["below"]), "sign": f"**{escape(policy.small['shown'])}**"}
-        yield what["small"], TEXT("rules.small", **small)
+        sign = f"**{escape(policy.small['shown'])}**"
+        yield what["small"], TEXT("rules.small", below=int(policy.small["below"]), sign=sign)
     if zero := policy.given.get("zero"):
         yield what["zero"], TEXT(f"rules.zero.{zero}")
     if (width := policy.given.get("protect")) and not policy.exact:
@@ -77,10 +77,17 @@ def _width(value: Any) -> str:
 
 def _checked(edition: Edition) -> Iterator[str]:
     """Yield what the check of the edition counted, took as known and joined."""
-    n = {name: int(edition.record["counts"].get(name, 0)) for name in ("exact", "rounded", "small", "suppressed")}
+    n = {
+        name: int(edition.record["counts"].get(name, 0))
+        for name in ("exact", "rounded", "small", "suppressed")
+    }
     total = sum(n.values())
     yield TEXT(
-        "rules.counted", total=total, rounded=n["exact"] + n["rounded"], small=n["small"], suppressed=n["suppressed"]
+        "rules.counted",
+        total=total,
+        rounded=n["exact"] + n["rounded"],
+        small=n["small"],
+        suppressed=n["suppressed"],
     )
     files = TEXT.group("rules.files")
     if known := [files[name] for name in edition.record.get("known") or ()]:
@@ -95,7 +102,9 @@ def _earlier(given: Any) -> str:
         return f"*{whole(given)}*"
     if not given.get("date"):
         return f"*{whole(given['title'])}*"
-    return TEXT("rules.earlier", title=f"*{whole(given['title'])}*", date=day(date.fromisoformat(given["date"])))
+    return TEXT(
+        "rules.earlier", title=f"*{whole(given['title'])}*", date=day(date.fromisoformat(given["date"]))
+    )
 
 
 @part(RECORD)

@@ -98,7 +98,9 @@ def _shares(axes: Axes, lines: list[Line]) -> None:
         for at, share in enumerate(own):
             if not share.text and name == "suspected":
                 _not_shown(axes, at)
-    percent_axis(axes, _top([line.shares[f"{name}_rate"] for line in lines for name in ("suspected", "confirmed")]))
+    percent_axis(
+        axes, _top([line.shares[f"{name}_rate"] for line in lines for name in ("suspected", "confirmed")])
+    )
     axes.set_title(TEXT("figure.metrics.left"), pad=KEY_PAD)
 
 
@@ -111,16 +113,21 @@ def _not_shown(axes: Axes, at: float) -> None:
 
 def _conditional(axes: Axes, lines: list[Line]) -> None:
     """Draw the conditional rates as dots with their intervals and numbers."""
-    beside: Look = {"transform": axes.get_yaxis_transform(), "ha": "right", "va": "center", "fontweight": "bold"}
-    label: str | None = TEXT("figure.band")
+    beside: Look = {
+        "transform": axes.get_yaxis_transform(),
+        "ha": "right",
+        "va": "center",
+        "fontweight": "bold",
+    }
+    label = {"label": TEXT("figure.band")}
     for at, line in enumerate(lines):
         rate, low, high = (line.shares[f"conditional_{name}"] for name in ("rate", "low", "high"))
         if rate.value is None:
             _not_shown(axes, at)
             continue
         if low.value is not None and high.value is not None:
-            axes.hlines([at], [low.value], [high.value], color=SUSPECTED, linewidth=5, zorder=2, label=label)
-            label = None
+            axes.hlines([at], [low.value], [high.value], color=SUSPECTED, linewidth=5, zorder=2, **label)
+            label = {}
         axes.text(1, at, percent(rate), in_layout=False, **beside)
     dots = [(line.shares["conditional_rate"].value, at) for at, line in enumerate(lines)]
     known = [(value, at) for value, at in dots if value is not None]
@@ -140,7 +147,9 @@ def by_stratum(edition: Edition) -> Figure | None:
         return None
     by_metric_ = {metric: edition.stratum(metric) for metric in edition.whole}
     rates = {
-        metric: [lines[label].shares["conditional_rate"] if label in lines else Share("", None) for label in labels]
+        metric: [
+            lines[label].shares["conditional_rate"] if label in lines else Share("", None) for label in labels
+        ]
         for metric, lines in by_metric_.items()
     }
     rates = {metric: own for metric, own in rates.items() if any(share.text for share in own)}
@@ -150,7 +159,9 @@ def by_stratum(edition: Edition) -> Figure | None:
     top = _top([share for own in rates.values() for share in own] + list(whole.values()))
     caption = TEXT("figure.strata.caption")
     if hidden := [edition.metrics[metric] for metric in by_metric_ if metric not in rates]:
-        caption += f" {TEXT('figure.strata.left_out', n=len(hidden), metrics=listed(list(map(escape, hidden))))}"
+        caption += (
+            f" {TEXT('figure.strata.left_out', n=len(hidden), metrics=listed(list(map(escape, hidden))))}"
+        )
 
     def draw(sheet: Sheet) -> None:
         for axes, (metric, own) in zip(sheet.panels, rates.items(), strict=True):
@@ -186,12 +197,17 @@ def _strata_alt(edition: Edition, rates: Mapping[str, list[Share]]) -> list[str]
     """Return the range of the published rates of each metric in words."""
     texts = []
     for metric, shares in rates.items():
-        known = sorted((share for share in shares if share.value is not None), key=lambda share: share.value or 0)
-        fields = {"metric": edition.metrics[metric], "low": percent(known[0]), "hidden": len(shares) - len(known)}
+        known = sorted(
+            (share for share in shares if share.value is not None), key=lambda share: share.value or 0
+        )
+        name, low, hidden = edition.metrics[metric], percent(known[0]), len(shares) - len(known)
         if len(known) == 1:
-            texts.append(TEXT("figure.strata.one", **fields))
+            texts.append(TEXT("figure.strata.one", metric=name, low=low, hidden=hidden))
         else:
-            texts.append(TEXT("figure.strata.range", **fields, high=percent(known[-1]), n=len(known)))
+            high = percent(known[-1])
+            texts.append(
+                TEXT("figure.strata.range", metric=name, low=low, high=high, n=len(known), hidden=hidden)
+            )
     return texts
 
 
@@ -200,7 +216,9 @@ def by_rank_limit(edition: Edition) -> Figure | None:
     """Draw the rates by rank limit, one panel per rate."""
     lines = edition.rank_limits
     panels = [
-        name for name in PANELS if any(line.shares[name].text for own in lines.values() for line in own.values())
+        name
+        for name in PANELS
+        if any(line.shares[name].text for own in lines.values() for line in own.values())
     ]
     if not panels:
         return None
@@ -253,5 +271,7 @@ def _limits_alt(edition: Edition) -> list[str]:
                 for limit in chosen
             )
             panel = TEXT(f"figure.rank_limit.panels.{name}").lower()
-            texts.append(TEXT("figure.rank_limit.alt", metric=edition.metrics[metric], panel=panel, points=points))
+            texts.append(
+                TEXT("figure.rank_limit.alt", metric=edition.metrics[metric], panel=panel, points=points)
+            )
     return texts

@@ -112,7 +112,10 @@ def reading(edition: Edition) -> str:
     signs.append(TEXT("reading.blank"))
     notes = [] if policy.exact else [TEXT("reading.rates"), TEXT("reading.sums")]
     source = TEXT(
-        "reading.policy", title=whole(policy.title), version=escape(policy.version), source=whole(policy.source)
+        "reading.policy",
+        title=whole(policy.title),
+        version=escape(policy.version),
+        source=whole(policy.source),
     )
     return block(
         "reading",

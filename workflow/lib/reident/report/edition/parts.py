@@ -52,7 +52,10 @@ def matching(edition: Edition) -> str:
     names = [escape(line["scenario"]) for line in lines]
     files = [line["file"] for line in lines]
     several = len(set(files)) > 1
-    first = [at == 0 or lines[at - 1].labels | MATCHES != line.labels | MATCHES for at, line in enumerate(lines)]
+    first = [
+        at == 0 or dict(lines[at - 1].labels) | MATCHES != dict(line.labels) | MATCHES
+        for at, line in enumerate(lines)
+    ]
     of_file = [escape(file) if new else "" for file, new in zip(files, first, strict=True)]
     return paragraphs(
         TEXT("matching.text"),
@@ -60,7 +63,10 @@ def matching(edition: Edition) -> str:
             TEXT("matching.caption"),
             Column(TEXT("heading.scenario"), without_repeats(names), "l", "1fr"),
             *([Column(TEXT("heading.file"), of_file, "l")] if several else []),
-            Column(TEXT("heading.matches"), [_matches(line["matches_from"], line["matches_to"]) for line in lines]),
+            Column(
+                TEXT("heading.matches"),
+                [_matches(line["matches_from"], line["matches_to"]) for line in lines],
+            ),
             counts("targets", lines, "n_targets"),
             counts("own", lines, "n_own"),
             Column(TEXT("heading.share_own"), shown(line.shares["share_own"] for line in lines)),
@@ -89,7 +95,11 @@ def cut_points(edition: Edition) -> str:
         table(
             TEXT("cut_points.caption"),
             Column(TEXT("heading.variable"), without_repeats(variables), "l", "1fr"),
-            *([Column(TEXT("heading.file"), [escape(file) for file in files], "l")] if len(set(files)) > 1 else []),
+            *(
+                [Column(TEXT("heading.file"), [escape(file) for file in files], "l")]
+                if len(set(files)) > 1
+                else []
+            ),
             Column(TEXT("heading.bin"), [escape(line["bin"]) for line in lines], "r", "1fr"),
             Column(TEXT("heading.above"), [_point(line["above"]) for line in lines], "r", "1fr"),
             Column(TEXT("heading.up_to"), [_point(line["up_to"]) for line in lines], "r", "1fr"),
@@ -123,7 +133,10 @@ def limits(edition: Edition) -> str:
             ),
             Column(
                 TEXT("heading.of"),
-                [escape(metrics.get(line["metric"], line["metric"])) if line["metric"] else "" for line in lines],
+                [
+                    escape(metrics.get(line["metric"], line["metric"])) if line["metric"] else ""
+                    for line in lines
+                ],
                 "l",
             ),
             Column(TEXT("heading.bound"), [_bound(line["limit"], line["bound"]) for line in lines]),

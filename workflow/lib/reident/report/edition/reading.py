@@ -118,7 +118,9 @@ class Edition:
             self.policy = Policy(self.record["policy"])
             self.tables = {name: self._read(folder / name, form) for name, form in FORMS.items()}
         except FileNotFoundError as error:
-            raise InputError(f"`{Path(error.filename).name}` is missing from the edition. Run `release` again.") from error
+            raise InputError(
+                f"`{Path(error.filename).name}` is missing from the edition. Run `release` again."
+            ) from error
 
     def has(self, *names: str) -> bool:
         """Return whether each of these tables has a line."""
@@ -174,7 +176,9 @@ class Edition:
     @cached_property
     def whole(self) -> dict[str, Line]:
         """Return the lines of the whole study with the rank limit in force, by metric."""
-        lines = {line["metric"]: line for line in self.study if line["stratum"] == WHOLE and self._in_force(line)}
+        lines = {
+            line["metric"]: line for line in self.study if line["stratum"] == WHOLE and self._in_force(line)
+        }
         return {metric: lines[metric] for metric in self.metrics if metric in lines}
 
     @cached_property
@@ -207,9 +211,7 @@ class Edition:
         for line in self.study:
             if line["stratum"] == WHOLE and line["rank_limit"] not in {"", "0"}:
                 by_metric[line["metric"]][int(line["rank_limit"])] = line
-        return {
-            metric: dict(sorted(lines.items())) for metric, lines in by_metric.items() if len(lines) > 1
-        }
+        return {metric: dict(sorted(lines.items())) for metric, lines in by_metric.items() if len(lines) > 1}
 
     @cached_property
     def before(self) -> dict[str, Line]:
@@ -262,4 +264,6 @@ def open_edition(folder: str | Path) -> Edition:
     for start in (here, *here.parents):
         if (start / folder / RECORD).is_file():
             return Edition(start / folder)
-    raise InputError(f"{folder}: there is no releasable edition. Run a study with the section `release` first.")
+    raise InputError(
+        f"{folder}: there is no releasable edition. Run a study with the section `release` first."
+    )

@@ -112,7 +112,9 @@ def by_stratum(edition: Edition) -> str | None:
     total = len(edition.strata)
     return paragraphs(
         TEXT("strata.more", shown=MAX_STRATA, total=total) if total > MAX_STRATA else None,
-        _side_by_side(edition, "strata", (first, Column(TEXT("heading.records"), sizes, "r", "1fr")), labels, lines),
+        _side_by_side(
+            edition, "strata", (first, Column(TEXT("heading.records"), sizes, "r", "1fr")), labels, lines
+        ),
     )
 
 
@@ -145,8 +147,14 @@ def _side_by_side(
     """Return two tables with a column for each metric: conditional rates, and confirmed / suspected records."""
     kind = "compact" if len(labels) > 12 or len(lines) > 4 else ""
     names = {metric: escape(edition.metrics[metric]) for metric in lines}
-    by_rate = [Column(names[metric], [_rate(own.get(label)) for label in labels], "r", "1fr") for metric, own in lines.items()]
-    by_count = [Column(names[metric], [_pair(own.get(label)) for label in labels], "r", "1fr") for metric, own in lines.items()]
+    by_rate = [
+        Column(names[metric], [_rate(own.get(label)) for label in labels], "r", "1fr")
+        for metric, own in lines.items()
+    ]
+    by_count = [
+        Column(names[metric], [_pair(own.get(label)) for label in labels], "r", "1fr")
+        for metric, own in lines.items()
+    ]
     published = any(any(column.cells) for column in by_rate)
     return paragraphs(
         table(TEXT(f"{key}.counts"), *first, *by_count, kind=kind),
