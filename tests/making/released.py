@@ -12,7 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reident.report.edition.reading import FORMS
+import nbformat
+from reident.report import layout
+from reident.report.edition import annex, figures, front, parts, tables
+from reident.report.edition.reading import FORMS, Edition
+
+NOTEBOOK = Path(__file__).parents[2] / "workflow" / "notebooks" / "releasable.ipynb"
 
 CENSUS: dict[str, Any] = {
     "title": "Rounding rules of the Census Bureau’s Disclosure Review Board",
@@ -77,8 +82,20 @@ STRENGTH = {
     "winkler": (0.6, 0.93),
 }
 FOUR = ("unicity", "taxicab", "euclidean", "adhoc")
-REGIONS = ("Northport", "Lakeland", "Middleton", "Eastmarch", "Westwold", "Highmoor", "Southdale", "Far Isles")
-LONG = tuple(f"Administrative district of {name}, outer parts and islands | {at}" for at, name in enumerate(REGIONS[:4] * 3))
+REGIONS = (
+    "Northport",
+    "Lakeland",
+    "Middleton",
+    "Eastmarch",
+    "Westwold",
+    "Highmoor",
+    "Southdale",
+    "Far Isles",
+)
+LONG = tuple(
+    f"Administrative district of {name}, outer parts and islands | {at}"
+    for at, name in enumerate(REGIONS[:4] * 3)
+)
 
 
 @dataclass(frozen=True)
@@ -109,9 +126,13 @@ SAMPLES = {
     "small": Sample(records=60, strata=REGIONS[:3], keep=5),
     "hidden": Sample(suppressed=1.0, strata=REGIONS[:3], keep=3),
     "one-stratum": Sample(strata=("Whole | country",), metrics=("unicity",), keep=1),
-    "long": Sample(strata=LONG, records=40000, metrics=("unicity", "taxicab", "euclidean", "adhoc", "winkler")),
+    "long": Sample(
+        strata=LONG, records=40000, metrics=("unicity", "taxicab", "euclidean", "adhoc", "winkler")
+    ),
     "many": Sample(strata=tuple(f"Stratum {at:03}" for at in range(90)), records=400000, keep=3),
-    "plain": Sample(strata=(), metrics=("unicity", "taxicab"), keep=8, agency="", date=None, cut_points=False),
+    "plain": Sample(
+        strata=(), metrics=("unicity", "taxicab"), keep=8, agency="", date=None, cut_points=False
+    ),
     "variants": Sample(variants=6, before=True, clusters=True, policy=MIDPOINT, after=True),
     "random": Sample(policy=BASE_5, records=900, keep=5),
     "internal": Sample(policy=NONE, file=True),
@@ -125,7 +146,7 @@ class _Writer:
     """Publishes counts by the policy of a sample, as its texts."""
 
     def __init__(self, sample: Sample) -> None:
-        self.sample, self.draw = sample, random.Random(sample.seed)
+        self.sample, self.draw = sample, random.Random(sample.seed)  # noqa: S311 - numbers of a sample
 
     def count(self, n: int, *, hide: bool = True) -> str:
         policy = self.sample.policy
@@ -186,6 +207,24 @@ def write_released(folder: Path, sample: Sample = SAMPLES["example"]) -> Path:
     return folder
 
 
+def executed(edition: Edition) -> nbformat.NotebookNode:
+    """Return the notebook with what its cells show for an edition, without a kernel."""
+    notebook = nbformat.read(NOTEBOOK, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and cell.source.startswith("display("):
+            space = {"study": edition, "section": layout.section, "annex": annex, "figures": figures}
+            space |= {"front": front, "parts": parts, "tables": tables}
+            space["display"] = lambda *shown, cell=cell: cell.outputs.extend(map(_output, shown))
+            exec(cell.source, space)  # noqa: S102 - the project's own notebook
+    return notebook
+
+
+def _output(shown: Any) -> nbformat.NotebookNode:
+    bundle = shown._repr_mimebundle_()
+    data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+    return nbformat.v4.new_output("display_data", data, metadata=metadata)
+
+
 def _attack(writer: _Writer) -> list[list[str]]:
     sample, lines = writer.sample, []
     for metric in sample.metrics:
@@ -204,7 +243,7 @@ def _attack(writer: _Writer) -> list[list[str]]:
             lines.append(writer.attack(keys, sample.records, 1 + at / 10))
         if sample.before:
             lines.append(writer.attack(["before", "", metric, "ALL", str(limit)], sample.records, 2.0))
-    return [line[:14] + line[14:17] + line[17:] for line in lines]
+    return lines
 
 
 def _clusters(writer: _Writer) -> list[list[str]]:
@@ -235,7 +274,9 @@ def _matching(writer: _Writer) -> list[list[str]]:
             for low, high, n in ((0, 0, 140), (1, 1, 77), (2, 4, 310), (5, 9, 520), (10, "", 2000)):
                 counts = [writer.count(n), writer.count(n // (3 + file))]
                 ends = [str(low), str(high)]
-                lines.append([scenario, f"synthetic {file + 1}", *ends, *counts, writer.rate(counts[1], counts[0])])
+                lines.append(
+                    [scenario, f"synthetic {file + 1}", *ends, *counts, writer.rate(counts[1], counts[0])]
+                )
     return sorted(lines, key=lambda line: (line[0], line[1]))
 
 

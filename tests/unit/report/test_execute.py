@@ -39,3 +39,50 @@ def test_an_error_in_a_cell_carries_the_output_of_the_kernel(tmp_path, capfd):
         execute(notebook(tmp_path, LOGGING, "raise ValueError('raised by the cell')"), {"number": 3})
     assert "message of the kernel" in "".join(caught.value.__notes__)
     assert capfd.readouterr() == ("", "")
+
+
+CLOSED = """
+import os, subprocess, sys
+from pathlib import Path
+
+refused = []
+def attempt(name, do):
+    try:
+        do()
+    except (PermissionError, ImportError):
+        refused.append(name)
+
+results = Path("..") / "results"
+attempt("read", lambda: (results / "rates.csv").read_text())
+attempt("open", lambda: open(results / "rates.csv"))
+attempt("os.open", lambda: os.open(results / "rates.csv", os.O_RDONLY))
+attempt("list", lambda: os.listdir(results))
+attempt("scan", lambda: os.scandir(results))
+attempt("iterate", lambda: list(results.iterdir()))
+attempt("above", lambda: os.open("..", os.O_RDONLY))
+attempt("write", lambda: (results / "new.csv").write_text(""))
+attempt("program", lambda: subprocess.run(["cat", str(results / "rates.csv")]))
+attempt("system", lambda: os.system("true"))
+attempt("import", lambda: __import__("pyarrow"))
+print(*refused)
+print(Path("attack.csv").read_text(), "REIDENT_CLOSED" in os.environ)
+"""
+
+
+def test_a_notebook_cannot_open_what_is_closed_to_it(tmp_path):
+    for name in ("results/rates.csv", "public/attack.csv"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("n")
+    parameters = {"table": tmp_path / "public" / "attack.csv"}
+    executed = execute(notebook(tmp_path, CLOSED), parameters, closed=(tmp_path / "results",))
+    words = "read open os.open list scan iterate above write program system import"
+    assert executed.cells[-1].outputs[0].text == f"{words}\nn False\n"
+
+
+def test_a_cell_that_opens_what_is_closed_fails(tmp_path):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "rates.csv").write_text("n")
+    with pytest.raises(papermill.PapermillExecutionError, match="is closed to this notebook"):
+        execute(
+            notebook(tmp_path, "open('results/rates.csv')"), {"number": 3}, closed=(tmp_path / "results",)
+        )

@@ -20,9 +20,9 @@ import nbformat
 import pypandoc
 import typst
 
-from reident.report.style import NARROW
 from reident.report.layout import REPORT
 from reident.report.sentences import Sentences
+from reident.report.style import NARROW
 from reident.report.wording import day, plain
 
 MAX_TITLE_LENGTH = 300

@@ -91,7 +91,7 @@ def shorten(label: object, length: int) -> str:
 def defined(value: float | None) -> TypeGuard[float]:
     """Return whether a number is neither None nor missing."""
     try:
-        return value is not None and bool(value == value)  # noqa: PLR0124 - only NaN differs from itself
+        return value is not None and bool(value == value)
     except (
         TypeError
     ):  # NA of pandas, whose truth is not defined; pandas is not imported for a page without it

@@ -39,8 +39,8 @@ def _rules(policy: Policy) -> Iterator[tuple[str, str]]:
     what = TEXT.group("rules.what_fixed")
     yield from _counts(policy, what)
     if policy.small:
-        small = {"below": int(policy.small["below"]), "sign": f"**{escape(policy.small['shown'])}**"}
-        yield what["small"], TEXT("rules.small", **small)
+        sign = f"**{escape(policy.small['shown'])}**"
+        yield what["small"], TEXT("rules.small", below=int(policy.small["below"]), sign=sign)
     if zero := policy.given.get("zero"):
         yield what["zero"], TEXT(f"rules.zero.{zero}")
     if (width := policy.given.get("protect")) and not policy.exact:

@@ -119,15 +119,15 @@ def _conditional(axes: Axes, lines: list[Line]) -> None:
         "va": "center",
         "fontweight": "bold",
     }
-    label: str | None = TEXT("figure.band")
+    label = {"label": TEXT("figure.band")}
     for at, line in enumerate(lines):
         rate, low, high = (line.shares[f"conditional_{name}"] for name in ("rate", "low", "high"))
         if rate.value is None:
             _not_shown(axes, at)
             continue
         if low.value is not None and high.value is not None:
-            axes.hlines([at], [low.value], [high.value], color=SUSPECTED, linewidth=5, zorder=2, label=label)
-            label = None
+            axes.hlines([at], [low.value], [high.value], color=SUSPECTED, linewidth=5, zorder=2, **label)
+            label = {}
         axes.text(1, at, percent(rate), in_layout=False, **beside)
     dots = [(line.shares["conditional_rate"].value, at) for at, line in enumerate(lines)]
     known = [(value, at) for value, at in dots if value is not None]
@@ -200,15 +200,14 @@ def _strata_alt(edition: Edition, rates: Mapping[str, list[Share]]) -> list[str]
         known = sorted(
             (share for share in shares if share.value is not None), key=lambda share: share.value or 0
         )
-        fields = {
-            "metric": edition.metrics[metric],
-            "low": percent(known[0]),
-            "hidden": len(shares) - len(known),
-        }
+        name, low, hidden = edition.metrics[metric], percent(known[0]), len(shares) - len(known)
         if len(known) == 1:
-            texts.append(TEXT("figure.strata.one", **fields))
+            texts.append(TEXT("figure.strata.one", metric=name, low=low, hidden=hidden))
         else:
-            texts.append(TEXT("figure.strata.range", **fields, high=percent(known[-1]), n=len(known)))
+            high = percent(known[-1])
+            texts.append(
+                TEXT("figure.strata.range", metric=name, low=low, high=high, n=len(known), hidden=hidden)
+            )
     return texts
 
 

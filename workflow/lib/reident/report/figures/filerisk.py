@@ -6,6 +6,9 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reident.filerisk.dis import Z
 from reident.report.figures.rates import top_of
+from reident.report.layout import part
+from reident.report.results import Results
+from reident.report.sentences import Sentences
 from reident.report.style import (
     CONFIRMED,
     LIMIT,
@@ -24,9 +27,6 @@ from reident.report.style import (
     rows,
     share_axis,
 )
-from reident.report.layout import part
-from reident.report.results import Results
-from reident.report.sentences import Sentences
 from reident.report.tables.common import size_tick
 from reident.report.tables.filerisk import (
     CELLS,

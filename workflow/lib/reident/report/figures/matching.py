@@ -6,6 +6,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.report.figures.rates import limit_line, top_of
+from reident.report.layout import part
+from reident.report.results import Results
+from reident.report.sentences import Sentences
 from reident.report.style import (
     CONFIRMED,
     INK,
@@ -22,9 +25,6 @@ from reident.report.style import (
     percent_axis,
     rows,
 )
-from reident.report.layout import part
-from reident.report.results import Results
-from reident.report.sentences import Sentences
 from reident.report.tables.common import size_tick
 from reident.report.tables.matching import (
     CONFIDENTIAL,

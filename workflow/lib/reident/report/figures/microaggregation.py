@@ -6,10 +6,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from reident.report.style import LINES, MUTED, Figure, Sheet, figure, share_axis
 from reident.report.layout import part
 from reident.report.results import Results
 from reident.report.sentences import Sentences
+from reident.report.style import LINES, MUTED, Figure, Sheet, figure, share_axis
 from reident.report.tables.microaggregation import (
     AGREEMENTS,
     COMPARED,

@@ -6,6 +6,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from reident.report.layout import part
+from reident.report.results import Results, title
+from reident.report.sentences import Sentences
 from reident.report.style import (
     CONFIRMED,
     INK,
@@ -17,9 +20,6 @@ from reident.report.style import (
     count_axis,
     figure,
 )
-from reident.report.layout import part
-from reident.report.results import Results, title
-from reident.report.sentences import Sentences
 from reident.report.tables.patterns import levels
 from reident.report.wording import count, listed
 

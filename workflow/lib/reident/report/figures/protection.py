@@ -5,6 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from reident.report.figures.rates import limit_line, top_of
+from reident.report.figures.variants import label
+from reident.report.layout import part
+from reident.report.results import Results, title
+from reident.report.sentences import Sentences
 from reident.report.style import (
     CONFIRMED,
     LINES,
@@ -18,10 +22,6 @@ from reident.report.style import (
     percent_axis,
     rows,
 )
-from reident.report.figures.variants import label
-from reident.report.layout import part
-from reident.report.results import Results, title
-from reident.report.sentences import Sentences
 from reident.report.tables.protection import PROTECTION, before_line, whole_of
 from reident.report.tables.variants import RATES, changed_metrics, is_reference, lines_of, shown_lines
 from reident.report.wording import percent

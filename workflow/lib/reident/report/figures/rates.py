@@ -5,6 +5,9 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 
+from reident.report.layout import part
+from reident.report.results import Results, title
+from reident.report.sentences import Sentences
 from reident.report.style import (
     AMBIGUOUS,
     CONFIRMED,
@@ -21,9 +24,6 @@ from reident.report.style import (
     rows,
     share_axis,
 )
-from reident.report.layout import part
-from reident.report.results import Results, title
-from reident.report.sentences import Sentences
 from reident.report.tables.patterns import limits
 from reident.report.wording import UNDEFINED, declared, defined, percent, span
 

@@ -7,6 +7,8 @@ from matplotlib.axes import Axes
 from reident.archive.comparison import SIDES, Comparison
 from reident.archive.differences import Difference, Share
 from reident.report.figures.rates import top_of
+from reident.report.results import title
+from reident.report.sentences import Sentences
 from reident.report.style import (
     CONFIRMED,
     MUTED,
@@ -20,8 +22,6 @@ from reident.report.style import (
     percent_axis,
     rows,
 )
-from reident.report.results import title
-from reident.report.sentences import Sentences
 from reident.report.tables.releases import level_of
 from reident.report.wording import percent
 

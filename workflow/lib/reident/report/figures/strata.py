@@ -6,6 +6,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.report.figures.rates import limit_line, top_of
+from reident.report.layout import part
+from reident.report.results import WHOLE, Results, title
+from reident.report.sentences import Sentences
 from reident.report.style import (
     CONFIRMED,
     LIMIT,
@@ -22,9 +25,6 @@ from reident.report.style import (
     percent_axis,
     rows,
 )
-from reident.report.layout import part
-from reident.report.results import WHOLE, Results, title
-from reident.report.sentences import Sentences
 from reident.report.tables.attack import shown_strata, with_strata_note
 from reident.report.wording import UNDEFINED, declared, defined, percent, shorten
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.axes import Axes
 
+from reident.report.layout import part
+from reident.report.results import Results, title
+from reident.report.sentences import Sentences
 from reident.report.style import (
     CONFIRMED,
     INK,
@@ -21,9 +24,6 @@ from reident.report.style import (
     percent_axis,
     rows,
 )
-from reident.report.layout import part
-from reident.report.results import Results, title
-from reident.report.sentences import Sentences
 from reident.report.tables.patterns import agreement as shares_of
 from reident.report.wording import percent
 

@@ -11,6 +11,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.report.figures.rates import PANELS, limit_line, top_of
+from reident.report.layout import part
+from reident.report.results import Results, title
+from reident.report.sentences import Sentences
 from reident.report.style import (
     CONFIRMED,
     LINES,
@@ -25,9 +28,6 @@ from reident.report.style import (
     rows,
     share_axis,
 )
-from reident.report.layout import part
-from reident.report.results import Results, title
-from reident.report.sentences import Sentences
 from reident.report.tables.variants import (
     MATCHING,
     RATES,

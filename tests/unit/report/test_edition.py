@@ -1,0 +1,350 @@
+"""The pages of a releasable edition: every number is published, every sign is explained (METHODS §11)."""
+
+from __future__ import annotations
+
+import csv
+import html
+import json
+import re
+from dataclasses import replace
+from decimal import Decimal
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from making.released import CENSUS, MIDPOINT, NONE, NOTEBOOK, SAMPLES, Sample, executed, write_released
+from pypdf import PdfReader
+from reident.errors import InputError
+from reident.report import sentences
+from reident.report.edition import annex, figures, front, parts, tables
+from reident.report.edition.make import make, pages
+from reident.report.edition.policy import Policy
+from reident.report.edition.reading import FORMS, Count, Edition
+from reident.report.edition.wording import cell, hundred, in_words, precise
+from reident.report.layout import Part
+from reident.report.render import About, read, to_html
+
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+EVERY = [
+    part
+    for module in (front, tables, parts, annex, figures)
+    for part in vars(module).values()
+    if isinstance(part, Part)
+]
+
+
+@pytest.fixture(scope="module")
+def samples(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("editions")
+    return {name: Edition(write_released(folder / name, sample)) for name, sample in SAMPLES.items()}
+
+
+@pytest.fixture(scope="module")
+def notebook_of(samples):
+    """Return a function that returns the executed notebook of a sample."""
+    return cache(lambda name: executed(samples[name]))
+
+
+@pytest.fixture(scope="module")
+def page_of(samples, notebook_of):
+    """Return a function that returns the HTML page of a sample."""
+
+    def page(name: str) -> str:
+        record = samples[name].record
+        about = About(record["title"], "", record["agency"], record["study"], None)
+        return to_html(read(notebook_of(name)), about)
+
+    return cache(page)
+
+
+def visible(page: str) -> str:
+    """Return what a reader meets of a page: its text, and the alternative texts of its figures."""
+    alternatives = " ".join(re.findall(r'alt="([^"]*)"', page))
+    page = re.sub(r"<style>.*?</style>|<span class=\"number\">.*?</span>", " ", page, flags=re.DOTALL)
+    return html.unescape(re.sub(r"<[^>]*>", " ", page) + alternatives)
+
+
+def numbers(text: str) -> set[str]:
+    return {match.replace(",", "").rstrip(".") for match in NUMBER.findall(text)}
+
+
+def public_numbers(edition: Edition, folder: Path) -> set[str]:
+    """Return the numbers of the public files, of the fixed texts, and of shares said in words."""
+    known: set[str] = set()
+    for name, form in FORMS.items():
+        with (folder / name).open(encoding="utf-8", newline="") as stream:
+            for line in csv.DictReader(stream):
+                known |= numbers(" ".join(line.values()))
+                for column in form.shares:
+                    if line[column]:
+                        known |= {f"{Decimal(line[column]) * 100:.1f}"} | numbers(
+                            in_words(float(line[column]))
+                        )
+    for line in edition.tables["limits.csv"]:
+        known |= numbers(f"{Decimal(line['bound']) * 100:.0f}")
+    for path in sentences.FOLDER.glob("edition-*.yaml"):
+        known |= numbers(path.read_text(encoding="utf-8"))
+    counts = edition.record["counts"]
+    totals = {
+        sum(counts.values()),
+        counts["exact"] + counts["rounded"],
+        len(edition.strata),
+        tables.MAX_STRATA,
+    }
+    widths = {f"{100 * float(share):g}" for share in edition.policy.given["protect"].values()}
+    known |= (
+        numbers(json.dumps(edition.record, ensure_ascii=False)) | {"2", "3", "5"} | {str(n) for n in totals}
+    )
+    known |= widths | {f"{100 * edition.record['level']:g}"}
+    return known
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_number_of_the_pages_is_a_published_one_or_in_a_fixed_text(samples, page_of, name, tmp_path):
+    folder = write_released(tmp_path, SAMPLES[name])
+    hidden = range(len(samples[name].strata) + 1)  # how many strata have a published rate and how many do not
+    assert (
+        numbers(visible(page_of(name))) - public_numbers(samples[name], folder) - {str(n) for n in hidden}
+        == set()
+    )
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_no_page_has_an_undefined_number_or_an_empty_section(page_of, name):
+    text = visible(page_of(name))
+    assert not re.search(r"\bnan\b|\bNone\b|\{|\}|\binf\b", text)
+    headings = re.findall(
+        r"<h[23][^>]*>(.*?)</h[23]>(.*?)(?=<h[23]|</div>\s*</main>)", page_of(name), re.DOTALL
+    )
+    assert headings
+    for heading, below in headings:
+        assert re.sub(r"<span.*?</span>|<[^>]*>", "", heading).strip()
+        assert below.strip() or heading.endswith(("The attack", "Settings of the study"))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_picture_has_an_alternative_text_and_no_path_is_shown(page_of, name):
+    pictures = re.findall(r"<img[^>]*>", page_of(name))
+    assert len(re.findall(r"<picture>", page_of(name))) == len(pictures)
+    assert all(re.search(r'alt="[^"]{30,}"', picture) for picture in pictures)
+    assert not re.search(r"results/|/tmp|sha-?256", visible(page_of(name)), re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    "part", EVERY, ids=lambda part: f"{part.make.__module__.rpartition('.')[2]}.{part.make.__name__}"
+)
+def test_every_part_is_shown_for_a_sample_and_left_out_without_its_table(samples, part):
+    some = [samples[name] for name in ("variants", "matching", "internal")]
+    assert any(part(edition) for edition in some)
+    assert all(part(edition) is None for edition in some if not edition.has(*part.reads))
+
+
+@pytest.mark.parametrize("part", [figures.by_metric, figures.by_stratum, figures.by_rank_limit])
+def test_a_figure_is_drawn_from_published_texts_alone(tmp_path, part):
+    sample = replace(SAMPLES["example"], keep=6, strata=SAMPLES["example"].strata[:3])
+    first, second = (part(Edition(write_released(tmp_path / name, sample))) for name in ("first", "second"))
+    assert first == second
+    other = write_released(tmp_path / "other", sample)
+    table = (other / "attack.csv").read_text(encoding="utf-8")
+    (other / "attack.csv").write_text(re.sub(r"0\.\d{3}", "0.100", table), encoding="utf-8")
+    assert part(Edition(other)) != first
+
+
+def test_a_suppressed_rate_is_marked_in_the_figure_and_in_its_text(samples):
+    drawn = figures.by_metric(samples["example"])
+    hidden = [
+        metric
+        for metric, line in samples["example"].whole.items()
+        if not line.shares["conditional_rate"].text
+    ]
+    assert drawn.alt.count("not shown") >= len(hidden) > 0
+
+
+def test_no_figure_is_drawn_where_nothing_is_published(samples):
+    assert figures.by_metric(samples["hidden"]) is None
+    assert figures.by_rank_limit(samples["hidden"]) is None
+    assert figures.by_stratum(samples["many"]) is None
+
+
+def test_many_strata_are_cut_with_a_note(samples):
+    text = tables.by_stratum(samples["many"])
+    assert "60 of 90 strata" in text
+    assert text.count("Stratum 059") == 2
+    assert "Stratum 060" not in text
+
+
+# The sentences ------------------------------------------------------------------------------------
+
+
+def said(tmp_path, **counts) -> str:
+    """Return the finding on a single metric with these published texts."""
+    folder = write_released(tmp_path / "edition", Sample(metrics=("unicity",), strata=(), keep=1))
+    with (folder / "attack.csv").open(encoding="utf-8", newline="") as stream:
+        (line,) = csv.DictReader(stream)
+    with (folder / "attack.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, line)
+        writer.writeheader()
+        writer.writerow(line | counts)
+    return front.findings(Edition(folder)).splitlines()[-3]
+
+
+@pytest.mark.parametrize(
+    ("counts", "sentence"),
+    [
+        (
+            {
+                "n_suspected": "1200",
+                "suspected_rate": "0.200",
+                "n_confirmed": "200",
+                "conditional_rate": "0.167",
+            },
+            "suspects about 1 in 5 of the released records (about 1,200 records). For about 1 in 6 of the records",
+        ),
+        (
+            {"n_suspected": "<15"},
+            "suspects fewer than 15 records. Nothing more is said about a number this small.",
+        ),
+        (
+            {"n_suspected": "x", "suspected_rate": ""},
+            "suspects a number of records that is not shown, because",
+        ),
+        (
+            {"n_suspected": "1200", "suspected_rate": "0.200", "n_confirmed": "<15", "conditional_rate": ""},
+            "The true person is among the candidates for fewer than 15 records.",
+        ),
+        (
+            {"n_confirmed": "x", "conditional_rate": ""},
+            "For how many of them the true person is among the candidates",
+        ),
+        (
+            {
+                "n_suspected": "30",
+                "suspected_rate": "0.005",
+                "n_confirmed": "20",
+                "conditional_rate": "0.667",
+            },
+            "for about 20 records; the rounding leaves their share too uncertain to state it in words.",
+        ),
+        (
+            {"n_suspected": "1200", "n_confirmed": "1200", "conditional_rate": ""},
+            "is not shown: it would be 0 % or 100 %.",
+        ),
+    ],
+)
+def test_a_finding_says_no_more_than_is_published(tmp_path, counts, sentence):
+    assert sentence in said(tmp_path, **counts)
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0.0, "none or almost none"), (0.0004, "fewer than 1 in 1,000"), (0.003, "about 1 in 300"),
+        (0.024, "about 1 in 40"), (0.1, "about 1 in 10"), (0.167, "about 1 in 6"), (0.25, "about 1 in 4"),
+        (0.43, "about 2 in 5"), (0.5, "about 1 in 2"), (0.667, "about 2 in 3"), (0.85, "between 8 and 9 in 10"),
+        (0.9, "about 9 in 10"), (0.97, "more than 9 in 10"), (1.0, "all or almost all"),
+    ],
+)  # fmt: skip
+def test_a_share_in_words(share, words):
+    assert in_words(share) == words
+
+
+def test_words_are_never_far_from_the_share():
+    for thousandth in range(1, 1000):
+        share, words = thousandth / 1000, in_words(thousandth / 1000)
+        n = [int(number.replace(",", "")) for number in re.findall(r"[\d,]+", words)]
+        if words.startswith("about"):
+            assert abs(n[0] / n[1] - share) <= 0.2 * share
+        elif words.startswith("between"):
+            assert n[0] / 10 <= share <= n[1] / 10
+        else:
+            assert share > 0.9
+
+
+def test_a_rate_of_small_rounded_counts_is_not_precise(samples):
+    count = lambda text: Count(text, int(text), "number")  # noqa: E731
+    edition = samples["example"]
+    assert not precise(edition, count("20"), count("30"))
+    assert precise(edition, count("200"), count("1200"))
+    assert not precise(edition, Count("<15", None, "small"), count("1200"))
+
+
+@pytest.mark.parametrize(
+    ("policy", "value", "margin"),
+    [
+        (CENSUS, 20, 5),
+        (CENSUS, 150, 25),
+        (CENSUS, 1200, 50),
+        (CENSUS, 1_234_000, 500),
+        (MIDPOINT, 9, 3),
+        (NONE, 9, 0),
+    ],
+)
+def test_the_margin_of_a_published_count(policy, value, margin):
+    assert Policy(policy).margin(value) == margin
+
+
+def test_cells_keep_the_published_texts(samples):
+    edition = samples["example"]
+    assert [cell(edition.count(text)) for text in ("12300", "<15", "x", "")] == ["12,300", r"\<15", "x", ""]
+    assert [hundred(text) for text in ("0.163", "0.1635", "1.000", "")] == ["16.3", "16.35", "100.0", ""]
+
+
+# What is refused ----------------------------------------------------------------------------------
+
+
+def spoilt(folder: Path, name: str, old: str, new: str) -> Path:
+    path = write_released(folder, SAMPLES["example"]) / name
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("attack.csv", "n_puf,", "n_puf,n_pairs,", "the columns 'n_pairs' must be those of the table"),
+        ("attack.csv", ",n_links", "", "the columns 'n_links' must be those of the table"),
+        ("attack.csv", "ALL,0,6000", "ALL,0,6013.0", "`6013.0` must be a text that the policy publishes"),
+        ("attack.csv", "ALL,0,6000", "ALL,0,<11", "`<11` must be a text that the policy publishes"),
+        ("attack.csv", ",0.100", ",1.100", "`1.100` must be a decimal fraction from 0 to 1"),
+        ("limits.csv", "0.05,passes", "0.05,passes,1", "must have exactly 5 fields"),
+    ],
+)
+def test_a_text_or_column_that_is_not_declared_stops_the_edition(tmp_path, name, old, new, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        Edition(spoilt(tmp_path, name, old, new))
+
+
+@pytest.mark.parametrize("name", [*FORMS, "release.json"])
+def test_a_missing_file_stops_the_edition(tmp_path, name):
+    (write_released(tmp_path) / name).unlink()
+    with pytest.raises(InputError, match=f"`{name}` is missing"):
+        Edition(tmp_path)
+
+
+# The pages ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["example", "internal"])
+def test_every_page_of_an_edition_for_internal_use_says_so(samples, notebook_of, name):
+    rendered = pages(notebook_of(name), samples[name])
+    internal = samples[name].policy.internal
+    leaves = PdfReader(BytesIO(rendered.pdf)).pages
+    assert all(("for internal use only" in leaf.extract_text()) == internal for leaf in leaves)
+    assert ('<p class="banner">' in rendered.html) == internal
+    assert 4 <= len(leaves) <= 8
+
+
+def test_an_edition_is_made_in_a_closed_kernel_with_the_same_bytes(samples, tmp_path):
+    folder = write_released(tmp_path / "releasable", SAMPLES["file"])
+    (tmp_path / "results").mkdir()
+    made = make(folder, NOTEBOOK, closed=(tmp_path / "results",))
+    assert made.pages == pages(executed(samples["file"]), samples["file"])
+    assert str(tmp_path) not in json.dumps(made.notebook)
+
+
+def test_nothing_closed_makes_no_edition(tmp_path):
+    with pytest.raises(ValueError, match="must be closed"):
+        make(write_released(tmp_path), NOTEBOOK, closed=())
