@@ -16,8 +16,9 @@ import numpy as np
 from scipy import optimize, sparse
 
 from reident.linkage.ranking import WHOLE
+from reident.release.cells import SUPPRESSED as TEXT
 from reident.release.cells import Cell, Published
-from reident.release.feasibility import TOLERANCE, Part, System, Width, narrow, propagate, witness
+from reident.release.feasibility import PART, TOLERANCE, Part, System, Width, narrow, propagate, witness
 from reident.release.linear import Relation
 
 KEPT, SUPPRESSED, OPEN = "kept", "suppressed", "open"
@@ -315,7 +316,8 @@ class _Work:
         audit = {}
         for cell in sorted(self.published):
             at = self.system.place[cell]
-            status = SUPPRESSED if self.suppressed[at] else KEPT if self.required[at] > 0 else OPEN
+            is_hidden = self.suppressed[at] or self.published[cell].text == TEXT
+            status = SUPPRESSED if is_hidden else KEPT if self.required[at] > 0 else OPEN
             audit[cell] = Audit(status, int(self.asked[at]), int(self.required[at]), widths[cell])
         return Protected(chosen, audit, float(self.weight[self.suppressed].sum()), len(self.cuts))
 

@@ -1,0 +1,113 @@
+"""Editions of drawn counts: rounded by two policies, and written as an earlier edition is."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+from reident.release.cells import SUPPRESSED, Cell, Published
+from reident.release.earlier import ATTACK, COLUMNS, FILES
+from reident.release.facts import Facts
+
+CENSUS, SAFELY = {"name": "census"}, {"name": "safely"}
+"""Two policies: below 15, then nearest 10, 50, 100; and 7 or fewer, then nearest 5."""
+
+
+def _interval(policy, count):
+    if policy == SAFELY:
+        return (0, 7) if count <= 7 else (max(8, (count + 2) // 5 * 5 - 2), (count + 2) // 5 * 5 + 2)
+    if count < 15:
+        return 0, 14
+    base = 10 if count < 100 else 50 if count < 1000 else 100
+    middle = (count + base // 2 - 1) // base * base
+    return max(15, middle - base // 2 + 1), middle + base // 2
+
+
+def publish(policy, count):
+    low, high = _interval(policy, count)
+    small = f"<{high + 1}" if low == 0 else str((low + high) // 2)
+    return Published(small, None if low == 0 else int(small), low, high)
+
+
+def interval(policy, text):
+    """The inverse, as the policies have it."""
+    if text.startswith("<"):
+        return 0, int(text[1:]) - 1
+    return _interval(policy, int(text))
+
+
+def required(_cell, one):
+    """Small counts keep their whole interval, others half of it."""
+    return one.high - one.low if one.low == 0 else (one.high - one.low) / 2
+
+
+def drawn(sizes, *, seed=1, metrics=("taxicab",), limit=5, keep=0):
+    """Counts of a study with strata of these sizes; every record is compared."""
+    rng, counts = np.random.default_rng(seed), {}
+    puf = dict(sizes)
+    columns = {("n_puf", "", 0): puf, ("n_compared", "", 0): puf}
+    columns["n_eif", "", 0] = {name: 2 * n + 1 for name, n in puf.items()}
+    columns["n_links", "", 0] = {name: int(rng.binomial(n, 0.6)) for name, n in puf.items()}
+    for metric in metrics:
+        own = {name: {} for name in ATTACK}
+        for stratum, n in puf.items():
+            suspected = int(rng.binomial(n, 0.5))
+            confirmed = min(int(rng.binomial(suspected, 0.3)), columns["n_links", "", 0][stratum])
+            correct = int(rng.binomial(confirmed, 0.5))
+            single = correct + int(rng.binomial(suspected - confirmed, 0.5))
+            ambiguous = int(rng.binomial(n - suspected, 0.3))
+            for name, count in zip(ATTACK, (suspected, confirmed, ambiguous, single, correct), strict=True):
+                own[name][stratum] = count
+        columns |= {(name, metric, limit): by_stratum for name, by_stratum in own.items()}
+    for (quantity, metric, at), by_stratum in columns.items():
+        base = Cell(quantity, metric=metric, rank_limit=at)
+        counts[base] = sum(by_stratum.values())
+        counts |= {base._replace(stratum=stratum): count for stratum, count in by_stratum.items()}
+    for metric in metrics:
+        counts |= _limits(counts, metric, limit, keep)
+    return counts
+
+
+def _limits(counts, metric, limit, keep):
+    """Counts at the rank limits 1 … keep, which grow with the limit and meet those of the limit in force."""
+    suspected, confirmed, ambiguous, single, correct = (
+        counts[Cell(name, metric=metric, rank_limit=limit)] for name in ATTACK
+    )
+    found = {}
+    for at in range(1, keep + 1):
+        share = max(0.0, (limit - at) / limit)
+        many = math.ceil(suspected - share * (suspected - single)) if at <= limit else suspected
+        few = math.ceil(confirmed - share * (confirmed - correct)) if at <= limit else confirmed
+        more = max(0, at - limit) * ambiguous // (keep + 1)
+        line = (many + more, min(few, many), suspected + ambiguous - many - more)
+        for name, count in zip(ATTACK[:3], line, strict=True):
+            if at != limit:
+                found[Cell(name, metric=metric, rank_limit=at)] = count
+    return found
+
+
+def facts(counts):
+    strata = sorted({cell.stratum for cell in counts} - {"ALL"})
+    return Facts(strata=tuple(strata))
+
+
+def written(folder: Path, counts, policy, *, hidden=(), date="2026-01-01") -> Path:
+    """Write an edition without tables about clusters, files or matching."""
+    folder.mkdir(parents=True)
+    texts = {cell: SUPPRESSED if cell in hidden else publish(policy, n).text for cell, n in counts.items()}
+    lines = sorted({cell[1:6] for cell in counts if cell.metric})
+    for name, columns in COLUMNS.items():
+        with (folder / name).open("w", encoding="utf-8", newline="") as stream:
+            table = csv.writer(stream, lineterminator="\n")
+            table.writerow([*columns, "conditional_rate"] if name == "attack.csv" else columns)
+            for line in lines if name == "attack.csv" else ():
+                base = Cell("", *line)
+                files = [base._replace(quantity=quantity, metric="", rank_limit=0) for quantity in FILES]
+                own = [base._replace(quantity=quantity) for quantity in ATTACK]
+                table.writerow([*line, *(texts.get(cell, "") for cell in [*files, *own]), ""])
+    record = {"title": "A study", "date": date, "policy": policy, "rank_limit": 5, "strata": ["region"]}
+    (folder / "release.json").write_text(json.dumps(record), encoding="utf-8")
+    return folder

@@ -1,0 +1,222 @@
+"""Earlier editions: what they published of each count (METHODS §11)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from reident.errors import InputError
+from reident.linkage.ranking import WHOLE
+from reident.release.cells import SUPPRESSED, Cell, Published
+
+FOLDER = "releasable"
+RECORD = "release.json"
+FILES = ("n_puf", "n_eif", "n_links", "n_compared")
+ATTACK = ("n_suspected", "n_confirmed", "n_ambiguous", "n_single", "n_single_confirmed")
+CLUSTERS = {"n_clusters": "n_clusters", "n_suspected": "clusters_suspected", "n_confirmed": "clusters_confirmed"}
+FILE = {"n_records": "file_records", "below_2": "below_2", "below_3": "below_3", "below_5": "below_5"}
+MATCHING = {"n_targets": "match_targets", "n_own": "match_own"}
+COLUMNS = {
+    "attack.csv": ("file", "variant", "metric", "stratum", "rank_limit", *FILES, *ATTACK),
+    "clusters.csv": ("metric", "stratum", *CLUSTERS),
+    "file.csv": ("convention", *FILE),
+    "matching.csv": ("scenario", "file", "matches_from", "matches_to", *MATCHING),
+}
+"""The tables of an edition that hold counts, and their columns that are read."""
+
+UNKNOWN = 2**62
+"""The end of the interval of a suppressed count."""
+
+Interval = Callable[[Mapping[str, Any], str], tuple[int, int]]
+"""Returns the counts that a policy, as `release.json` has it, publishes as a text."""
+
+
+class Edition(NamedTuple):
+    """An earlier edition.
+
+    Attributes
+    ----------
+    title, date : str
+    policy : mapping
+        As `release.json` has it.
+    cells : dict of Published
+        Suppressed counts included.
+    strata : tuple of str
+        The labels of its strata, sorted.
+    record : mapping
+        The whole of `release.json`.
+    """
+
+    title: str
+    date: str
+    policy: Mapping[str, Any]
+    cells: dict[Cell, Published]
+    strata: tuple[str, ...]
+    record: Mapping[str, Any]
+
+
+def read(path: Path, interval: Interval) -> Edition:
+    """Read an earlier edition from its folder, or from a sealed archive that contains one.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    interval : callable
+        Returns the smallest and the largest count that a policy publishes as a text.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged.
+    """
+    files = _texts(path)
+    record = _record(path, files[RECORD])
+    cells: dict[Cell, Published] = {}
+    for name in COLUMNS:
+        for line, row in _rows(path, name, files[name]):
+            for cell, text in _counts(path, name, line, row, record):
+                one = _published(f"{path.name}/{name}, line {line}", record["policy"], text, interval)
+                if cells.setdefault(cell, one) != one:
+                    raise InputError(
+                        f"{path.name}/{name}, line {line}: `{cell.quantity}` contradicts another line of the edition. "
+                        "Use the edition as it was published."
+                    )
+    strata = tuple(sorted({cell.stratum for cell in cells if is_own(cell)} - {WHOLE}))
+    return Edition(str(record["title"]), str(record["date"]), record["policy"], cells, strata, record)
+
+
+def is_own(cell: Cell) -> bool:
+    """Return whether a cell is about the study itself, as it is released."""
+    return cell.file == "released" and not cell.variant
+
+
+def _texts(path: Path) -> dict[str, str]:
+    """Return the text of every file of an edition that is read."""
+    names = (*COLUMNS, RECORD)
+    try:
+        if path.is_dir():
+            contents = {name: (path / name).read_bytes() for name in names}
+        else:
+            with zipfile.ZipFile(path) as archive:
+                contents = {name: archive.read(member) for name, member in _members(path, archive, names)}
+        return {name: content.decode("utf-8-sig") for name, content in contents.items()}
+    except FileNotFoundError as error:
+        missing = Path(error.filename).name if error.filename else path.name
+        raise InputError(
+            f"{path.name}: `{missing}` is missing from the earlier edition. Name the folder `{FOLDER}` of a study, or a "
+            "sealed archive that contains it."
+        ) from None
+    except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError):
+        raise InputError(
+            f"{path.name}: the earlier edition cannot be read. Name the folder `{FOLDER}` of a study, or a sealed archive "
+            "that contains it."
+        ) from None
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{path.name}: a file of the earlier edition is not UTF-8 text. Use the edition as it was published."
+        ) from None
+
+
+def _members(path: Path, archive: zipfile.ZipFile, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the member of an archive for each file of the one edition in it."""
+    members = archive.namelist()
+    suffix = f"{FOLDER}/{RECORD}"
+    found = [name for name in members if name == suffix or name.endswith(f"/{suffix}")]
+    if len(found) != 1:
+        raise InputError(
+            f"{path.name}: the archive must contain exactly one folder `{FOLDER}` with a `{RECORD}`, but has "
+            f"{len(found)}. Name the archive of one study."
+        )
+    folder = found[0].removesuffix(RECORD)
+    for name in names:
+        if folder + name not in members:
+            raise FileNotFoundError(2, "missing", name)
+        yield name, folder + name
+
+
+def _record(path: Path, text: str) -> dict[str, Any]:
+    """Return the record of an edition."""
+    try:
+        record = json.loads(text)
+    except ValueError:
+        record = None
+    needed = {"title": str, "date": str, "policy": dict, "rank_limit": int, "strata": list}
+    if not isinstance(record, dict) or not all(isinstance(record.get(key), kind) for key, kind in needed.items()):
+        raise InputError(
+            f"{path.name}/{RECORD}: {', '.join(f'`{key}`' for key in needed)} must be in the record of an edition. Use "
+            "the edition as it was published."
+        )
+    return record
+
+
+def _rows(path: Path, name: str, text: str) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield the number of each line of a table, and its fields."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = next(reader, [])
+        missing = [column for column in COLUMNS[name] if header.count(column) != 1]
+        if missing:
+            raise InputError(
+                f"{path.name}/{name}: the column `{missing[0]}` must be there once. Use the edition as it was published."
+            )
+        for fields in reader:
+            if len(fields) != len(header):
+                raise InputError(
+                    f"{path.name}/{name}, line {reader.line_num}: the line must have {len(header)} fields, but has "
+                    f"{len(fields)}. Use the edition as it was published."
+                )
+            yield reader.line_num, dict(zip(header, fields, strict=True))
+    except csv.Error:
+        raise InputError(
+            f"{path.name}/{name}, line {reader.line_num}: the line is not valid CSV. Use the edition as it was published."
+        ) from None
+
+
+def _counts(
+    path: Path, name: str, line: int, row: Mapping[str, str], record: Mapping[str, Any]
+) -> Iterator[tuple[Cell, str]]:
+    """Yield the cells of a line and what is published of them."""
+    if name == "attack.csv":
+        limit = row["rank_limit"] or "0"
+        if not (limit.isascii() and limit.isdecimal()):
+            raise InputError(
+                f"{path.name}/{name}, line {line}: `rank_limit` must be a whole number. Use the edition as it was "
+                "published."
+            )
+        base = Cell("", row["file"], row["variant"], row["metric"], row["stratum"], int(limit))
+        cells = {quantity: base._replace(quantity=quantity) for quantity in ATTACK}
+        cells |= {quantity: base._replace(quantity=quantity, metric="", rank_limit=0) for quantity in FILES}
+    elif name == "clusters.csv":
+        base = Cell("", metric=row["metric"], stratum=row["stratum"], rank_limit=_in_force(record, row["metric"]))
+        cells = {column: base._replace(quantity=quantity) for column, quantity in CLUSTERS.items()}
+        cells["n_clusters"] = cells["n_clusters"]._replace(metric="", rank_limit=0)
+    elif name == "file.csv":
+        cells = {column: Cell(quantity, other=row["convention"]) for column, quantity in FILE.items()}
+    else:
+        other = "|".join(row[key] for key in ("scenario", "file", "matches_from", "matches_to"))
+        cells = {column: Cell(quantity, other=other) for column, quantity in MATCHING.items()}
+    yield from ((cell, row[column]) for column, cell in cells.items() if row[column])
+
+
+def _in_force(record: Mapping[str, Any], metric: str) -> int:
+    """Return the rank limit of a metric of the edition."""
+    return 0 if metric == "unicity" else int(record["rank_limit"])
+
+
+def _published(place: str, policy: Mapping[str, Any], text: str, interval: Interval) -> Published:
+    """Return what is published as a text."""
+    if text == SUPPRESSED:
+        return Published(text, None, 0, UNKNOWN)
+    try:
+        low, high = interval(policy, text)
+    except (ValueError, KeyError, TypeError):
+        raise InputError(
+            f"{place}: `{text}` is not a count by the policy of the edition. Use the edition as it was published."
+        ) from None
+    return Published(text, int(text) if text.isdecimal() else None, low, high)

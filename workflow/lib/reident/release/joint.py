@@ -1,0 +1,232 @@
+"""A new edition together with earlier ones: one system of all that is published (METHODS §11).
+
+The counts of an earlier edition are further counts of the system, under the name of their file with the number of the
+edition. Counts that mean the same in both editions differ by at most D, the smallest number that the two allow.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import optimize, sparse
+
+from reident.linkage.ranking import WHOLE
+from reident.release.cells import SUPPRESSED, Cell, Published
+from reident.release.earlier import UNKNOWN, Edition, is_own
+from reident.release.feasibility import TOLERANCE, System, propagate, witness
+from reident.release.linear import Relation
+from reident.release.suppression import BEYOND, Protected, Required, default_weights, protect
+
+
+class Joined(NamedTuple):
+    """A new edition and earlier ones in one system.
+
+    Attributes
+    ----------
+    cells : dict of Published
+        Cells of an earlier edition have the file ``released@1`` …; see :func:`of_edition`.
+    relations : list of Relation
+    distances : tuple of int
+        D of each earlier edition.
+    """
+
+    cells: dict[Cell, Published]
+    relations: list[Relation]
+    distances: tuple[int, ...]
+
+
+def of_edition(cell: Cell, number: int) -> Cell:
+    """Return the cell of an earlier edition, counted from 1, under the name that it has in the joint system."""
+    return cell._replace(file=f"{cell.file}@{number}")
+
+
+def is_earlier(cell: Cell) -> bool:
+    """Return whether a cell of the joint system is of an earlier edition."""
+    return "@" in cell.file
+
+
+def linked(cells: Iterable[Cell], edition: Edition) -> list[Cell]:
+    """Return the cells that mean the same in a new and an earlier edition.
+
+    Cells of the whole study do so only where both editions have the same strata; otherwise the difference of the two
+    totals belongs to the strata that one edition lacks.
+    """
+    cells = set(cells)
+    strata = {cell.stratum for cell in cells if is_own(cell)} - {WHOLE}
+    same = cells & set(edition.cells)
+    if strata != set(edition.strata):
+        same = {cell for cell in same if cell.stratum != WHOLE}
+    return sorted(same)
+
+
+def join(
+    cells: Mapping[Cell, Published],
+    relations: Iterable[Relation],
+    editions: Sequence[tuple[Edition, Iterable[Relation]]],
+    known: Mapping[Cell, int],
+) -> Joined:
+    """Put a new edition and earlier ones into one system (METHODS §11).
+
+    Parameters
+    ----------
+    cells : mapping of Published
+        The new edition.
+    relations : iterable of Relation
+        Those of the new edition.
+    editions : sequence of (Edition, iterable of Relation)
+        Earlier editions, each with its own relations, under its own names.
+    known : mapping of int
+        Counts of the new edition, and under their names in the joint system of earlier ones, that the public knows.
+
+    Returns
+    -------
+    Joined
+        With the relations that link the editions.
+
+    Raises
+    ------
+    ValueError
+        If an edition contradicts its own relations.
+    """
+    joint, rows = dict(cells), list(relations)
+    distances = []
+    for number, (edition, own) in enumerate(editions, start=1):
+        others = {of_edition(cell, number): one for cell, one in edition.cells.items()}
+        other_rows = [
+            row._replace(terms={of_edition(cell, number): factor for cell, factor in row.terms.items()})
+            for row in own
+        ]
+        pairs = [(cell, of_edition(cell, number)) for cell in linked(cells, edition)]
+        distance = smallest_distance({**cells, **others}, [*relations, *other_rows], pairs, known)
+        joint |= others
+        rows += other_rows + links(pairs, distance)
+        distances.append(distance)
+    return Joined(joint, rows, tuple(distances))
+
+
+def links(pairs: Iterable[tuple[Cell, Cell]], distance: int) -> list[Relation]:
+    """Return that the counts of each pair differ by at most a distance."""
+    name = f"the editions differ by at most {distance}"
+    return [Relation({new: 1.0, old: -1.0}, -distance, distance, name) for new, old in pairs]
+
+
+def smallest_distance(
+    cells: Mapping[Cell, Published],
+    relations: Iterable[Relation],
+    pairs: Sequence[tuple[Cell, Cell]],
+    known: Mapping[Cell, int],
+) -> int:
+    """Return the smallest D for which counts that satisfy everything differ by at most D in every pair.
+
+    Parameters
+    ----------
+    cells : mapping of Published
+    relations : iterable of Relation
+    pairs : sequence of (Cell, Cell)
+    known : mapping of int
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If no counts satisfy the relations.
+    """
+    if not pairs:
+        return 0
+    largest = BEYOND * max([100, *known.values(), *(one.high for one in cells.values() if one.high < UNKNOWN)])
+    intervals = {cell: (one.low, min(one.high, largest)) for cell, one in cells.items()}
+    intervals |= {cell: (count, count) for cell, count in known.items()}
+    rows = list(relations)
+    system = System(rows, intervals, largest)
+    distance = math.ceil(_fractional_distance(system, pairs, largest) - TOLERANCE)
+    while True:
+        try:
+            witness(System([*rows, *links(pairs, distance)], intervals, largest))
+        except ValueError:
+            if distance >= largest:
+                raise
+            distance += 1
+        else:
+            return distance
+
+
+def _fractional_distance(system: System, pairs: Sequence[tuple[Cell, Cell]], largest: int) -> float:
+    """Return the smallest distance of counts that need not be whole numbers."""
+    low, high = propagate(system)
+    n, m = len(system.cells), len(pairs)
+    new, old = (np.array([system.place[pair[side]] for pair in pairs]) for side in (0, 1))
+    ones, lines = np.ones(m), np.arange(m)
+    places = np.append(lines, lines), np.append(new, old)
+    apart = sparse.csr_array((np.append(ones, -ones), places), shape=(m, n))
+    column = sparse.csr_array(np.ones((m, 1)))
+    none = sparse.csr_array((system.matrix.shape[0], 1))
+    found = optimize.milp(
+        np.append(np.zeros(n), 1.0),
+        constraints=[
+            optimize.LinearConstraint(sparse.hstack([system.matrix, none]), system.row_low, system.row_high),
+            optimize.LinearConstraint(sparse.hstack([apart, -column]), -np.inf, 0),
+            optimize.LinearConstraint(sparse.hstack([apart, column]), 0, np.inf),
+        ],
+        bounds=optimize.Bounds(np.append(low, 0), np.append(high, largest)),
+    )
+    if found.x is None:
+        raise ValueError("the relations between the published counts contradict each other")
+    return float(found.x[-1])
+
+
+def protect_jointly(
+    cells: Mapping[Cell, Published],
+    relations: Iterable[Relation],
+    editions: Sequence[tuple[Edition, Iterable[Relation]]],
+    known: Mapping[Cell, int],
+    required: Required,
+    weights: Mapping[Cell, float] | None = None,
+) -> tuple[Protected, tuple[int, ...]]:
+    """Choose suppressions in a new edition that also protect the counts of earlier ones (METHODS §11).
+
+    Parameters
+    ----------
+    cells, relations, known, required
+        As in :func:`reident.release.suppression.protect`; `known` and `required` may be about cells of earlier editions
+        too, under the names of :func:`of_edition`.
+    editions : sequence of (Edition, iterable of Relation)
+    weights : mapping, optional
+        Of the cells of the new edition; earlier ones cannot be suppressed.
+
+    Returns
+    -------
+    Protected
+        The audit has the cells of all editions.
+    tuple of int
+        D of each earlier edition, of the final pattern.
+
+    Raises
+    ------
+    ValueError
+        If an edition contradicts its own relations.
+    """
+    relations, editions = list(relations), [(edition, list(rows)) for edition, rows in editions]
+    weights = default_weights([cell for cell in cells if cell not in known]) if weights is None else weights
+    published, suppressed, cuts = dict(cells), [], 0
+    joint = join(published, relations, editions, known)
+    needs = {
+        cell: required(cell, one) if callable(required) else required.get(cell, 0)
+        for cell, one in joint.cells.items()
+    }
+    while True:
+        open_ones = {cell: weights[cell] for cell in weights if published[cell].text != SUPPRESSED}
+        found = protect(joint.cells, joint.relations, known, needs, open_ones)
+        suppressed += found.suppressed
+        cuts += found.cuts
+        published |= dict.fromkeys(found.suppressed, Published(SUPPRESSED, None, 0, UNKNOWN))
+        after = join(published, relations, editions, known)
+        if after.distances == joint.distances:
+            loss = sum(weights[cell] for cell in suppressed)
+            return Protected(tuple(sorted(suppressed)), found.audit, loss, cuts), joint.distances
+        joint = after
