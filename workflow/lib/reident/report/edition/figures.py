@@ -119,7 +119,7 @@ def _conditional(axes: Axes, lines: list[Line]) -> None:
         "va": "center",
         "fontweight": "bold",
     }
-    label = {"label": TEXT("figure.band")}
+    label: Look = {"label": TEXT("figure.band")}
     for at, line in enumerate(lines):
         rate, low, high = (line.shares[f"conditional_{name}"] for name in ("rate", "low", "high"))
         if rate.value is None:
