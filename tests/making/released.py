@@ -283,7 +283,7 @@ def _matching(writer: _Writer) -> list[list[str]]:
 def _cut_points() -> list[list[str]]:
     points = {"age": ["24", "38", "51", "66"], "balance": ["-1100", "0.5", "12000", "45000"]}
     return [
-        [name, "puf", str(at + 1), low, high]
+        ["ALL", name, "puf", str(at + 1), low, high]
         for name, values in points.items()
         for at, (low, high) in enumerate(zip(["", *values], [*values, ""], strict=True))
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from reident.report.edition.reading import Edition
+from reident.report.edition.reading import WHOLE, Edition
 from reident.report.edition.tables import counts
 from reident.report.edition.wording import shown, without_repeats
 from reident.report.layout import Column, paragraphs, part, table
@@ -17,6 +17,9 @@ CLASSES = (2, 3, 5)
 
 MATCHES = {"matches_from": "", "matches_to": ""}
 """Labels by which the lines of one scenario and file differ."""
+
+MANY_LINES = 20
+"""Lines above which a table is set in smaller type."""
 
 RATES = "rate"
 """The end of the name of a limit on a rate, before `_at_most`."""
@@ -86,24 +89,30 @@ def _matches(low: str, high: str) -> str:
 
 @part("cut-points.csv")
 def cut_points(edition: Edition) -> str:
-    """Return the rounded cut points of the whole file."""
-    lines = edition.tables["cut-points.csv"]
-    variables = [escape(line["variable"]) for line in lines]
-    files = [line["file"] for line in lines]
+    """Return the rounded cut points, one line per variable, file and scope."""
+    bins: dict[tuple[str, str, str], list[str]] = {}
+    for line in edition.tables["cut-points.csv"]:
+        points = bins.setdefault((line["variable"], line["file"], line["scope"]), [])
+        points += [_point(line["up_to"])] if line["up_to"] else []
+    order = [*dict.fromkeys(variable for variable, _, _ in bins)]
+    lines = sorted(bins, key=lambda line: order.index(line[0]))
+    variables, files, scopes = zip(*lines, strict=True)
+    shown = {
+        TEXT("heading.file"): [escape(file) for file in files] if len(set(files)) > 1 else [],
+        TEXT("heading.stratum"): [
+            TEXT("cut_points.whole") if scope == WHOLE else escape(scope) for scope in scopes
+        ]
+        if len(set(scopes)) > 1
+        else [],
+    }
     return paragraphs(
         TEXT("cut_points.text"),
         table(
             TEXT("cut_points.caption"),
-            Column(TEXT("heading.variable"), without_repeats(variables), "l", "1fr"),
-            *(
-                [Column(TEXT("heading.file"), [escape(file) for file in files], "l")]
-                if len(set(files)) > 1
-                else []
-            ),
-            Column(TEXT("heading.bin"), [escape(line["bin"]) for line in lines], "r", "1fr"),
-            Column(TEXT("heading.above"), [_point(line["above"]) for line in lines], "r", "1fr"),
-            Column(TEXT("heading.up_to"), [_point(line["up_to"]) for line in lines], "r", "1fr"),
-            kind="compact" if len(lines) > 20 else "",
+            Column(TEXT("heading.variable"), without_repeats([escape(name) for name in variables]), "l"),
+            *(Column(heading, cells, "l", "1fr") for heading, cells in shown.items() if cells),
+            Column(TEXT("heading.cut_points"), [" · ".join(bins[line]) for line in lines], "l", "2fr"),
+            kind="compact" if len(lines) > MANY_LINES else "",
         ),
     )
 

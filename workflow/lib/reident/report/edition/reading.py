@@ -89,7 +89,7 @@ FORMS = {
     "matching.csv": Form(
         ("scenario", "file", "matches_from", "matches_to"), ("n_targets", "n_own"), ("share_own",)
     ),
-    "cut-points.csv": Form(("variable", "file", "bin", "above", "up_to")),
+    "cut-points.csv": Form(("scope", "variable", "file", "bin", "above", "up_to")),
     "limits.csv": Form(("about", "limit", "metric", "bound", "outcome")),
 }  # fmt: skip
 """The tables of an edition."""
