@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -89,6 +90,22 @@ def read(path: Path, interval: Interval) -> Edition:
                     )
     strata = tuple(sorted({cell.stratum for cell in cells if is_own(cell)} - {WHOLE}))
     return Edition(str(record["title"]), str(record["date"]), record["policy"], cells, strata, record)
+
+
+def places(inputs: Mapping[str, Sequence[Path]]) -> list[Path]:
+    """Return the earlier editions among the inputs of a step, in their order: archives, and folders by their files.
+
+    Parameters
+    ----------
+    inputs : mapping
+        The paths of every input, by name: ``edition_1`` for an archive, ``edition_1_attack`` … for a folder.
+    """
+    found = {}
+    for name, paths in inputs.items():
+        if match := re.fullmatch(r"edition_(\d+)(_\w+)?", name):
+            (path,) = paths
+            found[int(match[1])] = path.parent if match[2] else path
+    return [found[number] for number in sorted(found)]
 
 
 def is_own(cell: Cell) -> bool:

@@ -17,9 +17,10 @@ from reident.pipeline import release as versions
 from reident.pipeline.parts import Releasing
 from reident.pipeline.steps import declared
 from reident.pipeline.tables import RELEASE
-from reident.release import collect, outcomes, policies, published, suppression
+from reident.release import collect, joint, outcomes, policies, published, suppression
 from reident.release.cells import SUPPRESSED, Cell, Published
 from reident.release.collect import Naming, Typed
+from reident.release.earlier import Edition
 from reident.release.facts import Facts, Limit
 from reident.release.relations import relations
 from reident.sections.release import Policy
@@ -49,7 +50,9 @@ class Passed(NamedTuple):
     audit: pd.DataFrame
 
 
-def let_pass(part: Releasing, policy: Policy, results: Mapping[Path, pd.DataFrame]) -> Passed:
+def let_pass(
+    part: Releasing, policy: Policy, results: Mapping[Path, pd.DataFrame], after: Sequence[Edition] = ()
+) -> Passed:
     """Round, audit and suppress the numbers of a study (METHODS §11).
 
     Parameters
@@ -58,6 +61,8 @@ def let_pass(part: Releasing, policy: Policy, results: Mapping[Path, pd.DataFram
     policy : Policy
     results : mapping of pandas.DataFrame
         The tables whose numbers are in the edition, by their path; in the declared types.
+    after : sequence of Edition
+        The earlier editions, with which the new one is audited.
 
     Raises
     ------
@@ -73,13 +78,17 @@ def let_pass(part: Releasing, policy: Policy, results: Mapping[Path, pd.DataFram
         tables.lines("verdict/limits.csv"), rounded, _rank_limits(part), by_estimate=part.by_estimate
     )
     known = {cell: count for cell, count in counts.items() if _is_known(cell, part)}
-    audited = suppression.protect(
-        rounded, relations(rounded, facts(part, tables.strata, limits)), known, _required(policy)
+    audited, distances = joint.protect_jointly(
+        rounded,
+        relations(rounded, facts(part, tables.strata, limits)),
+        [(edition, relations(edition.cells, facts_of(edition))) for edition in after],
+        known,
+        _required([policy, *(Policy.model_validate(edition.policy) for edition in after)]),
     )
     shown = {cell: _shown(cell, rounded, audited) for cell in rounded}
     return Passed(
         tables.published(published.Rounded(shown, policy, part.level), limits),
-        record(part, policy, shown),
+        record(part, policy, shown, after),
         audit(shown, audited, known),
     )
 
@@ -141,12 +150,13 @@ def _is_known(cell: Cell, part: Releasing) -> bool:
     return any(cell.quantity == KNOWN[file] for file in part.known)
 
 
-def _required(policy: Policy) -> suppression.Required:
-    """Return the width that the policy asks for, of each count."""
+def _required(by: Sequence[Policy]) -> suppression.Required:
+    """Return the width that the policy of the edition, or of an earlier one, asks for of each count."""
 
-    def width(_: Cell, count: Published) -> float:
-        share = policy.protect.small if count.value is None else policy.protect.rounded
-        return math.floor(share * (count.high - count.low))
+    def width(cell: Cell, count: Published) -> float:
+        protect = by[joint.edition_of(cell)].protect
+        share = protect.small if count.value is None else protect.rounded
+        return 0 if count.text == SUPPRESSED else math.floor(share * (count.high - count.low))
 
     return width
 
@@ -181,8 +191,18 @@ def facts(part: Releasing, strata: Mapping[str, str], limits: list[Limit]) -> Fa
     )
 
 
+def facts_of(edition: Edition) -> Facts:
+    """Return what the public knows of an earlier study from its edition."""
+    ranked = {cell.metric for cell in edition.cells if cell.rank_limit}
+    return Facts(
+        strata=edition.strata,
+        stratified=bool(edition.record["strata"]),
+        unranked=frozenset(edition.record["metrics"]) - ranked,
+    )
+
+
 def record(
-    part: Releasing, policy: Policy, shown: Mapping[Cell, Published], after: Sequence[Mapping[str, Any]] = ()
+    part: Releasing, policy: Policy, shown: Mapping[Cell, Published], after: Sequence[Edition] = ()
 ) -> str:
     """Return the record of the rules that were applied, as JSON: no digest, no path, no count but of counts.
 
@@ -192,8 +212,8 @@ def record(
     policy : Policy
     shown : mapping of Published
         What is published of every count.
-    after : sequence of mapping
-        The title and the date of each earlier edition.
+    after : sequence of Edition
+        The earlier editions.
     """
     statuses = [_status(count) for count in shown.values()]
     heading = part.heading
@@ -213,7 +233,7 @@ def record(
         "variables": list(part.linking_variables),
         "variants": {name: dict(labels) for name, labels in part.variants.items()},
         "counts": {name: statuses.count(name) for name in ("exact", "rounded", "small", "suppressed")},
-        "after": list(after),
+        "after": [{"title": edition.title, "date": edition.date} for edition in after],
     }
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 

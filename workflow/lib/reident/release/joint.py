@@ -43,9 +43,14 @@ def of_edition(cell: Cell, number: int) -> Cell:
     return cell._replace(file=f"{cell.file}@{number}")
 
 
+def edition_of(cell: Cell) -> int:
+    """Return the number of the edition of a cell of the joint system, 0 for the new one."""
+    return int(cell.file.partition("@")[2] or 0)
+
+
 def is_earlier(cell: Cell) -> bool:
     """Return whether a cell of the joint system is of an earlier edition."""
-    return "@" in cell.file
+    return edition_of(cell) > 0
 
 
 def linked(cells: Iterable[Cell], edition: Edition) -> list[Cell]:

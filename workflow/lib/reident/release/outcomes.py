@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import pandas as pd
 
@@ -28,7 +28,12 @@ _RATES = {
     "confirmed_rate_at_most": _Rate("n_confirmed", "n_puf"),
     "confirmed_at_most": _Rate("n_confirmed", None),
 }
-_WORDS = {"breaks": "breaks", "passes": "passes", "unsure": "passes", "nothing": "passes"}
+_WORDS: dict[str, Literal["passes", "breaks"]] = {
+    "breaks": "breaks",
+    "passes": "passes",
+    "unsure": "passes",
+    "nothing": "passes",
+}
 """What is published of an outcome: not that an interval reaches above a limit, nor that there is nothing to judge."""
 
 
