@@ -11,6 +11,7 @@ from making.studies import PLAIN, changed, plain
 from pydantic import ValidationError
 from reident.archive import changes, collect
 from reident.errors import InputError
+from reident.ledger.chain import changed_sources, digest
 from reident.pipeline import digests, family
 from reident.pipeline.plan import Plan, load_families
 from reident.release.cells import SUPPRESSED
@@ -330,6 +331,21 @@ def test_the_plan_asks_for_the_files_of_rounding_and_the_report_depends_on_them(
     assert plan.reported(wildcards)["source_policy"] == str(tmp_path / "ours.yaml")
     assert plan.rounding_digests(wildcards) == [digests.sha256(tmp_path / "ours.yaml")]
     assert len(plan.source_digests(wildcards)) == 3
+
+
+def test_a_changed_policy_or_earlier_edition_breaks_the_chain_of_a_step_that_read_it(tmp_path):
+    edition(tmp_path / "old")
+    path = saved(tmp_path, after=["old"])
+    (member,) = family.load(path)
+    declared = family.sources(member.study, path)
+    read = {
+        side: [{"path": f"source:{file.name}", "sha256": digest(file)}] for side, file in declared.items()
+    }
+    assert list(changed_sources({"inputs": read}, declared, digest)) == []
+    for side in ("policy", "edition_1_limits"):
+        declared[side].write_text("title: Theirs\n", encoding="utf-8")
+    found = list(changed_sources({"inputs": read}, declared, digest))
+    assert found == [tmp_path / "ours.yaml", tmp_path / "old/limits.csv"]
 
 
 def test_a_study_without_a_release_has_no_file_of_it(tmp_path):
