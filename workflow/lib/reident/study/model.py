@@ -372,9 +372,12 @@ def plain(study: Study) -> dict[str, Any]:
 def canonical_json(study: Study) -> str:
     """Return the study with every default as JSON text; equal studies have equal texts.
 
-    How a study is sealed changes none of its results, and is left out.
+    How a study is sealed changes none of its results, and is left out. So is `release` where a study has no such
+    section: studies of releases before that section keep their text.
     """
     content = {key: value for key, value in plain(study).items() if key != "seal"}
+    if content["release"] is None:
+        del content["release"]
     return json.dumps(content, ensure_ascii=False, sort_keys=True, indent=1) + "\n"
 
 
