@@ -38,9 +38,13 @@ def by_metric(edition: Edition) -> str:
     """Return the main table: suspected and confirmed records and their rates, by metric."""
     lines = list(edition.whole.values())
     interval = [span(line.shares["conditional_low"], line.shares["conditional_high"]) for line in lines]
+    released = lines[0].counts["n_puf"]
+    caption = TEXT("metrics.caption", records=records(edition, released))
+    if released.kind in {"suppressed", "absent"}:
+        caption = TEXT("metrics.caption_hidden")
     heading = TEXT("heading.interval", level=declared(float(edition.record["level"])))
     return table(
-        TEXT("metrics.caption", records=records(edition, lines[0].counts["n_puf"])),
+        caption,
         Column(TEXT("heading.metric"), _metrics(edition, edition.whole), "l", "1fr"),
         counts("suspected", lines, "n_suspected"),
         counts("confirmed", lines, "n_confirmed"),
@@ -104,7 +108,7 @@ def by_stratum(edition: Edition) -> str | None:
         return None
     lines = {metric: edition.stratum(metric) for metric in edition.whole}
     names = listed([escape(name) for name in edition.record["strata"]]) or TEXT("heading.stratum")
-    first = Column(names, [escape(label) for label in labels], "l", "2fr")
+    first = Column(names, [escape(label) for label in labels], "l", _width(labels))
     sizes = [
         next((cell(own[label].counts["n_puf"]) for own in lines.values() if label in own), "")
         for label in labels
@@ -116,6 +120,11 @@ def by_stratum(edition: Edition) -> str | None:
             edition, "strata", (first, Column(TEXT("heading.records"), sizes, "r", "1fr")), labels, lines
         ),
     )
+
+
+def _width(labels: Sequence[str]) -> str:
+    """Return the width of a column of labels beside columns of numbers: long labels take few lines."""
+    return f"{max(2, min(5, max(map(len, labels)) // 9))}fr"
 
 
 @part("attack.csv")
