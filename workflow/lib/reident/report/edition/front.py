@@ -113,7 +113,7 @@ def reading(edition: Edition) -> str:
     if not policy.exact:
         signs.append(TEXT("reading.suppressed", sign=f"**{SUPPRESSED}**"))
     signs.append(TEXT("reading.blank"))
-    notes = [] if policy.exact else [TEXT("reading.rates"), TEXT("reading.sums")]
+    notes = [] if policy.exact else [TEXT("reading.rates")]
     source = TEXT(
         "reading.policy",
         title=whole(policy.title),

@@ -17,6 +17,9 @@ from reident.report.wording import NO_BREAK, declared, escape, listed
 TEXT = Sentences("edition-tables")
 RATES = ("suspected_rate", "confirmed_rate", "conditional_rate")
 KNOWN_METRICS = frozenset({"unicity", "taxicab", "euclidean", "adhoc", "winkler"})
+MAX_PAIR = 18
+"""Characters of two counts that stay on one line."""
+
 MAX_STRATA = 60
 """Strata that a table shows."""
 
@@ -180,7 +183,10 @@ def _pair(line: Line | None) -> str:
     if line is None:
         return ""
     both = [cell(line.counts[column]) for column in ("n_confirmed", "n_suspected")]
-    return TEXT("pair", part=both[0], whole=both[1]).replace(" ", NO_BREAK) if any(both) else ""
+    if not any(both):
+        return ""
+    text = TEXT("pair", part=both[0], whole=both[1])
+    return text if len(text) > MAX_PAIR else text.replace(" ", NO_BREAK)
 
 
 def _rates(caption: str, first: Column, lines: list[Line]) -> str:
