@@ -17,7 +17,7 @@ from reident.report.wording import NO_BREAK, declared, escape, listed
 TEXT = Sentences("edition-tables")
 RATES = ("suspected_rate", "confirmed_rate", "conditional_rate")
 KNOWN_METRICS = frozenset({"unicity", "taxicab", "euclidean", "adhoc", "winkler"})
-MAX_PAIR = 18
+MAX_PAIR = 14
 """Characters of two counts that stay on one line."""
 
 MAX_STRATA = 60
@@ -186,7 +186,7 @@ def _pair(line: Line | None) -> str:
     if not any(both):
         return ""
     text = TEXT("pair", part=both[0], whole=both[1])
-    return text if len(text) > MAX_PAIR else text.replace(" ", NO_BREAK)
+    return text if len(text.replace("\\", "")) > MAX_PAIR else text.replace(" ", NO_BREAK)
 
 
 def _rates(caption: str, first: Column, lines: list[Line]) -> str:
