@@ -54,6 +54,12 @@ BASE_5: dict[str, Any] = CENSUS | {
     "extremes": "shown",
     "intervals": "absent",
 }
+REDACTED: dict[str, Any] = CENSUS | {
+    "title": "Redaction and rounding to 5",
+    "scope": "Counts of 7 or fewer, zero included, are redacted. Other counts are rounded to the nearest 5.",
+    "small": {"below": 8, "shown": "[REDACTED]"},
+    "bands": [{"nearest": 5}],
+}
 MIDPOINT: dict[str, Any] = BASE_5 | {
     "title": "Midpoint rounding to base 6",
     "rounding": "midpoint",
@@ -65,6 +71,7 @@ NONE: dict[str, Any] = BASE_5 | {
     "rounding": "exact",
     "bands": [],
     "protect": {"small": 0.0, "rounded": 0.0},
+    "cut_points": {"significant_digits": None},
     "internal": True,
 }
 TITLES = {
@@ -135,6 +142,7 @@ SAMPLES = {
     ),
     "variants": Sample(variants=6, before=True, clusters=True, policy=MIDPOINT, after=True),
     "random": Sample(policy=BASE_5, records=900, keep=5),
+    "redacted": Sample(policy=REDACTED, records=300, keep=2, metrics=(*FOUR, "winkler")),
     "internal": Sample(policy=NONE, file=True),
     "matching": Sample(metrics=(), matching=3, cut_points=False),
     "file": Sample(metrics=(), file=True, cut_points=False, limits=False),

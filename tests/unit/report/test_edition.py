@@ -110,6 +110,12 @@ def test_every_number_of_the_pages_is_a_published_one_or_in_a_fixed_text(samples
     )
 
 
+def test_a_number_that_is_not_published_would_be_seen(samples, page_of, tmp_path):
+    page = page_of("example").replace("about 6,000 records", "about 6,013 records", 1)
+    folder = write_released(tmp_path, SAMPLES["example"])
+    assert numbers(visible(page)) - public_numbers(samples["example"], folder) >= {"6013"}
+
+
 @pytest.mark.parametrize("name", SAMPLES)
 def test_no_page_has_an_undefined_number_or_an_empty_section(page_of, name):
     text = visible(page_of(name))
@@ -206,7 +212,11 @@ def said(tmp_path, **counts) -> str:
             "suspects fewer than 15 records. Nothing more is said about a number this small.",
         ),
         (
-            {"n_suspected": "x", "suspected_rate": ""},
+            {"n_suspected": "x", "n_confirmed": "x"},
+            "suspects a number of records that is not shown, and neither is",
+        ),
+        (
+            {"n_suspected": "x", "suspected_rate": "", "n_confirmed": "100"},
             "suspects a number of records that is not shown, because",
         ),
         (

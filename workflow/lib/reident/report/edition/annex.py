@@ -50,8 +50,8 @@ def _rules(policy: Policy) -> Iterator[tuple[str, str]]:
     for name in ("extremes", "intervals"):
         if rule := policy.given.get(name):
             yield what[name], TEXT(f"rules.{name}.{rule}")
-    if points := policy.given.get("cut_points"):
-        yield what["cut_points"], TEXT("rules.digits", n=int(points["significant_digits"]))
+    digits = (policy.given.get("cut_points") or {}).get("significant_digits")
+    yield what["cut_points"], TEXT("rules.digits", n=int(digits)) if digits else TEXT("rules.exact")
 
 
 def _counts(policy: Policy, what: dict[str, str]) -> Iterator[tuple[str, str]]:

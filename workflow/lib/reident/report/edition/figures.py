@@ -93,6 +93,8 @@ def _shares(axes: Axes, lines: list[Line]) -> None:
     """Draw the suspected and the confirmed rates as bars."""
     for name, colour, height in (("suspected", SUSPECTED, 0.62), ("confirmed", CONFIRMED, 0.3)):
         own = [line.shares[f"{name}_rate"] for line in lines]
+        if name == "confirmed" and not any(share.text for share in own):
+            continue
         look: Look = {"color": colour, "height": height, "label": TEXT(f"figure.{name}")}
         axes.barh(range(len(own)), [share.value or 0 for share in own], **look)
         for at, share in enumerate(own):

@@ -52,6 +52,9 @@ def _found(edition: Edition, line: Line) -> Iterator[str]:
     if suspected.kind == "small":
         yield TEXT("metric.small", records=said)
         return
+    if suspected.value is None and line.counts["n_confirmed"].kind in {"suppressed", "absent"}:
+        yield TEXT("metric.all_hidden")
+        return
     if suspected.value is None:
         yield TEXT("metric.hidden")
     elif suspected.value == 0:
@@ -110,7 +113,7 @@ def reading(edition: Edition) -> str:
     if not policy.exact:
         signs.append(TEXT("reading.suppressed", sign=f"**{SUPPRESSED}**"))
     signs.append(TEXT("reading.blank"))
-    notes = [] if policy.exact else [TEXT("reading.rates"), TEXT("reading.sums")]
+    notes = [] if policy.exact else [TEXT("reading.rates")]
     source = TEXT(
         "reading.policy",
         title=whole(policy.title),

@@ -33,15 +33,16 @@ def file(edition: Edition) -> str:
     names = [words.get(line["convention"]) or escape(line["convention"]) for line in lines]
     columns = []
     for k in CLASSES:
-        columns.append(Column(TEXT("heading.below", k=k), counts("records", lines, f"below_{k}").cells))
         columns.append(
-            Column(TEXT("heading.share_below", k=k), shown(line.shares[f"share_below_{k}"] for line in lines))
+            Column(TEXT("heading.below", k=k), counts("records", lines, f"below_{k}").cells, "r", "1fr")
         )
+        shares = shown(line.shares[f"share_below_{k}"] for line in lines)
+        columns.append(Column(TEXT("heading.share_below", k=k), shares, "r", "1fr"))
     return paragraphs(
         TEXT("file.text"),
         table(
             TEXT("file.caption"),
-            Column(TEXT("heading.convention"), names, "l", "1fr"),
+            Column(TEXT("heading.convention"), names, "l", "2fr"),
             counts("records", lines, "n_records"),
             *columns,
         ),

@@ -17,6 +17,9 @@ from reident.report.wording import NO_BREAK, declared, escape, listed
 TEXT = Sentences("edition-tables")
 RATES = ("suspected_rate", "confirmed_rate", "conditional_rate")
 KNOWN_METRICS = frozenset({"unicity", "taxicab", "euclidean", "adhoc", "winkler"})
+MAX_PAIR = 14
+"""Characters of two counts that stay on one line."""
+
 MAX_STRATA = 60
 """Strata that a table shows."""
 
@@ -38,9 +41,13 @@ def by_metric(edition: Edition) -> str:
     """Return the main table: suspected and confirmed records and their rates, by metric."""
     lines = list(edition.whole.values())
     interval = [span(line.shares["conditional_low"], line.shares["conditional_high"]) for line in lines]
+    released = lines[0].counts["n_puf"]
+    caption = TEXT("metrics.caption", records=records(edition, released))
+    if released.kind in {"suppressed", "absent"}:
+        caption = TEXT("metrics.caption_hidden")
     heading = TEXT("heading.interval", level=declared(float(edition.record["level"])))
     return table(
-        TEXT("metrics.caption", records=records(edition, lines[0].counts["n_puf"])),
+        caption,
         Column(TEXT("heading.metric"), _metrics(edition, edition.whole), "l", "1fr"),
         counts("suspected", lines, "n_suspected"),
         counts("confirmed", lines, "n_confirmed"),
@@ -104,7 +111,7 @@ def by_stratum(edition: Edition) -> str | None:
         return None
     lines = {metric: edition.stratum(metric) for metric in edition.whole}
     names = listed([escape(name) for name in edition.record["strata"]]) or TEXT("heading.stratum")
-    first = Column(names, [escape(label) for label in labels], "l", "2fr")
+    first = Column(names, [escape(label) for label in labels], "l", _width(labels))
     sizes = [
         next((cell(own[label].counts["n_puf"]) for own in lines.values() if label in own), "")
         for label in labels
@@ -116,6 +123,11 @@ def by_stratum(edition: Edition) -> str | None:
             edition, "strata", (first, Column(TEXT("heading.records"), sizes, "r", "1fr")), labels, lines
         ),
     )
+
+
+def _width(labels: Sequence[str]) -> str:
+    """Return the width of a column of labels beside columns of numbers: long labels take few lines."""
+    return f"{max(2, min(5, max(map(len, labels)) // 9))}fr"
 
 
 @part("attack.csv")
@@ -171,7 +183,10 @@ def _pair(line: Line | None) -> str:
     if line is None:
         return ""
     both = [cell(line.counts[column]) for column in ("n_confirmed", "n_suspected")]
-    return TEXT("pair", part=both[0], whole=both[1]).replace(" ", NO_BREAK) if any(both) else ""
+    if not any(both):
+        return ""
+    text = TEXT("pair", part=both[0], whole=both[1])
+    return text if len(text.replace("\\", "")) > MAX_PAIR else text.replace(" ", NO_BREAK)
 
 
 def _rates(caption: str, first: Column, lines: list[Line]) -> str:
