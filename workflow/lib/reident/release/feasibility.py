@@ -180,6 +180,7 @@ def narrow(
     if not system.cells:
         return {}
     search = _Search(system, point)
+    search.is_exact = required is None
     wanted = np.full(len(system.cells), np.iinfo(np.int64).max)
     if required is not None:
         wanted = np.array([required.get(cell, 0) for cell in system.cells], np.int64)
@@ -193,6 +194,8 @@ class _Search:
 
     Attributes
     ----------
+    is_exact : bool
+        Whether every interval must be found exactly.
     low, high : int64 (cells,)
         No count outside of these is possible.
     least, most : int64 (cells,)
@@ -200,6 +203,7 @@ class _Search:
     """
 
     def __init__(self, system: System, point: np.ndarray | None) -> None:
+        self.is_exact = False
         self.low, self.high = propagate(system)
         self.system = system.with_bounds(self.low, self.high)
         self.by_column = system.matrix.tocsc()
@@ -242,13 +246,7 @@ class _Search:
     def _loose(self, own: np.ndarray) -> Part:
         """Return the strata of a part with the relations inside each stratum alone."""
         part = Part(self.system, own[self.system.group[own] >= 0], None, self.by_column)
-        entries = np.repeat(np.arange(len(part.rows)), np.diff(part.matrix.indptr))
-        groups = self.system.group[part.own][part.matrix.indices]
-        first = np.full(len(part.rows), np.iinfo(np.int64).max)
-        last = np.full(len(part.rows), -1)
-        np.minimum.at(first, entries, groups)
-        np.maximum.at(last, entries, groups)
-        part.keep(np.flatnonzero(first == last))
+        part.keep_strata(self.system.group[part.own])
         return part
 
     def _part(self, own: np.ndarray) -> Part:
@@ -271,7 +269,7 @@ class _Search:
         found exactly.
         """
         known = (self.least == self.low) & (self.most == self.high)
-        if len(self.parts) > 1:
+        if len(self.parts) > 1 and not self.is_exact:
             known |= self.high - self.low < wanted
         return ~known & (self.most - self.least < wanted)
 
@@ -415,10 +413,16 @@ class Part:
                 return None
         return point.astype(np.int64)
 
-    def keep(self, rows: np.ndarray) -> None:
-        """Keep some of the relations."""
+    def keep_strata(self, group: np.ndarray) -> np.ndarray:
+        """Keep the relations inside one stratum each, by the stratum of each cell; return that of each relation."""
+        entries = np.repeat(np.arange(len(self.rows)), np.diff(self.matrix.indptr))
+        first, last = np.full(len(self.rows), np.iinfo(np.int64).max), np.full(len(self.rows), -1)
+        np.minimum.at(first, entries, group[self.matrix.indices])
+        np.maximum.at(last, entries, group[self.matrix.indices])
+        rows = np.flatnonzero(first == last)
         self.rows, self.matrix = self.rows[rows], self.matrix[rows]
         self.row_low, self.row_high = self.row_low[rows], self.row_high[rows]
+        return first[rows]
 
     def inner_box(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Return intervals inside those of the cells, up to a quarter of the width from each end; int64 (k,) each."""

@@ -9,7 +9,7 @@ so that the last pattern has the least weight of all.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -185,6 +185,8 @@ class _Work:
         self.by_column = self.system.matrix.tocsc()
         self.cuts: list[sparse.csr_array] = []
         self.final: dict[Cell, Width] = {}
+        self.protected: dict[int, bytes] = {}
+        self.stubborn: set[int] = set()
         self.widths: dict[Cell, Width] = {}
         self.point = witness(self.system)
         self.doubtful = self._doubtful()
@@ -220,11 +222,7 @@ class _Work:
         """Return the cells that the pattern does not protect, after cutting it off where that is cheap to prove."""
         if not self.doubtful.size:
             return self.doubtful
-        while True:
-            cuts = [self._proof(int(at), self._near(int(at))) for at in self.doubtful]
-            fresh = [cut for cut in cuts if cut is not None]
-            if not fresh:
-                break
+        while fresh := self._proofs():
             self._solve(fresh)
         if not self.suppressed.any():
             return self.doubtful
@@ -234,9 +232,11 @@ class _Work:
     def cut(self, bad: np.ndarray) -> None:
         """Cut the pattern off for cells that it does not protect."""
         everything, cuts = np.arange(len(self.weight)), []
+        self.stubborn |= set(bad.tolist())
         for at in map(int, bad):
-            proof = self._proof(at, everything)
-            cuts.append(self._no_good(at) if proof is None else proof)
+            cut = self._proof(at, self._near(at))
+            cut = self._proof(at, everything) if cut is None else cut
+            cuts.append(self._no_good(at) if cut is None else cut)
         self._solve(cuts)
 
     def _near(self, at: int) -> np.ndarray:
@@ -246,29 +246,71 @@ class _Work:
             return np.arange(len(group))
         return np.flatnonzero((group < 0) | (group == group[at]))
 
+    def _proofs(self) -> list[np.ndarray]:
+        """Return the cuts that the pattern violates by the relations inside strata; all cells in a small system."""
+        if len(self.weight) <= PART:
+            cuts = [self._proof(int(at), self._near(int(at))) for at in self.doubtful]
+            return [cut for cut in cuts if cut is not None]
+        found, group = [], self.system.group
+        rest = self.doubtful[group[self.doubtful] >= 0]
+        while rest.size:
+            first = np.unique(group[rest], return_index=True)[1]
+            chosen, rest = rest[first], np.delete(rest, first)
+            found += self._proofs_of_strata(chosen)
+        return found or [cut for at in sorted(self.stubborn) if (cut := self._proof(at, self._near(at))) is not None]
+
+    def _proofs_of_strata(self, chosen: np.ndarray) -> list[np.ndarray]:
+        """Return the violated cuts of cells of different strata, all found at once."""
+        group, pattern = self.system.group, self._system(self.suppressed)
+        states = [self.suppressed[group == group[at]].tobytes() for at in chosen]
+        chosen = np.array(
+            [at for at, state in zip(chosen, states, strict=True) if self.protected.get(int(at)) != state], np.int64
+        )
+        if not chosen.size:
+            return []
+        near = np.flatnonzero(np.isin(group, group[chosen]))
+        part = Part(pattern, near, None, self.by_column)
+        owner = part.keep_strata(group[near])
+        objective = np.isin(near, chosen).astype(float)
+        duals = [part.duals(sign * objective) for sign in (1.0, -1.0)]
+        cuts = []
+        for at in map(int, chosen):
+            rows = np.flatnonzero(owner == group[at])
+            cut = self._cut(at, part.rows[rows], [None if one is None else one[rows] for one in duals])
+            if cut is None:
+                self.protected[at] = self.suppressed[group == group[at]].tobytes()
+            else:
+                cuts.append(cut)
+        return cuts
+
     def _proof(self, at: int, near: np.ndarray) -> np.ndarray | None:
-        """Return the cut of a cell that the pattern violates, None if the relations among these cells give none.
+        """Return the cut of a cell that the pattern violates, None if the relations among some cells give none."""
+        part = Part(self._system(self.suppressed), near, None, self.by_column)
+        objective = (near == at).astype(float)
+        return self._cut(at, part.rows, [part.duals(sign * objective) for sign in (1.0, -1.0)])
+
+    def _cut(self, at: int, rows: np.ndarray, duals: Sequence[np.ndarray | None]) -> np.ndarray | None:
+        """Return the cut that dual values of some relations give, None if the pattern does not violate it.
 
         The dual values bound the width of the cell by a constant and a gain from each suppression. The gains that are
         needed are at least the shortfall; they are divided by it, and count as 1 at most.
         """
-        pattern = self._system(self.suppressed)
-        part = Part(pattern, near, None, self.by_column)
-        width, gains = 0.0, np.zeros(len(self.weight))
-        for sign in (1.0, -1.0):
-            objective = np.zeros(len(near))
-            objective[np.searchsorted(near, at)] = sign
-            values = part.duals(objective)
+        width, gains, system = 0.0, np.zeros(len(self.weight)), self.system
+        for sign, values in zip((1.0, -1.0), duals, strict=True):
             if values is None:
                 return None
-            reduced = -(values @ self.system.matrix[part.rows])
-            reduced[at] += sign
+            used = np.flatnonzero(values)
+            lines, values = rows[used], values[used]
+            part = system.matrix[lines]
+            columns = np.union1d(part.indices, at)
+            terms = part.data * np.repeat(values, np.diff(part.indptr))
+            reduced = -np.bincount(np.searchsorted(columns, part.indices), terms, len(columns))
+            reduced[np.searchsorted(columns, at)] += sign
             reduced[abs(reduced) < NOISE] = 0
-            up = reduced > 0
-            ends = np.where(values > 0, self.system.row_low[part.rows], self.system.row_high[part.rows])
-            width -= float(values[values != 0] @ ends[values != 0])
-            width -= float(reduced @ np.where(up, self.system.low, self.system.high))
-            gains += reduced * np.where(up, self.system.low, self.system.high - self.largest)
+            ends = np.where(values > 0, system.row_low[lines], system.row_high[lines])
+            low, high, up = system.low[columns], system.high[columns], reduced > 0
+            width -= float(values @ ends) + float(reduced @ np.where(up, low, high))
+            gains[columns] += reduced * np.where(up, low, high - self.largest)
         shortfall = self.required[at] - width
         if shortfall < TOLERANCE:
             return None
