@@ -246,7 +246,7 @@ class _Search:
     def _loose(self, own: np.ndarray) -> Part:
         """Return the strata of a part with the relations inside each stratum alone."""
         part = Part(self.system, own[self.system.group[own] >= 0], None, self.by_column)
-        part.keep_strata(self.system.group[part.own])
+        part.keep_groups(self.system.group[part.own])
         return part
 
     def _part(self, own: np.ndarray) -> Part:
@@ -413,8 +413,8 @@ class Part:
                 return None
         return point.astype(np.int64)
 
-    def keep_strata(self, group: np.ndarray) -> np.ndarray:
-        """Keep the relations inside one stratum each, by the stratum of each cell; return that of each relation."""
+    def keep_groups(self, group: np.ndarray) -> np.ndarray:
+        """Keep the relations that are inside one group, by the group of each cell; return that of each relation."""
         entries = np.repeat(np.arange(len(self.rows)), np.diff(self.matrix.indptr))
         first, last = np.full(len(self.rows), np.iinfo(np.int64).max), np.full(len(self.rows), -1)
         np.minimum.at(first, entries, group[self.matrix.indices])

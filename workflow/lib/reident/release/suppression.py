@@ -137,6 +137,16 @@ def protect(
     return work.result()
 
 
+def _blocks(system: System) -> np.ndarray:
+    """Return the number of the block of each cell; most proofs need the relations inside one block alone."""
+    keys = [
+        (cell.stratum, "") if cell.stratum != WHOLE else (WHOLE, f"{cell.metric} {cell.other}")
+        for cell in system.cells
+    ]
+    numbers = {key: at for at, key in enumerate(sorted(set(keys)))}
+    return np.array([numbers[key] for key in keys], np.int64)
+
+
 class _Work:
     """The search for a pattern.
 
@@ -144,6 +154,8 @@ class _Work:
     ----------
     suppressed : bool (cells,)
         The pattern.
+    block : int64 (cells,)
+        Cells of one stratum, or totals of one metric, have the same number.
     doubtful : int64 (k,)
         The cells that are not protected where nothing is suppressed; a pattern cannot make others narrow.
     """
@@ -186,6 +198,7 @@ class _Work:
         self.cuts: list[sparse.csr_array] = []
         self.final: dict[Cell, Width] = {}
         self.protected: dict[int, bytes] = {}
+        self.block = _blocks(self.system)
         self.stubborn: set[int] = set()
         self.widths: dict[Cell, Width] = {}
         self.point = witness(self.system)
@@ -247,21 +260,20 @@ class _Work:
         return np.flatnonzero((group < 0) | (group == group[at]))
 
     def _proofs(self) -> list[np.ndarray]:
-        """Return the cuts that the pattern violates by the relations inside strata; all cells in a small system."""
+        """Return the cuts that the pattern violates by the relations inside blocks, if there are any."""
         if len(self.weight) <= PART:
             cuts = [self._proof(int(at), self._near(int(at))) for at in self.doubtful]
             return [cut for cut in cuts if cut is not None]
-        found, group = [], self.system.group
-        rest = self.doubtful[group[self.doubtful] >= 0]
+        found, rest = [], self.doubtful
         while rest.size:
-            first = np.unique(group[rest], return_index=True)[1]
+            first = np.unique(self.block[rest], return_index=True)[1]
             chosen, rest = rest[first], np.delete(rest, first)
-            found += self._proofs_of_strata(chosen)
+            found += self._proofs_of_blocks(chosen)
         return found or [cut for at in sorted(self.stubborn) if (cut := self._proof(at, self._near(at))) is not None]
 
-    def _proofs_of_strata(self, chosen: np.ndarray) -> list[np.ndarray]:
-        """Return the violated cuts of cells of different strata, all found at once."""
-        group, pattern = self.system.group, self._system(self.suppressed)
+    def _proofs_of_blocks(self, chosen: np.ndarray) -> list[np.ndarray]:
+        """Return the violated cuts of cells of different blocks, all found at once."""
+        group, pattern = self.block, self._system(self.suppressed)
         states = [self.suppressed[group == group[at]].tobytes() for at in chosen]
         chosen = np.array(
             [at for at, state in zip(chosen, states, strict=True) if self.protected.get(int(at)) != state], np.int64
@@ -270,7 +282,7 @@ class _Work:
             return []
         near = np.flatnonzero(np.isin(group, group[chosen]))
         part = Part(pattern, near, None, self.by_column)
-        owner = part.keep_strata(group[near])
+        owner = part.keep_groups(group[near])
         objective = np.isin(near, chosen).astype(float)
         duals = [part.duals(sign * objective) for sign in (1.0, -1.0)]
         cuts = []
