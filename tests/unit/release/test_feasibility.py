@@ -4,10 +4,11 @@ import pytest
 from making.editions import CENSUS, SAFELY, drawn, facts, publish, required
 from reident.release import feasibility, suppression
 from reident.release.cells import Cell
-from reident.release.feasibility import System, narrow, propagate, witness
+from reident.release.feasibility import narrow, propagate, witness
 from reident.release.linear import Relation
 from reident.release.relations import relations
 from reident.release.suppression import protect
+from reident.release.system import System
 
 SIZES = {"s1": 60, "s2": 12, "s3": 35, "s4": 3, "s5": 120}
 
@@ -48,7 +49,7 @@ def test_what_is_proven_in_parts_holds(monkeypatch, seed):
     """A width that is not proven is too narrow for certain."""
     study = system(drawn(SIZES, seed=seed, keep=7))
     whole = narrow(study)
-    needs = {cell: 10 for cell in study.cells}
+    needs = dict.fromkeys(study.cells, 10)
     in_parts(monkeypatch)
     for cell, one in narrow(study, needs, witness(study)).items():
         assert whole[cell].low <= one.low <= one.high <= whole[cell].high
@@ -83,11 +84,12 @@ def test_three_counts_of_odd_sum_have_no_half():
     """The relaxed problem has the corner (½, ½, ½), which is no count."""
     a, b, c = (Cell(name) for name in "abc")
     rows = [
-        Relation({one: 1.0, other: 1.0}, 0, 1, "at most one of two") for one, other in ((a, b), (b, c), (a, c))
+        Relation({one: 1.0, other: 1.0}, 0, 1, "at most one of two")
+        for one, other in ((a, b), (b, c), (a, c))
     ]
     total = Cell("total")
     rows.append(Relation({a: 1.0, b: 1.0, c: 1.0, total: -1.0}, 0, 0, "sum"))
-    found = narrow(System(rows, {one: (0, 1) for one in (a, b, c)}, 50))
+    found = narrow(System(rows, dict.fromkeys((a, b, c), (0, 1)), 50))
     assert found[total][:2] == (0, 1)
 
 

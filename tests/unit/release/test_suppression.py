@@ -64,7 +64,13 @@ def test_counts_that_contradict_the_relations_are_refused():
 
 def test_totals_in_force_are_dear():
     base = Cell("n_suspected", metric="m", rank_limit=5)
-    cells = [base, base._replace(rank_limit=4), base._replace(stratum="s"), base._replace(variant="v"), Cell("n_puf")]
+    cells = [
+        base,
+        base._replace(rank_limit=4),
+        base._replace(stratum="s"),
+        base._replace(variant="v"),
+        Cell("n_puf"),
+    ]
     assert default_weights(cells) == dict(zip(cells, [10, 1, 1, 10, 10], strict=True))
 
 

@@ -18,8 +18,9 @@ from scipy import optimize, sparse
 from reident.linkage.ranking import WHOLE
 from reident.release.cells import SUPPRESSED as TEXT
 from reident.release.cells import Cell, Published
-from reident.release.feasibility import PART, TOLERANCE, Part, System, Width, narrow, propagate, witness
+from reident.release.feasibility import PART, Width, narrow, propagate, witness
 from reident.release.linear import Relation
+from reident.release.system import TOLERANCE, Part, System
 
 KEPT, SUPPRESSED, OPEN = "kept", "suppressed", "open"
 """A protected count that is published; one that is suppressed; one that needs no protection."""
@@ -79,7 +80,7 @@ class Protected(NamedTuple):
 
 
 def default_weights(cells: Iterable[Cell]) -> dict[Cell, float]:
-    """Return the weight of suppressing each cell: totals are dear, strata and rank limits that are not in force cheap."""
+    """Return the weights of cells: totals are dear, strata and rank limits that are not in force cheap."""
     cells = sorted(cells)
     in_force = {
         (cell.file, cell.variant, cell.metric, cell.rank_limit)
@@ -89,7 +90,9 @@ def default_weights(cells: Iterable[Cell]) -> dict[Cell, float]:
     others = {cell[1:4] for cell in cells if cell.rank_limit} & {line[:3] for line in in_force}
     weights = {}
     for cell in cells:
-        aside = bool(cell.rank_limit) and cell[1:4] in others and (*cell[1:4], cell.rank_limit) not in in_force
+        aside = (
+            bool(cell.rank_limit) and cell[1:4] in others and (*cell[1:4], cell.rank_limit) not in in_force
+        )
         weights[cell] = CHEAP if cell.stratum != WHOLE or aside else DEAR
     return weights
 
@@ -269,14 +272,17 @@ class _Work:
             first = np.unique(self.block[rest], return_index=True)[1]
             chosen, rest = rest[first], np.delete(rest, first)
             found += self._proofs_of_blocks(chosen)
-        return found or [cut for at in sorted(self.stubborn) if (cut := self._proof(at, self._near(at))) is not None]
+        return found or [
+            cut for at in sorted(self.stubborn) if (cut := self._proof(at, self._near(at))) is not None
+        ]
 
     def _proofs_of_blocks(self, chosen: np.ndarray) -> list[np.ndarray]:
         """Return the violated cuts of cells of different blocks, all found at once."""
         group, pattern = self.block, self._system(self.suppressed)
         states = [self.suppressed[group == group[at]].tobytes() for at in chosen]
         chosen = np.array(
-            [at for at, state in zip(chosen, states, strict=True) if self.protected.get(int(at)) != state], np.int64
+            [at for at, state in zip(chosen, states, strict=True) if self.protected.get(int(at)) != state],
+            np.int64,
         )
         if not chosen.size:
             return []
@@ -308,11 +314,11 @@ class _Work:
         needed are at least the shortfall; they are divided by it, and count as 1 at most.
         """
         width, gains, system = 0.0, np.zeros(len(self.weight)), self.system
-        for sign, values in zip((1.0, -1.0), duals, strict=True):
-            if values is None:
+        for sign, dual in zip((1.0, -1.0), duals, strict=True):
+            if dual is None:
                 return None
-            used = np.flatnonzero(values)
-            lines, values = rows[used], values[used]
+            used = np.flatnonzero(dual)
+            lines, values = rows[used], dual[used]
             part = system.matrix[lines]
             columns = np.union1d(part.indices, at)
             terms = part.data * np.repeat(values, np.diff(part.indptr))
@@ -338,7 +344,11 @@ class _Work:
         objective = np.eye(1, len(near), place)[0]
         ends = [part.solve(sign * objective, is_exact=True) for sign in (1, -1)]
         cut = np.zeros(len(self.weight))
-        if all(end is not None for end in ends) and ends[1][place] - ends[0][place] < self.required[at]:
+        if (
+            ends[0] is not None
+            and ends[1] is not None
+            and ends[1][place] - ends[0][place] < self.required[at]
+        ):
             cut[near] = 1
         else:
             cut[:] = 1
@@ -357,7 +367,9 @@ class _Work:
             options={"mip_rel_gap": 0.0},
         )
         if found.x is None:
-            raise ValueError("no pattern of suppressions protects every count; allow more cells to be suppressed")
+            raise ValueError(
+                "no pattern of suppressions protects every count; allow more cells to be suppressed"
+            )
         self.suppressed = np.zeros(len(self.weight), bool)
         self.suppressed[used[found.x > 0.5]] = True
 
@@ -385,5 +397,7 @@ class _Work:
         widths = {}
         for at, cell in enumerate(self.system.cells):
             one, other = self.widths[cell], self.final[cell]
-            widths[cell] = Width(min(one.low, other.low), max(one.high, other.high), int(low[at]), int(high[at]))
+            widths[cell] = Width(
+                min(one.low, other.low), max(one.high, other.high), int(low[at]), int(high[at])
+            )
         return widths
