@@ -1,8 +1,8 @@
 """Time the audit of a releasable edition: ``python bench_release.py [--strata 3000]``, the work `release-audit`.
 
 A national study: strata of unequal size, five metrics of which four have twenty rank limits; counts are rounded
-A national study: strata of unequal size, five metrics of which four have twenty rank limits; counts are rounded
 as `census-drb` rounds them and the PUF is known. Prints a line of JSON: the size of the system and the seconds.
+"""
 
 from __future__ import annotations
 
