@@ -158,8 +158,8 @@ def test_a_stratum_more_is_caught(tmp_path):
     widths = narrow(System(joint.relations, ends, 5000))
     leaks = [cell for cell, one in alone.audit.items() if widths[cell].proven < one.required]
     found, _ = released(new, [before], SAFELY)
-    if leaks:
-        assert set(found.suppressed) - set(alone.suppressed)
+    assert leaks
+    assert set(found.suppressed) - set(alone.suppressed)
 
 
 def test_a_variant_more_is_caught(tmp_path):
