@@ -1,7 +1,7 @@
 """Time the audit of a releasable edition: ``python bench_release.py [--strata 3000]``, the work `release-audit`.
 
-A national study: strata of unequal size, five metrics of which four have twenty rank limits; counts are rounded as
-`census-drb` rounds them and the PUF is known. Prints a line of JSON: the size of the system and the seconds of each stage.
+A national study: strata of unequal size, five metrics of which four have twenty rank limits; counts are rounded
+as `census-drb` rounds them and the PUF is known. Prints a line of JSON: the size of the system and the seconds.
 """
 
 from __future__ import annotations
@@ -51,7 +51,11 @@ def counts(n: int) -> dict[Cell, int]:
         put("n_single_confirmed", metric, limit, correct)
         for at in range(1, KEEP + 1) if limit else ():
             base = Cell("", metric=metric, rank_limit=at)
-            candidates, many, few = int((suspected + ambiguous).sum()), int(suspected.sum()), int(confirmed.sum())
+            candidates, many, few = (
+                int((suspected + ambiguous).sum()),
+                int(suspected.sum()),
+                int(confirmed.sum()),
+            )
             if at > LIMIT:
                 more = (candidates - many) * (at - LIMIT) // KEEP
                 many, few = many + more, few + more // 10

@@ -67,7 +67,9 @@ def counted(case, max_pairs):
         )
     )
     strata = {"puf": in_strata(*puf), "eif": in_strata(*eif)}
-    iuf = pa.table({side: pa.array([pair[at] for pair in links], pa.int32()) for at, side in enumerate(("puf", "eif"))})
+    iuf = pa.table(
+        {side: pa.array([pair[at] for pair in links], pa.int32()) for at, side in enumerate(("puf", "eif"))}
+    )
     options = study(metrics={"taxicab": {}}, rank_filter={"max_pairs": max_pairs, "keep": KEEP})
     kept = []
     for record in range(len(puf)):
@@ -162,9 +164,7 @@ def test_relations_of_one_file_hold(records):
     assert not broken(counts, Facts(file_is_puf=True))
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 12), st.booleans(), st.integers(0, 6), st.booleans()), max_size=12)
-)
+@given(st.lists(st.tuples(st.integers(0, 12), st.booleans(), st.integers(0, 6), st.booleans()), max_size=12))
 def test_relations_of_matching_hold(targets):
     """The second scenario has further known variables: no more matches, and the own record only if it was one."""
     counts = {}

@@ -20,7 +20,11 @@ FOLDER = "releasable"
 RECORD = "release.json"
 FILES = ("n_puf", "n_eif", "n_links", "n_compared")
 ATTACK = ("n_suspected", "n_confirmed", "n_ambiguous", "n_single", "n_single_confirmed")
-CLUSTERS = {"n_clusters": "n_clusters", "n_suspected": "clusters_suspected", "n_confirmed": "clusters_confirmed"}
+CLUSTERS = {
+    "n_clusters": "n_clusters",
+    "n_suspected": "clusters_suspected",
+    "n_confirmed": "clusters_confirmed",
+}
 FILE = {"n_records": "file_records", "below_2": "below_2", "below_3": "below_3", "below_5": "below_5"}
 MATCHING = {"n_targets": "match_targets", "n_own": "match_own"}
 COLUMNS = {
@@ -86,7 +90,8 @@ def read(path: Path, interval: Interval) -> Edition:
                 if cells.setdefault(cell, one) != one:
                     raise InputError(
                         f"{path.name}/{name}, line {line}: `{cell.quantity}` contradicts another line of the edition. "
-                        "Use the edition as it was published."
+                        "Use the edition as it was "
+                        "published."
                     )
     strata = tuple(sorted({cell.stratum for cell in cells if is_own(cell)} - {WHOLE}))
     return Edition(str(record["title"]), str(record["date"]), record["policy"], cells, strata, record)
@@ -126,17 +131,18 @@ def _texts(path: Path) -> dict[str, str]:
     except FileNotFoundError as error:
         missing = Path(error.filename).name if error.filename else path.name
         raise InputError(
-            f"{path.name}: `{missing}` is missing from the earlier edition. Name the folder `{FOLDER}` of a study, or a "
-            "sealed archive that contains it."
+            f"{path.name}: `{missing}` is missing from the earlier edition. Name the folder `{FOLDER}` of a study, or "
+            "a sealed archive that contains it."
         ) from None
     except (OSError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError):
         raise InputError(
-            f"{path.name}: the earlier edition cannot be read. Name the folder `{FOLDER}` of a study, or a sealed archive "
-            "that contains it."
+            f"{path.name}: the earlier edition cannot be read. Name the folder `{FOLDER}` of a study, or a sealed "
+            "archive that contains it."
         ) from None
     except UnicodeDecodeError:
         raise InputError(
-            f"{path.name}: a file of the earlier edition is not UTF-8 text. Use the edition as it was published."
+            f"{path.name}: a file of the earlier edition is not UTF-8 text. Use the edition as it was "
+            "published."
         ) from None
 
 
@@ -164,7 +170,9 @@ def _record(path: Path, text: str) -> dict[str, Any]:
     except ValueError:
         record = None
     needed = {"title": str, "date": str, "policy": dict, "rank_limit": int, "strata": list}
-    if not isinstance(record, dict) or not all(isinstance(record.get(key), kind) for key, kind in needed.items()):
+    if not isinstance(record, dict) or not all(
+        isinstance(record.get(key), kind) for key, kind in needed.items()
+    ):
         raise InputError(
             f"{path.name}/{RECORD}: {', '.join(f'`{key}`' for key in needed)} must be in the record of an edition. Use "
             "the edition as it was published."
@@ -180,18 +188,21 @@ def _rows(path: Path, name: str, text: str) -> Iterator[tuple[int, dict[str, str
         missing = [column for column in COLUMNS[name] if header.count(column) != 1]
         if missing:
             raise InputError(
-                f"{path.name}/{name}: the column `{missing[0]}` must be there once. Use the edition as it was published."
+                f"{path.name}/{name}: the column `{missing[0]}` must be there once. Use the edition as it was "
+                "published."
             )
         for fields in reader:
             if len(fields) != len(header):
                 raise InputError(
                     f"{path.name}/{name}, line {reader.line_num}: the line must have {len(header)} fields, but has "
-                    f"{len(fields)}. Use the edition as it was published."
+                    f"{len(fields)}. Use the edition as it was "
+                    "published."
                 )
             yield reader.line_num, dict(zip(header, fields, strict=True))
     except csv.Error:
         raise InputError(
-            f"{path.name}/{name}, line {reader.line_num}: the line is not valid CSV. Use the edition as it was published."
+            f"{path.name}/{name}, line {reader.line_num}: the line is not valid CSV. Use the edition as it was "
+            "published."
         ) from None
 
 
@@ -210,7 +221,9 @@ def _counts(
         cells = {quantity: base._replace(quantity=quantity) for quantity in ATTACK}
         cells |= {quantity: base._replace(quantity=quantity, metric="", rank_limit=0) for quantity in FILES}
     elif name == "clusters.csv":
-        base = Cell("", metric=row["metric"], stratum=row["stratum"], rank_limit=_in_force(record, row["metric"]))
+        base = Cell(
+            "", metric=row["metric"], stratum=row["stratum"], rank_limit=_in_force(record, row["metric"])
+        )
         cells = {column: base._replace(quantity=quantity) for column, quantity in CLUSTERS.items()}
         cells["n_clusters"] = cells["n_clusters"]._replace(metric="", rank_limit=0)
     elif name == "file.csv":
@@ -234,6 +247,7 @@ def _published(place: str, policy: Mapping[str, Any], text: str, interval: Inter
         low, high = interval(policy, text)
     except (ValueError, KeyError, TypeError):
         raise InputError(
-            f"{place}: `{text}` is not a count by the policy of the edition. Use the edition as it was published."
+            f"{place}: `{text}` is not a count by the policy of the edition. Use the edition as it was "
+            "published."
         ) from None
     return Published(text, int(text) if text.isdecimal() else None, low, high)

@@ -8,17 +8,14 @@ move, and the other strata stay as in a first witness.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from scipy import optimize, sparse
 
-from reident.linkage.ranking import WHOLE
 from reident.release.cells import Cell
-from reident.release.linear import Relation
+from reident.release.system import TOLERANCE, Part, System
 
-TOLERANCE = 1e-6
 PASSES = 60
 """The most passes over all relations in which bounds are drawn closer."""
 
@@ -54,59 +51,6 @@ class Width(NamedTuple):
     def is_exact(self) -> bool:
         """Whether the interval is known exactly."""
         return (self.low, self.high) == (self.outer_low, self.outer_high)
-
-
-class System:
-    """Counts, their intervals, and the relations between them.
-
-    Attributes
-    ----------
-    cells : list of Cell
-        In sorted order.
-    place : dict of int
-        The position of each cell.
-    matrix : scipy.sparse.csr_array (relations, cells)
-    row_low, row_high : float64 (relations,)
-    low, high : int64 (cells,)
-    group : int64 (cells,)
-        The number of the stratum of each cell; -1 for the whole study.
-    names : list of str
-        What the relations say.
-    """
-
-    def __init__(self, relations: Iterable[Relation], intervals: Mapping[Cell, tuple[int, int]], largest: int) -> None:
-        """Collect a system.
-
-        Parameters
-        ----------
-        relations : iterable of Relation
-        intervals : mapping of (int, int)
-            What is published of each cell.
-        largest : int
-            The end of the interval of a cell that only relations name, well above every published count.
-        """
-        rows = [relation for relation in relations if relation.terms]
-        self.cells = sorted({*intervals, *(cell for row in rows for cell in row.terms)})
-        self.place = {cell: at for at, cell in enumerate(self.cells)}
-        sizes = [len(row.terms) for row in rows]
-        columns = np.fromiter((self.place[cell] for row in rows for cell in row.terms), np.int64, sum(sizes))
-        values = np.fromiter((value for row in rows for value in row.terms.values()), float, sum(sizes))
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        self.matrix = sparse.csr_array((values, columns, starts), shape=(len(rows), len(self.cells)))
-        self.matrix.sort_indices()
-        self.row_low, self.row_high = (np.array([row[at] for row in rows], float) for at in (1, 2))
-        hidden = (0, largest)
-        ends = np.array([intervals.get(cell, hidden) for cell in self.cells], np.int64).reshape(-1, 2)
-        self.low, self.high = ends[:, 0].copy(), ends[:, 1].copy()
-        self.names = [row.name for row in rows]
-        strata = {name: at for at, name in enumerate(sorted({cell.stratum for cell in self.cells} - {WHOLE}))}
-        self.group = np.array([strata.get(cell.stratum, -1) for cell in self.cells], np.int64)
-
-    def with_bounds(self, low: np.ndarray, high: np.ndarray) -> System:
-        """Return the same relations with other intervals."""
-        other = object.__new__(System)
-        other.__dict__.update(self.__dict__, low=low, high=high)
-        return other
 
 
 def propagate(system: System, passes: int = PASSES) -> tuple[np.ndarray, np.ndarray]:
@@ -180,6 +124,7 @@ def narrow(
     if not system.cells:
         return {}
     search = _Search(system, point)
+    search.is_exact = required is None
     wanted = np.full(len(system.cells), np.iinfo(np.int64).max)
     if required is not None:
         wanted = np.array([required.get(cell, 0) for cell in system.cells], np.int64)
@@ -193,6 +138,8 @@ class _Search:
 
     Attributes
     ----------
+    is_exact : bool
+        Whether every interval must be found exactly.
     low, high : int64 (cells,)
         No count outside of these is possible.
     least, most : int64 (cells,)
@@ -200,6 +147,7 @@ class _Search:
     """
 
     def __init__(self, system: System, point: np.ndarray | None) -> None:
+        self.is_exact = False
         self.low, self.high = propagate(system)
         self.system = system.with_bounds(self.low, self.high)
         self.by_column = system.matrix.tocsc()
@@ -231,7 +179,7 @@ class _Search:
         return parts
 
     def _central(self) -> np.ndarray | None:
-        """Return a witness whose totals are away from the ends of their intervals, so that strata can move both ways."""
+        """Return a witness whose totals are away from their ends, so that strata can move both ways."""
         box = Part(self.system, self.core, None, self.by_column).inner_box()
         if box is None:
             return None
@@ -242,13 +190,7 @@ class _Search:
     def _loose(self, own: np.ndarray) -> Part:
         """Return the strata of a part with the relations inside each stratum alone."""
         part = Part(self.system, own[self.system.group[own] >= 0], None, self.by_column)
-        entries = np.repeat(np.arange(len(part.rows)), np.diff(part.matrix.indptr))
-        groups = self.system.group[part.own][part.matrix.indices]
-        first = np.full(len(part.rows), np.iinfo(np.int64).max)
-        last = np.full(len(part.rows), -1)
-        np.minimum.at(first, entries, groups)
-        np.maximum.at(last, entries, groups)
-        part.keep(np.flatnonzero(first == last))
+        part.keep_groups(self.system.group[part.own])
         return part
 
     def _part(self, own: np.ndarray) -> Part:
@@ -271,7 +213,7 @@ class _Search:
         found exactly.
         """
         known = (self.least == self.low) & (self.most == self.high)
-        if len(self.parts) > 1:
+        if len(self.parts) > 1 and not self.is_exact:
             known |= self.high - self.low < wanted
         return ~known & (self.most - self.least < wanted)
 
@@ -305,9 +247,13 @@ class _Search:
                 objective[places] = 1.0
                 at = part.own[places]
                 if (values := part.relax(objective)) is not None:
-                    self.low[at] = np.maximum(self.low[at], np.ceil(values[places] - TOLERANCE).astype(np.int64))
+                    self.low[at] = np.maximum(
+                        self.low[at], np.ceil(values[places] - TOLERANCE).astype(np.int64)
+                    )
                 if (values := part.relax(-objective)) is not None:
-                    self.high[at] = np.minimum(self.high[at], np.floor(values[places] + TOLERANCE).astype(np.int64))
+                    self.high[at] = np.minimum(
+                        self.high[at], np.floor(values[places] + TOLERANCE).astype(np.int64)
+                    )
 
     def _reach(self, chosen: np.ndarray) -> None:
         """Draw cells of different strata, half of them up and half of them down, so that totals stay in place."""
@@ -356,145 +302,3 @@ class _Search:
                 self.low[at] = max(self.low[at], values[place])
             elif is_bound:
                 self.high[at] = min(self.high[at], values[place])
-
-
-class Part:
-    """Some cells of a system, and the relations that they are in.
-
-    Parameters
-    ----------
-    system : System
-    own : int64 (k,)
-        The positions of the cells, ascending.
-    point : int64 (cells,) or None
-        The values of the other cells; None where they are anywhere within their intervals.
-    by_column : scipy.sparse.csc_array, optional
-        The matrix of the system.
-    """
-
-    def __init__(
-        self, system: System, own: np.ndarray, point: np.ndarray | None, by_column: sparse.csc_array | None = None
-    ) -> None:
-        self.own, self.low, self.high = own, system.low[own], system.high[own]
-        matrix, low, high = system.matrix, system.row_low, system.row_high
-        self.rows = np.arange(matrix.shape[0])
-        if len(own) < len(system.cells):
-            columns = (matrix.tocsc() if by_column is None else by_column)[:, own]
-            self.rows = np.unique(columns.indices)
-            matrix = matrix[self.rows]
-            inside = np.zeros(len(system.cells), bool)
-            inside[own] = True
-            entries, owners = matrix.data, np.repeat(np.arange(len(self.rows)), np.diff(matrix.indptr))
-            outside = ~inside[matrix.indices]
-            least, most = (system.low, system.high) if point is None else (point, point)
-            up = entries > 0
-            few = entries * np.where(up, least[matrix.indices], most[matrix.indices]) * outside
-            many = entries * np.where(up, most[matrix.indices], least[matrix.indices]) * outside
-            low = low[self.rows] - np.bincount(owners, many, len(self.rows))
-            high = high[self.rows] - np.bincount(owners, few, len(self.rows))
-            matrix = columns.tocsr()[self.rows]
-        self.matrix, self.row_low, self.row_high = matrix, low, high
-
-    def solve(self, objective: np.ndarray, *, is_exact: bool = False) -> np.ndarray | None:
-        """Return a whole-number point with a small objective; None where the solver has none.
-
-        Parameters
-        ----------
-        objective : float64 (k,)
-        is_exact : bool
-            Whether the objective must be the smallest one.
-        """
-        found = self._milp(objective, whole=False)
-        if found is None:
-            return None
-        point = np.rint(found)
-        if abs(found - point).max(initial=0) > TOLERANCE or not self._holds(point):
-            found = self._milp(objective, whole=True, gap=0.0 if is_exact else 0.02)
-            point = np.rint(found) if found is not None else np.zeros(0)
-            if found is None or not self._holds(point):
-                return None
-        return point.astype(np.int64)
-
-    def keep(self, rows: np.ndarray) -> None:
-        """Keep some of the relations."""
-        self.rows, self.matrix = self.rows[rows], self.matrix[rows]
-        self.row_low, self.row_high = self.row_low[rows], self.row_high[rows]
-
-    def inner_box(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return intervals inside those of the cells, up to a quarter of the width from each end; int64 (k,) each."""
-        k, width = len(self.own), (self.high - self.low).astype(float)
-        one = sparse.eye_array(k)
-        matrix = sparse.vstack(
-            [
-                sparse.hstack([self.matrix, sparse.csr_array((len(self.rows), k))]),
-                sparse.hstack([one, -one]),
-                sparse.hstack([one, one]),
-            ]
-        )
-        infinite = np.full(k, np.inf)
-        found = optimize.milp(
-            np.concatenate([np.zeros(k), -1 / np.maximum(width, 1)]),
-            constraints=[
-                optimize.LinearConstraint(
-                    matrix,
-                    np.concatenate([self.row_low, self.low, -infinite]),
-                    np.concatenate([self.row_high, infinite, self.high]),
-                )
-            ],
-            bounds=optimize.Bounds(
-                np.concatenate([self.low, np.zeros(k)]), np.concatenate([self.high, width / 4])
-            ),
-        )
-        if found.x is None:
-            return None
-        room = found.x[k:] + TOLERANCE
-        return np.floor(self.low + room).astype(np.int64), np.ceil(self.high - room).astype(np.int64)
-
-    def duals(self, objective: np.ndarray) -> np.ndarray | None:
-        """Return the dual values of the relations for the smallest objective, float64 (rows,); None without a solution.
-
-        A value is positive where the lower end of the relation holds the objective up, negative for the upper end.
-        """
-        exact = self.row_low == self.row_high
-        upper, lower = np.isfinite(self.row_high) & ~exact, np.isfinite(self.row_low) & ~exact
-        found = optimize.linprog(
-            objective,
-            A_ub=sparse.vstack([self.matrix[upper], -self.matrix[lower]]),
-            b_ub=np.concatenate([self.row_high[upper], -self.row_low[lower]]),
-            A_eq=self.matrix[exact],
-            b_eq=self.row_low[exact],
-            bounds=np.stack([self.low, self.high], axis=1),
-            method="highs",
-        )
-        if found.x is None:
-            return None
-        values, n = np.zeros(len(self.rows)), int(upper.sum())
-        values[exact] = found.eqlin.marginals
-        values[upper] += np.minimum(found.ineqlin.marginals[:n], 0)
-        values[lower] -= np.minimum(found.ineqlin.marginals[n:], 0)
-        return np.where(abs(values) < TOLERANCE / 1000, 0, values)
-
-    def relax(self, objective: np.ndarray) -> np.ndarray | None:
-        """Return a point with the smallest objective, whole numbers or not; None where the solver has none."""
-        return self._milp(objective, whole=False)
-
-    def _milp(self, objective: np.ndarray, *, whole: bool, gap: float = 0.0) -> np.ndarray | None:
-        constraints = (
-            [optimize.LinearConstraint(self.matrix, self.row_low, self.row_high)] if len(self.rows) else []
-        )
-        found = optimize.milp(
-            objective,
-            constraints=constraints,
-            bounds=optimize.Bounds(self.low, self.high),
-            integrality=np.full(len(objective), int(whole)),
-            options={"mip_rel_gap": gap},
-        )
-        return found.x
-
-    def _holds(self, point: np.ndarray) -> bool:
-        """Return whether a point of whole numbers satisfies everything."""
-        if not ((point >= self.low) & (point <= self.high)).all():
-            return False
-        sums = self.matrix @ point
-        slack = TOLERANCE * np.maximum(1, abs(sums))
-        return bool(((sums >= self.row_low - slack) & (sums <= self.row_high + slack)).all())

@@ -40,7 +40,9 @@ def of_file(cells: Collection[Cell], puf: Callable[[Cell], Cell | None]) -> Iter
         yield from _conventions(*(lines[name] for name in (*CELLS, "wildcard")))
         for convention in ("category", "wildcard"):
             yield from equal("the file is the PUF", [(1, lines[convention][3])], [(1, puf(base))])
-        yield from at_most("complete records are part of the PUF", [(1, lines["excluded"][3])], [(1, puf(base))])
+        yield from at_most(
+            "complete records are part of the PUF", [(1, lines["excluded"][3])], [(1, puf(base))]
+        )
 
 
 def _sizes(base: Cell, sizes: Sequence[int]) -> list[tuple[int, Cell]]:

@@ -16,9 +16,10 @@ from scipy import optimize, sparse
 from reident.linkage.ranking import WHOLE
 from reident.release.cells import SUPPRESSED, Cell, Published
 from reident.release.earlier import UNKNOWN, Edition, is_own
-from reident.release.feasibility import TOLERANCE, System, propagate, witness
+from reident.release.feasibility import propagate, witness
 from reident.release.linear import Relation
 from reident.release.suppression import BEYOND, Protected, Required, default_weights, protect
+from reident.release.system import TOLERANCE, System
 
 
 class Joined(NamedTuple):
@@ -144,7 +145,9 @@ def smallest_distance(
     """
     if not pairs:
         return 0
-    largest = BEYOND * max([100, *known.values(), *(one.high for one in cells.values() if one.high < UNKNOWN)])
+    largest = BEYOND * max(
+        [100, *known.values(), *(one.high for one in cells.values() if one.high < UNKNOWN)]
+    )
     intervals = {cell: (one.low, min(one.high, largest)) for cell, one in cells.items()}
     intervals |= {cell: (count, count) for cell, count in known.items()}
     rows = list(relations)
@@ -218,7 +221,8 @@ def protect_jointly(
     """
     relations, editions = list(relations), [(edition, list(rows)) for edition, rows in editions]
     weights = default_weights([cell for cell in cells if cell not in known]) if weights is None else weights
-    published, suppressed, cuts = dict(cells), [], 0
+    published, cuts = dict(cells), 0
+    suppressed: list[Cell] = []
     joint = join(published, relations, editions, known)
     needs = {
         cell: required(cell, one) if callable(required) else required.get(cell, 0)
@@ -232,6 +236,6 @@ def protect_jointly(
         published |= dict.fromkeys(found.suppressed, Published(SUPPRESSED, None, 0, UNKNOWN))
         after = join(published, relations, editions, known)
         if after.distances == joint.distances:
-            loss = sum(weights[cell] for cell in suppressed)
+            loss = math.fsum(weights[cell] for cell in suppressed)
             return Protected(tuple(sorted(suppressed)), found.audit, loss, cuts), joint.distances
         joint = after

@@ -50,7 +50,11 @@ def relations(cells: Iterable[Cell] | Mapping[Cell, Published], facts: Facts) ->
         In an order that does not depend on that of the cells. Cells that are not in the edition are hidden counts.
     """
     edition = _Edition(cells, facts)
-    return [*edition.relations(), *file_relations.of_file(edition.cells, edition.same_file), *file_relations.of_matching(edition.cells, facts.nested_scenarios)]
+    return [
+        *edition.relations(),
+        *file_relations.of_file(edition.cells, edition.same_file),
+        *file_relations.of_matching(edition.cells, facts.nested_scenarios),
+    ]
 
 
 class _Edition:
@@ -90,7 +94,9 @@ class _Edition:
     def relations(self) -> Iterator[Relation]:
         """Yield the relations of the attack and of clusters."""
         for cell in self.given:
-            yield from equal("a variant repeats the count of the study", [(1, cell)], [(1, self.canonical(cell))])
+            yield from equal(
+                "a variant repeats the count of the study", [(1, cell)], [(1, self.canonical(cell))]
+            )
         for base in self.bases(FILES):
             yield from self._records(base)
         for base in self.bases(ATTACK):
@@ -122,12 +128,16 @@ class _Edition:
         if base.file == BEFORE and base.stratum == WHOLE:
             for name in FILES[: 3 if self.facts.stratified else 4]:
                 after = self.get(base._replace(file=RELEASED), name)
-                yield from equal(f"{name} is the same before protection", [(1, self.get(base, name))], [(1, after)])
+                yield from equal(
+                    f"{name} is the same before protection", [(1, self.get(base, name))], [(1, after)]
+                )
         for records, others in ((puf, eif), (eif, puf)):
             most = self._high(records)
             if most is not None and most <= MAX_RECORDS:
-                yield from at_most("a record has at most a link to each other record", [(1, links)], [(most, others)])
-        if base.stratum != WHOLE and eif in self.published:
+                yield from at_most(
+                    "a record has at most a link to each other record", [(1, links)], [(most, others)]
+                )
+        if base.stratum != WHOLE and eif is not None and eif in self.published:
             if self.published[eif].low > 0:
                 yield from equal("a stratum with EIF records is compared", [(1, compared)], [(1, puf)])
             elif self.published[eif].high == 0:
@@ -153,7 +163,9 @@ class _Edition:
         )
         compared = self.get(base, COMPARED) or self.get(base, "n_puf")
         tops = [cell for cell in (suspected or confirmed or single or correct, ambiguous) if cell]
-        yield from at_most("n_suspected + n_ambiguous ≤ n_compared", [(1, cell) for cell in tops], [(1, compared)])
+        yield from at_most(
+            "n_suspected + n_ambiguous ≤ n_compared", [(1, cell) for cell in tops], [(1, compared)]
+        )
         if base.metric in self.facts.unranked:
             yield from equal("no rank limit, no ambiguous record", [(1, ambiguous)], [])
         pairs = (base.variant, base.metric) in self.facts.one_candidate
@@ -175,23 +187,27 @@ class _Edition:
         }.items():
             for one, other in pairwise([line[at] for line in lines if line[at]]):
                 yield from at_most(name, [(sign, one)], [(sign, other)])
-        for one, other in pairwise([line for line in lines if line[0] and line[2]]):
+        for before, after in pairwise([line for line in lines if line[0] and line[2]]):
             yield from equal(
                 "n_suspected + n_ambiguous is the same at every rank limit",
-                [(1, one[0]), (1, one[2])],
-                [(1, other[0]), (1, other[2])],
+                [(1, before[0]), (1, before[2])],
+                [(1, after[0]), (1, after[2])],
             )
-        for one, other in pairwise([line for line in lines if line[3] and line[4]]):
+        for before, after in pairwise([line for line in lines if line[3] and line[4]]):
             yield from at_most(
                 "single candidates that are not confirmed do not rise with the rank limit",
-                [(1, other[3]), (-1, other[4])],
-                [(1, one[3]), (-1, one[4])],
+                [(1, after[3]), (-1, after[4])],
+                [(1, before[3]), (-1, before[4])],
             )
         for (suspected, confirmed, *_), (*_, single, correct) in (
             (lines[first], line) for at, line in enumerate(lines) for first in {0, at} if first < at
         ):
-            yield from at_most("a single candidate is suspected at every limit", [(1, single)], [(1, suspected)])
-            yield from at_most("a single candidate is confirmed at every limit", [(1, correct)], [(1, confirmed)])
+            yield from at_most(
+                "a single candidate is suspected at every limit", [(1, single)], [(1, suspected)]
+            )
+            yield from at_most(
+                "a single candidate is confirmed at every limit", [(1, correct)], [(1, confirmed)]
+            )
             yield from at_most(
                 "records with several candidates at the higher limit: confirmed ≤ suspected",
                 [(1, confirmed), (-1, correct)],
@@ -205,7 +221,9 @@ class _Edition:
         yield from self._chain(base, *CLUSTERS[::-1])
         for cell, own, name in zip((clusters, suspected, confirmed), records, CLUSTERS, strict=True):
             yield from at_most(f"{name} ≤ their records", [(1, cell)], [(1, own)])
-        lines = [pair for pair in zip((confirmed, suspected, clusters), records[::-1], strict=True) if all(pair)]
+        lines = [
+            pair for pair in zip((confirmed, suspected, clusters), records[::-1], strict=True) if all(pair)
+        ]
         for (few, own), (many, others) in pairwise(lines):
             yield from at_most(
                 "further records of clusters: confirmed ≤ suspected ≤ all",
@@ -245,7 +263,9 @@ class _Edition:
         elif complete:
             outside = [(1, self.get(whole, "n_puf"))]
             outside += [(-1, self.get(cell, "n_puf")) for cell in parts]
-            yield from at_most("clusters outside the strata ≤ their records", [(1, total)], [*terms, *outside])
+            yield from at_most(
+                "clusters outside the strata ≤ their records", [(1, total)], [*terms, *outside]
+            )
 
     def _outcome(self, limit: Limit) -> Iterator[Relation]:
         """Yield what the outcome of a limit says; of a limit with a large denominator, with ≥ in the place of >."""
@@ -253,7 +273,7 @@ class _Edition:
         part, whole = self.canonical(limit.part), self.canonical(limit.whole) if limit.whole else None
         if whole is None:
             least = math.floor(bound) + 1
-            terms = [(1, part)]
+            terms: list[tuple[int | Fraction, Cell | None]] = [(1, part)]
             low, high = (least, math.inf) if limit.outcome == "breaks" else (-math.inf, least - 1)
         else:
             terms = [(bound.denominator, part), (-bound.numerator, whole)]

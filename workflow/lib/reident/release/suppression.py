@@ -9,7 +9,7 @@ so that the last pattern has the least weight of all.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,8 +18,9 @@ from scipy import optimize, sparse
 from reident.linkage.ranking import WHOLE
 from reident.release.cells import SUPPRESSED as TEXT
 from reident.release.cells import Cell, Published
-from reident.release.feasibility import PART, TOLERANCE, Part, System, Width, narrow, propagate, witness
+from reident.release.feasibility import PART, Width, narrow, propagate, witness
 from reident.release.linear import Relation
+from reident.release.system import TOLERANCE, Part, System
 
 KEPT, SUPPRESSED, OPEN = "kept", "suppressed", "open"
 """A protected count that is published; one that is suppressed; one that needs no protection."""
@@ -79,7 +80,7 @@ class Protected(NamedTuple):
 
 
 def default_weights(cells: Iterable[Cell]) -> dict[Cell, float]:
-    """Return the weight of suppressing each cell: totals are dear, strata and rank limits that are not in force cheap."""
+    """Return the weights of cells: totals are dear, strata and rank limits that are not in force cheap."""
     cells = sorted(cells)
     in_force = {
         (cell.file, cell.variant, cell.metric, cell.rank_limit)
@@ -89,7 +90,9 @@ def default_weights(cells: Iterable[Cell]) -> dict[Cell, float]:
     others = {cell[1:4] for cell in cells if cell.rank_limit} & {line[:3] for line in in_force}
     weights = {}
     for cell in cells:
-        aside = bool(cell.rank_limit) and cell[1:4] in others and (*cell[1:4], cell.rank_limit) not in in_force
+        aside = (
+            bool(cell.rank_limit) and cell[1:4] in others and (*cell[1:4], cell.rank_limit) not in in_force
+        )
         weights[cell] = CHEAP if cell.stratum != WHOLE or aside else DEAR
     return weights
 
@@ -137,6 +140,16 @@ def protect(
     return work.result()
 
 
+def _blocks(system: System) -> np.ndarray:
+    """Return the number of the block of each cell; most proofs need the relations inside one block alone."""
+    keys = [
+        (cell.stratum, "") if cell.stratum != WHOLE else (WHOLE, f"{cell.metric} {cell.other}")
+        for cell in system.cells
+    ]
+    numbers = {key: at for at, key in enumerate(sorted(set(keys)))}
+    return np.array([numbers[key] for key in keys], np.int64)
+
+
 class _Work:
     """The search for a pattern.
 
@@ -144,6 +157,8 @@ class _Work:
     ----------
     suppressed : bool (cells,)
         The pattern.
+    block : int64 (cells,)
+        Cells of one stratum, or totals of one metric, have the same number.
     doubtful : int64 (k,)
         The cells that are not protected where nothing is suppressed; a pattern cannot make others narrow.
     """
@@ -185,6 +200,9 @@ class _Work:
         self.by_column = self.system.matrix.tocsc()
         self.cuts: list[sparse.csr_array] = []
         self.final: dict[Cell, Width] = {}
+        self.protected: dict[int, bytes] = {}
+        self.block = _blocks(self.system)
+        self.stubborn: set[int] = set()
         self.widths: dict[Cell, Width] = {}
         self.point = witness(self.system)
         self.doubtful = self._doubtful()
@@ -220,11 +238,7 @@ class _Work:
         """Return the cells that the pattern does not protect, after cutting it off where that is cheap to prove."""
         if not self.doubtful.size:
             return self.doubtful
-        while True:
-            cuts = [self._proof(int(at), self._near(int(at))) for at in self.doubtful]
-            fresh = [cut for cut in cuts if cut is not None]
-            if not fresh:
-                break
+        while fresh := self._proofs():
             self._solve(fresh)
         if not self.suppressed.any():
             return self.doubtful
@@ -234,9 +248,11 @@ class _Work:
     def cut(self, bad: np.ndarray) -> None:
         """Cut the pattern off for cells that it does not protect."""
         everything, cuts = np.arange(len(self.weight)), []
+        self.stubborn |= set(bad.tolist())
         for at in map(int, bad):
-            proof = self._proof(at, everything)
-            cuts.append(self._no_good(at) if proof is None else proof)
+            cut = self._proof(at, self._near(at))
+            cut = self._proof(at, everything) if cut is None else cut
+            cuts.append(self._no_good(at) if cut is None else cut)
         self._solve(cuts)
 
     def _near(self, at: int) -> np.ndarray:
@@ -246,29 +262,73 @@ class _Work:
             return np.arange(len(group))
         return np.flatnonzero((group < 0) | (group == group[at]))
 
+    def _proofs(self) -> list[np.ndarray]:
+        """Return the cuts that the pattern violates by the relations inside blocks, if there are any."""
+        if len(self.weight) <= PART:
+            cuts = [self._proof(int(at), self._near(int(at))) for at in self.doubtful]
+            return [cut for cut in cuts if cut is not None]
+        found, rest = [], self.doubtful
+        while rest.size:
+            first = np.unique(self.block[rest], return_index=True)[1]
+            chosen, rest = rest[first], np.delete(rest, first)
+            found += self._proofs_of_blocks(chosen)
+        return found or [
+            cut for at in sorted(self.stubborn) if (cut := self._proof(at, self._near(at))) is not None
+        ]
+
+    def _proofs_of_blocks(self, chosen: np.ndarray) -> list[np.ndarray]:
+        """Return the violated cuts of cells of different blocks, all found at once."""
+        group, pattern = self.block, self._system(self.suppressed)
+        states = [self.suppressed[group == group[at]].tobytes() for at in chosen]
+        chosen = np.array(
+            [at for at, state in zip(chosen, states, strict=True) if self.protected.get(int(at)) != state],
+            np.int64,
+        )
+        if not chosen.size:
+            return []
+        near = np.flatnonzero(np.isin(group, group[chosen]))
+        part = Part(pattern, near, None, self.by_column)
+        owner = part.keep_groups(group[near])
+        objective = np.isin(near, chosen).astype(float)
+        duals = [part.duals(sign * objective) for sign in (1.0, -1.0)]
+        cuts = []
+        for at in map(int, chosen):
+            rows = np.flatnonzero(owner == group[at])
+            cut = self._cut(at, part.rows[rows], [None if one is None else one[rows] for one in duals])
+            if cut is None:
+                self.protected[at] = self.suppressed[group == group[at]].tobytes()
+            else:
+                cuts.append(cut)
+        return cuts
+
     def _proof(self, at: int, near: np.ndarray) -> np.ndarray | None:
-        """Return the cut of a cell that the pattern violates, None if the relations among these cells give none.
+        """Return the cut of a cell that the pattern violates, None if the relations among some cells give none."""
+        part = Part(self._system(self.suppressed), near, None, self.by_column)
+        objective = (near == at).astype(float)
+        return self._cut(at, part.rows, [part.duals(sign * objective) for sign in (1.0, -1.0)])
+
+    def _cut(self, at: int, rows: np.ndarray, duals: Sequence[np.ndarray | None]) -> np.ndarray | None:
+        """Return the cut that dual values of some relations give, None if the pattern does not violate it.
 
         The dual values bound the width of the cell by a constant and a gain from each suppression. The gains that are
         needed are at least the shortfall; they are divided by it, and count as 1 at most.
         """
-        pattern = self._system(self.suppressed)
-        part = Part(pattern, near, None, self.by_column)
-        width, gains = 0.0, np.zeros(len(self.weight))
-        for sign in (1.0, -1.0):
-            objective = np.zeros(len(near))
-            objective[np.searchsorted(near, at)] = sign
-            values = part.duals(objective)
-            if values is None:
+        width, gains, system = 0.0, np.zeros(len(self.weight)), self.system
+        for sign, dual in zip((1.0, -1.0), duals, strict=True):
+            if dual is None:
                 return None
-            reduced = -(values @ self.system.matrix[part.rows])
-            reduced[at] += sign
+            used = np.flatnonzero(dual)
+            lines, values = rows[used], dual[used]
+            part = system.matrix[lines]
+            columns = np.union1d(part.indices, at)
+            terms = part.data * np.repeat(values, np.diff(part.indptr))
+            reduced = -np.bincount(np.searchsorted(columns, part.indices), terms, len(columns))
+            reduced[np.searchsorted(columns, at)] += sign
             reduced[abs(reduced) < NOISE] = 0
-            up = reduced > 0
-            ends = np.where(values > 0, self.system.row_low[part.rows], self.system.row_high[part.rows])
-            width -= float(values[values != 0] @ ends[values != 0])
-            width -= float(reduced @ np.where(up, self.system.low, self.system.high))
-            gains += reduced * np.where(up, self.system.low, self.system.high - self.largest)
+            ends = np.where(values > 0, system.row_low[lines], system.row_high[lines])
+            low, high, up = system.low[columns], system.high[columns], reduced > 0
+            width -= float(values @ ends) + float(reduced @ np.where(up, low, high))
+            gains[columns] += reduced * np.where(up, low, high - self.largest)
         shortfall = self.required[at] - width
         if shortfall < TOLERANCE:
             return None
@@ -284,7 +344,11 @@ class _Work:
         objective = np.eye(1, len(near), place)[0]
         ends = [part.solve(sign * objective, is_exact=True) for sign in (1, -1)]
         cut = np.zeros(len(self.weight))
-        if all(end is not None for end in ends) and ends[1][place] - ends[0][place] < self.required[at]:
+        if (
+            ends[0] is not None
+            and ends[1] is not None
+            and ends[1][place] - ends[0][place] < self.required[at]
+        ):
             cut[near] = 1
         else:
             cut[:] = 1
@@ -303,7 +367,9 @@ class _Work:
             options={"mip_rel_gap": 0.0},
         )
         if found.x is None:
-            raise ValueError("no pattern of suppressions protects every count; allow more cells to be suppressed")
+            raise ValueError(
+                "no pattern of suppressions protects every count; allow more cells to be suppressed"
+            )
         self.suppressed = np.zeros(len(self.weight), bool)
         self.suppressed[used[found.x > 0.5]] = True
 
@@ -331,5 +397,7 @@ class _Work:
         widths = {}
         for at, cell in enumerate(self.system.cells):
             one, other = self.widths[cell], self.final[cell]
-            widths[cell] = Width(min(one.low, other.low), max(one.high, other.high), int(low[at]), int(high[at]))
+            widths[cell] = Width(
+                min(one.low, other.low), max(one.high, other.high), int(low[at]), int(high[at])
+            )
         return widths
