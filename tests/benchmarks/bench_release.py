@@ -35,7 +35,7 @@ def counts(n: int) -> dict[Cell, int]:
     eif = rng.lognormal(4, 1.2, n).astype(int)
     links = rng.binomial(np.minimum(puf, eif), 0.5)
     compared = np.where(eif > 0, puf, 0)
-    for quantity, values in {"n_puf": puf, "n_eif": eif, "n_links": links, "n_compared": compared}.items():
+    for quantity, values in {"n_puf": puf, "n_eif": eif, "n_links": links}.items():
         put(quantity, "", 0, values)
     for metric in METRICS:
         limit = 0 if metric == "unicity" else LIMIT

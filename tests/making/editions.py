@@ -48,7 +48,7 @@ def drawn(sizes, *, seed=1, metrics=("taxicab",), limit=5, keep=0):
     """Counts of a study with strata of these sizes; every record is compared."""
     rng, counts = np.random.default_rng(seed), {}
     puf = dict(sizes)
-    columns = {("n_puf", "", 0): puf, ("n_compared", "", 0): puf}
+    columns = {("n_puf", "", 0): puf}
     columns["n_eif", "", 0] = {name: 2 * n + 1 for name, n in puf.items()}
     columns["n_links", "", 0] = {name: int(rng.binomial(n, 0.6)) for name, n in puf.items()}
     for metric in metrics:

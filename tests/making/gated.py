@@ -80,7 +80,6 @@ def tables(records: Records, bound: float = 0.3) -> dict[Path, pd.DataFrame]:
     """Return the tables of a study by their path, as a study has them."""
     results, n_strata = Path("results/s"), len(records.n_eif)
     sizes = np.bincount(records.stratum, minlength=n_strata)
-    compared = np.where(records.n_eif > 0, sizes, 0)
     everything = np.ones(len(records.stratum), bool)
     rates: list[dict[str, Any]] = []
     limits, outcomes = {}, []
@@ -91,7 +90,7 @@ def tables(records: Records, bound: float = 0.3) -> dict[Path, pd.DataFrame]:
             of = (lambda values: int(values.sum())) if stratum < 0 else (lambda values, s=stratum: int(values[s]))
             line = counts(records, at, LIMIT, chosen)
             label = "ALL" if stratum < 0 else f"s{stratum + 1:04d}"
-            whole = {"n_puf": sizes, "n_eif": records.n_eif, "n_links": records.n_links, "n_compared": compared}
+            whole = {"n_puf": sizes, "n_eif": records.n_eif, "n_links": records.n_links}
             rates.append({"metric": metric, "stratum": label, **{name: of(v) for name, v in whole.items()}, **line})
         all_limits = [] if metric == "unicity" else range(1, KEEP + 1)
         limits[metric] = pd.DataFrame(

@@ -15,7 +15,7 @@ import numpy as np
 from oracles import rounding
 from scipy.optimize import LinearConstraint, milp
 
-FREE = ("n_puf", "n_eif", "n_links", "n_compared")
+FREE = ("n_puf", "n_eif", "n_links")
 OF_METRIC = ("n_suspected", "n_confirmed", "n_ambiguous", "n_single", "n_single_confirmed")
 MOST = 4_000
 """More records than any study of the tests has."""
@@ -84,19 +84,14 @@ class Attacker:
             c = {name: self.cell(line, name) for name in (*FREE, *OF_METRIC)}
             for small, large in (
                 ("n_confirmed", "n_suspected"), ("n_single", "n_suspected"), ("n_single_confirmed", "n_single"),
-                ("n_single_confirmed", "n_confirmed"), ("n_confirmed", "n_links"), ("n_suspected", "n_compared"),
-                ("n_compared", "n_puf"),
+                ("n_single_confirmed", "n_confirmed"), ("n_confirmed", "n_links"), ("n_suspected", "n_puf"),
             ):  # fmt: skip
                 self.at_most({c[small]: 1, c[large]: -1})
-            self.at_most({c["n_suspected"]: 1, c["n_ambiguous"]: 1, c["n_compared"]: -1})
+            self.at_most({c["n_suspected"]: 1, c["n_ambiguous"]: 1, c["n_puf"]: -1})
             # Suspected records with more than one candidate: the confirmed ones are at most all of them.
             self.at_most(
                 {c["n_confirmed"]: 1, c["n_single_confirmed"]: -1, c["n_suspected"]: -1, c["n_single"]: 1}
             )
-            if line["stratum"] != "ALL":
-                eif = self.cells.get(c["n_eif"])
-                if eif is not None and self.low[eif] > 0:
-                    self.equal({c["n_compared"]: 1, c["n_puf"]: -1})
         self._add_up()
         self._rank()
         for limit in self.limits:

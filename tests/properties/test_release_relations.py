@@ -20,7 +20,7 @@ from reident.release.relations import relations
 
 KEEP = 6
 ATTACK = ("n_suspected", "n_confirmed", "n_ambiguous", "n_single", "n_single_confirmed")
-FILES = ("n_puf", "n_eif", "n_links", "n_compared")
+FILES = ("n_puf", "n_eif", "n_links")
 
 
 def broken(counts, facts):

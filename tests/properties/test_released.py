@@ -40,7 +40,6 @@ def exact(records, cell):
         "n_puf": sizes,
         "n_eif": records.n_eif,
         "n_links": records.n_links,
-        "n_compared": np.where(records.n_eif > 0, sizes, 0),
     }[quantity]
     return int(whole.sum() if stratum == "ALL" else whole[int(stratum) - 1])
 

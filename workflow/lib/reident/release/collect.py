@@ -11,7 +11,7 @@ from reident.errors import InputError
 from reident.pipeline.tables import WHOLE, Column, Count, Dimension, Lines, Table
 from reident.release.cells import Cell
 
-OF_ANY_METRIC = frozenset({"n_puf", "n_eif", "n_links", "n_compared", "n_clusters"})
+OF_ANY_METRIC = frozenset({"n_puf", "n_eif", "n_links", "n_clusters"})
 """Quantities that no metric changes."""
 
 OF_NO_ATTACK = frozenset({"file_records", "below_2", "below_3", "below_5", "match_targets", "match_own"})

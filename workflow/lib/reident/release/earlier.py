@@ -18,7 +18,7 @@ from reident.release.cells import SUPPRESSED, Cell, Published
 
 FOLDER = "releasable"
 RECORD = "release.json"
-FILES = ("n_puf", "n_eif", "n_links", "n_compared")
+FILES = ("n_puf", "n_eif", "n_links")
 ATTACK = ("n_suspected", "n_confirmed", "n_ambiguous", "n_single", "n_single_confirmed")
 CLUSTERS = {
     "n_clusters": "n_clusters",

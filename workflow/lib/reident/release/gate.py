@@ -78,7 +78,7 @@ def let_pass(
         tables.lines("verdict/limits.csv"), rounded, _rank_limits(part), by_estimate=part.by_estimate
     )
     known = {cell: count for cell, count in counts.items() if _is_known(cell, part)}
-    audited, distances = joint.protect_jointly(
+    audited, _ = joint.protect_jointly(
         rounded,
         relations(rounded, facts(part, tables.strata, limits)),
         [(edition, relations(edition.cells, facts_of(edition))) for edition in after],

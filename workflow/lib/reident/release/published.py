@@ -15,7 +15,7 @@ from reident.release.collect import OF_ANY_METRIC, SEPARATOR
 from reident.sections.release import Policy
 
 COUNTS = (
-    "n_puf", "n_eif", "n_links", "n_compared", "n_suspected", "n_confirmed", "n_ambiguous", "n_single",
+    "n_puf", "n_eif", "n_links", "n_suspected", "n_confirmed", "n_ambiguous", "n_single",
     "n_single_confirmed",
 )  # fmt: skip
 """The counts of the attack, in the order of its table."""

@@ -19,8 +19,7 @@ from reident.release.facts import Facts, Limit
 from reident.release.linear import Relation, at_most, between, equal
 
 RELEASED, BEFORE = "released", "before"
-COMPARED = "n_compared"
-FILES = ("n_puf", "n_eif", "n_links", COMPARED)
+FILES = ("n_puf", "n_eif", "n_links")
 """Counts that do not depend on the metric."""
 
 ATTACK = ("n_suspected", "n_confirmed", "n_ambiguous", "n_single", "n_single_confirmed")
@@ -118,15 +117,12 @@ class _Edition:
 
     def _records(self, base: Cell) -> Iterator[Relation]:
         """Yield what holds for the records and links of a stratum, or of the whole study."""
-        puf, eif, links, compared = (self.get(base, name) for name in FILES)
-        yield from self._chain(base, COMPARED, "n_puf")
-        if not self.facts.stratified:
-            yield from equal("without strata every record is compared", [(1, compared)], [(1, puf)])
+        puf, eif, links = (self.get(base, name) for name in FILES)
         if self.facts.one_to_one:
             yield from self._chain(base, "n_links", "n_puf")
             yield from self._chain(base, "n_links", "n_eif")
         if base.file == BEFORE and base.stratum == WHOLE:
-            for name in FILES[: 3 if self.facts.stratified else 4]:
+            for name in FILES:
                 after = self.get(base._replace(file=RELEASED), name)
                 yield from equal(
                     f"{name} is the same before protection", [(1, self.get(base, name))], [(1, after)]
@@ -137,11 +133,6 @@ class _Edition:
                 yield from at_most(
                     "a record has at most a link to each other record", [(1, links)], [(most, others)]
                 )
-        if base.stratum != WHOLE and eif is not None and eif in self.published:
-            if self.published[eif].low > 0:
-                yield from equal("a stratum with EIF records is compared", [(1, compared)], [(1, puf)])
-            elif self.published[eif].high == 0:
-                yield from equal("a stratum without EIF records is not compared", [(1, compared)], [])
 
     def _high(self, cell: Cell | None) -> int | None:
         """Return the largest count that is published as what is published of a cell."""
@@ -161,11 +152,14 @@ class _Edition:
             [(1, confirmed), (-1, correct)],
             [(1, suspected), (-1, single)],
         )
-        compared = self.get(base, COMPARED) or self.get(base, "n_puf")
+        puf, eif = self.get(base, "n_puf"), self.get(base, "n_eif")
         tops = [cell for cell in (suspected or confirmed or single or correct, ambiguous) if cell]
         yield from at_most(
-            "n_suspected + n_ambiguous ≤ n_compared", [(1, cell) for cell in tops], [(1, compared)]
+            "n_suspected + n_ambiguous ≤ n_puf", [(1, cell) for cell in tops], [(1, puf)]
         )
+        if self._high(eif) == 0:
+            for cell in filter(None, (suspected, ambiguous)):
+                yield from equal("no pair in a stratum without EIF records", [(1, cell)], [])
         if base.metric in self.facts.unranked:
             yield from equal("no rank limit, no ambiguous record", [(1, ambiguous)], [])
         pairs = (base.variant, base.metric) in self.facts.one_candidate
@@ -243,7 +237,7 @@ class _Edition:
         terms, complete = [(1, cell) for cell in parts], self._complete(whole, parts)
         if name in CLUSTERS:
             yield from self._clusters_of_strata(whole, parts)
-        elif complete and (name in (*ATTACK, COMPARED) or not self.facts.stratified):
+        elif complete and (name in ATTACK or not self.facts.stratified):
             yield from equal(f"{name}: the strata sum to the total", terms, [(1, total)])
         elif name in (*FILES, *ATTACK):
             yield from at_most(f"{name}: the strata are part of the total", terms, [(1, total)])

@@ -82,7 +82,7 @@ RATES = (
         "n_false_outside", "suspected PUF records without a true link to any EIF record", kind="withheld"
     ),
     integer(
-        "n_compared", "PUF records with an EIF record in their stratum", section="2", kind=Count("n_compared")
+        "n_compared", "PUF records with an EIF record in their stratum", section="2", kind="withheld"
     ),
     number(
         "passing_rate",

@@ -21,7 +21,7 @@ def _published(*names: str) -> tuple[Column, ...]:
 _COUNTS = tuple(
     text(column.name, f"{column.meaning}; {PUBLISHED}")
     for name in (
-        "n_puf", "n_eif", "n_links", "n_compared", "n_suspected", "n_confirmed", "n_ambiguous", "n_single",
+        "n_puf", "n_eif", "n_links", "n_suspected", "n_confirmed", "n_ambiguous", "n_single",
         "n_single_confirmed",
     )
     for column in RATES

@@ -71,7 +71,7 @@ FORMS = {
     "attack.csv": Form(
         ("file", "variant", "metric", "stratum", "rank_limit"),
         (
-            "n_puf", "n_eif", "n_links", "n_compared", "n_suspected", "n_confirmed", "n_ambiguous", "n_single",
+            "n_puf", "n_eif", "n_links", "n_suspected", "n_confirmed", "n_ambiguous", "n_single",
             "n_single_confirmed",
         ),
         ("suspected_rate", "confirmed_rate", "conditional_rate", "conditional_low", "conditional_high", "single_rate"),
