@@ -181,6 +181,7 @@ class Family:
                 for metric in self.study.chosen
                 if metric in member.study.chosen and same(member, "rank", metric)
             ),
+            {member.variant: member.study.rank_filter.max_pairs for member in others},
         )
         return releasing(self.study, {member.variant: member.labels for member in others}, alike)
 
