@@ -140,7 +140,7 @@ def matching(rounded: Rounded) -> pd.DataFrame:
         if cell.quantity == "match_targets":
             own = cell._replace(quantity="match_own")
             counts = [rounded.text(cell), rounded.text(own)]
-            rows.append([*cell.other.split(SEPARATOR), *counts, rounded.rate(own, cell)])
+            rows.append([*cell.other.rsplit(SEPARATOR, 3), *counts, rounded.rate(own, cell)])
     return pd.DataFrame(rows, columns=[column.name for column in _columns("matching")])
 
 

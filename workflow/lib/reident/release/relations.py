@@ -154,9 +154,7 @@ class _Edition:
         )
         puf, eif = self.get(base, "n_puf"), self.get(base, "n_eif")
         tops = [cell for cell in (suspected or confirmed or single or correct, ambiguous) if cell]
-        yield from at_most(
-            "n_suspected + n_ambiguous ≤ n_puf", [(1, cell) for cell in tops], [(1, puf)]
-        )
+        yield from at_most("n_suspected + n_ambiguous ≤ n_puf", [(1, cell) for cell in tops], [(1, puf)])
         if self._high(eif) == 0:
             for cell in filter(None, (suspected, ambiguous)):
                 yield from equal("no pair in a stratum without EIF records", [(1, cell)], [])
