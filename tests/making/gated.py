@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from reident.ledger.spreadsheets import guarded
 from reident.pipeline.parts import Alike, Heading, Releasing
 from reident.pipeline.tables import RATE
-from reident.release import gate
+from reident.release import earlier, gate, policies
 from reident.study import rounding
 
 KEEP = 4
@@ -175,6 +176,11 @@ def publish(made: gate.Passed, folder: Path) -> Path:
     """Write the public files of an edition as the step does."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, file in FILES.items():
-        made.tables[name].to_csv(folder / file, index=False, lineterminator="\n")
+        guarded(made.tables[name]).to_csv(folder / file, index=False, lineterminator="\n")
     (folder / "release.json").write_text(made.record, encoding="utf-8")
     return folder
+
+
+def read(path: Path) -> earlier.Edition:
+    """Read an edition as an earlier one."""
+    return earlier.read(path, policies.interval_of)

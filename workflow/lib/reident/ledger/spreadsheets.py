@@ -15,8 +15,9 @@ from pathlib import Path
 import pandas as pd
 
 from reident.pipeline.steps import STEPS
+from reident.pipeline.tables import RELEASE
+from reident.sections.columns import MARK
 
-MARK = "'"
 _FORMULA = re.compile(r"['=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -24,13 +25,13 @@ _FOR_STEPS = {
     re.sub(r"{\w+}", "*", table.path)
     for step in STEPS.values()
     for table in step.tables
-    if table.path.endswith(".csv") and not table.reported
+    if table.path.endswith(".csv") and not table.reported and table not in RELEASE
 }
 """The CSV tables that only steps read, such as the records of simulated studies."""
 
 
 def is_for_people(path: Path) -> bool:
-    """Return whether people open a CSV table: all but those that are declared without being reported."""
+    """Return whether people open a CSV table: all but those that only steps read."""
     return not any(path.match(pattern) for pattern in _FOR_STEPS)
 
 

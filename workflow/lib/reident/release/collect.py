@@ -18,7 +18,7 @@ OF_NO_ATTACK = frozenset({"file_records", "below_2", "below_3", "below_5", "matc
 """Quantities of one file on its own, and of matching."""
 
 SEPARATOR = "|"
-"""What joins the labels that tell two counts of matching apart."""
+"""What joins the labels that tell two counts of matching apart; of these, only the first may contain it."""
 
 
 class Typed(NamedTuple):
@@ -112,7 +112,7 @@ def stratum_labels(manifest: pd.DataFrame, naming: Naming) -> dict[str, str]:
         The strata.
     naming : Naming
     """
-    lines = manifest.to_dict("records")
+    lines = manifest.sort_values("stratum", kind="stable").to_dict("records")
     labels = {
         line["stratum"]: " · ".join(
             known.get(line[name], line[name]) or "missing" for name, known in naming.strata.items()
@@ -121,14 +121,16 @@ def stratum_labels(manifest: pd.DataFrame, naming: Naming) -> dict[str, str]:
         for line in lines
     }
     seen = list(labels.values())
-    return {
-        stratum: label if seen.count(label) == 1 and label != WHOLE else f"{label} ({stratum})"
+    numbered = {stratum: f"{label} ({stratum})" for stratum, label in labels.items()}
+    found = {
+        stratum: label if seen.count(label) == 1 and label != WHOLE else numbered[stratum]
         for stratum, label in labels.items()
     }
+    return found if len(set(found.values())) == len(found) else numbered
 
 
 def _kinds(typed: Typed, naming: Naming) -> Iterator[tuple[str, Column]]:
-    """Yield each column of a table with its declaration; fails closed."""
+    """Yield each column of a table with its declaration, in the order of the declarations; fails closed."""
     path, declared = typed.table.path, {column.name: column for column in typed.table.columns}
     if not typed.table.released:
         raise InputError(
@@ -139,14 +141,17 @@ def _kinds(typed: Typed, naming: Naming) -> Iterator[tuple[str, Column]]:
         "set_{what varies}": [f"set_{name}" for name in naming.varied],
     }
     named = {name: declared[group] for group, names in groups.items() if group in declared for name in names}
-    for name in typed.frame.columns:
-        column = declared.get(name) or named.get(name)
+    kinds = {name: declared.get(name) or named.get(name) for name in typed.frame.columns}
+    for name, column in kinds.items():
         if column is None or column.kind is None:
             raise InputError(
                 f"`{path}`: the column `{name}` does not say how it leaves in the releasable edition. Declare its "
                 "`kind` in `reident.pipeline.tables`."
             )
-        yield name, column
+    order = {column: at for at, column in enumerate(typed.table.columns)}
+    yield from sorted(
+        ((name, column) for name, column in kinds.items() if column), key=lambda item: order[item[1]]
+    )
 
 
 def _lines(typed: Typed) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reident.errors import InputError
+from reident.ledger.spreadsheets import MARK
 from reident.linkage.ranking import WHOLE
 from reident.release.cells import SUPPRESSED, Cell, Published
 
@@ -94,7 +95,7 @@ def read(path: Path, interval: Interval) -> Edition:
                         "published."
                     )
     strata = tuple(sorted({cell.stratum for cell in cells if is_own(cell)} - {WHOLE}))
-    return Edition(str(record["title"]), str(record["date"]), record["policy"], cells, strata, record)
+    return Edition(str(record["title"]), str(record["date"] or ""), record["policy"], cells, strata, record)
 
 
 def places(inputs: Mapping[str, Sequence[Path]]) -> list[Path]:
@@ -169,7 +170,7 @@ def _record(path: Path, text: str) -> dict[str, Any]:
         record = json.loads(text)
     except ValueError:
         record = None
-    needed = {"title": str, "date": str, "policy": dict, "rank_limit": int, "strata": list}
+    needed = {"title": str, "date": str | None, "policy": dict, "rank_limit": int, "strata": list}
     if not isinstance(record, dict) or not all(
         isinstance(record.get(key), kind) for key, kind in needed.items()
     ):
@@ -198,7 +199,8 @@ def _rows(path: Path, name: str, text: str) -> Iterator[tuple[int, dict[str, str
                     f"{len(fields)}. Use the edition as it was "
                     "published."
                 )
-            yield reader.line_num, dict(zip(header, fields, strict=True))
+            plain = [field.removeprefix(MARK) for field in fields]
+            yield reader.line_num, dict(zip(header, plain, strict=True))
     except csv.Error:
         raise InputError(
             f"{path.name}/{name}, line {reader.line_num}: the line is not valid CSV. Use the edition as it was "

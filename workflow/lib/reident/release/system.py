@@ -201,6 +201,8 @@ class Part:
         return self._milp(objective, whole=False)
 
     def _milp(self, objective: np.ndarray, *, whole: bool, gap: float = 0.0) -> np.ndarray | None:
+        if not len(objective):
+            return np.zeros(0)
         constraints = (
             [optimize.LinearConstraint(self.matrix, self.row_low, self.row_high)] if len(self.rows) else []
         )

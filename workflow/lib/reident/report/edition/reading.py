@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple
 from reident.errors import InputError
 from reident.release.cells import SUPPRESSED
 from reident.report.edition.policy import Policy
+from reident.sections.columns import MARK
 
 RECORD = "release.json"
 WHOLE = "ALL"
@@ -141,7 +142,7 @@ class Edition:
             raise InputError(f"`{name}`, line {at}: must have exactly {len(form.columns)} fields.")
         try:
             return Line(
-                {column: row[column] for column in form.labels},
+                {column: row[column].removeprefix(MARK) for column in form.labels},
                 {column: self.count(row[column]) for column in form.counts},
                 {column: share(row[column]) for column in form.shares},
             )
