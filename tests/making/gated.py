@@ -87,11 +87,17 @@ def tables(records: Records, bound: float = 0.3) -> dict[Path, pd.DataFrame]:
         metric = METRICS[at]
         for stratum in range(-1, n_strata):
             chosen = everything if stratum < 0 else records.stratum == stratum
-            of = (lambda values: int(values.sum())) if stratum < 0 else (lambda values, s=stratum: int(values[s]))
+            of = (
+                (lambda values: int(values.sum()))
+                if stratum < 0
+                else (lambda values, s=stratum: int(values[s]))
+            )
             line = counts(records, at, LIMIT, chosen)
             label = "ALL" if stratum < 0 else f"s{stratum + 1:04d}"
             whole = {"n_puf": sizes, "n_eif": records.n_eif, "n_links": records.n_links}
-            rates.append({"metric": metric, "stratum": label, **{name: of(v) for name, v in whole.items()}, **line})
+            rates.append(
+                {"metric": metric, "stratum": label, **{name: of(v) for name, v in whole.items()}, **line}
+            )
         all_limits = [] if metric == "unicity" else range(1, KEEP + 1)
         limits[metric] = pd.DataFrame(
             [{"stratum": "ALL", "max_pairs": k, **counts(records, at, k, everything)} for k in all_limits],
@@ -114,7 +120,9 @@ def tables(records: Records, bound: float = 0.3) -> dict[Path, pd.DataFrame]:
     )
     names = ["about", "limit", "metric", "value", "bound", "outcome"]
     return {
-        results / "rates.csv": pd.DataFrame(rates).reindex(columns=[column.name for column in RATE[0].columns]),
+        results / "rates.csv": pd.DataFrame(rates).reindex(
+            columns=[column.name for column in RATE[0].columns]
+        ),
         results / "strata/manifest.csv": manifest,
         results / "verdict/limits.csv": pd.DataFrame(outcomes, columns=names),
         **{results / f"confirmed/{metric}.limits.csv": frame for metric, frame in limits.items()},
@@ -148,7 +156,9 @@ def part(records: Records, seed: str = "") -> Releasing:
 SEED = "a secret of the tests"
 
 
-def passed(records: Records, name: str, results: dict[Path, pd.DataFrame] | None = None, after=()) -> gate.Passed:
+def passed(
+    records: Records, name: str, results: dict[Path, pd.DataFrame] | None = None, after=()
+) -> gate.Passed:
     """Let a study pass by a bundled policy."""
     policy = rounding.load(rounding.FOLDER / f"{name}.yaml")
     seed = SEED if policy.rounding == "random" else ""

@@ -45,7 +45,9 @@ class Attacker:
             for name in (*FREE, *OF_METRIC):
                 if line[name]:
                     cell = self.cell(line, name)
-                    assert self.texts.setdefault(cell, line[name]) == line[name], "one number is published twice"
+                    assert self.texts.setdefault(cell, line[name]) == line[name], (
+                        "one number is published twice"
+                    )
         images = {text: image(policy, "x" if blind else text) for text in set(self.texts.values())}
         self.cells = {cell: at for at, cell in enumerate(sorted(self.texts))}
         ends = [images[self.texts[cell]] for cell in self.cells]

@@ -29,9 +29,7 @@ def published_alone(policy, count):
 def exact(records, cell):
     """The count of a cell, record by record."""
     quantity, metric, stratum, limit = cell
-    chosen = (
-        np.ones(len(records.stratum), bool) if stratum == "ALL" else records.stratum == int(stratum) - 1
-    )
+    chosen = np.ones(len(records.stratum), bool) if stratum == "ALL" else records.stratum == int(stratum) - 1
     sizes = np.bincount(records.stratum, minlength=len(records.n_eif))
     if metric:
         at = gated.METRICS.index(metric)
@@ -50,7 +48,10 @@ def attack(seed, policy, folder):
     gated.publish(gated.passed(records, policy), folder)
     known = {
         "ALL": len(records.stratum),
-        **{str(at + 1): int(n) for at, n in enumerate(np.bincount(records.stratum, minlength=len(records.n_eif)))},
+        **{
+            str(at + 1): int(n)
+            for at, n in enumerate(np.bincount(records.stratum, minlength=len(records.n_eif)))
+        },
     }
     attacker = Attacker(policy, folder, known)
     before = None
