@@ -63,6 +63,8 @@ def serve(listener: socket.socket) -> None:
     for name in {name for step in STEPS.values() for name in step.modules}:
         if "{" not in name and not name.startswith("report"):
             importlib.import_module(f"reident.{name}")
+    for name in ("reident.ledger", "reident.kernels.taxicab", "pyarrow.dataset", "pyarrow.pandas_compat"):
+        importlib.import_module(name)  # by every step, or by every metric, when it begins to work
     atexit._clear()  # of this process, and not of a step
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
