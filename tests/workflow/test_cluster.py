@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 CLUSTER = Path(__file__).parent / "cluster"
 STUDY = {**small.STUDY, "metrics": {"taxicab": {}}}
-SHARDS = "pairs_per_shard=9000"
+SHARDS = "pairs_per_shard=20000"
 
 
 def results(folder: Path) -> dict[str, bytes]:
@@ -53,7 +53,7 @@ def here(tmp_path_factory) -> Path:
     study = small.write(folder / "study", STUDY)
     ended = commands.snakemake(SHARDS, studies=[study], folder=folder / "here", program=commands.PRELOADED)
     assert ended.code == 0, ended.shown
-    assert len(list(folder.glob("here/results/small/scores/taxicab/*.parquet"))) > 3
+    assert len(list(folder.glob("here/results/small/scores/taxicab/*.parquet"))) > 1
     assert len(results(folder / "here")) == 6
     return folder
 
@@ -85,7 +85,9 @@ def test_a_study_through_a_submit_script_gives_the_bytes_of_a_local_run(here):
     there = commands.snakemake(
         "--executor=cluster-generic", "--jobs=4", f"--cluster-generic-submit-cmd={CLUSTER / 'submit'}",
         f"--cluster-generic-status-cmd={CLUSTER / 'status'}", "--seconds-between-status-checks=1",
-        SHARDS, studies=[here / "study/small.yaml"], folder=here / "submitted", cores=None,
+        SHARDS, *commands.made("small", "rates.csv"),
+        studies=[here / "study/small.yaml"], folder=here / "submitted", cores=None,
     )  # fmt: skip
     assert there.code == 0, there.shown
-    assert results(here / "submitted") == results(here / "here")
+    found, expected = results(here / "submitted"), results(here / "here")
+    assert found == {path: content for path, content in expected.items() if not path.startswith("reports/")}
