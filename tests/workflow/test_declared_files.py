@@ -76,8 +76,9 @@ HOUSEHOLDS = Case(
         ],
         "metrics": {"taxicab": {}},
         "checklist": {"answers": {"survey": "A survey."}},
+        "release": {"policy": "census-drb"},
     },
-    ("simulated/puf.csv", "protection/rates.csv", "checklist.csv"),
+    ("simulated/puf.csv", "protection/rates.csv", "checklist.csv", "releasable.ipynb"),
     {
         "{key of the PUF}": ["pufid"],
         "{key of the EIF}": ["broker", "serial"],

@@ -46,4 +46,4 @@ def test_variants_are_known_by_their_results(members, tmp_path, monkeypatch):
     assert set(known) == {"", "variants/alpha-1-2"}
     digest, sources = known["variants/alpha-1-2"]
     assert digest("score", "taxicab") == members.digest("variants/alpha-1-2", "score", "taxicab")
-    assert set(sources) == {"puf", "eif", "iuf", "notebook"}
+    assert set(sources) == {"puf", "eif", "iuf", "notebook", "edition_notebook"}

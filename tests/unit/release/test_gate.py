@@ -236,7 +236,7 @@ def disguised(records, name, generator):
         for at, line in zip(frame.index, frame.to_dict("records"), strict=True):
             own = line.get("metric", metric)
             limit = line.get("max_pairs", 0 if own == "unicity" else gated.LIMIT)
-            for name in frame.columns:
+            for name in list(frame.columns):
                 if name in (*COUNTS[1:], *gated.COUNTS) and "verdict" not in path.parts:
                     frame.loc[at, name] = other(line[name], name, own, line["stratum"], limit)
         for name in frame.columns:

@@ -8,7 +8,7 @@ import pytest
 from making import variants
 from making.report import REGIONS, Shape, write_results
 from reident.linkage import protection
-from reident.pipeline.tables.linkage import PROTECTION
+from reident.pipeline.tables import PROTECTION
 from reident.report import figures, tables, wording
 from reident.report.results import Results
 

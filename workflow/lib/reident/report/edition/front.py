@@ -86,8 +86,9 @@ def _unique(edition: Edition) -> str:
     """Return how many records of the file are unique, by the first convention of missing values."""
     line = edition.tables["file.csv"][0]
     below, share = line.counts["below_2"], line.shares["share_below_2"]
-    kind = "excluded" if line["convention"] == "excluded" else "all"
-    of = TEXT(f"file.of.{kind}", records=records(edition, line.counts["n_records"]))
+    said = records(edition, line.counts["n_records"])
+    complete = line["convention"] == "excluded"
+    of = TEXT("file.complete", records=said) if complete else TEXT("file.all", records=said)
     if share.value is not None and precise(edition, below, line.counts["n_records"]):
         return TEXT("file.shown", share=in_words(share.value), of=of)
     if below.value is not None or below.kind == "small":

@@ -23,12 +23,11 @@ def release_audit(results: Results) -> str:
     """Say what is published, and what the audit rests on."""
     lines, release = results.table(AUDIT), results.study["release"]
     policy = escape(PurePath(release["policy"]).stem)
-    known = {"puf": "counted", "eif": "known"}
-    files = [known[file] for file in ("eif", "puf") if file in release["known"]]
+    counted = TEXT("counted") if "puf" in release["known"] else ""
     return paragraphs(
         TEXT("text", n=len(lines), policy=policy),
         TEXT("audit"),
-        *(TEXT(name) for name in files[:1]),
+        TEXT("known") if "eif" in release["known"] else counted,
         TEXT("suppressed", n=int((lines["status"] == "suppressed").sum())),
     )
 
