@@ -236,9 +236,9 @@ def disguised(records, name, generator):
         for at, line in zip(frame.index, frame.to_dict("records"), strict=True):
             own = line.get("metric", metric)
             limit = line.get("max_pairs", 0 if own == "unicity" else gated.LIMIT)
-            for name in list(frame.columns):
-                if name in (*COUNTS[1:], *gated.COUNTS) and "verdict" not in path.parts:
-                    frame.loc[at, name] = other(line[name], name, own, line["stratum"], limit)
+            for column in frame.columns:
+                if column in (*COUNTS[1:], *gated.COUNTS) and "verdict" not in path.parts:
+                    frame.loc[at, column] = other(line[column], column, own, line["stratum"], limit)
         for name in frame.columns:
             if name.endswith(("_rate", "_low", "_high", "value", "pairs")) and name != "max_pairs":
                 frame[name] = generator.random(len(frame))
