@@ -81,9 +81,7 @@ RATES = (
     integer(
         "n_false_outside", "suspected PUF records without a true link to any EIF record", kind="withheld"
     ),
-    integer(
-        "n_compared", "PUF records with an EIF record in their stratum", section="2", kind="withheld"
-    ),
+    integer("n_compared", "PUF records with an EIF record in their stratum", section="2", kind="withheld"),
     number(
         "passing_rate",
         "(n_suspected + n_ambiguous) / n_compared: the share of compared records with a pair that the threshold lets "

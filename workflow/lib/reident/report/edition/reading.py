@@ -16,13 +16,15 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from reident.errors import InputError
-from reident.ledger.spreadsheets import MARK
 from reident.release.cells import SUPPRESSED
 from reident.report.edition.policy import Policy
 
 RECORD = "release.json"
 WHOLE = "ALL"
 """The label of the whole study in the column `stratum`."""
+
+MARK = "'"
+"""What keeps a spreadsheet from taking a label for a formula; the notebook cannot import it from the ledger."""
 
 Kind = Literal["number", "small", "suppressed", "absent"]
 
