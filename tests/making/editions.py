@@ -108,6 +108,13 @@ def written(folder: Path, counts, policy, *, hidden=(), date="2026-01-01") -> Pa
                 files = [base._replace(quantity=quantity, metric="", rank_limit=0) for quantity in FILES]
                 own = [base._replace(quantity=quantity) for quantity in ATTACK]
                 table.writerow([*line, *(texts.get(cell, "") for cell in [*files, *own]), ""])
-    record = {"title": "A study", "date": date, "policy": policy, "rank_limit": 5, "strata": ["region"]}
+    record = {
+        "title": "A study",
+        "date": date,
+        "policy": policy,
+        "rank_limit": 5,
+        "ranked": ["taxicab"],
+        "strata": ["region"],
+    }
     (folder / "release.json").write_text(json.dumps(record), encoding="utf-8")
     return folder

@@ -150,7 +150,7 @@ def part(records: Records, seed: str = "") -> Releasing:
         linking_variables=("age", "sex"),
         varied=(),
         variants={},
-        alike=Alike((), ()),
+        alike=Alike((), (), {}),
         file_is_puf=False,
         nested_scenarios=(),
     )

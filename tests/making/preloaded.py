@@ -58,11 +58,17 @@ def main(arguments: list[str]) -> None:
 
 def serve(listener: socket.socket) -> None:
     """Import what the steps import; then start a step for each caller."""
+    from numba.core.registry import cpu_target
     from reident.pipeline.steps import STEPS
 
     for name in {name for step in STEPS.values() for name in step.modules}:
         if "{" not in name and not name.startswith("report"):
             importlib.import_module(f"reident.{name}")
+    # What a step loads when it begins to work.
+    for name in ("reident.ledger", "reident.kernels.taxicab", "pyarrow.dataset", "pyarrow.pandas_compat"):
+        importlib.import_module(name)
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
     atexit._clear()  # of this process, and not of a step
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:

@@ -183,7 +183,7 @@ class _Writer:
         suspected = min(n, round(n * suspect * factor * self.draw.uniform(0.85, 1.15)))
         confirmed = round(suspected * confirm * self.draw.uniform(0.8, 1.2))
         single = round(0.3 * suspected)
-        first = [self.count(of, hide=self.sample.suppressed == 1) for of in (n, 2 * n, round(0.8 * n), n)]
+        first = [self.count(of, hide=self.sample.suppressed == 1) for of in (n, 2 * n, round(0.8 * n))]
         rest = [self.count(of) for of in (suspected, min(suspected, confirmed), n // 9, single, single // 7)]
         rates = [self.rate(rest[0], first[0]), self.rate(rest[1], first[0]), self.rate(rest[1], rest[0])]
         ends = ["", ""]

@@ -9,7 +9,7 @@ from reident.pipeline import parts
 from workflow.library_run import run
 
 
-@examples(25)
+@examples(12)
 @given(drawn=studies(fewest=1), agreement=st.sampled_from(["half_gap", "midpoint", {"nearest": "3"}]))
 def test_the_range_is_that_of_studies_of_their_own(drawn, agreement):
     study, *rows = drawn

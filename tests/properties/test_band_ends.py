@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from hypothesis import given
 from hypothesis import strategies as st
+from making.examples import examples
 from oracles.checks import check_study
 from oracles.study import run as judge
 from workflow.library_run import run
@@ -13,6 +14,7 @@ HUNDREDTHS = st.one_of(st.integers(-300, 300), st.integers(-(10**11), 10**11)).m
 )
 
 
+@examples(60)
 @given(
     puf=st.lists(HUNDREDTHS, min_size=1, max_size=6),
     eif=st.lists(HUNDREDTHS, min_size=1, max_size=6),

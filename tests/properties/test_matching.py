@@ -196,7 +196,7 @@ def check_pooled(line, expected):
 
 
 @given(studies(), st.sampled_from([None, *FRACTIONS]))
-@examples(300)
+@examples(120)
 def test_the_pooled_intruder(drawn, fraction):
     study, confidential, synthetic = drawn
     if fraction is not None:
@@ -209,7 +209,7 @@ def test_the_pooled_intruder(drawn, fraction):
 
 
 @given(studies(), st.data())
-@examples(200)
+@examples(80)
 def test_the_pooled_intruder_with_population_counts(drawn, data):
     study, confidential, synthetic = drawn
     study = {**study, "known": study["candidates"] if study["known"] == "all-subsets" else study["known"]}
@@ -249,7 +249,7 @@ def repeated(draw):
 
 
 @given(repeated())
-@examples(300)
+@examples(200)
 def test_ties_of_sums_are_decided_exactly(drawn):
     """As 1/2 = 1/3 + 1/6, which a sum of doubles need not find equal."""
     lines = pooled_lines(*drawn)

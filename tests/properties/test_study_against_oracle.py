@@ -2,6 +2,7 @@
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from making.examples import examples
 from oracles.checks import check_crowded, check_limit, check_study, rounding_splits_a_tie
 from oracles.strategies import studies
 from oracles.study import METRICS
@@ -12,6 +13,7 @@ from workflow.library_run import run
 BUDGETS = st.sampled_from([1, 20, 10**9])
 
 
+@examples(50)
 @given(drawn=studies(fewest=1), budget=BUDGETS, data=st.data())
 def test_a_study_is_what_the_oracle_says(drawn, budget, data):
     """All results of all metrics, and the counts at another rank limit than the study's."""

@@ -76,6 +76,9 @@ DROPPED = {
 }
 """A section, where it stands in the study, and the cells that show nothing but what it asks for."""
 
+ALIKE = {"matching", "metrics", "numerical_study"}
+"""Those that tests/workflow/test_dropped_sections.py drops."""
+
 
 def test_every_table_of_every_section_is_shown(whole):
     found = Results(whole)
@@ -85,7 +88,9 @@ def test_every_table_of_every_section_is_shown(whole):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("section", DROPPED)
+@pytest.mark.parametrize(
+    "section", [pytest.param(name, marks=[pytest.mark.long] if name in ALIKE else []) for name in DROPPED]
+)
 def test_tables_of_a_dropped_section_are_not_seen(whole, tmp_path, section):
     way, silent = DROPPED[section]
     folder = shutil.copytree(whole, tmp_path / "results")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from workflow.commands import Ended, made, snakemake
+from workflow.commands import PRELOADED, Ended, made, snakemake
 
 pytestmark = pytest.mark.slow
 
@@ -250,7 +250,7 @@ def runs(tmp_path_factory) -> Runs:
 
     def run(spoil: Callable[[Case], dict[str, str | bytes]]) -> Ended:
         files = [write(folder / case.name, case, spoil(case)) for case in cases]
-        return snakemake(*targets, studies=files, folder=folder / "run")
+        return snakemake(*targets, studies=files, folder=folder / "run", program=PRELOADED)
 
     spoilt = run(lambda case: case.spoilt)
     left = {str(path.relative_to(folder / "run")): path.read_bytes() for path in files_below(folder / "run")}

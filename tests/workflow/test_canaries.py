@@ -25,7 +25,7 @@ import typst
 import yaml
 from reident.pipeline.steps import STEPS
 from workflow.canaries import LABEL, NUMBER, WORD, found, write
-from workflow.commands import CHECKOUT, Ended, copied, made, snakemake
+from workflow.commands import CHECKOUT, PRELOADED, Ended, copied, made, snakemake
 
 pytestmark = pytest.mark.slow
 
@@ -218,16 +218,18 @@ def left(tmp_path_factory) -> Iterator[Left]:
         (folder / "home").mkdir()
         environment = {
             "TMPDIR": temporary, "HOME": str(folder / "home"), "XDG_CACHE_HOME": "", "MARKS": str(marks),
-            "SOURCES": str(folder / "in"),
+            "SOURCES": str(folder / "in"), "PYTHONPATH": f"{CHECKOUT}/workflow/lib:{CHECKOUT}/tests",
         }  # fmt: skip
         common = {"folder": run, "environment": environment}
-        whole = snakemake(f"--retries={TIMES}", studies=studies, checkout=checkout, **common)
+        whole = snakemake(
+            f"--retries={TIMES}", studies=studies, checkout=checkout, program=PRELOADED, **common
+        )
         gathered = snakemake("--report=all.zip", studies=studies, checkout=checkout, **common)
         sealed = snakemake("seal", studies=studies, checkout=checkout, **common)
         failed = failures(sources)
         files = [_spoil(folder / "bad" / one.name, one, sources) for one in failed]
         targets = [target for one in failed for target in made(one.name, one.target)]
-        spoilt = snakemake(*targets, studies=files, **common)
+        spoilt = snakemake(*targets, studies=files, program=PRELOADED, **common)
         roots = {"": run, "home/": folder / "home", "tmp/": Path(temporary), "checkout/": checkout}
         kept = {
             f"{name}{path.relative_to(root)}": path

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from workflow.commands import snakemake
+from workflow.commands import PRELOADED, snakemake
 
 from workflow import small
 
@@ -41,7 +41,7 @@ def finished(tmp_path_factory) -> Path:
 
 
 def run(folder: Path, *arguments: str):
-    return snakemake(*arguments, studies=["../in/small.yaml"], folder=folder / "run")
+    return snakemake(*arguments, studies=["../in/small.yaml"], folder=folder / "run", program=PRELOADED)
 
 
 def test_the_report_has_the_questions_with_answers_exhibits_and_what_is_open(finished):

@@ -14,13 +14,14 @@ from workflow import commands, small
 pytestmark = pytest.mark.slow
 
 CLUSTER = Path(__file__).parent / "cluster"
-EXAMPLE = commands.CHECKOUT / "config" / "studies" / "example.yaml"
+STUDY = {**small.STUDY, "metrics": {"taxicab": {}}}
+SHARDS = "pairs_per_shard=20000"
 
 
-def results(folder: Path, study: str) -> dict[str, bytes]:
+def results(folder: Path) -> dict[str, bytes]:
     """What a run must give, wherever it runs."""
-    files = [*folder.glob(f"results/{study}/confirmed/*"), folder / "results" / study / "rates.csv"]
-    reports = sorted(folder.glob(f"reports/{study}/*"))
+    files = [*folder.glob("results/small/confirmed/*"), folder / "results/small/rates.csv"]
+    reports = sorted(folder.glob("reports/small/*"))
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted([*files, *reports])}
 
 
@@ -45,12 +46,24 @@ def on_slurm(*arguments: str) -> list[str]:
     ]  # fmt: skip
 
 
-def test_the_example_through_slurm_gives_the_bytes_of_a_local_run(slurm, tmp_path):
-    here = commands.snakemake(studies=[EXAMPLE], folder=tmp_path / "here")
-    there = commands.snakemake(*on_slurm(), studies=[EXAMPLE], folder=tmp_path / "there", cores=None)
-    assert (here.code, there.code) == (0, 0), there.shown
-    assert len(results(tmp_path / "here", "example")) == 15
-    assert results(tmp_path / "there", "example") == results(tmp_path / "here", "example")
+@pytest.fixture(scope="module")
+def here(tmp_path_factory) -> Path:
+    """A local run of the study, beside which others put theirs."""
+    folder = tmp_path_factory.mktemp("cluster")
+    study = small.write(folder / "study", STUDY)
+    ended = commands.snakemake(SHARDS, studies=[study], folder=folder / "here", program=commands.PRELOADED)
+    assert ended.code == 0, ended.shown
+    assert len(list(folder.glob("here/results/small/scores/taxicab/*.parquet"))) > 1
+    assert len(results(folder / "here")) == 6
+    return folder
+
+
+def test_a_study_through_slurm_gives_the_bytes_of_a_local_run(slurm, here):
+    there = commands.snakemake(
+        *on_slurm(), SHARDS, studies=[here / "study/small.yaml"], folder=here / "slurm", cores=None
+    )
+    assert there.code == 0, there.shown
+    assert results(here / "slurm") == results(here / "here")
 
 
 def test_a_job_that_exceeds_its_memory_is_retried_with_more(slurm, tmp_path):
@@ -68,14 +81,13 @@ def test_a_job_that_exceeds_its_memory_is_retried_with_more(slurm, tmp_path):
     assert commands.open_to_others(folder) == {}, "what jobs and scheduler leave is the owner's alone"
 
 
-def test_a_study_through_a_submit_script_gives_the_bytes_of_a_local_run(tmp_path):
-    study = small.write(tmp_path / "study", {**small.STUDY, "metrics": {"taxicab": {}}})
-    here = commands.snakemake(studies=[study], folder=tmp_path / "here")
+def test_a_study_through_a_submit_script_gives_the_bytes_of_a_local_run(here):
     there = commands.snakemake(
         "--executor=cluster-generic", "--jobs=4", f"--cluster-generic-submit-cmd={CLUSTER / 'submit'}",
         f"--cluster-generic-status-cmd={CLUSTER / 'status'}", "--seconds-between-status-checks=1",
-        studies=[study], folder=tmp_path / "there", cores=None,
+        SHARDS, *commands.made("small", "rates.csv"),
+        studies=[here / "study/small.yaml"], folder=here / "submitted", cores=None,
     )  # fmt: skip
-    assert (here.code, there.code) == (0, 0), there.shown
-    assert len(results(tmp_path / "here", "small")) == 6
-    assert results(tmp_path / "there", "small") == results(tmp_path / "here", "small")
+    assert there.code == 0, there.shown
+    found, expected = results(here / "submitted"), results(here / "here")
+    assert found == {path: content for path, content in expected.items() if not path.startswith("reports/")}

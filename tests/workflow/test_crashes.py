@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import pytest
 from reident.ledger import chain
-from workflow.commands import Ended, ended, made, snakemake, start
+from workflow.commands import PRELOADED, Ended, ended, made, snakemake, start
 
 from workflow import small
 
@@ -25,7 +25,11 @@ pytestmark = pytest.mark.slow
 
 WAYS = ("job", "snakemake", "group")
 OFTEN = int(os.environ.get("REIDENT_KILLS", "0"))
-KILLS = [(way, seed) for seed in range(OFTEN or 2) for way in WAYS]
+KILLS = [
+    pytest.param(way, seed, id=f"{way} {seed}", marks=[pytest.mark.long] if seed and not OFTEN else [])
+    for seed in range(OFTEN or 2)
+    for way in WAYS
+]
 TARGETS = [] if OFTEN else made("small", "study.json", "rates.csv", "description/overlap.csv")
 STEPS = (
     "resolve",
@@ -47,8 +51,8 @@ class Whole(NamedTuple):
     seconds: float
 
 
-def run(folder: Path) -> Ended:
-    return snakemake(*TARGETS, studies=["../in/small.yaml"], folder=folder / "run")
+def run(folder: Path, program: str = "snakemake") -> Ended:
+    return snakemake(*TARGETS, studies=["../in/small.yaml"], folder=folder / "run", program=program)
 
 
 def results(folder: Path) -> dict[str, bytes]:
@@ -77,7 +81,7 @@ def whole(tmp_path_factory) -> Whole:
     study = copy.deepcopy(small.STUDY)
     study["metrics"] = {"taxicab": {}}
     small.write(folder / "in", study, small.rows(60, 90))
-    first = run(folder)  # compiles
+    first = run(folder, PRELOADED)  # compiles
     assert first.code == 0, first.shown
     for top in ("results", "reports", ".snakemake"):
         shutil.rmtree(folder / "run" / top, ignore_errors=True)
@@ -133,7 +137,7 @@ def disturb(running: subprocess.Popen, way: str, draw: Random) -> None:
 @pytest.mark.skipif(
     not Path("/proc/self/task").exists(), reason="no /proc in which to find the jobs of a run"
 )
-@pytest.mark.parametrize(("way", "seed"), KILLS, ids=[f"{way} {seed}" for way, seed in KILLS])
+@pytest.mark.parametrize(("way", "seed"), KILLS)
 def test_killed_at_a_random_moment_the_same_command_gives_the_same_bytes(whole, tmp_path, way, seed):
     draw = Random(f"{way} {seed}")  # noqa: S311 - moments
     folder = undone(whole, tmp_path / "again", draw)
@@ -183,9 +187,9 @@ def disk(tmp_path):
 
 
 FULL = [
-    ("from the start", None),
-    ("once the files are prepared", "prepare"),
-    ("once there are shards", "stratify"),
+    pytest.param("from the start", None, id="from the start", marks=pytest.mark.long),
+    pytest.param("once the files are prepared", "prepare", id="once the files are prepared"),
+    pytest.param("once there are shards", "stratify", id="once there are shards", marks=pytest.mark.long),
 ]
 
 
@@ -200,7 +204,7 @@ def fill(folder: Path) -> Path:
     return filler
 
 
-@pytest.mark.parametrize(("when", "step"), FULL, ids=[when for when, _ in FULL])
+@pytest.mark.parametrize(("when", "step"), FULL)
 def test_a_full_disk_is_reported_and_with_more_room_the_run_goes_on(whole, disk, when, step):
     shutil.copytree(whole.folder / "in", disk / "in")
     (disk / "run").mkdir()

@@ -14,7 +14,7 @@ import yaml
 from reident.ledger import stored
 from reident.pipeline.steps import STEPS, table_of
 from reident.pipeline.tables import Column, Table
-from workflow.commands import made, snakemake
+from workflow.commands import PRELOADED, made, snakemake
 
 pytestmark = pytest.mark.slow
 
@@ -167,7 +167,7 @@ def simulated(tmp_path_factory) -> Path:
         (folder / f"{case.study['id']}.yaml").write_text(text, encoding="utf-8")
     targets = [target for case in CASES for target in made(case.study["id"], *case.targets)]
     files = [folder / f"{case.study['id']}.yaml" for case in CASES]
-    ended = snakemake(*targets, studies=files, folder=folder / "run")
+    ended = snakemake(*targets, studies=files, folder=folder / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
     return folder / "run" / "results"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from workflow.commands import CHECKOUT, snakemake
+from workflow.commands import CHECKOUT, PRELOADED, snakemake
 from workflow.test_filerisk_study import SECTION
 from workflow.test_filerisk_study import write as write_population
 from workflow.test_matching_study import MATCHING
@@ -70,7 +70,7 @@ def write(folder: Path, change=lambda _: None) -> Path:
 
 
 def run(folder: Path) -> None:
-    ended = snakemake(studies=["../in/small.yaml"], folder=folder / "run")
+    ended = snakemake(studies=["../in/small.yaml"], folder=folder / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
 
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from making.filerisk import POPULATION, drawn, perturbed
 from oracles import minimal_uniques as oracle
-from workflow.commands import snakemake
+from workflow.commands import PRELOADED, snakemake
 
 from workflow import small
 
@@ -52,7 +52,7 @@ def lines_of(results: Path) -> dict[str, str]:
 def alone(tmp_path_factory):
     """A study with `file_risk` only, taken to its report."""
     folder = tmp_path_factory.mktemp("alone")
-    ended = snakemake(studies=[write(folder)], folder=folder / "run")
+    ended = snakemake(studies=[write(folder)], folder=folder / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
     return folder
 
@@ -120,12 +120,19 @@ def test_a_changed_source_reruns_what_rests_on_it(alone):
     source.write_text(before, encoding="utf-8")
 
 
+@pytest.mark.long
 def test_cores_and_the_order_of_rows_change_no_byte(alone, tmp_path):
     file = write(tmp_path)
     for name in ("survey", "census", "before"):
         table = pd.read_csv(tmp_path / f"{name}.csv", dtype=str)
         table.sample(frac=1, random_state=3).to_csv(tmp_path / f"{name}.csv", index=False)
-    ended = snakemake(studies=[file], folder=tmp_path / "run", cores=1, environment={"PYTHONHASHSEED": "7"})
+    ended = snakemake(
+        studies=[file],
+        folder=tmp_path / "run",
+        cores=1,
+        environment={"PYTHONHASHSEED": "7"},
+        program=PRELOADED,
+    )
     assert ended.code == 0, ended.shown
     results = (folder / "run" / "results" / "alone" / "filerisk" for folder in (alone, tmp_path))
     first, second = results
@@ -137,9 +144,14 @@ def test_cores_and_the_order_of_rows_change_no_byte(alone, tmp_path):
 def test_a_study_with_every_section(tmp_path):
     file = small.write(tmp_path)
     study = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506 - makes text alone
-    both = {**study, "id": "both", "file_risk": {"sampling_fraction": 0.25, "missing": "category"}}
+    both = {
+        **study,
+        "id": "both",
+        "metrics": {"taxicab": {}},
+        "file_risk": {"sampling_fraction": 0.25, "missing": "category"},
+    }
     file.write_text(yaml.safe_dump(both, sort_keys=False, allow_unicode=True), encoding="utf-8")
-    ended = snakemake(studies=[file], folder=tmp_path / "run")
+    ended = snakemake(studies=[file], folder=tmp_path / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
     lines = lines_of(tmp_path / "run" / "results" / "both")
     assert (lines["records"], lines["key_variables"], lines["records_missing_a_value"]) == ("300", "6", "0")
@@ -155,6 +167,6 @@ def test_f_from_weights_that_cannot_be_is_one_sentence(tmp_path):
     file = write(tmp_path, {**section, "weight": "weight"})
     source = tmp_path / "survey.csv"
     source.write_text(re.sub(r",10\n", ",0.1\n", source.read_text(encoding="utf-8")), encoding="utf-8")
-    ended = snakemake(studies=[file], folder=tmp_path / "run")
+    ended = snakemake(studies=[file], folder=tmp_path / "run", program=PRELOADED)
     assert ended.code != 0
     assert any("the mean weight must be at least 1" in one for one in ended.errors), ended.shown

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import yaml
 from making.formats import ENDINGS, write
-from workflow.commands import made, snakemake
+from workflow.commands import PRELOADED, made, snakemake
 
 from workflow import small
 
@@ -39,7 +39,7 @@ def _without_endings(path):
 def test_every_format_leaves_the_same_folder_prepared(tmp_path):
     studies = [stored(tmp_path / kind, kind) for kind in ENDINGS]
     targets = [target for kind in ENDINGS for target in made(f"small-{kind}", "prepared/account.csv")]
-    ended = snakemake(*targets, studies=studies, folder=tmp_path / "run")
+    ended = snakemake(*targets, studies=studies, folder=tmp_path / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
     found = {
         kind: {

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from workflow.commands import CHECKOUT, snakemake
+from workflow.commands import CHECKOUT, open_to_others, snakemake
 
 pytestmark = pytest.mark.slow
 
@@ -33,7 +33,8 @@ def test_this_release_reproduces_the_golden_bag_or_says_why_not(tmp_path):
     facts = json.loads((tmp_path / "reports/reproduce/golden/reproduction.json").read_text(encoding="utf-8"))
     changelog = (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8")
     if facts["outcome"] == "reproduced":
-        assert ended.code == 0
+        assert ended.code == 0, ended.shown
+        assert open_to_others(tmp_path / "reports") == {}
         assert facts["counts"]["identical"] > 30
         assert not facts["counts"].keys() & {"different", "missing"}
         assert reason(changelog, bag.stem) is None, (

@@ -18,7 +18,7 @@ import yaml
 from pypdf import PdfReader
 from reident.ledger import spreadsheets, stored
 from reident.report.wording import plain
-from workflow.commands import snakemake
+from workflow.commands import PRELOADED, snakemake
 from workflow.hostile import LABELS
 from workflow.pages import Page
 
@@ -85,7 +85,7 @@ def run(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("hostile")
     file = write(folder / "in")
     for extra in ((), ("--report=all.zip",)):
-        ended = snakemake(*extra, studies=[file], folder=folder / "run")
+        ended = snakemake(*extra, studies=[file], folder=folder / "run", program=PRELOADED)
         assert ended.code == 0, ended.shown
     return folder / "run"
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pandas as pd
 import pytest
-from workflow.commands import made, snakemake
+from workflow.commands import PRELOADED, made, snakemake
 
 from workflow import small
 
@@ -67,6 +67,7 @@ def test_the_results_are_the_same_to_the_byte(reference, tmp_path, leg):
         folder=tmp_path / "run",
         cores=leg.cores,
         environment=environment,
+        program=PRELOADED,
     )
     assert ended.code == 0, ended.shown
     results = tmp_path / "run" / "results" / "small"

@@ -11,7 +11,7 @@ import yaml
 from making import labour
 from oracles.checks import check_study
 from oracles.study import run as judge
-from workflow.commands import CHECKOUT, made, snakemake
+from workflow.commands import CHECKOUT, PRELOADED, made, snakemake
 from workflow.library_run import read
 
 LABOUR = CHECKOUT.parent / "shared" / "data" / "labour" / "labour.yaml"
@@ -19,6 +19,7 @@ LABOUR = CHECKOUT.parent / "shared" / "data" / "labour" / "labour.yaml"
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.long
 def test_a_drawn_labour_force_file_is_what_the_oracle_says(tmp_path):
     check(labour.write(tmp_path / "in"), tmp_path / "run")
 
@@ -29,7 +30,7 @@ def test_the_labour_force_file_is_what_the_oracle_says(tmp_path):
 
 
 def check(file: Path, folder: Path) -> None:
-    ended = snakemake(*made("labour", "rates.csv"), studies=[file], folder=folder)
+    ended = snakemake(*made("labour", "rates.csv"), studies=[file], folder=folder, program=PRELOADED)
     assert ended.code == 0, ended.shown
     study = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506 - makes text alone
     oracle = judge(study, *(rows_of(file, study, side) for side in ("puf", "eif", "iuf")))

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from oracles import matching as oracle
-from workflow.commands import snakemake
+from workflow.commands import PRELOADED, snakemake
 
 from workflow import small
 
@@ -91,7 +91,7 @@ def alone(tmp_path_factory):
     folder = tmp_path_factory.mktemp("alone")
     write(folder)
     file = study_file(folder, {"id": "alone", "matching": MATCHING})
-    ended = snakemake(studies=[file], folder=folder / "run")
+    ended = snakemake(studies=[file], folder=folder / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
     return folder
 
@@ -129,9 +129,9 @@ def test_a_study_with_every_section(tmp_path):
     file = small.write(tmp_path)
     study = yaml.load(file.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)  # noqa: S506 - makes text alone
     write(tmp_path)
-    both = {**study, "id": "both", "matching": MATCHING}
+    both = {**study, "id": "both", "metrics": {"taxicab": {}}, "matching": MATCHING}
     both["decision"] = {"conditional_rate_at_most": 0.2, "true_match_rate_at_most": 0.01}
-    ended = snakemake(studies=[study_file(tmp_path, both)], folder=tmp_path / "run")
+    ended = snakemake(studies=[study_file(tmp_path, both)], folder=tmp_path / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
     check(tmp_path / "run" / "results" / "both")
     page = (tmp_path / "run" / "reports" / "both" / "disclosure-review.html").read_text(encoding="utf-8")
@@ -144,6 +144,6 @@ def test_files_that_do_not_correspond_are_one_sentence(tmp_path):
     short = (tmp_path / "synthetic_2.csv").read_text(encoding="utf-8").splitlines(keepends=True)[:-1]
     (tmp_path / "synthetic_2.csv").write_text("".join(short), encoding="utf-8")
     file = study_file(tmp_path, {"id": "short", "matching": MATCHING})
-    ended = snakemake(studies=[file], folder=tmp_path / "run")
+    ended = snakemake(studies=[file], folder=tmp_path / "run", program=PRELOADED)
     assert ended.code != 0
     assert any("(59) must be that of confidential.csv (60)" in one for one in ended.errors), ended.shown

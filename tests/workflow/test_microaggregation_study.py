@@ -12,7 +12,7 @@ import pytest
 import yaml
 from oracles import microaggregation as masking
 from oracles import winkler as oracle
-from workflow.commands import snakemake
+from workflow.commands import PRELOADED, snakemake
 
 pytestmark = pytest.mark.slow
 
@@ -55,7 +55,7 @@ def write(folder: Path, rows: list[list[str]]) -> Path:
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("firms")
-    ended = snakemake(studies=[write(folder, firms())], folder=folder / "run")
+    ended = snakemake(studies=[write(folder, firms())], folder=folder / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
     return folder
 
@@ -99,11 +99,12 @@ def test_running_again_does_nothing(finished):
     assert snakemake("--dry-run", studies=[finished / "firms.yaml"], folder=finished / "run").planned == {}
 
 
+@pytest.mark.long
 def test_the_same_rows_in_another_order_give_the_same_bytes(finished, tmp_path):
     file = write(tmp_path, firms()[::-1])
     names = ["agreements.csv", "microaggregation/puf.csv"]
     targets = [f"results/firms/{name}" for name in names]
-    ended = snakemake(*targets, studies=[file], folder=tmp_path / "run", cores=1)
+    ended = snakemake(*targets, studies=[file], folder=tmp_path / "run", cores=1, program=PRELOADED)
     assert ended.code == 0, ended.shown
     for name in [*names, "microaggregation/eif.csv", "microaggregation/iuf.csv", "rates.csv"]:
         one, other = (folder / "run" / "results" / "firms" / name for folder in (finished, tmp_path))
@@ -114,7 +115,10 @@ def test_a_word_among_the_numbers_is_one_sentence(tmp_path):
     rows = firms()
     rows[4][3] = "plenty"
     ended = snakemake(
-        "results/firms/microaggregation/puf.csv", studies=[write(tmp_path, rows)], folder=tmp_path / "run"
+        "results/firms/microaggregation/puf.csv",
+        studies=[write(tmp_path, rows)],
+        folder=tmp_path / "run",
+        program=PRELOADED,
     )
     assert ended.code != 0
     (said,) = ended.errors

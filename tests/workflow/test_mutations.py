@@ -138,8 +138,8 @@ def apply(again: Copy, case: Case) -> Path:
 
 R = "results/small"
 EDITED = [
-    Case("the study with its defaults", f"{R}/study.json", edit),
-    Case("a prepared file", f"{R}/prepared/puf.parquet", edit),
+    Case("the study with its defaults", f"{R}/study.json", edit, long=True),
+    Case("a prepared file", f"{R}/prepared/puf.parquet", edit, long=True),
     Case("a prepared file, seen by its time", f"{R}/prepared/eif.parquet", edit, keeps=False, long=True),
     Case("a prepared file cut", f"{R}/prepared/iuf.parquet", cut),
     Case("the strata", f"{R}/strata/manifest.csv", edit, long=True),
@@ -147,11 +147,11 @@ EDITED = [
     Case("scores", f"{R}/scores/taxicab/0001.parquet", edit),
     Case("suspected pairs emptied", f"{R}/suspected/taxicab.parquet", empty),
     Case("confirmed pairs", f"{R}/confirmed/taxicab.parquet", edit, keeps=False),
-    Case("rates", f"{R}/rates.csv", edit),
+    Case("rates", f"{R}/rates.csv", edit, long=True),
     Case("rates, seen by their time", f"{R}/rates.csv", edit, keeps=False, long=True),
-    Case("a table of the report", f"{R}/description/overlap.csv", edit),
-    Case("the executed notebook", f"{R}/disclosure-review.ipynb", edit),
-    Case("the report", "reports/small/disclosure-review.html", edit),
+    Case("a table of the report", f"{R}/description/overlap.csv", edit, long=True),
+    Case("the executed notebook", f"{R}/disclosure-review.ipynb", edit, long=True),
+    Case("the report", "reports/small/disclosure-review.html", edit, long=True),
     Case(
         "the report, seen by its time", "reports/small/disclosure-review.html", edit, keeps=False, long=True
     ),
@@ -211,13 +211,15 @@ def lock(folder: Path) -> None:
 
 LOST = [
     Case("a prepared file lost", f"{R}/prepared/puf.parquet", Path.unlink, long=True),
-    Case("a table that no step reads lost", f"{R}/suspected/taxicab.distribution.csv", Path.unlink),
+    Case(
+        "a table that no step reads lost", f"{R}/suspected/taxicab.distribution.csv", Path.unlink, long=True
+    ),
     Case("rates lost", f"{R}/rates.csv", Path.unlink, long=True),
     Case("the executed notebook lost", f"{R}/disclosure-review.ipynb", Path.unlink, long=True),
     Case("the printed report lost", "reports/small/disclosure-review.pdf", Path.unlink),
     Case("the first entry lost", f"{R}/ledger/resolve.json", Path.unlink, long=True),
     Case("an entry lost", f"{R}/ledger/bin.json", Path.unlink),
-    Case("the last entry lost", f"{R}/ledger/report.json", Path.unlink),
+    Case("the last entry lost", f"{R}/ledger/report.json", Path.unlink, long=True),
     Case("an entry cut", f"{R}/ledger/rate.json", cut, long=True),
     Case("an entry emptied", f"{R}/ledger/describe.json", empty, long=True),
     Case("a number of an entry edited", f"{R}/ledger/confirm.taxicab.json", forge),

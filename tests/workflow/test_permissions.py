@@ -17,7 +17,11 @@ from workflow import small
 
 pytestmark = pytest.mark.slow
 
-UMASKS = (0o000, 0o022, 0o077)
+UMASKS = [
+    pytest.param(0o000, id="000"),
+    pytest.param(0o022, id="022", marks=pytest.mark.long),  # closes less than 077, and more than 000
+    pytest.param(0o077, id="077"),
+]
 STUDY = {**small.STUDY, "metrics": {"unicity": {}, "taxicab": {}}}
 
 
@@ -50,7 +54,7 @@ class Run(NamedTuple):
     ended: Ended
 
 
-@pytest.fixture(scope="module", params=UMASKS, ids=[f"{umask:03o}" for umask in UMASKS])
+@pytest.fixture(scope="module", params=UMASKS)
 def run(request, tmp_path_factory) -> Iterator[Run]:
     """A study, to its report where the umask closes nothing, beside one whose source is spoilt."""
     folder = tmp_path_factory.mktemp(f"umask{request.param:03o}")

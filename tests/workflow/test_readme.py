@@ -14,8 +14,9 @@ from pypdf import PdfReader
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Metric, Setting
 from reident.linkage.pairing import Pairing, Records, Scope
-from workflow.commands import CHECKOUT
+from workflow.commands import CHECKOUT, PRELOADED
 
+LIBRARIES = os.pathsep.join(str(CHECKOUT / name) for name in ("workflow/lib", "tests"))
 README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
 
 
@@ -27,12 +28,12 @@ def shown(language, words):
 
 def run(folder, text):
     """Commands of the README in a folder, but for where Snakemake lies."""
-    command = f"{sys.executable} -m snakemake --snakefile {CHECKOUT}/Snakefile --cores 2"
+    command = f"{sys.executable} -m {PRELOADED} --snakefile {CHECKOUT}/Snakefile --cores 2"
     assert text.count(".venv/bin/snakemake") == 1
     ended = subprocess.run(
         ["sh", "-eu", "-c", text.replace(".venv/bin/snakemake", command)],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(CHECKOUT / "workflow" / "lib")},
+        env={**os.environ, "PYTHONPATH": LIBRARIES},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",

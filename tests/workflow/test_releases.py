@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pandas as pd
 import pytest
-from workflow.commands import open_to_others, snakemake
+from workflow.commands import PRELOADED, open_to_others, snakemake
 
 from workflow import small
 
@@ -33,7 +33,7 @@ def released(finished, tmp_path_factory):
     ended = snakemake("seal", studies=["../in/small.yaml"], folder=folder / "run")
     assert ended.code == 0, ended.shown
     small.write(folder / "next", STUDY, small.rows(340, 520, seed=8))
-    ended = snakemake(studies=["../next/next.yaml"], folder=folder / "run")
+    ended = snakemake(studies=["../next/next.yaml"], folder=folder / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
     (bag,) = (folder / "run/reports/small/sealed").glob("*.zip")
     return Released(folder, bag)

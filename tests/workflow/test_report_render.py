@@ -335,6 +335,7 @@ def test_a_table_too_long_for_a_page_goes_on_with_its_head(tmp_path):
     test_nothing_stands_outside_the_margins(made)
 
 
+@pytest.mark.slow
 def test_a_command_and_a_path_are_copied_as_they_are(tmp_path):
     """Even a word that is too long for its line: only the ends of lines are added to it."""
     folder = tmp_path / "results" / "mock"

@@ -52,6 +52,7 @@ def left(folder: Path) -> set[str]:
     return {path.relative_to(folder / "reports/reproduce/small").as_posix() for path in made}
 
 
+@pytest.mark.long  # one alone: test_golden.py
 def test_two_reproductions_at_once_find_every_result_identical(sealed, vault, tmp_path):
     arguments = ("reproduce", f"bag={sealed}", f"inputs={vault}")
     both = [start(*arguments, studies=[], folder=tmp_path / "run") for _ in range(2)]

@@ -35,17 +35,17 @@ class Again:
         self.inputs = folder / "in"
         self.results = folder / "run" / "results" / "small"
 
-    def run(self, *arguments: str, checkout: Path = CHECKOUT) -> Ended:
+    def run(self, *arguments: str, checkout: Path = CHECKOUT, program: str = PRELOADED) -> Ended:
         return snakemake(
             *arguments,
             studies=["../in/small.yaml"],
             folder=self.folder / "run",
             checkout=checkout,
-            program=PRELOADED,
+            program=program,
         )
 
     def plan(self, *arguments: str, checkout: Path = CHECKOUT) -> dict[str, int]:
-        ended = self.run(*arguments, "--dry-run", checkout=checkout)
+        ended = self.run(*arguments, "--dry-run", checkout=checkout, program="snakemake")
         assert ended.code == 0, ended.shown
         return ended.planned
 

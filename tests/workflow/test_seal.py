@@ -17,7 +17,7 @@ from reident.errors import InputError
 from reident.ledger.check import check
 from reident.ledger.stored import read_csv
 from reident.pipeline.family import Family
-from workflow.commands import CHECKOUT, snakemake
+from workflow.commands import CHECKOUT, PRELOADED, snakemake
 
 from workflow import small
 
@@ -128,7 +128,7 @@ def test_documents_say_what_was_read_decided_and_spent(study):
         agency="Office",
         title="Small\n\u202estudy",
     )
-    assert snakemake(studies=[study], folder=Path.cwd()).code == 0
+    assert snakemake(studies=[study], folder=Path.cwd(), program=PRELOADED).code == 0
     bag = sealed(study)
     read = document(bag, layout.INPUTS)["inputs"]
     assert [(line["path"], line["sides"], line["rows"], line["bag"]) for line in read] == [
@@ -167,10 +167,17 @@ def test_the_code_is_that_of_the_checkout_without_tests_studies_and_caches(study
 
 
 SETTINGS = {
-    "another time zone": {"TZ": "Pacific/Kiritimati"},
-    "another language": {"LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"},
-    "another seed of hashes": {"PYTHONHASHSEED": "12345"},
-    "the mode of no encoding": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    "another time zone and language": {
+        "TZ": "Pacific/Kiritimati",
+        "LC_ALL": "tr_TR.UTF-8",
+        "LANG": "tr_TR.UTF-8",
+    },
+    "another seed of hashes, in the mode of no encoding": {
+        "PYTHONHASHSEED": "12345",
+        "LC_ALL": "C",
+        "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+    },
 }
 
 
@@ -196,7 +203,7 @@ def test_the_readers_of_others_accept_it(study, tmp_path):
     change(
         study, seal={"inputs": "include", "sign_with": os.path.relpath(key, study.parent)}, date="2026-03-31"
     )
-    assert snakemake(studies=[study], folder=Path.cwd()).code == 0
+    assert snakemake(studies=[study], folder=Path.cwd(), program=PRELOADED).code == 0
     bag = sealed(study)
     with zipfile.ZipFile(bag) as archive:
         archive.extractall(tmp_path / "out")

@@ -34,7 +34,9 @@ def apart(tables: dict[str, list[list[str]]]) -> list[list[str]]:
     return [head, *(row for row in links if region["puf"][tuple(row[:2])] != region["eif"][tuple(row[2:])])]
 
 
-@pytest.mark.parametrize("links", ["no true link", "all true links in other strata"])
+@pytest.mark.parametrize(
+    "links", [pytest.param("no true link", marks=pytest.mark.long), "all true links in other strata"]
+)
 def test_without_a_true_link_in_a_stratum_there_is_no_verdict(tmp_path, links):
     tables = small.rows(120, 200)
     tables["iuf"] = tables["iuf"][:1] if links == "no true link" else apart(tables)

@@ -136,7 +136,6 @@ MASKED = {
 }
 
 
-@pytest.mark.quick
 def test_a_new_missing_code_of_a_masked_variable_is_refused_after_a_run_as_it_is_before_one(tmp_path):
     study = transitions.changed(MASKED, {"linking_variables.0.missing": ["", "5"]})
     for name in ("after", "alone"):

@@ -10,7 +10,7 @@ import shutil
 import pandas as pd
 import pytest
 from pypdf import PdfReader
-from workflow.commands import CHECKOUT, made, snakemake
+from workflow.commands import CHECKOUT, PRELOADED, made, snakemake
 from workflow.test_reruns import Again
 
 from workflow import small
@@ -46,7 +46,7 @@ def varied(change=None):
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("variants")
     small.write(folder / "in", varied())
-    ended = snakemake(studies=["../in/small.yaml"], folder=folder / "run")
+    ended = snakemake(studies=["../in/small.yaml"], folder=folder / "run", program=PRELOADED)
     assert ended.code == 0, ended.shown
     return folder
 
@@ -61,14 +61,22 @@ def compared(folder):
     return pd.read_csv(folder / "run/results/small/comparison/rates.csv", dtype=str, keep_default_na=False)
 
 
-@pytest.mark.parametrize("variant", OTHERS)
+@pytest.mark.parametrize(
+    "variant",
+    [
+        pytest.param(variant, marks=[] if variant == "alpha-1-2_cut-coarse" else [pytest.mark.long])
+        for variant in OTHERS
+    ],
+)
 def test_a_variant_finds_what_a_plain_study_with_its_values_finds(finished, tmp_path, variant):
     study = varied(lambda own: own.pop("variants"))
     own = OTHERS[variant]
     study["metrics"]["taxicab"]["alpha"] = own["alpha"]
     study["binning"] = {"bins": own["bins"], "scope": own["scope"]}
     small.write(tmp_path / "in", study)
-    ended = snakemake(*made("small", "rates.csv"), studies=["../in/small.yaml"], folder=tmp_path / "run")
+    ended = snakemake(
+        *made("small", "rates.csv"), studies=["../in/small.yaml"], folder=tmp_path / "run", program=PRELOADED
+    )
     assert ended.code == 0, ended.shown
     plain = (tmp_path / "run/results/small/rates.csv").read_bytes()
     assert (finished / "run/results/small/variants" / variant / "rates.csv").read_bytes() == plain
@@ -115,7 +123,9 @@ def test_the_report_compares_them(finished):
 def test_a_second_run_has_nothing_to_do_and_a_fresh_one_gives_the_same_bytes(finished, again, tmp_path):
     assert again.plan() == {}
     small.write(tmp_path / "fresh/in", varied())
-    ended = snakemake(*COMPARISON, studies=["../in/small.yaml"], folder=tmp_path / "fresh/run", cores=1)
+    ended = snakemake(
+        *COMPARISON, studies=["../in/small.yaml"], folder=tmp_path / "fresh/run", cores=1, program=PRELOADED
+    )
     assert ended.code == 0, ended.shown
     fresh = tmp_path / "fresh/run/results/small/comparison/rates.csv"
     assert fresh.read_bytes() == (finished / "run/results/small/comparison/rates.csv").read_bytes()

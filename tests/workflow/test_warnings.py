@@ -8,7 +8,7 @@ from random import Random
 import pandas as pd
 import pytest
 from pypdf import PdfReader
-from workflow.commands import snakemake
+from workflow.commands import PRELOADED, snakemake
 from workflow.test_matching_study import MATCHING, study_file
 from workflow.test_matching_study import write as write_files
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 def finished(file, folder, name):
     """Run a study; return its verdict, its warnings, what the terminal shows, its log and the first page."""
-    ended = snakemake(studies=[file], folder=folder)
+    ended = snakemake(studies=[file], folder=folder, program=PRELOADED)
     assert ended.code == 0, ended.shown
     results = folder / "results" / name
     page = PdfReader(folder / "reports" / name / "disclosure-review.pdf").pages[0].extract_text()
@@ -78,6 +78,7 @@ def test_a_shuffled_synthetic_file_has_no_verdict(tmp_path):
     assert "The rows do not seem to correspond" in page
 
 
+@pytest.mark.long  # as the shuffled file; its sentences: tests/unit/report
 def test_scores_that_cannot_reach_the_threshold_have_no_verdict(tmp_path):
     study = copy.deepcopy(small.STUDY) | {"decision": {"conditional_rate_at_most": 0.05}}
     variables = [variable["name"] for variable in study["linking_variables"]]

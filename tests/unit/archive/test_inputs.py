@@ -136,6 +136,7 @@ def test_what_is_not_a_folder_is_refused_in_one_sentence(tmp_path, make, says):
     assert str(error.value).endswith(says)
 
 
+@pytest.mark.slow
 def test_only_files_of_the_right_size_are_hashed_among_100_000(tmp_path, monkeypatch):
     folder = tmp_path / "many"
     for part in range(100):

@@ -39,6 +39,7 @@ def test_source_files_may_be_in_the_bag(tmp_path):
 # Bytes
 
 
+@pytest.mark.slow
 def test_every_changed_byte_is_detected(files, keys, tmp_path):
     path = bags.written(tmp_path, bags.sealed(files, keys["agency"]))
     sealed = path.read_bytes()

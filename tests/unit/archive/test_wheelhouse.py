@@ -168,6 +168,7 @@ def fresh(environment):
     return environment
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unpacked", [False, True])
 def test_a_wheelhouse_sets_up_an_environment_without_an_index(tmp_path, index, fresh, monkeypatch, unpacked):
     lock, archive = collected(tmp_path, index)

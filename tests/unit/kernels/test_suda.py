@@ -71,7 +71,9 @@ def test_no_variable():
     assert result.by_level == []
 
 
-@pytest.mark.parametrize("levels", [64, 65, 255, 256, 700])
+@pytest.mark.parametrize(
+    "levels", [64, 65, 255, *(pytest.param(n, marks=pytest.mark.slow) for n in (256, 700))]
+)
 def test_any_number_of_categories(levels):
     column = np.arange(levels, dtype=np.int32)
     result = minimal_uniques(np.column_stack([column // 2, column]))

@@ -107,7 +107,9 @@ def test_max_order_leaves_out_larger_sets_and_nothing_else():
         assert pairs(puf, eif, max_order=limit) == [row for row in every if row[2] <= limit]
 
 
-@pytest.mark.parametrize("levels", [64, 65, 254, 255, 256, 257, 700])
+@pytest.mark.parametrize(
+    "levels", [64, 65, 254, 255, *(pytest.param(n, marks=pytest.mark.slow) for n in (256, 257, 700))]
+)
 def test_any_number_of_categories(levels):
     """A variable with a category for each record finds each record's twin alone; so do its neighbours in number."""
     column = np.arange(levels, dtype=np.int32)

@@ -13,7 +13,7 @@ from oracles import rounding as oracle
 from reident.linkage import intervals
 from reident.release import policies
 from reident.release.cells import SUPPRESSED, Published
-from reident.release.policies import bounds, cut_point, interval, publish, rate, words
+from reident.release.policies import bounds, cut_point, interval, publish, rate
 from reident.sections.release import MAX_COUNT, Policy
 from reident.study import rounding
 
@@ -324,52 +324,6 @@ def test_the_interval_of_a_rate_is_of_the_rounded_counts_and_rounded_outward():
 
 def rate_as_number(rules, part, whole):
     return float(rate(rules, number(part), number(whole)))
-
-
-WORDS = [
-    ("", ""),
-    ("0.166", "about 1 in 6"),
-    ("0.43", "about 43 in 100"),
-    ("0.429", "about 43 in 100"),
-    ("0.500", "about 1 in 2"),
-    ("0.333", "about 1 in 3"),
-    ("0.667", "about 2 in 3"),
-    ("0.750", "about 3 in 4"),
-    ("0.100", "about 1 in 10"),
-    ("0.300", "about 3 in 10"),
-    ("0.900", "about 9 in 10"),
-    ("0.050", "about 5 in 100"),
-    ("0.049", "about 1 in 20"),
-    ("0.012", "about 1 in 83"),
-    ("0.007", "about 1 in 140"),
-    ("0.001", "about 1 in 1,000"),
-    ("0.00003", "about 1 in 33,000"),
-    ("0.970", "about 97 in 100"),
-    ("0.994", "about 99 in 100"),
-    ("0.997", "about 997 in 1,000"),
-    ("0.9999", "about 9,999 in 10,000"),
-    ("0.000", "none or almost none"),
-    ("1.000", "all or almost all"),
-]
-
-
-@pytest.mark.parametrize(("share", "expected"), WORDS)
-def test_a_rate_is_said_in_words(share, expected):
-    assert words(share) == expected
-
-
-def test_words_are_close_to_the_rate():
-    for at in range(1, 1000):
-        said = words(f"{at / 1000:.3f}").removeprefix("about ").replace(",", "").split(" in ")
-        share = Fraction(int(said[0]), int(said[1]))
-        slack = max(Fraction(1, 200), Fraction(at, 50_000)) if at >= 50 else Fraction(at, 20_000)
-        assert abs(share - Fraction(at, 1000)) <= slack, at
-
-
-@pytest.mark.parametrize("share", ["1.001", "-0.1"])
-def test_words_of_what_is_no_share_are_refused(share):
-    with pytest.raises(ValueError, match="from 0 to 1"):
-        words(share)
 
 
 # Cut points

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,13 @@ Entry = dict[str, Any]
 Line = dict[str, Any]
 
 NOTEBOOK, EDITION = "disclosure-review.ipynb", "releasable.ipynb"
+ENDS = (NOTEBOOK, EDITION)
 """The results at the ends of the chains: what the report and the releasable edition are rendered from."""
+
+_NOT_MADE = {
+    NOTEBOOK: "the report has not been made",
+    EDITION: "the releasable edition has not been made",
+}
 
 CODE = (
     "Snakefile", "workflow", "profiles", "config", "docs", "Makefile", "README.md", "CHANGELOG.md", "LICENSE",
@@ -65,7 +71,7 @@ def collect(members: Family, results: Path, notebook: Path) -> list[Item]:
         If the study has no report, or a file to be included is not there.
     """
     root, checkout = results / members.study.id, notebook.parents[2]
-    entries = chain_of(root)
+    entries = chain_of(root, ENDS[: 1 if members.study.release is None else 2])
     made, read, named = outputs(entries, root), sources(entries, root, members), code_files(members)
     code = release.describe(checkout)
     documents = {
@@ -98,29 +104,29 @@ def as_json(value: Any) -> bytes:
     return f"{text}\n".encode()
 
 
-def chain_of(root: Path) -> list[Entry]:
+def chain_of(root: Path, ends: Sequence[str] = (NOTEBOOK,)) -> list[Entry]:
     """Return the entries behind the report of a study, by the path of their first result.
 
     Parameters
     ----------
     root : pathlib.Path
         ``results/{study}``.
+    ends : sequence of str
+        What the report, and the releasable edition where the study has one, are rendered from.
 
     Raises
     ------
     InputError
-        If there is no report, or an entry is not there.
+        If there is no report or edition, or an entry is not there.
     """
     chain = Chain(root)
     used: dict[str, Entry] = {}
-    todo = [NOTEBOOK]
+    todo = [*ends]
     while todo:
         path = todo.pop()
         entry, _ = chain.maker(path)
         if entry is None:
-            what = (
-                "the report has not been made" if path == NOTEBOOK else f"{path} has no entry in the ledger"
-            )
+            what = _NOT_MADE.get(path, f"{path} has no entry in the ledger")
             raise InputError(f"{root}: {what}. Run the study to its end before you seal it.")
         if (name := next(iter(entry["outputs"].values()))["path"]) not in used:
             used[name] = entry
@@ -148,9 +154,9 @@ def _output(line: Line, path: Path) -> Line:
         bag = f"study/{name}"
     return {
         **{key: line.get(key) for key in ("path", "sha256", "size", "rows")},
-        "content": content.digest(path),
+        "content": None if rendered else content.digest(path),
         "holds_data": not is_open,
-        "equal": "report" if rendered or name == NOTEBOOK else "bytes",
+        "equal": "report" if rendered or name in _NOT_MADE else "bytes",
         "bag": bag,
     }
 

@@ -20,7 +20,17 @@ import pyarrow.parquet as pq
 
 from reident.errors import InputError
 from reident.ledger import runs
-from reident.ledger.chain import AGAIN, Chain, gathers, place_of, place_of_path, root_of, sealed, shown
+from reident.ledger.chain import (
+    AGAIN,
+    Chain,
+    gathers,
+    located,
+    place_of,
+    place_of_path,
+    root_of,
+    sealed,
+    shown,
+)
 from reident.ledger.stored import Sink, Written, encoded, read, sync_folder, temporary, write, write_temporary
 from reident.pipeline import family, release
 from reident.pipeline.digests import library_digest, sha256, versions
@@ -115,11 +125,11 @@ class Step:
 
     @property
     def closed(self) -> tuple[Path, ...]:
-        """What a step that only publishes must not open: all results, the study file and its sources."""
+        """What a step that only publishes must not open: all results and reports, the study file and its sources."""
         sources = [
             path for name, paths in self.inputs.items() if name.startswith("source_") for path in paths
         ]
-        return self.root.parent, self.path("study"), *sources
+        return self.root.parent, located(self.root, "", "reports/").parent, self.path("study"), *sources
 
     def read(self, name: str) -> pa.Table | pd.DataFrame | str:
         """Return a named input: a Parquet table, a CSV table (text, counts as integers), or text."""

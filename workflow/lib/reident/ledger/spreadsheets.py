@@ -16,9 +16,7 @@ import pandas as pd
 
 from reident.pipeline.steps import STEPS
 from reident.pipeline.tables import RELEASE
-
-MARK = "'"
-"""What goes in front of such a text."""
+from reident.sections.columns import MARK
 
 _FORMULA = re.compile(r"['=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")

@@ -181,6 +181,7 @@ class Family:
                 for metric in self.study.chosen
                 if metric in member.study.chosen and same(member, "rank", metric)
             ),
+            {member.variant: member.study.rank_filter.max_pairs for member in others},
         )
         return releasing(self.study, {member.variant: member.labels for member in others}, alike)
 
@@ -251,7 +252,8 @@ class Family:
                     variant,
                     f": `{section}` must not be added or removed by a variant. Keep it as in the study.",
                 )
-        return made
+        # The edition is of the study with its variants; a variant has none of its own.
+        return made.model_copy(update={"release": None})
 
     def _error(
         self, variant: variants.Variant, message: str, location: tuple[str | int, ...] = ()
@@ -325,7 +327,7 @@ def settings_files(study: Study, path: Path) -> dict[str, Path]:
 
 def _content(study: Study) -> str:
     """Return the digest of everything that a result depends on, which is equal for equal studies."""
-    return digest(resolving(study).model_copy(update={"variants": ()}))
+    return digest(resolving(study).model_copy(update={"variants": (), "release": None}))
 
 
 def _labels(study: Study, whole: dict[str, Any]) -> dict[str, str]:

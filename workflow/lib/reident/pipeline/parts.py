@@ -252,7 +252,7 @@ def heading(study: Study) -> Heading:
 
 @dataclasses.dataclass(frozen=True)
 class Alike:
-    """What variants have in common with the study itself, and the public therefore knows to be equal.
+    """What the public knows of variants beside the study itself: what both have in common, and their rank limits.
 
     Attributes
     ----------
@@ -260,10 +260,13 @@ class Alike:
         Variants with the files, strata and links of the study.
     attacks : tuple of (str, str)
         Variants and metrics whose pairs are those of the study, the rank limit aside.
+    max_pairs : mapping
+        The rank limit in force by variant.
     """
 
     files: tuple[str, ...]
     attacks: tuple[tuple[str, str], ...]
+    max_pairs: Mapping[str, int]
 
 
 @dataclasses.dataclass(frozen=True)

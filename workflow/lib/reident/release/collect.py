@@ -50,14 +50,14 @@ class Naming(NamedTuple):
         What the variants vary.
     ranked : frozenset of str
         The metrics that have a rank filter.
-    max_pairs : int
-        The rank limit in force.
+    max_pairs : mapping
+        The rank limit in force by variant, under the empty name that of the study.
     """
 
     strata: Mapping[str, Mapping[str, str]]
     varied: tuple[str, ...]
     ranked: frozenset[str]
-    max_pairs: int
+    max_pairs: Mapping[str, int]
 
 
 def counts(tables: Iterable[Typed], naming: Naming, strata: Mapping[str, str]) -> dict[Cell, int]:
@@ -183,9 +183,9 @@ def _cell(kind: Count, line: Mapping[str, str], naming: Naming, strata: Mapping[
     variant, metric = line.get("variant", ""), line.get("metric", "")
     if kind.quantity in OF_ANY_METRIC:
         metric, rank_limit = "", 0
-    elif variant or metric not in naming.ranked:
+    elif metric not in naming.ranked:
         rank_limit = 0
     else:
-        rank_limit = int(line.get("rank_limit", naming.max_pairs))
+        rank_limit = int(line.get("rank_limit", naming.max_pairs[variant]))
     label = WHOLE if stratum == WHOLE else strata[stratum]
     return Cell(kind.quantity, kind.file, variant, metric, label, rank_limit)

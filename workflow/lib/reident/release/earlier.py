@@ -238,7 +238,7 @@ def _counts(
 
 def _in_force(record: Mapping[str, Any], metric: str) -> int:
     """Return the rank limit of a metric of the edition."""
-    return 0 if metric == "unicity" else int(record["rank_limit"])
+    return int(record["rank_limit"]) if metric in record["ranked"] else 0
 
 
 def _published(place: str, policy: Mapping[str, Any], text: str, interval: Interval) -> Published:

@@ -22,6 +22,7 @@ from reident.release.cells import SUPPRESSED, Cell, Published
 from reident.release.collect import Naming, Typed
 from reident.release.earlier import Edition
 from reident.release.facts import Facts, Limit
+from reident.release.linear import Relation
 from reident.release.relations import relations
 from reident.sections.release import Policy
 
@@ -78,13 +79,11 @@ def let_pass(
         tables.lines("verdict/limits.csv"), rounded, _rank_limits(part), by_estimate=part.by_estimate
     )
     known = {cell: count for cell, count in counts.items() if _is_known(cell, part)}
-    audited, _ = joint.protect_jointly(
-        rounded,
-        relations(rounded, facts(part, tables.strata, limits)),
-        [(edition, relations(edition.cells, facts_of(edition))) for edition in after],
-        known,
-        _required([policy, *(Policy.model_validate(edition.policy) for edition in after)]),
-    )
+    work = _Audit(part, rounded, known, tuple(tables.strata.values()), policy, after)
+    audited = work.run(limits)
+    if limits and work.tell(audited):
+        limits = []
+        audited = work.run(limits)
     shown = {cell: _shown(cell, rounded, audited) for cell in rounded}
     return Passed(
         tables.published(published.Rounded(shown, policy, part.level), limits),
@@ -93,12 +92,52 @@ def let_pass(
     )
 
 
+class _Audit(NamedTuple):
+    """What an audit of the counts of an edition rests on, the published outcomes of limits aside."""
+
+    part: Releasing
+    rounded: Mapping[Cell, Published]
+    known: Mapping[Cell, int]
+    strata: tuple[str, ...]
+    policy: Policy
+    after: Sequence[Edition]
+
+    def relations(self, limits: list[Limit]) -> list[Relation]:
+        """Return every relation between the counts of the edition."""
+        return relations(self.rounded, facts(self.part, self.strata, limits))
+
+    def run(self, limits: list[Limit]) -> suppression.Protected:
+        """Suppress what the other counts and the outcomes would tell."""
+        policies_ = [self.policy, *(Policy.model_validate(edition.policy) for edition in self.after)]
+        return joint.protect_jointly(
+            self.rounded,
+            self.relations(limits),
+            [(edition, relations(edition.cells, facts_of(edition))) for edition in self.after],
+            self.known,
+            _required(policies_),
+        )[0]
+
+    def tell(self, audited: suppression.Protected) -> bool:
+        """Return whether outcomes tell a count closer than the policy asks, however many counts are suppressed."""
+        capped = {
+            cell: found.asked
+            for cell, found in audited.audit.items()
+            if cell in self.rounded and found.required < found.asked
+        }
+        if not capped:
+            return False
+        widths = suppression.unpublished(self.rounded, self.relations([]), self.known, capped)
+        return any(widths[cell].proven > audited.audit[cell].required for cell in capped)
+
+
 class _Tables:
     """The tables of a study before the gate."""
 
     def __init__(self, part: Releasing, results: Mapping[Path, pd.DataFrame]) -> None:
         self.part = part
-        self.naming = Naming(part.strata, part.varied, frozenset(part.ranked), part.max_pairs)
+        self.naming = Naming(
+            part.strata, part.varied, frozenset(part.ranked), {**part.alike.max_pairs, "": part.max_pairs}
+        )
         self.typed = [Typed(*_declared(path, frame)) for path, frame in results.items()]
         manifest = self._find("strata/manifest.csv")
         self.strata = {} if manifest is None else collect.stratum_labels(manifest.frame, self.naming)
@@ -165,19 +204,19 @@ def _shown(cell: Cell, rounded: Mapping[Cell, Published], audited: suppression.P
     return policies.WITHHELD if cell in audited.suppressed else rounded[cell]
 
 
-def facts(part: Releasing, strata: Mapping[str, str], limits: list[Limit]) -> Facts:
+def facts(part: Releasing, strata: tuple[str, ...], limits: list[Limit]) -> Facts:
     """Return what the public knows of the study beside its counts.
 
     Parameters
     ----------
     part : Releasing
-    strata : mapping
+    strata : tuple of str
         The label of each stratum.
     limits : list of Limit
         The limits whose outcome is published.
     """
     return Facts(
-        strata=tuple(strata.values()),
+        strata=strata,
         stratified=bool(part.strata),
         unranked=frozenset(name for name, _ in part.metrics) - frozenset(part.ranked),
         one_candidate=frozenset(
@@ -229,6 +268,7 @@ def record(
         "level": part.level,
         "rank_limit": part.max_pairs,
         "metrics": dict(part.metrics),
+        "ranked": list(part.ranked),
         "strata": list(part.strata),
         "variables": list(part.linking_variables),
         "variants": {name: dict(labels) for name, labels in part.variants.items()},
@@ -264,6 +304,6 @@ def audit(
     for cell in sorted(shown):
         found, count = audited.audit[cell], shown[cell]
         status = "public" if cell in known else _status(count)
-        rows.append([*cell, count.text, status, found.required, found.width.proven])
+        rows.append([*cell, count.text, status, found.asked, found.required, found.width.proven])
     names = next(table.columns for table in RELEASE if table.output == "audit")
     return pd.DataFrame(rows, columns=[column.name for column in names])

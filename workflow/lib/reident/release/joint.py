@@ -14,6 +14,7 @@ import numpy as np
 from scipy import optimize, sparse
 
 from reident.linkage.ranking import WHOLE
+from reident.release import solver
 from reident.release.cells import SUPPRESSED, Cell, Published
 from reident.release.earlier import UNKNOWN, Edition, is_own
 from reident.release.feasibility import propagate, witness
@@ -174,7 +175,7 @@ def _fractional_distance(system: System, pairs: Sequence[tuple[Cell, Cell]], lar
     apart = sparse.csr_array((np.append(ones, -ones), places), shape=(m, n))
     column = sparse.csr_array(np.ones((m, 1)))
     none = sparse.csr_array((system.matrix.shape[0], 1))
-    found = optimize.milp(
+    found = solver.milp(
         np.append(np.zeros(n), 1.0),
         constraints=[
             optimize.LinearConstraint(sparse.hstack([system.matrix, none]), system.row_low, system.row_high),

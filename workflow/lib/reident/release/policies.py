@@ -1,6 +1,6 @@
 """What a rounding policy publishes of a count, a rate, an interval and a cut point (METHODS §11.1).
 
-Whatever is derived from a count (rates, intervals, words) is derived from its :class:`Published`, never from the count:
+Whatever is derived from a count (rates, intervals) is derived from its :class:`Published`, never from the count:
 studies whose counts are published alike make the same edition.
 """
 
@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
-from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
@@ -175,52 +174,6 @@ def cut_point(policy: Policy, value: Decimal | float | str) -> str:
     return "0" if number == 0 else text
 
 
-def words(share: str) -> str:
-    """Return a published rate in words: ``about 1 in 6``, ``about 43 in 100`` (METHODS §11.1).
-
-    Parameters
-    ----------
-    share : str
-        A fraction in [0, 1] as :func:`rate` returns it; may be empty.
-
-    Returns
-    -------
-    str
-        Empty for a rate that is not published. A rate that is published as 0 or 1 need not be exactly this.
-
-    Raises
-    ------
-    ValueError
-        If the share is not in [0, 1].
-    """
-    if not share:
-        return ""
-    value = Fraction(share)
-    if not 0 <= value <= 1:
-        raise ValueError("a share must be from 0 to 1")
-    if value in {0, 1}:
-        return "all or almost all" if value else "none or almost none"
-    if value < Fraction(1, 20):
-        return f"about 1 in {_two_digits(1 / value):,}"
-    slack = min(value, 1 - value) / 50
-    for parts, whole in _SIMPLE:
-        if abs(value - Fraction(parts, whole)) <= slack:
-            return f"about {parts} in {whole}"
-    whole = 100
-    while round(value * whole) == whole:  # 0.9996 is not all of 100.
-        whole *= 10
-    return f"about {round(value * whole):,} in {whole:,}"
-
-
-_SIMPLE = (
-    *((1, whole) for whole in range(2, 11)),
-    (2, 3),
-    (3, 4),
-    *((parts, 10) for parts in (3, 4, 6, 7, 8, 9)),
-)
-"""The fractions that are said as such, where a share is within 2 % of one."""
-
-
 def _is_small(policy: Policy, count: int) -> bool:
     return policy.small is not None and count < policy.small.below and (count > 0 or policy.zero == "small")
 
@@ -313,8 +266,3 @@ def _decimal(value: float | str) -> Decimal:
         return Decimal(str(value))
     except ArithmeticError:
         raise ValueError("a cut point must be a finite number") from None
-
-
-def _two_digits(value: Fraction) -> int:
-    unit = 10 ** max(0, len(str(int(value))) - 2)
-    return round(value / unit) * unit

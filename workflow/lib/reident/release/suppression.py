@@ -16,6 +16,7 @@ import numpy as np
 from scipy import optimize, sparse
 
 from reident.linkage.ranking import WHOLE
+from reident.release import solver
 from reident.release.cells import SUPPRESSED as TEXT
 from reident.release.cells import Cell, Published
 from reident.release.feasibility import PART, Width, narrow, propagate, witness
@@ -138,6 +139,30 @@ def protect(
     while (bad := work.audit()).size:
         work.cut(bad)
     return work.result()
+
+
+def unpublished(
+    cells: Iterable[Cell],
+    relations: Iterable[Relation],
+    known: Mapping[Cell, int],
+    widths: Mapping[Cell, int],
+) -> dict[Cell, Width]:
+    """Return how wide the intervals of counts are where no count of the edition is published (METHODS §11.2).
+
+    Parameters
+    ----------
+    cells : iterable of Cell
+        The edition.
+    relations : iterable of Relation
+    known : mapping of int
+        Counts that the public knows exactly.
+    widths : mapping of int
+        The cells that are asked for, each with the width that is of interest: a wider one need not be proven.
+    """
+    largest = BEYOND * max([100, *known.values(), *widths.values()])
+    intervals = dict.fromkeys(cells, (0, largest)) | {cell: (count, count) for cell, count in known.items()}
+    order = sorted(relations, key=lambda row: (row.name, sorted(row.terms.items()), row.low, row.high))
+    return narrow(System(order, intervals, largest), widths)
 
 
 def _blocks(system: System) -> np.ndarray:
@@ -359,7 +384,7 @@ class _Work:
         self.cuts += [sparse.csr_array(cut[None]) for cut in cuts]
         matrix = sparse.vstack(self.cuts, format="csr")
         used = np.flatnonzero(np.bincount(matrix.indices, minlength=len(self.weight)))
-        found = optimize.milp(
+        found = solver.milp(
             self.weight[used],
             constraints=[optimize.LinearConstraint(matrix[:, used], 1 - TOLERANCE, np.inf)],
             bounds=optimize.Bounds(0, 1),

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import optimize, sparse
 
 from reident.linkage.ranking import WHOLE
+from reident.release import solver
 from reident.release.cells import Cell
 from reident.release.linear import Relation
 
@@ -153,7 +154,7 @@ class Part:
             ]
         )
         infinite = np.full(k, np.inf)
-        found = optimize.milp(
+        found = solver.milp(
             np.concatenate([np.zeros(k), -1 / np.maximum(width, 1)]),
             constraints=[
                 optimize.LinearConstraint(
@@ -178,7 +179,7 @@ class Part:
         """
         exact = self.row_low == self.row_high
         upper, lower = np.isfinite(self.row_high) & ~exact, np.isfinite(self.row_low) & ~exact
-        found = optimize.linprog(
+        found = solver.linprog(
             objective,
             A_ub=sparse.vstack([self.matrix[upper], -self.matrix[lower]]),
             b_ub=np.concatenate([self.row_high[upper], -self.row_low[lower]]),
@@ -205,7 +206,7 @@ class Part:
         constraints = (
             [optimize.LinearConstraint(self.matrix, self.row_low, self.row_high)] if len(self.rows) else []
         )
-        found = optimize.milp(
+        found = solver.milp(
             objective,
             constraints=constraints,
             bounds=optimize.Bounds(self.low, self.high),

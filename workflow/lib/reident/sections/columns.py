@@ -8,3 +8,6 @@ RESERVED = frozenset(
     }
 )  # fmt: skip
 """Names that keys and variables of a study must not have."""
+
+MARK = "'"
+"""What stands in CSV files for people before a text that a spreadsheet would take for a formula."""

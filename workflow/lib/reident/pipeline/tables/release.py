@@ -10,7 +10,7 @@ FILE = text("file", "the file that is attacked: `released`, or `before` protecti
 VARIANT = text("variant", "the variant's id; empty for the study itself")
 METRIC = text("metric", "the metric")
 STRATUM = text("stratum", "the values of the strata variables; `ALL` for the whole study")
-RANK_LIMIT = integer("rank_limit", "the rank limit; 0 where none applies, and for variants", "pairs")
+RANK_LIMIT = integer("rank_limit", "the rank limit; 0 where none applies", "pairs")
 
 
 def _published(*names: str) -> tuple[Column, ...]:
@@ -129,7 +129,12 @@ RELEASE = (
             text(
                 "status", "`exact`, `rounded`, `small`, `suppressed`, or `public` where anybody can count it"
             ),
-            integer("required", "the smallest width that the policy allows", "counts"),
+            integer("asked", "the width that the policy asks for", "counts"),
+            integer(
+                "required",
+                "the same, or the width with no count of the edition published, where that is less",
+                "counts",
+            ),
             integer(
                 "width", "largest minus smallest count that all published numbers allow, at least", "counts"
             ),

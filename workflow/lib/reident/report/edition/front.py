@@ -86,12 +86,13 @@ def _unique(edition: Edition) -> str:
     """Return how many records of the file are unique, by the first convention of missing values."""
     line = edition.tables["file.csv"][0]
     below, share = line.counts["below_2"], line.shares["share_below_2"]
-    said = records(edition, line.counts["n_records"])
+    kind = "excluded" if line["convention"] == "excluded" else "all"
+    of = TEXT(f"file.of.{kind}", records=records(edition, line.counts["n_records"]))
     if share.value is not None and precise(edition, below, line.counts["n_records"]):
-        return TEXT("file.shown", share=in_words(share.value), records=said)
+        return TEXT("file.shown", share=in_words(share.value), of=of)
     if below.value is not None or below.kind == "small":
-        return TEXT("file.number", records=said, below=records(edition, below))
-    return TEXT("file.hidden", records=said)
+        return TEXT("file.number", of=of, below=records(edition, below))
+    return TEXT("file.hidden", of=of)
 
 
 @part(RECORD)

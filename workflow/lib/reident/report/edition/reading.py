@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple
 from reident.errors import InputError
 from reident.release.cells import SUPPRESSED
 from reident.report.edition.policy import Policy
+from reident.sections.columns import MARK
 
 RECORD = "release.json"
 WHOLE = "ALL"
