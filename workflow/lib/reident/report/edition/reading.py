@@ -24,9 +24,6 @@ RECORD = "release.json"
 WHOLE = "ALL"
 """The label of the whole study in the column `stratum`."""
 
-MARK = "'"
-"""What keeps a spreadsheet from taking a label for a formula; the notebook cannot import it from the ledger."""
-
 Kind = Literal["number", "small", "suppressed", "absent"]
 
 
