@@ -12,6 +12,7 @@ from making import gated
 from oracles.attacker import Attacker
 from reident.linkage import protection
 from reident.matching.summary import CLASSES
+from reident.pipeline.parts import Alike
 from reident.pipeline.steps import declared
 from reident.release import policies
 from scipy import sparse
@@ -244,12 +245,17 @@ def every_table(records):
     return results
 
 
+VARIED = {
+    "varied": ("bins",),
+    "variants": {"a": {"bins": "4"}},
+    "alike": Alike((), (), {"a": gated.LIMIT}),
+}
+
+
 def test_every_count_of_a_study_has_the_same_name_in_its_edition(tmp_path):
     """Otherwise the audit would not know that two editions have it."""
     records = study([131, 77], later=9)
-    made = gated.passed(
-        records, "census-drb", every_table(records), varied=("bins",), variants={"a": {"bins": "4"}}
-    )
+    made = gated.passed(records, "census-drb", every_table(records), **VARIED)
     cells = {tuple(line) for line in made.audit.iloc[:, :7].astype(str).to_numpy()}
     edition = gated.read(gated.publish(made, tmp_path / "releasable"))
     assert {tuple(map(str, cell)) for cell in edition.cells} == cells
@@ -262,9 +268,7 @@ def test_every_count_of_a_study_has_the_same_name_in_its_edition(tmp_path):
 def test_the_audit_knows_that_targets_are_in_one_class():
     """The own records of those who match no record are nobody: the count is published, and known to be 0."""
     records = study([131])
-    made = gated.passed(
-        records, "census-drb", every_table(records), varied=("bins",), variants={"a": {"bins": "4"}}
-    )
+    made = gated.passed(records, "census-drb", every_table(records), **VARIED)
     audit = made.audit[made.audit["quantity"] == "match_own"].set_index("other")
     assert audit.loc["age | sex|1|0|0", "width"] == 0
     assert audit.loc["age | sex|1|1|1", "width"] > 0

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from making import gated
 from making.released import executed
@@ -237,6 +237,7 @@ def disguised(records, policy_name, generator):
     return results
 
 
+@settings(max_examples=10)
 @given(seed=st.integers(0, 2**32 - 1), policy=st.sampled_from(POLICIES))
 def test_studies_that_are_published_alike_make_the_same_files(seed, policy, tmp_path_factory):
     generator = np.random.default_rng(seed)
