@@ -1,5 +1,6 @@
 """Small studies before the gate: every table of an edition, counted record by record."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ from reident.ledger.spreadsheets import guarded
 from reident.pipeline.parts import Alike, Heading, Releasing
 from reident.pipeline.tables import RATE
 from reident.release import earlier, gate, policies
+from reident.sections.release import Policy
 from reident.study import rounding
 
 KEEP = 4
@@ -157,13 +159,19 @@ def part(records: Records, seed: str = "") -> Releasing:
 SEED = "a secret of the tests"
 
 
+def policy(name: str) -> Policy:
+    """Return a bundled policy."""
+    return rounding.load(rounding.FOLDER / f"{name}.yaml")
+
+
 def passed(
-    records: Records, name: str, results: dict[Path, pd.DataFrame] | None = None, after=()
+    records: Records, name: str, results: dict[Path, pd.DataFrame] | None = None, after=(), **changes: Any
 ) -> gate.Passed:
-    """Let a study pass by a bundled policy."""
-    policy = rounding.load(rounding.FOLDER / f"{name}.yaml")
-    seed = SEED if policy.rounding == "random" else ""
-    return gate.let_pass(part(records, seed), policy, tables(records) if results is None else results, after)
+    """Let a study pass by a bundled policy, with other values of what describes it."""
+    chosen = policy(name)
+    described = part(records, SEED if chosen.rounding == "random" else "")
+    tables_ = tables(records) if results is None else results
+    return gate.let_pass(dataclasses.replace(described, **changes), chosen, tables_, after)
 
 
 FILES = {
