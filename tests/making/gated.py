@@ -152,6 +152,7 @@ def part(records: Records, seed: str = "") -> Releasing:
         variants={},
         alike=Alike((), (), {}),
         file_is_puf=False,
+        scenarios=(),
         nested_scenarios=(),
     )
 

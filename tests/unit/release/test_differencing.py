@@ -155,7 +155,6 @@ def test_a_stratum_more_is_not_told(tmp_path):
     assert alone
 
 
-@pytest.mark.xfail(strict=True, reason="strata have no cells of the other rank limits")
 def test_a_stratum_more_is_not_told_by_the_other_rank_limits(tmp_path):
     """With the largest rank limit at least as many records of the new stratum are suspected as with that in force."""
     first = gated.publish(

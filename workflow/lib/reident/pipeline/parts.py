@@ -288,6 +288,7 @@ class Releasing:
     variants : the labels of each variant
     alike : what variants have in common with the study
     file_is_puf : whether the file whose risk is measured is the PUF
+    scenarios : the sets of known variables that the study names
     nested_scenarios : pairs of scenarios of matching, the second of which knows more variables
     """
 
@@ -307,6 +308,7 @@ class Releasing:
     variants: Mapping[str, Mapping[str, str]]
     alike: Alike
     file_is_puf: bool
+    scenarios: tuple[str, ...]
     nested_scenarios: tuple[tuple[str, str], ...]
 
 
@@ -342,6 +344,7 @@ def releasing(study: Study, variants: Mapping[str, Mapping[str, str]], alike: Al
         variants=variants,
         alike=alike,
         file_is_puf=study.file_risk is not None and study.risk.side == "puf",
+        scenarios=tuple(known),
         nested_scenarios=tuple((one, other) for one in known for other in known if known[one] < known[other]),
     )
 

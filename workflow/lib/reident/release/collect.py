@@ -52,12 +52,16 @@ class Naming(NamedTuple):
         The metrics that have a rank filter.
     max_pairs : mapping
         The rank limit in force by variant, under the empty name that of the study.
+    scenarios : tuple of str
+        The sets of known variables that the study names. That another one is the most dangerous would tell an order of
+        exact risks.
     """
 
     strata: Mapping[str, Mapping[str, str]]
     varied: tuple[str, ...]
     ranked: frozenset[str]
     max_pairs: Mapping[str, int]
+    scenarios: tuple[str, ...] = ()
 
 
 def counts(tables: Iterable[Typed], naming: Naming, strata: Mapping[str, str]) -> dict[Cell, int]:
@@ -78,7 +82,7 @@ def counts(tables: Iterable[Typed], naming: Naming, strata: Mapping[str, str]) -
     found: dict[Cell, int] = {}
     for typed in tables:
         kinds = dict(_kinds(typed, naming))
-        for line in _lines(typed).to_dict("records"):
+        for line in _lines(typed, naming).to_dict("records"):
             for name, column in kinds.items():
                 if isinstance(column.kind, Count) and not pd.isna(line[name]):
                     cell = _cell(column.kind, _dimensions(typed, kinds, line), naming, strata)
@@ -100,7 +104,7 @@ def checked(typed: Typed, naming: Naming) -> pd.DataFrame:
         As :func:`counts`.
     """
     kinds = dict(_kinds(typed, naming))
-    return _lines(typed)[[name for name, column in kinds.items() if column.kind != "withheld"]]
+    return _lines(typed, naming)[[name for name, column in kinds.items() if column.kind != "withheld"]]
 
 
 def stratum_labels(manifest: pd.DataFrame, naming: Naming) -> dict[str, str]:
@@ -154,8 +158,10 @@ def _kinds(typed: Typed, naming: Naming) -> Iterator[tuple[str, Column]]:
     )
 
 
-def _lines(typed: Typed) -> pd.DataFrame:
+def _lines(typed: Typed, naming: Naming) -> pd.DataFrame:
     """Return the lines of a table that are in the edition."""
+    if "scenario" in typed.frame:
+        return typed.frame[typed.frame["scenario"].isin(naming.scenarios)]
     chosen = typed.table.released
     return (
         typed.frame[typed.frame[chosen.column] == chosen.value] if isinstance(chosen, Lines) else typed.frame

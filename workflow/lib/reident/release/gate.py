@@ -102,19 +102,20 @@ class _Audit(NamedTuple):
     policy: Policy
     after: Sequence[Edition]
 
-    def relations(self, limits: list[Limit]) -> list[Relation]:
-        """Return every relation between the counts of the edition."""
-        return relations(self.rounded, facts(self.part, self.strata, limits))
+    def relations(self, limits: list[Limit], cells: Mapping[Cell, Published]) -> list[Relation]:
+        """Return every relation between counts of the edition."""
+        return relations(cells, facts(self.part, self.strata, limits))
 
     def run(self, limits: list[Limit]) -> suppression.Protected:
         """Suppress what the other counts and the outcomes would tell."""
         policies_ = [self.policy, *(Policy.model_validate(edition.policy) for edition in self.after)]
+        cells, after = self.rounded, []
+        for edition in self.after:
+            cells = joint.in_strata(cells, self.strata)
+            other = edition._replace(cells=joint.in_strata(edition.cells, edition.strata))
+            after.append((other, relations(other.cells, facts_of(other))))
         return joint.protect_jointly(
-            self.rounded,
-            self.relations(limits),
-            [(edition, relations(edition.cells, facts_of(edition))) for edition in self.after],
-            self.known,
-            _required(policies_),
+            cells, self.relations(limits, cells), after, self.known, _required(policies_)
         )[0]
 
     def tell(self, audited: suppression.Protected) -> bool:
@@ -126,7 +127,8 @@ class _Audit(NamedTuple):
         }
         if not capped:
             return False
-        widths = suppression.unpublished(self.rounded, self.relations([]), self.known, capped)
+        unpublished = self.relations([], self.rounded)
+        widths = suppression.unpublished(self.rounded, unpublished, self.known, capped)
         return any(widths[cell].proven > audited.audit[cell].required for cell in capped)
 
 
@@ -136,7 +138,11 @@ class _Tables:
     def __init__(self, part: Releasing, results: Mapping[Path, pd.DataFrame]) -> None:
         self.part = part
         self.naming = Naming(
-            part.strata, part.varied, frozenset(part.ranked), {**part.alike.max_pairs, "": part.max_pairs}
+            part.strata,
+            part.varied,
+            frozenset(part.ranked),
+            {**part.alike.max_pairs, "": part.max_pairs},
+            part.scenarios,
         )
         self.typed = [Typed(*_declared(path, frame)) for path, frame in results.items()]
         manifest = self._find("strata/manifest.csv")

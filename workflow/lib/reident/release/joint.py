@@ -19,6 +19,7 @@ from reident.release.cells import SUPPRESSED, Cell, Published
 from reident.release.earlier import UNKNOWN, Edition, is_own
 from reident.release.feasibility import propagate, witness
 from reident.release.linear import Relation
+from reident.release.relations import ATTACK
 from reident.release.suppression import BEYOND, Protected, Required, default_weights, protect
 from reident.release.system import TOLERANCE, System
 
@@ -53,6 +54,28 @@ def edition_of(cell: Cell) -> int:
 def is_earlier(cell: Cell) -> bool:
     """Return whether a cell of the joint system is of an earlier edition."""
     return edition_of(cell) > 0
+
+
+def in_strata(cells: Mapping[Cell, Published], strata: Iterable[str]) -> dict[Cell, Published]:
+    """Return the cells of an edition, and one without a number for each stratum of each count of the whole study.
+
+    Rank limits that are not in force, and variants, are published of the whole study alone. Where editions have other
+    strata, the difference of their totals is that of such hidden cells.
+
+    Parameters
+    ----------
+    cells : mapping of Published
+    strata : iterable of str
+        The labels of the strata.
+    """
+    hidden = Published(SUPPRESSED, None, 0, UNKNOWN)
+    totals = [
+        cell
+        for cell in cells
+        if cell.stratum == WHOLE and cell.quantity in ATTACK and cell.file == "released"
+    ]
+    parts = [cell._replace(stratum=label) for cell in totals for label in strata]
+    return {**dict.fromkeys(parts, hidden), **cells}
 
 
 def linked(cells: Iterable[Cell], edition: Edition) -> list[Cell]:
