@@ -66,6 +66,7 @@ def draw(generator: np.random.Generator, largest: int = 400) -> Records:
     single = (suspected == 1) & (generator.random(shape) < 0.5) & (later == suspected)
     linked = np.bincount(stratum[(confirmed < NEVER).any(axis=1)], minlength=len(sizes))
     n_links = linked + generator.integers(0, 20, size=len(sizes)) * (n_eif > 0)
+    n_links = np.minimum(n_links, sizes * n_eif)
     return Records(stratum, suspected, confirmed, single, n_eif, n_links)
 
 

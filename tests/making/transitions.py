@@ -148,6 +148,8 @@ HEAD: list[Change] = [
             }
         }
     },
+    {"release": {"policy": "opensafely", "known": ["puf", "eif"]}},
+    {"release": {"policy": "base-5-random", "seed": "at least sixteen characters"}},
 ]
 LINKED: list[Change] = [
     *HEAD,

@@ -25,9 +25,9 @@ BATCH = 15
 SEED = int(os.environ.get("REIDENT_SEED", "12"))
 
 READ_ELSEWHERE = re.compile(
-    r"id|seal(\..*)?|files|(files|matching|file_risk|microaggregate)\..*\.(format|quote)"
+    r"id|seal(\..*)?|release\.after|files|(files|matching|file_risk|microaggregate)\..*\.(format|quote)"
 )
-"""Keys that no transition needs: the id names the folder."""
+"""Keys that no transition needs: the id names the folder, earlier editions are made by other studies."""
 
 
 def targets(study: dict) -> list[str]:

@@ -248,6 +248,7 @@ VARIED = {
     "varied": ("bins",),
     "variants": {"a": {"bins": "4"}},
     "alike": Alike((), (), {"a": gated.LIMIT}),
+    "scenarios": ("age | sex",),
 }
 
 
