@@ -226,6 +226,7 @@ class _Work:
         self.cuts: list[sparse.csr_array] = []
         self.final: dict[Cell, Width] = {}
         self.protected: dict[int, bytes] = {}
+        self.safe: dict[int, list[np.ndarray]] = {}
         self.block = _blocks(self.system)
         self.stubborn: set[int] = set()
         self.widths: dict[Cell, Width] = {}
@@ -290,7 +291,7 @@ class _Work:
     def _proofs(self) -> list[np.ndarray]:
         """Return the cuts that the pattern violates by the relations inside blocks, if there are any."""
         if len(self.weight) <= PART:
-            cuts = [self._proof(int(at), self._near(int(at))) for at in self.doubtful]
+            cuts = [self._proof_unless_safe(int(at)) for at in self.doubtful]
             return [cut for cut in cuts if cut is not None]
         found, rest = [], self.doubtful
         while rest.size:
@@ -300,6 +301,16 @@ class _Work:
         return found or [
             cut for at in sorted(self.stubborn) if (cut := self._proof(at, self._near(at))) is not None
         ]
+
+    def _proof_unless_safe(self, at: int) -> np.ndarray | None:
+        """Return the cut of a cell that the pattern violates; none if a part of the pattern was enough before."""
+        safe = self.safe.setdefault(at, [])
+        if any(not (part & ~self.suppressed).any() for part in safe):
+            return None
+        cut = self._proof(at, self._near(at))
+        if cut is None:
+            safe.append(self.suppressed.copy())
+        return cut
 
     def _proofs_of_blocks(self, chosen: np.ndarray) -> list[np.ndarray]:
         """Return the violated cuts of cells of different blocks, all found at once."""

@@ -186,7 +186,8 @@ class Part:
             A_eq=self.matrix[exact],
             b_eq=self.row_low[exact],
             bounds=np.stack([self.low, self.high], axis=1),
-            method="highs",
+            method="highs-ds",
+            options={"presolve": False},  # these are small, and solved faster without it
         )
         if found.x is None:
             return None
