@@ -39,12 +39,17 @@ def release_statuses(results: Results) -> str:
     words = TEXT.group("status")
     found = [name for name in words if (lines["status"] == name).any()]
     own = [lines[lines["status"] == name] for name in found]
+    # What is narrow with nothing published says nothing about the edition.
+    open_ones = [some[(some["required"] == some["asked"]) & (some["asked"] > 0)] for some in own]
     return table(
         TEXT("by_status"),
         Column(HEADING("published"), [words[name] for name in found], "l", "1fr"),
         Column(HEADING("published_counts"), [count(len(some)) for some in own]),
-        Column(HEADING("width_required"), [_smallest(some, "required") for some in own]),
-        Column(HEADING("width_left"), [_smallest(some, "width") for some in own]),
+        Column(
+            HEADING("narrow_anyway"), [count(int((some["required"] < some["asked"]).sum())) for some in own]
+        ),
+        Column(HEADING("width_required"), [_smallest(some, "required") for some in open_ones]),
+        Column(HEADING("width_left"), [_smallest(some, "width") for some in open_ones]),
     )
 
 
@@ -64,7 +69,7 @@ def release_suppressed(results: Results) -> str | None:
     return table(
         TEXT("list"),
         Column(HEADING("count"), [f"`{name}`" for name in lines["quantity"]], "l"),
-        Column(HEADING("variant"), [escape(name) for name in lines["variant"]], "l"),
+        Column(HEADING("variant"), [name and escape(name) for name in lines["variant"]], "l"),
         Column(HEADING("metric"), [title(name) if name else "" for name in lines["metric"]], "l"),
         Column(HEADING("stratum"), [escape(name) for name in lines["stratum"]], "l", "1fr"),
         Column(HEADING("rank_limit"), [str(limit) if limit else "" for limit in lines["rank_limit"]]),
