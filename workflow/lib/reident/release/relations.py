@@ -129,7 +129,8 @@ class _Edition:
                 )
         for records, others in ((puf, eif), (eif, puf)):
             most = self._high(records)
-            if most is not None and most <= MAX_RECORDS:
+            # Of 0 records nothing follows that the relation with the files exchanged does not say.
+            if most and (most <= MAX_RECORDS or self._high(others) == 0):
                 yield from at_most(
                     "a record has at most a link to each other record", [(1, links)], [(most, others)]
                 )
@@ -155,9 +156,10 @@ class _Edition:
         puf, eif = self.get(base, "n_puf"), self.get(base, "n_eif")
         tops = [cell for cell in (suspected or confirmed or single or correct, ambiguous) if cell]
         yield from at_most("n_suspected + n_ambiguous ≤ n_puf", [(1, cell) for cell in tops], [(1, puf)])
-        if self._high(eif) == 0:
+        # Written with n_eif, so that nothing follows where it is suppressed.
+        if self._high(eif) == 0 and (most := self._high(puf)) is not None:
             for cell in filter(None, (suspected, ambiguous)):
-                yield from equal("no pair in a stratum without EIF records", [(1, cell)], [])
+                yield from at_most("no pair in a stratum without EIF records", [(1, cell)], [(most, eif)])
         if base.metric in self.facts.unranked:
             yield from equal("no rank limit, no ambiguous record", [(1, ambiguous)], [])
         pairs = (base.variant, base.metric) in self.facts.one_candidate
