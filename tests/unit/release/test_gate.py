@@ -21,9 +21,11 @@ from making.released import executed
 from pypdf import PdfReader
 from reident.errors import InputError
 from reident.pipeline.steps import STEPS
-from reident.release import gate, policies
+from reident.pipeline.tables import RELEASE
+from reident.release import earlier, gate, policies
 from reident.report.edition.make import pages
-from reident.report.edition.reading import Edition
+from reident.report.edition.reading import FORMS, Edition
+from reident.sections.release import EDITION_FILES
 from workflow.canaries import layers
 
 POLICIES = ("census-drb", "opensafely", "midpoint-6", "base-5-random", "base-3-random")
@@ -440,3 +442,14 @@ def test_no_exact_number_that_rounding_changes_occurs_in_a_public_file(tmp_path)
     assert found(texts, exact) >= {str(count) for count in counts}, (
         "the search sees an edition of exact counts"
     )
+
+
+def test_the_columns_of_the_public_tables_are_those_that_are_declared():
+    """Their readers, one in a closed kernel, do not load the declarations."""
+    columns = {table.path.split("/")[1]: [column.name for column in table.columns] for table in RELEASE}
+    public = {name: own for name, own in columns.items() if name.endswith(".csv") and name != "audit.csv"}
+    assert {name: form.columns for name, form in FORMS.items()} == {
+        name: set(own) for name, own in public.items()
+    }
+    assert all(set(own) <= set(public[name]) for name, own in earlier.COLUMNS.items())
+    assert set(EDITION_FILES) == {*public, "release.json"}

@@ -7,8 +7,6 @@ import os
 import shutil
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from reident.archive import bag as bags
 from reident.archive import layout, signing, verify
 from reident.archive.unpack import Content
@@ -67,11 +65,7 @@ def load(path: Path) -> SignOff:
     InputError
         With the file, line and key of the first mistake, what is wrong, and what to do.
     """
-    data, node = studyfile.read(path)
-    try:
-        return SignOff.model_validate(data)
-    except ValidationError as error:
-        raise studyfile.explain(error, path, data, node, studies.known_keys(SignOff)) from None
+    return studyfile.load(path, SignOff, lambda: studies.known_keys(SignOff))
 
 
 def statement(decision: SignOff, files: dict[str, Content]) -> bytes:

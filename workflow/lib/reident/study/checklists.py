@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pandas as pd
-from pydantic import ValidationError
 
 from reident.sections.checklist import Checklist, Questions
 from reident.study import bundled
@@ -36,11 +35,7 @@ def load(path: Path) -> Questions:
     InputError
         With the file, line and key of the first mistake, what is wrong, and what to do.
     """
-    data, node = studyfile.read(path, "title")
-    try:
-        return Questions.model_validate(data)
-    except ValidationError as error:
-        raise studyfile.explain(error, path, data, node, _KEYS) from None
+    return studyfile.load(path, Questions, lambda: _KEYS, "title")
 
 
 def check(study: Study, study_file: Path) -> None:

@@ -13,7 +13,6 @@ from typing import Annotated, Any
 from pydantic import (
     AfterValidator,
     Field,
-    ValidationError,
     model_validator,
 )
 
@@ -345,11 +344,7 @@ def load(path: Path) -> Study:
     InputError
         With the file, line and key of the first mistake, what is wrong, and what to do.
     """
-    data, node = studyfile.read(path)
-    try:
-        return Study.model_validate(data)
-    except ValidationError as error:
-        raise studyfile.explain(error, path, data, node, known_keys()) from None
+    return studyfile.load(path, Study, known_keys)
 
 
 def known_keys(model: type[Section] = Study) -> list[str]:

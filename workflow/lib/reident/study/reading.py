@@ -9,15 +9,18 @@ from __future__ import annotations
 import difflib
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import yaml
 from pydantic import ValidationError
 
 from reident.errors import InputError
+from reident.sections.base import Section
 from reident.sections.variants import split
+
+SectionT = TypeVar("SectionT", bound=Section)
 
 MAX_FILE = 20_000_000
 MAX_LINE = 1_000_000
@@ -238,6 +241,30 @@ def _reason(error: Any, known: Sequence[str]) -> str:
     n = context.get("min_length", context.get("max_length"))
     context = {name: f"{value:g}" if isinstance(value, float) else value for name, value in context.items()}
     return f"{problem.format(n=n, s='' if n == 1 else 's', **context)}. {remedy}"
+
+
+def load(path: Path, model: type[SectionT], known: Callable[[], Sequence[str]], *keys: str) -> SectionT:
+    """Read and check a YAML file as a section.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    model : type of Section
+    known : callable
+        Returns the keys that the file may have, for suggestions in messages.
+    keys : str
+        As for :func:`read`.
+
+    Raises
+    ------
+    InputError
+        With the file, line and key of the first mistake, what is wrong, and what to do.
+    """
+    data, node = read(path, *keys)
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise explain(error, path, data, node, known()) from None
 
 
 def explain(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
 from reident.sections.release import Policy, Release
 from reident.study import bundled
 from reident.study import reading as studyfile
@@ -59,11 +57,7 @@ def load(path: Path) -> Policy:
     InputError
         With the file, line and key of the first mistake, what is wrong, and what to do.
     """
-    data, node = studyfile.read(path, "title", "rounding")
-    try:
-        return Policy.model_validate(data)
-    except ValidationError as error:
-        raise studyfile.explain(error, path, data, node, _KEYS) from None
+    return studyfile.load(path, Policy, lambda: _KEYS, "title", "rounding")
 
 
 def check(study: Study, study_file: Path) -> None:
