@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from making import gated
 from oracles.attacker import Attacker
+from reident.errors import InputError
 from reident.linkage import protection
 from reident.matching.summary import CLASSES
 from reident.pipeline.parts import Alike
@@ -225,6 +226,16 @@ def test_the_same_edition_again_shows_nothing_more(tmp_path):
     folder = gated.publish(first, tmp_path / "releasable")
     again = gated.passed(records, "census-drb", after=[gated.read(folder)])
     assert again.tables["attack"].equals(first.tables["attack"])
+
+
+def test_an_earlier_edition_that_no_study_has_is_refused(tmp_path):
+    """More records are confirmed than suspected: somebody edited the file."""
+    folder = gated.publish(gated.passed(study([174]), "census-drb"), tmp_path / "releasable")
+    attack = pd.read_csv(folder / "attack.csv", dtype=str, keep_default_na=False)
+    attack.loc[attack["n_confirmed"] != "x", "n_confirmed"] = "250"
+    attack.to_csv(folder / "attack.csv", index=False)
+    with pytest.raises(InputError, match=r"release\.after: no study has the counts of these editions"):
+        gated.passed(study([175]), "census-drb", after=[gated.read(folder)])
 
 
 def test_an_edition_in_an_archive_is_as_its_folder(tmp_path):

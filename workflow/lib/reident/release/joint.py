@@ -17,7 +17,7 @@ from reident.linkage.ranking import WHOLE
 from reident.release.cells import SUPPRESSED, Cell, Published
 from reident.release.earlier import UNKNOWN, Edition, is_own
 from reident.release.feasibility import propagate, witness
-from reident.release.linear import Relation
+from reident.release.linear import ContradictionError, Relation
 from reident.release.relations import ATTACK
 from reident.release.solver import Program
 from reident.release.suppression import BEYOND, Protected, Required, default_weights, protect
@@ -118,7 +118,7 @@ def join(
 
     Raises
     ------
-    ValueError
+    ContradictionError
         If an edition contradicts its own relations.
     """
     joint, rows = dict(cells), list(relations)
@@ -164,7 +164,7 @@ def smallest_distance(
 
     Raises
     ------
-    ValueError
+    ContradictionError
         If no counts satisfy the relations.
     """
     if not pairs:
@@ -180,7 +180,7 @@ def smallest_distance(
     while True:
         try:
             witness(System([*rows, *links(pairs, distance)], intervals, largest))
-        except ValueError:
+        except ContradictionError:
             if distance >= largest:
                 raise
             distance += 1
@@ -207,7 +207,7 @@ def _fractional_distance(system: System, pairs: Sequence[tuple[Cell, Cell]], lar
         np.concatenate([system.row_high, np.zeros(m), infinite]),
     ).smallest(np.append(np.zeros(n), 1.0), np.append(low, 0), np.append(high, largest))
     if found is None:
-        raise ValueError("the relations between the published counts contradict each other")
+        raise ContradictionError
     return float(found.point[-1])
 
 
@@ -239,7 +239,7 @@ def protect_jointly(
 
     Raises
     ------
-    ValueError
+    ContradictionError
         If an edition contradicts its own relations.
     """
     relations, editions = list(relations), [(edition, list(rows)) for edition, rows in editions]
