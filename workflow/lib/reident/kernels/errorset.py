@@ -22,6 +22,7 @@ import numpy as np
 
 from reident.kernels.bitslice import compare, consider
 from reident.kernels.compiling import jit
+from reident.kernels.costs import different_on, least_different, missing_on
 from reident.kernels.rows import Rows
 from reident.kernels.runs import count_missing, group, run_end
 
@@ -176,7 +177,7 @@ def refine(rows, costs, worth, lists, tile):
         if n_puf == 0 or n_eif == 0:
             continue
         spare = top - 1 - least
-        size = worth[j, min(spare // costs.different, worth.shape[1] - 1)]
+        size = worth[j, min(spare // least_different(costs, j), worth.shape[1] - 1)]
         if n_puf * n_eif <= MAX_NODE_PAIRS or n_puf * n_eif <= size * (n_puf + n_eif):
             compare(ps, p, p_stop, es, e, e_stop, apart, least, rows, costs, lists, tile)
             continue
@@ -186,15 +187,15 @@ def refine(rows, costs, worth, lists, tile):
         e_present = e + count_missing(es, e, e_stop, eif, j)
         # The last node is taken first: equal, different, missing in the EIF record, missing in the PUF record.
         # The order matters, since the descendants of the last one reorder the whole EIF set.
-        if spare >= costs.missing:
-            nodes[n] = SET, p, p_present, e, e_stop, j + 1, least + costs.missing
-            nodes[n + 1] = SET, p_present, p_stop, e, e_present, j + 1, least + costs.missing
+        if spare >= missing_on(costs, j):
+            nodes[n] = SET, p, p_present, e, e_stop, j + 1, least + missing_on(costs, j)
+            nodes[n + 1] = SET, p_present, p_stop, e, e_present, j + 1, least + missing_on(costs, j)
             aparts[n : n + 2] = apart
             n += 2
-        if spare >= costs.different and _any_differs(
+        if spare >= different_on(costs, j) and _any_differs(
             ps, p_present, p_stop, es, e_present, e_stop, puf, eif, j
         ):
-            nodes[n] = SET, p_present, p_stop, e_present, e_stop, j + 1, least + costs.different
+            nodes[n] = SET, p_present, p_stop, e_present, e_stop, j + 1, least + different_on(costs, j)
             aparts[n] = apart | np.uint64(1) << np.uint64(j)
             n += 1
         nodes[n] = CELLS, p_present, p_stop, e_present, e_stop, j, least
