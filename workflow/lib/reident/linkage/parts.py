@@ -21,6 +21,13 @@ class Variable:
 
 
 @dataclass(frozen=True)
+class OrderedVariable(Variable):
+    """A linking variable with its categories from lowest to highest, where the study declares their order."""
+
+    order: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Stratifying:
     """What stratification takes from the study: the strata variables, and the names of both files for messages."""
 
@@ -52,6 +59,32 @@ class Scoring:
     scope: Literal["stratum", "study"]
     keep: int
     options: Section
+
+
+@dataclass(frozen=True)
+class Weighing:
+    """What the estimation of weights takes from the study.
+
+    Attributes
+    ----------
+    variables : the linking variables
+    partial : the names of those with a level for partial agreement
+    probability, weight : the threshold, one of the two
+    informed : whether the intruder knows the true links
+    """
+
+    variables: tuple[OrderedVariable, ...]
+    partial: tuple[str, ...]
+    probability: float | None
+    weight: float | None
+    informed: bool
+
+
+@dataclass(frozen=True)
+class Assigning:
+    """What a one-to-one assignment takes from the study: the rank limit, within which pairs are assigned."""
+
+    max_pairs: int
 
 
 @dataclass(frozen=True)
