@@ -89,20 +89,22 @@ class Places:
 
 
 def path(parts: Iterable[str], **look: object) -> str:
-    """Return outlines as one path with attributes of SVG; empty without any."""
+    """Return outlines as one path with properties of SVG; empty without any."""
     outline = "".join(parts)
     if not outline:
         return ""
-    return f"<path d='{outline}'{_attributes({'fill': 'none'} | look)}/>"
+    return f"<path d='{outline}'{_style({'fill': 'none'} | look)}/>"
 
 
 def words(text: str, x: float, y: float, **look: object) -> str:
     """Return a text at a place; the page's own fonts draw it."""
-    return f"<text x='{_n(x)}' y='{_n(y)}'{_attributes(look)}>{escape(text)}</text>"
+    return f"<text x='{_n(x)}' y='{_n(y)}'{_style(look)}>{escape(text)}</text>"
 
 
-def _attributes(look: dict[str, object]) -> str:
-    return "".join(f" {name.replace('_', '-')}='{value}'" for name, value in look.items())
+def _style(look: dict[str, object]) -> str:
+    # As a style: the style sheet of matplotlib's drawings outranks attributes.
+    properties = (f"{name.replace('_', '-')}:{value}" for name, value in look.items())
+    return f" style='{';'.join(properties)}'"
 
 
 def _n(value: float) -> str:

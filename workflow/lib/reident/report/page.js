@@ -66,7 +66,8 @@
     const live = new Set(all('[data-limits]').map((phrase) => phrase.closest('.table')));
     live.forEach((table) => badge(table.querySelector('.caption'),
       table.querySelector('span.own-limit') ? words.partly : words.changed));
-    all('picture[data-wide]').forEach((picture) => badge(picture.closest('figure').querySelector('figcaption'), words.changed));
+    all('picture[data-wide]').forEach((picture) => badge(picture.closest('figure').querySelector('figcaption'),
+      picture.dataset.alts ? words.drawn : words.changed));
     all('picture.own-limit').forEach((picture) => badge(picture.closest('figure').querySelector('figcaption'), words.fixed));
     all('table.own-limit').forEach((table) => badge(table.closest('.table').querySelector('.caption'), words.fixed));
 
@@ -87,6 +88,10 @@
     phone.addEventListener('change', show);
     form.addEventListener('submit', (event) => event.preventDefault());
     form.addEventListener('reset', () => { setTimeout(show); });
+    // The slider stays at the foot of the window down to the last figure or table that depends on it.
+    const last = badges.map(([element]) => element.closest('.body > *')).filter(Boolean)
+      .reduce((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? b : a));
+    last.after(form);
     form.hidden = false;
     show();
   };

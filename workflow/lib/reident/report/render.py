@@ -240,21 +240,20 @@ def _script(content: Content, *, live: bool) -> dict[str, str]:
         return dict.fromkeys(("policy", "numbers", "slider", "controls"), "")
     script = (HERE / "page.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    controls = {name: TEXT(f"controls.{name}") for name in TEXT.names("controls")}
     return {
         "policy": f"; script-src 'sha256-{digest}'",
         "numbers": f' data-decimal="{html.escape(TEXT("decimal"))}" data-group="{html.escape(TEXT("group"))}"',
         "slider": _slider(content.slider) if content.slider else "",
-        "controls": f"{_filled('controls.html', controls)}<script>{script}</script>\n",
+        "controls": f"{_filled('controls.html', TEXT.group('controls'))}<script>{script}</script>\n",
     }
 
 
 def _slider(limits: Mapping[str, int]) -> str:
     """Return the slider of the rank limit, which the script shows."""
     own = limits["own"]
-    texts = {name: TEXT(f"slider.{name}") for name in TEXT.names("slider") if name not in {"reset", "note"}}
-    texts |= {name: TEXT(f"slider.{name}", own=own) for name in ("reset", "note")}
-    return _filled("slider.html", texts | {name: str(limit) for name, limit in limits.items()})
+    texts = {"reset": TEXT("slider_reset", own=own), "note": TEXT("slider_note", own=own)}
+    texts |= {name: str(limit) for name, limit in limits.items()}
+    return _filled("slider.html", texts | TEXT.group("slider"))
 
 
 def _filled(name: str, texts: Mapping[str, str]) -> str:

@@ -176,13 +176,21 @@ def _conditional(axes: Axes, whole: pd.DataFrame, limit: float | None) -> None:
     axes.set_title(TEXT("by_metric.figure.conditional"), pad=KEY_PAD)
 
 
+HATCHING = (
+    "<pattern id='hatch' width='4.5' height='4.5' patternUnits='userSpaceOnUse'>"
+    f"<rect width='4.5' height='4.5' style='fill:{AMBIGUOUS}'/>"
+    f"<path d='M-1 1l2 -2M0 4.5l4.5 -4.5M3.5 5.5l2 -2' style='stroke:{HATCH};stroke-width:.5'/></pattern>"
+)
+"""What fills the bars of ambiguous records in a layer, as in the drawing."""
+
+
 def _marks(sheet: Sheet, lines: pd.DataFrame) -> str:
     """Return the bars and dots of the figure for other lines."""
     outcome, rate = (Places(axes) for axes in sheet.panels)
     looks: dict[str, Look] = {
         "confirmed": {"fill": CONFIRMED},
         "suspected_only": {"fill": SUSPECTED},
-        "ambiguous": {"fill": AMBIGUOUS, "stroke": HATCH, "stroke_width": 0.4},
+        "ambiguous": {"fill": "url(#hatch)", "stroke": HATCH, "stroke_width": 0.4},
     }
     marks = [
         path(
@@ -222,10 +230,10 @@ def _marks(sheet: Sheet, lines: pd.DataFrame) -> str:
             if defined(line.conditional_rate)
             else words(f"{UNDEFINED}  {nothing}", rate.left + 3, y, **LETTERS)
         )
-    return "".join(marks)
+    return HATCHING + "".join(marks)
 
 
-LETTERS: Look = {"font_family": "DejaVu Sans, Verdana, sans-serif", "font_size": 7.5, "fill": INK}
+LETTERS: Look = {"font_family": "DejaVu Sans, Verdana, sans-serif", "font_size": "7.5px", "fill": INK}
 """The letters of a layer, like those of the drawings."""
 
 

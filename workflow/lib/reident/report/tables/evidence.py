@@ -29,7 +29,7 @@ def _links(results: Results, about: str, names: Iterable[str]) -> str:
     """Return the links to tables and figures by name, and to the warnings where there are any about the analysis."""
     doubts = results.doubts
     warned = ["all-warnings"] if results.has(WARNINGS) and (doubts["about"] == about).any() else []
-    links = [TEXT("link", title=TEXT(name), name=name) for name in dict.fromkeys([*names, *warned])]
+    links = [TEXT("link", title=TEXT(f"titles.{name}"), name=name) for name in dict.fromkeys([*names, *warned])]
     return block("evidence", TEXT("evidence", links=listed(links)))
 
 
