@@ -103,7 +103,9 @@ def own_only(text: str) -> str:
 def slider(results: Results) -> Slider | None:
     """Return the rank limits that the page can show; None where there is only one."""
     lasts = [
-        int(results.table(path)["max_pairs"].max()) for metric in results.ranked if (path := _path(results, metric))
+        int(results.table(path)["max_pairs"].max())
+        for metric in results.ranked
+        if (path := _path(results, metric))
     ]
     return Slider(results.max_pairs, min(lasts)) if lasts and min(lasts) > 1 else None
 
@@ -130,23 +132,23 @@ def states(results: Results, lines: pd.DataFrame) -> States:
     if limits is None or not any(live):
         return States(lines, (), live)
     tables = [results.table(str(_path(results, metric))).assign(metric=metric) for metric in ranked]
-    counts = pd.concat(tables).set_index(["max_pairs", "metric", "stratum"])
-    places = pd.MultiIndex.from_frame(lines[["metric", "stratum"]])
+    counts = pd.concat(tables).set_index(["max_pairs", "metric", "stratum"])[list(COUNTS)].astype(float)
+    places = pd.MultiIndex.from_frame(lines.loc[list(live), ["metric", "stratum"]])
+    unknown = lines.astype(dict.fromkeys(lines.columns.difference(["metric", "stratum"]), float))
+    unknown.loc[list(live), lines.columns.difference(["metric", "stratum", *KEPT])] = float("nan")
+    at = range(1, limits.last + 1)
     return States(
-        lines,
-        tuple(_at(lines, places, pd.Series(live), counts.loc[limit]) for limit in range(1, limits.last + 1)),
-        live,
+        lines, tuple(_at(unknown, list(live), counts.loc[limit].reindex(places)) for limit in at), live
     )
 
 
-def _at(lines: pd.DataFrame, places: pd.MultiIndex, live: pd.Series, counts: pd.DataFrame) -> pd.DataFrame:
+def _at(unknown: pd.DataFrame, live: list[bool], counts: pd.DataFrame) -> pd.DataFrame:
     """Return lines with the counts at one rank limit, and with the rates of these counts."""
-    new = counts.reindex(places).reset_index(drop=True)
-    changed = lines.copy()
-    for name in lines.columns.difference(["metric", "stratum", *KEPT]):
-        values = new[name] if name in COUNTS else pd.Series(float("nan"), lines.index)
-        changed[name] = lines[name].where(~live, values)
-    for name, (part, whole) in RATIOS.items():
-        ratio = changed[part] / changed[whole].where(changed[whole] > 0)
-        changed[name] = lines[name].where(~live, ratio)
-    return changed
+    lines = unknown.copy()
+    lines.loc[live, counts.columns] = counts.to_numpy()
+    known = lines[live]
+    ratios = {
+        name: known[part] / known[whole].where(known[whole] > 0) for name, (part, whole) in RATIOS.items()
+    }
+    lines.loc[live, list(ratios)] = pd.DataFrame(ratios)
+    return lines

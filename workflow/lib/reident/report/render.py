@@ -265,18 +265,21 @@ def _filled(name: str, texts: Mapping[str, str]) -> str:
 def _picture(match: re.Match[str], figures: dict[str, Drawn]) -> str:
     """Return an image of pandoc's HTML as the drawing that fits the screen."""
     wide, narrow = (
-        f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}" for svg in figures[match[1]][:2]
+        f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+        for svg in figures[match[1]][:2]
     )
     image = match[0].replace(match[1], wide, 1)
     drawn = figures[match[1]]
     marks = ' class="own-limit"' if drawn.own_limit else ""
     for form, layers in (drawn.layers or {}).items():
         marks += f' data-{form}="{html.escape("|".join(layers), quote=False).replace(chr(34), "&quot;")}"'
-    return f'<picture{marks}><source media="screen and (max-width: 36rem)" srcset="{narrow}">{image}</picture>'
+    return (
+        f'<picture{marks}><source media="screen and (max-width: 36rem)" srcset="{narrow}">{image}</picture>'
+    )
 
 
 def to_pdf(content: Content, about: About) -> bytes:
-    """Return a tagged PDF/UA-1 document, with a date also PDF/A-2a, set in the fonts that typst and matplotlib bundle."""
+    """Return a tagged PDF/UA-1 document, with a date also PDF/A-2a, in the fonts that typst and matplotlib bundle."""
     options = [f"--lua-filter={HERE / 'filter.lua'}"]
     front, body = (_pandoc(text, "typst", *options) for text in (content.front, content.body))
     values = {

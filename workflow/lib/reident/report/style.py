@@ -254,7 +254,7 @@ def _svg(
     between: float,
     subplots: Look,
 ) -> tuple[str, Sheet]:
-    """Return a drawing as SVG without date, program name, comments or any effect of the user's settings, and its sheet."""
+    """Return a drawing as SVG without date, program name, comments or effects of the user's settings, and its sheet."""
     options = {
         name: value for name, value in subplots.items() if name != "width_ratios" or grid[1] == len(value)
     }

@@ -136,7 +136,9 @@ def _conditional(axes: Axes, whole: pd.DataFrame, limit: float | None) -> None:
     at = [place for place, n in enumerate(whole["n_suspected"]) if n]
     known = whole.iloc[at]
     ends = known["conditional_low"], known["conditional_high"]
-    bands = axes.hlines(at, *ends, color=SUSPECTED, linewidth=5, zorder=2, label=TEXT("by_metric.figure.interval"))
+    bands = axes.hlines(
+        at, *ends, color=SUSPECTED, linewidth=5, zorder=2, label=TEXT("by_metric.figure.interval")
+    )
     dots = axes.plot(
         known["conditional_rate"],
         at,
@@ -194,7 +196,11 @@ def _marks(sheet: Sheet, lines: pd.DataFrame) -> str:
     }
     marks = [
         path(
-            (outcome.bar(a, a + b, row, BAR) for row, (a, b) in enumerate(zip(start, share, strict=True)) if b),
+            (
+                outcome.bar(a, a + b, row, BAR)
+                for row, (a, b) in enumerate(zip(start, share, strict=True))
+                if b
+            ),
             **looks[name],
         )
         for name, start, share in _parts(lines)
@@ -211,7 +217,11 @@ def _marks(sheet: Sheet, lines: pd.DataFrame) -> str:
             stroke_width=5,
         ),
         path(
-            (rate.diamond(line.baseline_rate, row, 3.8) for row, line in known if defined(line.baseline_rate)),
+            (
+                rate.diamond(line.baseline_rate, row, 3.8)
+                for row, line in known
+                if defined(line.baseline_rate)
+            ),
             fill="white",
             stroke=MUTED,
         ),
@@ -226,7 +236,14 @@ def _marks(sheet: Sheet, lines: pd.DataFrame) -> str:
     for row, line in enumerate(lines.itertuples()):
         y = rate.y(row) + 2.7
         marks.append(
-            words(percent(line.conditional_rate), rate.right, y, text_anchor="end", font_weight="bold", **LETTERS)
+            words(
+                percent(line.conditional_rate),
+                rate.right,
+                y,
+                text_anchor="end",
+                font_weight="bold",
+                **LETTERS,
+            )
             if defined(line.conditional_rate)
             else words(f"{UNDEFINED}  {nothing}", rate.left + 3, y, **LETTERS)
         )
@@ -322,9 +339,7 @@ BAND = 0.4
 def _bands(sheet: Sheet, limit: int) -> str:
     """Return the bands that mark a rank limit, which the lines below shine through."""
     all_places = [Places(axes) for axes in sheet.panels]
-    bands = (
-        places.bar(limit - BAND, limit + BAND, FULL / 2, FULL) for places in all_places
-    )
+    bands = (places.bar(limit - BAND, limit + BAND, FULL / 2, FULL) for places in all_places)
     return path(bands, fill=INK, fill_opacity=0.1)
 
 

@@ -187,7 +187,9 @@ def _panel(axes: Axes, lines: pd.DataFrame, whole: float, limit: float | None, t
             if _above(line.conditional_rate, limit)
             else {"marker": "o", "color": CONFIRMED}
         )
-        marks += axes.plot(line.conditional_rate, at, **{"markersize": 4, "zorder": 3, "clip_on": False, **look})
+        marks += axes.plot(
+            line.conditional_rate, at, **{"markersize": 4, "zorder": 3, "clip_on": False, **look}
+        )
     percent_axis(axes, top, ticks=3)
     if defined(whole):
         marks.append(axes.axvline(whole, color=CONFIRMED, linewidth=0.8, zorder=1))
@@ -200,9 +202,15 @@ def _marks(places: Places, lines: pd.DataFrame, whole: float, limit: float | Non
     rows_ = list(enumerate(lines.itertuples()))
     known = [(row, line) for row, line in rows_ if defined(line.conditional_rate)]
     bands = [(row, line) for row, line in known if defined(line.conditional_low)]
-    dots = (places.dot(line.conditional_rate, row) for row, line in known if not _above(line.conditional_rate, limit))
+    dots = (
+        places.dot(line.conditional_rate, row)
+        for row, line in known
+        if not _above(line.conditional_rate, limit)
+    )
     above = (
-        places.diamond(line.conditional_rate, row, 4.6) for row, line in known if _above(line.conditional_rate, limit)
+        places.diamond(line.conditional_rate, row, 4.6)
+        for row, line in known
+        if _above(line.conditional_rate, limit)
     )
     nothing = (places.nothing(row) for row, line in rows_ if not defined(line.conditional_rate))
     return "".join(

@@ -83,8 +83,12 @@ def ambiguous(results: Results) -> str | None:
         TEXT("ambiguous"),
         Column(HEADING("metric"), [f"**{title(metric)}**" for metric in results.ranked], "l", "1fr"),
         Column(HEADING("records_before"), at.cells(lambda lines: [count(n) for n in candidates(lines)])),
-        Column(HEADING("records_suspected"), at.cells(lambda lines: [count(n) for n in lines["n_suspected"]])),
-        Column(HEADING("records_ambiguous"), at.cells(lambda lines: [count(n) for n in lines["n_ambiguous"]])),
+        Column(
+            HEADING("records_suspected"), at.cells(lambda lines: [count(n) for n in lines["n_suspected"]])
+        ),
+        Column(
+            HEADING("records_ambiguous"), at.cells(lambda lines: [count(n) for n in lines["n_ambiguous"]])
+        ),
         Column(HEADING("share_ambiguous"), at.cells(share)),
         name="ambiguous-records",
     )

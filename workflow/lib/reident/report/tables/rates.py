@@ -201,11 +201,15 @@ def rates_by_stratum(results: Results) -> str | None:
 def _by_stratum(results: Results, caption: str, rate: str, part_: str, whole: str) -> str:
     """Return the table of a rate, and of a count out of another, by stratum and metric."""
     strata = shown_strata(results)
-    by_limit = COUNTED <= {part_, whole}
+    by_limit = {part_, whole} >= COUNTED
     columns = []
     for metric, at in strata_states(results).items():
         columns.append(Column(title(metric), shares(at, rate)))
-        numbers = at.cells(partial(_counts, part_, whole)) if by_limit else at.own_only(_counts(part_, whole, at.own))
+        numbers = (
+            at.cells(partial(_counts, part_, whole))
+            if by_limit
+            else at.own_only(_counts(part_, whole, at.own))
+        )
         columns.append(Column(HEADING("counts"), [_aside(text) for text in numbers], "l"))
     many = len(strata) > 20 or len(results.metrics) > 4
     return table(
@@ -235,7 +239,9 @@ def strata_states(results: Results) -> dict[str, States]:
 def _counts(part_: str, whole: str, lines: pd.DataFrame) -> list[str]:
     """Return counts out of others; empty where the other is 0."""
     return [
-        TEXT("by_stratum.counts", part=round(n), whole=round(of)).replace(" ", NO_BREAK) if defined(of) and of else ""
+        TEXT("by_stratum.counts", part=round(n), whole=round(of)).replace(" ", NO_BREAK)
+        if defined(of) and of
+        else ""
         for n, of in zip(lines[part_], lines[whole], strict=True)
     ]
 
