@@ -12,16 +12,32 @@ from reident.intake.undeclared import look_missing
 from reident.sections.codes import clean, number
 
 _UNKNOWN = frozenset(
-    "unknown|not stated|not known|not available|not reported|no answer|no response|refused|refusal|don't know|"
-    "dont know|n.s.|ns|k.a.|k. a.|keine angabe|unbekannt|inconnu|onbekend|desconocido|none given|not applicable".split(
-        "|"
-    )
-)
+    {
+        "unknown", "not stated", "not known", "not available", "not reported", "no answer", "no response", "refused",
+        "refusal", "don't know", "dont know", "n.s.", "k.a.", "k. a.", "keine angabe", "unbekannt", "inconnu",
+        "onbekend", "desconocido", "none given", "not applicable",
+    }
+)  # fmt: skip
 """Words that say that a value is not known."""
 
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 
-_WORDS = ("", ".", "..", "-", "--", "?", "na", "n/a", "n.a.", "#n/a", "nan", "null", "missing", *sorted(_UNKNOWN))
+_WORDS = (
+    "",
+    ".",
+    "..",
+    "-",
+    "--",
+    "?",
+    "na",
+    "n/a",
+    "n.a.",
+    "#n/a",
+    "nan",
+    "null",
+    "missing",
+    *sorted(_UNKNOWN),
+)
 _SPECIAL = [f".{letter}" for letter in "_abcdefghijklmnopqrstuvwxyz"]
 """The special missing values of SAS and Stata as reading writes them."""
 
@@ -32,7 +48,11 @@ def _suspects() -> list[str]:
         nines = "9" * (width - 1)
         numbers += [f"-{nines}{last}" for last in "789"]
         numbers += [f"-{'7' * width}", f"-{'8' * width}", *([nines + "9"] if width > 1 else [])]
-    texts = [form for word in (*_WORDS, *_SPECIAL) for form in (word, word.upper(), word.capitalize(), word.title())]
+    texts = [
+        form
+        for word in (*_WORDS, *_SPECIAL)
+        for form in (word, word.upper(), word.capitalize(), word.title())
+    ]
     decimals = [f"{text}.0" for text in numbers]
     return list(dict.fromkeys([*texts, *numbers, *decimals]))
 
@@ -53,7 +73,8 @@ def certain(counts: Mapping[str, int]) -> dict[str, int]:
     counts : mapping
         Records by trimmed text.
     """
-    looks = {str(code): rows for code, rows in look_missing(counts).items()}
+    own: dict[str | float, int] = dict(counts)
+    looks = {str(code): rows for code, rows in look_missing(own).items()}
     words = {code for code in counts if code.casefold() in _UNKNOWN or code.casefold() in _SPECIAL}
     others = {code for code in counts if code not in looks}
     if sum(bool(_LETTERS.fullmatch(code)) for code in others) > len(others) / 2:

@@ -28,11 +28,18 @@ examples:
 
 exit status: 0 if the draft was written, also with TODOs; 1 for wrong input; 2 for a wrong command line
 """
-_NUMBERS = {None: "PUF EIF [IUF]", "file_risk": "one file", "synthetic": "CONFIDENTIAL SYNTHETIC …", "microaggregate": "one file"}
+_NUMBERS = {
+    None: "PUF EIF [IUF]",
+    "file_risk": "one file",
+    "synthetic": "CONFIDENTIAL SYNTHETIC …",
+    "microaggregate": "one file",
+}
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="reident", description="Re-identification studies of public use files.")
+    parser = argparse.ArgumentParser(
+        prog="reident", description="Re-identification studies of public use files."
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     init = commands.add_parser(
         "init",
@@ -44,7 +51,9 @@ def _parser() -> argparse.ArgumentParser:
         "       reident init [--out STUDY] (--file-risk FILE | --synthetic CONFIDENTIAL SYNTHETIC … | "
         "--microaggregate FILE)",
     )
-    init.add_argument("files", nargs="+", type=Path, metavar="FILE", help="the files, in the order shown above")
+    init.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="the files, in the order shown above"
+    )
     kind = init.add_mutually_exclusive_group()
     for name, text in (
         ("file_risk", "the risk of one file, without an intruder's file"),
@@ -54,7 +63,11 @@ def _parser() -> argparse.ArgumentParser:
         option = "--" + name.replace("_", "-")
         kind.add_argument(option, dest="kind", action="store_const", const=name, help=text)
     init.add_argument(
-        "--out", type=Path, default=Path("study.yaml"), metavar="STUDY", help="the study file, default study.yaml"
+        "--out",
+        type=Path,
+        default=Path("study.yaml"),
+        metavar="STUDY",
+        help="the study file, default study.yaml",
     )
     return parser
 
@@ -87,7 +100,9 @@ def _write(out: Path, text: str) -> None:
     except FileExistsError:
         raise _exists(out) from None
     except OSError as error:
-        raise InputError(f"{out}: the draft cannot be written ({error.strerror}). Check the folder.") from None
+        raise InputError(
+            f"{out}: the draft cannot be written ({error.strerror}). Check the folder."
+        ) from None
 
 
 def _exists(out: Path) -> InputError:
@@ -121,7 +136,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if not _counts(given.kind, len(given.files)):
         wanted = _NUMBERS[given.kind]
-        parser.error(f"init takes {wanted} here, but {len(given.files)} file(s) are given; see reident init --help")
+        parser.error(
+            f"init takes {wanted} here, but {len(given.files)} file(s) are given; see reident init --help"
+        )
     try:
         if os.path.lexists(given.out):
             raise _exists(given.out)

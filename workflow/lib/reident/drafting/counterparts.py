@@ -157,7 +157,9 @@ def _evidence(one: Column, other: Column, cells: list[dict[str, np.ndarray] | No
 def _as_numbers(one: Column, other: Column) -> bool:
     if not (one.is_numeric and other.is_numeric):
         return False
-    return types.kind([one, other]).kind == "numeric" or min(len(one.values) or 99, len(other.values) or 99) > 12
+    return (
+        types.kind([one, other]).kind == "numeric" or min(len(one.values) or 99, len(other.values) or 99) > 12
+    )
 
 
 def _distributions(one: Column, other: Column) -> float:

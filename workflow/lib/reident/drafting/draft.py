@@ -18,6 +18,8 @@ from reident.sections.columns import RESERVED
 
 _SCHEMA = Path(__file__).parents[3] / "schemas" / "study.schema.json"
 
+LIMIT = "the limit of the verdict is yours to decide; without it there is none"
+
 
 class Draft(NamedTuple):
     """The text of a study file, and what is to be said of it on the terminal.
@@ -47,8 +49,8 @@ def head(sheet: Sheet, out: Path, sources: Sequence[Source], what: str) -> None:
     sheet.remark("")
     sheet.remark(f"{what}, drafted by `reident init` from {', '.join(source.name for source in sources)}.")
     sheet.remark(
-        "Every guess has its reason beside it. Check them, and replace each TODO: a study does not run while one is left. "
-        "config/README.md describes every key."
+        "Every guess has its reason beside it. Check them, and replace each TODO: a study does not run while one is "
+        "left. config/README.md describes every key."
     )
     sheet.gap()
     name = study_id(out)
@@ -74,7 +76,8 @@ def relative(path: Path, out: Path) -> str:
 def file(sheet: Sheet, indent: str, source: Source, records: int) -> None:
     """Add the path and the options of a file, each with its reason."""
     sheet.add(
-        f"{indent}path: {scalar(source.described.path)}", f"{number(records, 'record')}, {number(len(source.columns), 'column')}"
+        f"{indent}path: {scalar(source.described.path)}",
+        f"{number(records, 'record')}, {number(len(source.columns), 'column')}",
     )
     for name, value in source.options.items():
         sheet.add(f"{indent}{name}: {scalar(value)}", source.reasons[name])
@@ -111,7 +114,9 @@ def missing(column: Column, kind: str, extra: Sequence[str] = ()) -> Missing:
     if extra:
         reason += f" ({', '.join(map(_word, extra))}: no counterpart in the other file)"
     doubtful = codes.uncertain(column.values, known) if kind != "numeric" else {}
-    doubtful = {one: rows for one, rows in doubtful.items() if one not in known and one in types.shown(column)}
+    doubtful = {
+        one: rows for one, rows in doubtful.items() if one not in known and one in types.shown(column)
+    }
     rows = sum(doubtful.values())
     if doubtful:
         why = f"{', '.join(map(_word, doubtful))} in {number(rows, 'record')} may mean missing"

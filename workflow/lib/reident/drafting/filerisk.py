@@ -32,7 +32,10 @@ def make(path: Path, out: Path) -> Draft:
     columns = [
         column
         for column in file.columns.values()
-        if column.name not in key.columns and column is not weight and _may_be_known(column, file)
+        if column.name not in key.columns
+        and column is not weight
+        and types.may_compare(column)
+        and column.levels != 1
     ]
     if not columns:
         raise InputError(
@@ -51,18 +54,28 @@ def make(path: Path, out: Path) -> Draft:
         sheet.remark(f"Without `id` a record is identified by its row number: {key.reason}.", 4)
     sheet.end_block()
     if weight is not None:
-        sheet.add(f"  weight: {scalar(weight.name)}", "its name is that of a survey weight; f is 1 divided by the mean")
+        sheet.add(
+            f"  weight: {scalar(weight.name)}",
+            "its name is that of a survey weight; f is 1 divided by the mean",
+        )
     else:
         sheet.add(f"  sampling_fraction: {TODO}", "the share of the population in the file, such as 0.02")
     if len(columns) > _MANY:
         sheet.add("  max_order: 3", f"{len(columns)} key variables; remove it to search sets of any size")
     sheet.gap()
     _key_variables(sheet, columns[:MAX_KEY_VARIABLES], key)
-    rest = [name for name in file.columns if name not in {*key.columns, *(column.name for column in columns[:MAX_KEY_VARIABLES])}]
+    rest = [
+        name
+        for name in file.columns
+        if name not in {*key.columns, *(column.name for column in columns[:MAX_KEY_VARIABLES])}
+    ]
     draft.remaining(sheet, file, [name for name in rest if weight is None or name != weight.name], 2)
     draft.unreadable(sheet, file.source, 2)
     sheet.gap()
-    sheet.add("# decision: {k_anonymity_at_least: 3}", "the limit of the verdict is yours to decide; without it there is none")
+    sheet.add(
+        "# decision: {k_anonymity_at_least: 3}",
+        draft.LIMIT,
+    )
     key_text = ", ".join(key.columns) if key.columns else "the row number"
     return Draft(
         sheet.text(),
@@ -85,17 +98,10 @@ def _weight(file: File) -> Column | None:
     """Return the column of survey weights: positive numbers, a mean above 1, and the name of a weight."""
     for column in file.columns.values():
         numbers = column.sample
-        if names.names_weight(column.name) and column.is_numeric and column.valid == column.records:
-            if len(numbers) and numbers[0] > 0 and numbers.mean() > 1:
-                return column
+        complete = column.is_numeric and column.valid == column.records
+        if names.names_weight(column.name) and complete and numbers[0] > 0 and numbers.mean() > 1:
+            return column
     return None
-
-
-def _may_be_known(column: Column, file: File) -> bool:
-    """Whether an intruder may know a column: categories or numbers that several records share."""
-    if not column.valid or column.unique or types.is_text(column) or (column.levels or 2) < 2:
-        return False
-    return file.records > 0
 
 
 def _key_variables(sheet: Sheet, columns: list[Column], key: Key) -> None:

@@ -1,4 +1,4 @@
-"""Hashes of 64 bits of columns of text. Different hashes mean different texts, so distinct hashes prove a key unique."""
+"""Hashes of 64 bits of columns of text: different hashes mean different texts, so distinct ones prove a key."""
 
 from __future__ import annotations
 

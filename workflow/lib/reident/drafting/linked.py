@@ -79,7 +79,9 @@ def make(paths: list[Path], out: Path) -> Draft:
         if variable.kind.kind == "categorical"
         if (own := strata.effect(variable.pair, variable.recode, variable.linked)) is not None
     }
-    sure = {variable.name for variable in variables if variable.pair.sure and variable.recode.table is not None}
+    sure = {
+        variable.name for variable in variables if variable.pair.sure and variable.recode.table is not None
+    }
     stratum = strata.chosen({name: own for name, own in effects.items() if name in sure}, every)
     if len(variables) == 1:
         stratum = None
@@ -94,18 +96,17 @@ def make(paths: list[Path], out: Path) -> Draft:
 
 
 def _variables(puf: File, eif: File, keys: tuple[Key, Key], found: Links | None) -> list[Variable]:
-    columns = [
+    ours, theirs = (
         [
             column
             for column in file.columns.values()
-            if column.name not in key.columns and column.valid and not types.is_text(column) and not column.unique
-            or (column.name not in key.columns and column.valid and column.is_numeric and file.records <= types.MAX_CODES)
+            if column.name not in key.columns and types.may_compare(column)
         ]
         for file, key in zip((puf, eif), keys, strict=True)
-    ]
+    )
     taken = {*keys[0].columns, *keys[1].columns}
     result = []
-    for pair in counterparts.pairs(*columns, found):
+    for pair in counterparts.pairs(ours, theirs, found):
         name = draft.free_name(pair.puf.name, taken)
         taken.add(name)
         result.append(_variable(name, pair, found))
@@ -133,14 +134,18 @@ def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], found: Lin
     sheet.end_block()
     sheet.add("  iuf:")
     if found is None:
-        sheet.add(f"    path: {TODO}", "the file of the true links; give it to `reident init` as the third file")
+        sheet.add(
+            f"    path: {TODO}", "the file of the true links; give it to `reident init` as the third file"
+        )
         sheet.add(f"    puf_id: {TODO}", "its columns with the key of the PUF")
         sheet.add(f"    eif_id: {TODO}", "its columns with the key of the EIF")
         sheet.gap()
         return
     draft.file(sheet, "    ", found.source, found.n)
     for side, key in (("puf", found.puf), ("eif", found.eif)):
-        sheet.add(f"    {side}_id: {names(key.linked) if key.linked else TODO}", "" if key.linked else key.reason)
+        sheet.add(
+            f"    {side}_id: {names(key.linked) if key.linked else TODO}", "" if key.linked else key.reason
+        )
     if found.unknown:
         sheet.add(
             f"    unknown_links_at_most: {TODO}",
@@ -151,20 +156,28 @@ def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], found: Lin
 
 
 def _strata(
-    sheet: Sheet, variables: list[Variable], effects: dict[str, strata.Stratum], stratum: str | None, every: int
+    sheet: Sheet,
+    variables: list[Variable],
+    effects: dict[str, strata.Stratum],
+    stratum: str | None,
+    every: int,
 ) -> None:
     others = {name: own for name, own in effects.items() if name != stratum}
     best = sorted(others, key=lambda name: (others[name].lost or 0, others[name].pairs))[:4]
     if stratum is None and not best:
         return
-    sheet.remark("Only records of the same stratum are compared. A variable is either here or a linking variable.")
+    sheet.remark(
+        "Only records of the same stratum are compared. A variable is either here or a linking variable."
+    )
     if stratum is not None:
         sheet.add("strata:")
         _variable_lines(sheet, next(one for one in variables if one.name == stratum), typed=False)
         sheet.end_block()
         sheet.remark(f"{_capital(effects[stratum].words(every))}.", 4)
     elif best:
-        sheet.remark(f"There are no strata: all {every:,} pairs are compared. Move a variable here to make strata.")
+        sheet.remark(
+            f"There are no strata: all {every:,} pairs are compared. Move a variable here to make strata."
+        )
     for name in best:
         sheet.remark(f"`{name}` {others[name].words(every)}.")
     sheet.gap()
@@ -204,7 +217,9 @@ def _variable_lines(sheet: Sheet, variable: Variable, *, typed: bool = True) -> 
             if recode.hidden
             else ""
         )
-        decide = "; write the table, as in {\"a\": \"1\"}, or {} if codes are the same" if recode.table is None else ""
+        decide = (
+            '; write the table, as in {"a": "1"}, or {} if codes are the same' if recode.table is None else ""
+        )
         sheet.add(f"    recode: {{{recode.side}: {written}}}", f"{recode.reason}{hidden}{decide}")
 
 
@@ -212,9 +227,7 @@ def _missing(sheet: Sheet, variable: Variable) -> None:
     puf, eif = variable.missing["puf"], variable.missing["eif"]
     if not any((puf.codes, eif.codes, puf.todo, eif.todo)):
         return
-    reason = "; ".join(
-        f"{side}: {own.reason}" for side, own in variable.missing.items() if own.reason
-    )
+    reason = "; ".join(f"{side}: {own.reason}" for side, own in variable.missing.items() if own.reason)
     if puf.todo or eif.todo:
         known = [f"{side} {draft.code_list(own.codes)}" for side, own in variable.missing.items() if own.todo]
         reason += f". Write the codes that mean missing (certain: {', '.join(known)})"
@@ -240,11 +253,18 @@ def _closing(sheet: Sheet, n: int) -> None:
     if n > MAX_VARIABLES:
         metrics = metrics.replace("unicity: {}", "unicity: {max_order: 3}")
     sheet.add(f"metrics: {metrics}", "all four, with their defaults")
-    sheet.add("# decision: {conditional_rate_at_most: 0.05}", "the limit of the verdict is yours to decide; without it there is none")
+    sheet.add(
+        "# decision: {conditional_rate_at_most: 0.05}",
+        draft.LIMIT,
+    )
 
 
 def _facts(
-    files: list[File], keys: tuple[Key, Key], variables: list[Variable], stratum: str | None, found: Links | None
+    files: list[File],
+    keys: tuple[Key, Key],
+    variables: list[Variable],
+    stratum: str | None,
+    found: Links | None,
 ) -> list[str]:
     facts = [
         f"{file.name}: {file.records:,} records, {len(file.columns):,} columns, key {_key(key)}"

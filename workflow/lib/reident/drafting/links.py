@@ -92,7 +92,9 @@ def alone(file: File) -> Key:
         best = [name for name in unique if names.names_key(name) == names.names_key(unique[0])]
         if len(best) == 1 and (names.names_key(best[0]) or best[0] == next(iter(file.columns))):
             return Key((best[0],), (), f"unique in all {number(file.records, 'record')}, none empty")
-        return Key((), (), f"each of these columns is unique: {listed(unique)}; write the one that is the key")
+        return Key(
+            (), (), f"each of these columns is unique: {listed(unique)}; write the one that is the key"
+        )
     sets = keys.composite(file)
     if not sets:
         raise no_key(file)
@@ -102,7 +104,9 @@ def alone(file: File) -> Key:
 def _composite(sets: Sequence[tuple[str, ...]], file: File) -> Key:
     best = sets[0]
     if all(map(names.names_key, best)):
-        return Key(best, (), f"unique together in all {number(file.records, 'record')}; no column is unique alone")
+        return Key(
+            best, (), f"unique together in all {number(file.records, 'record')}; no column is unique alone"
+        )
     several = "; ".join(listed(one) for one in sets[:3])
     return Key((), (), f"no column is unique alone, and these are together: {several}. Write the key")
 
@@ -113,7 +117,9 @@ def no_key(file: File) -> InputError:
     about = ""
     if named:
         column = max(named, key=lambda one: (names.names_key(one.name), one.levels))
-        about = f" (column `{column.name}` has {column.levels:,} distinct values in {column.records:,} records)"
+        about = (
+            f" (column `{column.name}` has {column.levels:,} distinct values in {column.records:,} records)"
+        )
     return InputError(
         f"{file.name}: the key repeats; no set of up to three columns identifies every record{about}. Remove the "
         "records that repeat, or add a column with a number for each record."
@@ -208,7 +214,9 @@ def _assigned(
     file: File, key: tuple[str, ...], held: dict[tuple[str, str], float]
 ) -> list[tuple[float, Key]]:
     """Return the ways in which columns of the links have the columns of a key."""
-    fitting = list(dict.fromkeys(link for (link, own), share in held.items() if own in key and share >= _HELD))
+    fitting = list(
+        dict.fromkeys(link for (link, own), share in held.items() if own in key and share >= _HELD)
+    )
     options = []
     for linked in permutations(fitting[:8], len(key)):
         shares = [held.get(pair, 0.0) for pair in zip(linked, key, strict=True)]
@@ -299,7 +307,9 @@ def _agreement(links: Links) -> float:
         (one, other)
         for one in puf.column_names
         for other in eif.column_names
-        if names.similarity(one, other) >= 0.8 and one not in links.puf.columns and other not in links.eif.columns
+        if names.similarity(one, other) >= 0.8
+        and one not in links.puf.columns
+        and other not in links.eif.columns
     ]
     shares = [pc.mean(pc.equal(puf[one], eif[other])).as_py() for one, other in pairs]
     return float(np.mean(shares)) if shares else 0.0

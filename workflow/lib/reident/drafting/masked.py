@@ -25,17 +25,20 @@ def make(path: Path, out: Path) -> Draft:
     source = describe(path, draft.relative(path, out))
     if source.decimal != ".":
         raise InputError(
-            f"{path.name}: the numbers have decimal commas, which a masked file cannot have. Save the file with decimal "
-            "points."
+            f"{path.name}: the numbers have decimal commas, which a masked file cannot have. Save the file with "
+            "decimal points."
         )
     if PUFID in source.columns:
         raise InputError(
-            f"{path.name}: `{PUFID}` must not be a column, because it is the key of the masked file. Rename the column."
+            f"{path.name}: `{PUFID}` must not be a column, because it is the key of the masked file. Rename the "
+            "column."
         )
     file = profile(source)
     key = row_key(file)
     kinds = {
-        column.name: types.kind([column]) for column in file.columns.values() if column.name not in key.columns
+        column.name: types.kind([column])
+        for column in file.columns.values()
+        if column.name not in key.columns
     }
     numeric = [
         name
@@ -58,7 +61,10 @@ def make(path: Path, out: Path) -> Draft:
     sheet.end_block()
     sheet.add(f"  variables: {flow(numeric)}", "every column of amounts; the others are not masked")
     if missing:
-        counts = [f"{code or 'an empty cell'} in {sum(file.columns[name].missing.get(code, 0) for name in numeric):,} values" for code in missing]
+        counts = [
+            f"{code or 'an empty cell'} in {sum(file.columns[name].missing.get(code, 0) for name in numeric):,} values"
+            for code in missing
+        ]
         sheet.add(f"  missing: {code_list(missing)}", ", ".join(counts))
     sheet.add("  k: 3", "the size of the groups")
     sheet.gap()
@@ -78,11 +84,16 @@ def make(path: Path, out: Path) -> Draft:
     sheet.gap()
     draft.remaining(sheet, file, [name for name in kinds if name not in numeric])
     if open_:
-        sheet.remark(f"Perhaps amounts, perhaps codes: {', '.join(open_)}. Add them to `variables` if they are amounts.")
+        sheet.remark(
+            f"Perhaps amounts, perhaps codes: {', '.join(open_)}. Add them to `variables` if they are amounts."
+        )
     draft.unreadable(sheet, source, 0)
     sheet.gap()
     sheet.add("metrics: {winkler: {}, taxicab: {}, euclidean: {}}", "Winkler's metric is made for such files")
-    sheet.add("# decision: {conditional_rate_at_most: 0.05}", "the limit of the verdict is yours to decide; without it there is none")
+    sheet.add(
+        "# decision: {conditional_rate_at_most: 0.05}",
+        draft.LIMIT,
+    )
     key_text = ", ".join(key.columns) if key.columns else "the row number"
     return Draft(
         sheet.text(),

@@ -10,58 +10,67 @@ import difflib
 import re
 import unicodedata
 from functools import cache
+from itertools import pairwise
 
-_SYNONYMS = [
-    "age ages ageyears agep alter leeftijd edad agegroup ageyrs yearsold",
-    "sex gender geschlecht geslacht sexe sexo",
-    "region reg state province prov area county district land bundesland canton department dept municipality gemeinde "
-    "city town country zone location loc regio",
-    "marital marst mar marstat maritalstatus civil civilstatus civstat famstand familienstand relationship",
-    "education edu educ educ1 school schooling schl schulabschluss bildung qualification degree edulevel grade",
-    "occupation occ job profession beruf isco occup work",
-    "industry ind sector nace branch branche naics",
-    "income inc incomeest wage wages salary earnings earn einkommen inkomen pay revenue",
-    "race ethnicity ethnic ethnie etni rac raceth",
-    "tenure home housing ownership ten own housingtenure",
-    "hours hrs weeklyhours stunden hoursworked wkhp hoursperweek",
-    "householdsize hhsize hhmembers familysize members persons npers famsize hh sizehh famsize",
-    "rent housingcost houscost homecost cost mortgage",
-    "weight wgt gewicht pwgtp",
-    "children kids nchild kinder child",
-    "birth dob birthdate dateofbirth birthday geburtsdatum",
-    "birthyear yob yearofbirth geburtsjahr",
-    "nationality citizenship nativity cit nat",
-    "class pclass ticketclass",
-    "height hgt stature",
-    "fare price amount",
-]
-_GROUPS = {word: at for at, line in enumerate(_SYNONYMS) for word in line.split()}
 
-_FILLERS = frozenset(
-    "puf eif iuf pub public ext external est estimate estimated group grp code cd cat recode rec var variable x c n i "
-    "years year yrs yr released release known number num level status of the in at p my".split()
-)
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_CONCEPTS = """\
+age ages ageyears agep alter leeftijd edad agegroup ageyrs yearsold
+sex gender geschlecht geslacht sexe sexo
+region reg state province prov area county district land bundesland canton department dept municipality gemeinde
+  city town country zone location loc regio
+marital marst mar marstat maritalstatus civil civilstatus civstat famstand familienstand relationship
+education edu educ educ1 school schooling schl schulabschluss bildung qualification degree edulevel grade
+occupation occ job profession beruf isco occup work
+industry ind sector nace branch branche naics
+income inc incomeest wage wages salary earnings earn einkommen inkomen pay revenue
+race ethnicity ethnic ethnie etni rac raceth
+tenure home housing ownership ten own housingtenure
+hours hrs weeklyhours stunden hoursworked wkhp hoursperweek
+householdsize hhsize hhmembers familysize members persons npers famsize sizehh
+rent housingcost houscost homecost cost mortgage
+weight wgt gewicht pwgtp
+children kids nchild kinder child
+birth dob birthdate dateofbirth birthday geburtsdatum
+birthyear yob yearofbirth geburtsjahr
+nationality citizenship nativity cit nat
+class pclass ticketclass
+height hgt stature
+fare price amount
+"""
+"""Words of the same concept; a line that begins with blanks continues the one before."""
+_GROUPS = {
+    word: at for at, line in enumerate(_CONCEPTS.replace("\n  ", " ").splitlines()) for word in line.split()
+}
+
+_FILLERS = _set("""
+    puf eif iuf pub public ext external est estimate estimated group grp code cd cat recode rec var variable x c
+    n i years year yrs yr released release known number num level status of the in at p my
+""")
 """Words that say nothing about what a column is about."""
 
-_IDS = frozenset(
-    "id ids pid uid uuid guid key serial serialno record recordid rec case caseid ident identifier nr no lfd laufnummer "
-    "person personid pufid eifid hhid household house index idx seq seqn seqno row rownum rowid unit firm firmid "
-    "respondent respid panel subject patient member broker code ref reference obs observation".split()
-)
-_STRONG_IDS = frozenset(
-    "id ids pid uid uuid guid key serial serialno recordid caseid ident identifier personid pufid eifid hhid respid "
-    "seqn seqno rowid".split()
-)
+_IDS = _set("""
+    id ids pid uid uuid guid key serial serialno record recordid rec case caseid ident identifier nr no lfd
+    laufnummer person personid pufid eifid hhid household house index idx seq seqn seqno row rownum rowid unit
+    firm firmid respondent respid panel subject patient member broker code ref reference obs observation
+""")
+_STRONG_IDS = _set("""
+    id ids pid uid uuid guid key serial serialno recordid caseid ident identifier personid pufid eifid hhid
+    respid seqn seqno rowid
+""")
 _GEOGRAPHY = _GROUPS["region"]
-_AMOUNTS = frozenset(
-    "age income wage wages salary earnings hours amount cost rent price fare value weight height score balance debt "
-    "debts assets wealth turnover revenue sales tax taxes expenditure distance year alter einkommen pay capital gain "
-    "loss bmi length width area population minutes days months employees size total sum rate".split()
-)
-_CODES = frozenset(
-    "code occ occupation isco industry ind nace naics zip zipcode postcode postal plz region county district puma state "
-    "municipality fips sector branch department".split()
-)
+_AMOUNTS = _set("""
+    age income wage wages salary earnings hours amount cost rent price fare value weight height score balance
+    debt debts assets wealth turnover revenue sales tax taxes expenditure distance year alter einkommen pay
+    capital gain loss bmi length width area population minutes days months employees size total sum rate
+""")
+_CODES = _set("""
+    code occ occupation isco industry ind nace naics zip zipcode postcode postal plz region county district puma
+    state municipality fips sector branch department
+""")
 
 
 @cache
@@ -85,7 +94,7 @@ def _core(name: str) -> tuple[str, ...]:
 def _concepts(name: str) -> set[int]:
     parts = words(name)
     forms = {joined(name), "".join(_core(name)), *parts}
-    forms |= {one + other for one, other in zip(parts, parts[1:], strict=False)}
+    forms |= {one + other for one, other in pairwise(parts)}
     return {_GROUPS[form] for form in forms if form in _GROUPS}
 
 
@@ -113,6 +122,8 @@ def names_key(name: str) -> float:
         return 1.0
     if joined(name).endswith(("id", "nr", "key")) and len(joined(name)) <= 8:
         return 0.8
+    if _concepts(name) - {_GEOGRAPHY}:
+        return 0.0
     return 0.6 if joined(name) in _IDS or set(parts) & _IDS else 0.0
 
 

@@ -1,7 +1,8 @@
-"""How the codes of two files correspond: recode tables, coded integers, and codes without a counterpart (METHODS §1)."""
+"""How the codes of two files correspond: recode tables, coded integers, codes without a counterpart (METHODS §1)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -73,7 +74,9 @@ def recode(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Recode:
         ours, theirs = {normal(code) for code in ours}, {normal(code) for code in theirs}
         if linked is not None:
             linked = _normalised(linked[0], normal), _normalised(linked[1], normal)
-    base = NONE._replace(integer_coded=integer_coded, reason="codes with and without leading zeros or decimals")
+    base = NONE._replace(
+        integer_coded=integer_coded, reason="codes with and without leading zeros or decimals"
+    )
     base = base if integer_coded else NONE
     only = {"puf": ours - theirs, "eif": theirs - ours}
     if not only["puf"] and not only["eif"]:
@@ -92,7 +95,8 @@ def recode(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Recode:
     by_labels = _labels(only["eif"], only["puf"])
     if by_labels and len(by_labels) == len(only["eif"]):
         return _shown(
-            pair, base._replace(side="eif", table=by_labels, reason=_joined(base, "labels of the same meaning"))
+            pair,
+            base._replace(side="eif", table=by_labels, reason=_joined(base, "labels of the same meaning")),
         )
     return _from_links(pair, base, only, linked, "eif")
 
@@ -104,8 +108,8 @@ def _integers(ours: set[str], theirs: set[str]) -> bool:
     return len(one & other) > len(ours & theirs)
 
 
-def _normalised(values: np.ndarray, normal: object) -> np.ndarray:
-    return np.array([None if value is None else normal(value) for value in values], object)  # type: ignore[operator]
+def _normalised(values: np.ndarray, normal: Callable[[str], str]) -> np.ndarray:
+    return np.array([None if value is None else normal(value) for value in values], object)
 
 
 def _categories(pair: Pair) -> bool:
@@ -130,7 +134,11 @@ def _labels(theirs: set[str], ours: set[str]) -> dict[str, str]:
 
 
 def _from_links(
-    pair: Pair, base: Recode, only: dict[str, set[str]], linked: tuple[np.ndarray, np.ndarray] | None, side: str
+    pair: Pair,
+    base: Recode,
+    only: dict[str, set[str]],
+    linked: tuple[np.ndarray, np.ndarray] | None,
+    side: str,
 ) -> Recode:
     """Return the recode table of a file by the codes that linked records have."""
     other = "puf" if side == "eif" else "eif"
@@ -179,7 +187,9 @@ def _one_to_one(
     if len(columns) > len(rows):
         return _modal(table, rows, columns, only)
     at, of = linear_sum_assignment(table, maximize=True)
-    shares = [float(table[row, column] / max(1, table[:, column].sum())) for row, column in zip(at, of, strict=True)]
+    shares = [
+        float(table[row, column] / max(1, table[:, column].sum())) for row, column in zip(at, of, strict=True)
+    ]
     n = int(table.sum())
     agreeing = int(table[at, of].sum())
     chance = 1 / max(2, min(len(rows), len(columns)))
@@ -193,7 +203,11 @@ def _undecided(pair: Pair, base: Recode, only: dict[str, set[str]], side: str, w
     parts = []
     for own, column in (("puf", pair.puf), ("eif", pair.eif)):
         shown = types.shown(column)
-        listed = [code for code, _ in sorted(shown.items(), key=lambda item: (-item[1], item[0])) if code in only[own]]
+        listed = [
+            code
+            for code, _ in sorted(shown.items(), key=lambda item: (-item[1], item[0]))
+            if code in only[own]
+        ]
         if listed:
             parts.append(f"{own} only: {', '.join(listed)}")
     text = "; ".join(parts) or "codes differ"
@@ -224,4 +238,3 @@ def _shown(pair: Pair, found: Recode) -> Recode:
 def _known(values: dict[str, int]) -> set[str]:
     """Return the codes that are words of the table of labels, which single out nobody."""
     return {code for code in values if any(code.casefold() in words for words, _ in _LABELS)}
-

@@ -74,4 +74,3 @@ def _fast(source: Source, wanted: list[str]) -> Iterator[pa.RecordBatch]:
             )
     except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeError, OSError, EOFError):
         raise _NotRegularError from None
-

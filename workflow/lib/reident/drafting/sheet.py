@@ -90,7 +90,9 @@ class Sheet:
             if not comment:
                 self._lines.append(text)
                 continue
-            if at + 2 + len(comment) > _WIDTH and at > _MAX_INDENT + 2:  # no room behind a long line: above it
+            if (
+                at + 2 + len(comment) > _WIDTH and at > _MAX_INDENT + 2
+            ):  # no room behind a long line: above it
                 indent = len(text) - len(text.lstrip())
                 self._lines += [
                     f"{' ' * indent}# {line}" for line in textwrap.wrap(comment, _WIDTH - indent - 2)

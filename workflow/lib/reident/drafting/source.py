@@ -152,7 +152,11 @@ def _text_options(path: Path) -> Iterator[tuple[str, Any, str]]:
         yield "encoding", encoding, why
     delimiter, quote, records = _dialect(path, encoding)
     if delimiter != ",":
-        yield "delimiter", delimiter, f"gives {len(records[0])} fields in each of the first {len(records):,} rows"
+        yield (
+            "delimiter",
+            delimiter,
+            f"gives {len(records[0])} fields in each of the first {len(records):,} rows",
+        )
     if quote != '"':
         yield "quote", quote, "fields are quoted by it" if quote else "quotation marks are part of the fields"
     if delimiter != ",":
@@ -271,6 +275,6 @@ def _check_header(path: Path, names: list[str]) -> None:
     numbers = sum(number(name.strip()) is not None for name in names)
     if numbers > len(names) / 2:
         raise InputError(
-            f"{path.name}, row 1: the first row must have the names of the columns, but most of its fields are numbers. "
-            "Add a header row."
+            f"{path.name}, row 1: the first row must have the names of the columns, but most of its fields are "
+            "numbers. Add a header row."
         )

@@ -1,7 +1,8 @@
-"""Which variables may divide the files into strata: the pairs that they leave, and the links that they lose (METHODS §2)."""
+"""Which variables may be strata: the pairs that they leave, and the links that they lose (METHODS §2)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +45,8 @@ class Stratum(NamedTuple):
         text = f"leaves {self.pairs:,} of {every:,} pairs ({percent(self.pairs / every)})"
         if self.lost is None:
             return f"{text}; links lost: unknown"
-        return f"{text} and loses {self.lost:,} of {number(self.links, 'link')} ({percent(self.lost / max(1, self.links))})"
+        share = percent(self.lost / max(1, self.links))
+        return f"{text} and loses {self.lost:,} of {number(self.links, 'link')} ({share})"
 
 
 def effect(pair: Pair, recode: Recode, linked: tuple[np.ndarray, np.ndarray] | None) -> Stratum | None:
@@ -61,7 +63,8 @@ def effect(pair: Pair, recode: Recode, linked: tuple[np.ndarray, np.ndarray] | N
         return Stratum(pairs, None, 0)
     ways = [_way(side, recode) for side in ("puf", "eif")]
     lost = sum(
-        one is None or other is None or ways[0](one) != ways[1](other) for one, other in zip(*linked, strict=True)
+        one is None or other is None or ways[0](one) != ways[1](other)
+        for one, other in zip(*linked, strict=True)
     )
     return Stratum(pairs, lost, len(linked[0]))
 
@@ -75,7 +78,7 @@ def _recoded(side: str, pair: Pair, recode: Recode) -> dict[str, int]:
     return result
 
 
-def _way(side: str, recode: Recode):  # noqa: ANN202 - a function of texts
+def _way(side: str, recode: Recode) -> Callable[[str], str]:
     normal = normaliser(Coding("categorical", integer_coded=recode.integer_coded))
     table = (recode.table or {}) if recode.side == side else {}
     return lambda code: table.get(normal(code), normal(code))
@@ -92,7 +95,9 @@ def chosen(effects: dict[str, Stratum], every: int) -> str | None:
         The pairs without strata.
     """
     fit = {
-        name: own for name, own in effects.items() if own.lost is not None and own.lost <= MAX_LOST * own.links
+        name: own
+        for name, own in effects.items()
+        if own.lost is not None and own.lost <= MAX_LOST * own.links
     }
     if every < MANY_PAIRS:
         fit = {name: own for name, own in fit.items() if names.names_area(name)}

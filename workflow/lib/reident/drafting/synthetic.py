@@ -16,7 +16,8 @@ from reident.drafting.links import Key
 from reident.drafting.profile import Column, File, profile
 from reident.drafting.sheet import TODO, Sheet, flow, scalar
 from reident.drafting.sheet import names as listed
-from reident.drafting.source import describe
+from reident.drafting.source import Source, describe
+from reident.drafting.wording import number, percent
 from reident.errors import InputError
 from reident.intake.keys import positions
 from reident.sections.codes import clean
@@ -54,14 +55,17 @@ def make(confidential: Path, synthetic: list[Path], out: Path) -> Draft:
         )
     rows = [_rows(tables[0][0], table, key) for table, _ in tables[1:]]
     changed = {
-        name: max(_differing(tables[0][0], table, own, name) for (table, _), own in zip(tables[1:], rows, strict=True))
+        name: max(
+            _differing(tables[0][0], table, own, name)
+            for (table, _), own in zip(tables[1:], rows, strict=True)
+        )
         for name in common
         if name not in key.columns
     }
     return _written(out, sources, file, key, changed, sizes)
 
 
-def _key(file: File, sources: list) -> Key:
+def _key(file: File, sources: list[Source]) -> Key:
     key = row_key(file)
     everywhere = key.columns and all(set(key.columns) <= set(source.columns) for source in sources)
     if everywhere:
@@ -69,7 +73,7 @@ def _key(file: File, sources: list) -> Key:
     return Key((), (), "records of all files are in the same order")
 
 
-def _sample(source, key: Key, common: list[str]) -> tuple[pa.Table, int]:  # noqa: ANN001 - as describe gives it
+def _sample(source: Source, key: Key, common: list[str]) -> tuple[pa.Table, int]:
     """Return records of a file with the smallest hashes of their key, or of their row number, and the number of all."""
     kept: list[pa.Table] = []
     n = 0
@@ -110,7 +114,9 @@ def _differing(first: pa.Table, other: pa.Table, rows: np.ndarray, name: str) ->
     return sum(clean(a) != clean(b) for a, b in pairs) / len(one)
 
 
-def _written(out: Path, sources: list, file: File, key: Key, changed: dict[str, float], sizes: list[int]) -> Draft:
+def _written(
+    out: Path, sources: list[Source], file: File, key: Key, changed: dict[str, float], sizes: list[int]
+) -> Draft:
     usable = {name: share for name, share in changed.items() if not types.is_text(file.columns[name])}
     synthesized = [name for name, share in usable.items() if share]
     known = [name for name, share in usable.items() if not share]
@@ -129,7 +135,7 @@ def _written(out: Path, sources: list, file: File, key: Key, changed: dict[str, 
         sheet.add(f"    id: {listed(key.columns)}", f"{key.reason}, and in every file")
     sheet.end_block()
     if not key.columns:
-        sheet.remark(f"Without `id`, the {key.reason}.".replace("the records", "the records"), 4)
+        sheet.remark(f"Without `id`, the {key.reason}.", 4)
     sheet.add("  synthetic:")
     for source, size in zip(sources[1:], sizes[1:], strict=True):
         sheet.end_block()
@@ -137,25 +143,37 @@ def _written(out: Path, sources: list, file: File, key: Key, changed: dict[str, 
         inner = ", ".join(f"{name}: {scalar(value)}" for name, value in options.items())
         sheet.add(f"    - {{{inner}}}", f"{size:,} records")
     sheet.gap()
-    sheet.remark("What the intruder knows and what is released unchanged: the same in all files. Remove what nobody can know.", 2)
+    sheet.remark(
+        "What the intruder knows and what is released unchanged: the same in all files. Remove what nobody can know.",
+        2,
+    )
     _variables(sheet, "known", [file.columns[name] for name in known], {})
     sheet.remark("What is synthesized, and whose true value the intruder knows.", 2)
     _variables(sheet, "synthesized", [file.columns[name] for name in synthesized], usable)
     numeric = [name for name in (*known, *synthesized) if types.kind([file.columns[name]]).kind == "numeric"]
     if numeric:
-        sheet.remark("The largest difference of two numbers that are equal. Without a radius, numbers are compared as codes.", 2)
+        sheet.remark(
+            "The largest difference of two numbers that are equal. Without a radius, numbers are compared as codes.",
+            2,
+        )
         sheet.add("  radius:")
         for name in numeric:
-            sheet.add(f"    {scalar(name)}: {TODO}", "such as {relative: 0.1} or {absolute: 1}; remove the line for codes")
+            sheet.add(
+                f"    {scalar(name)}: {TODO}",
+                "such as {relative: 0.1} or {absolute: 1}; remove the line for codes",
+            )
         sheet.gap()
     draft.remaining(sheet, file, [name for name in file.columns if name not in {*key.columns, *usable}], 2)
     draft.unreadable(sheet, file.source, 2)
     sheet.gap()
-    sheet.add("# decision: {true_match_rate_at_most: 0.005}", "the limit of the verdict is yours to decide; without it there is none")
+    sheet.add(
+        "# decision: {true_match_rate_at_most: 0.005}",
+        draft.LIMIT,
+    )
     return Draft(
         sheet.text(),
         (
-            f"{sources[0].name}: {sizes[0]:,} records, {len(sources) - 1} synthetic file(s)",
+            f"{sources[0].name}: {sizes[0]:,} records, {number(len(sources) - 1, 'synthetic file')}",
             f"{len(known)} known variables, {len(synthesized)} synthesized",
         ),
     )
@@ -169,12 +187,12 @@ def _variables(sheet: Sheet, key: str, columns: list[Column], shares: dict[str, 
     sheet.add(f"  {key}:")
     for column in columns:
         missing = draft.missing(column, types.kind([column]).kind)
-        differ = f"{shares[column.name]:.1%} of the compared records differ" if column.name in shares else ""
+        differ = (
+            f"{percent(shares[column.name])} of the compared records differ" if column.name in shares else ""
+        )
         if missing.codes or missing.todo:
             text = f"    - {{name: {scalar(column.name)}, missing: {draft.value_of(missing)}}}"
             sheet.add(text, "; ".join(filter(None, (differ, missing.reason))))
         else:
             sheet.add(f"    - {scalar(column.name)}", differ)
     sheet.gap()
-
-

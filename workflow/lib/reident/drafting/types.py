@@ -49,7 +49,7 @@ def kind(columns: Sequence[Column]) -> Kind:
                 f"{wrong.not_numbers:,} of {wrong.valid:,} values of `{wrong.name}` are not numbers; declare them as "
                 "missing and write `numeric`, or write `categorical`",
             )
-        return Kind("categorical", "values are not numbers" if len(wrong.values) != 1 else "a single code")
+        return Kind("categorical", "values are not numbers")
     if any(column.padded for column in columns):
         return Kind("categorical", "codes with leading zeros")
     return _of_numbers(columns)
@@ -70,7 +70,8 @@ def _of_numbers(columns: Sequence[Column]) -> Kind:
         return Kind("categorical", f"{shown} levels")
     if code and not amount:
         return Kind(
-            "categorical" if most <= 1000 else TODO, f"{shown} levels, and the name is that of a classification"
+            "categorical" if most <= 1000 else TODO,
+            f"{shown} levels, and the name is that of a classification",
         )
     if amount:
         return Kind("numeric", f"numbers, {shown} levels, and the name is that of an amount")
@@ -105,7 +106,23 @@ def is_text(column: Column) -> bool:
         return False
     if column.levels is None:
         return True
-    return column.width[1] > _MAX_CODE_LENGTH or (len(column.values) > 20 and len(column.values) > column.valid / 2)
+    return column.width[1] > _MAX_CODE_LENGTH or (
+        len(column.values) > 20 and len(column.values) > column.valid / 2
+    )
+
+
+def is_identifier(column: Column) -> bool:
+    """Whether a column identifies records, or groups of them such as households, and is no variable to compare."""
+    amount = column.is_numeric and (not column.whole or names.names_amount(column.name))
+    if amount:
+        return False
+    many = column.levels is None or len(column.values) > column.records / 3
+    return column.unique or (many and names.names_key(column.name) >= 0.8)
+
+
+def may_compare(column: Column) -> bool:
+    """Whether a column may be a variable: it has values, and neither identifies records nor is free text."""
+    return column.valid > 0 and not is_text(column) and not is_identifier(column)
 
 
 def shown(column: Column) -> dict[str, int]:
