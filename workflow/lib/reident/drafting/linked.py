@@ -206,7 +206,8 @@ def _variable_lines(sheet: Sheet, variable: Variable, *, typed: bool = True) -> 
     elif variable.name != pair.eif.name:
         sheet.add(f"    eif: {scalar(pair.eif.name)}")
     if typed:
-        sheet.add(f"    type: {variable.kind.kind}", variable.kind.reason)
+        reason = "; ".join(filter(None, (variable.kind.reason, recode.note)))
+        sheet.add(f"    type: {variable.kind.kind}", reason)
     if recode.integer_coded:
         sheet.add("    integer_coded: true", "" if recode.side else recode.reason)
     _missing(sheet, variable)

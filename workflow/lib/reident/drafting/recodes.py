@@ -14,6 +14,9 @@ from reident.drafting.wording import number, percent
 from reident.sections.codes import Coding, normaliser
 
 _MIN_SHARE = 0.6
+_MAX_SINGLE = 0.05
+"""The largest share of a file's records whose codes the other file does not have, without a decision on them."""
+
 _MIN_LINKS = 5
 _LABELS = [
     ({"m": "male", "male": "male", "man": "male", "men": "male", "h": "male", "hombre": "male", "maennlich": "male",
@@ -42,6 +45,8 @@ class Recode(NamedTuple):
     reason : str
     hidden : int
         Codes that are not written since fewer than :data:`types.MIN_RECORDS` records have them.
+    note : str
+        What is remarkable, and needs no decision.
     """
 
     side: str
@@ -50,6 +55,7 @@ class Recode(NamedTuple):
     missing: dict[str, list[str]]
     reason: str
     hidden: int = 0
+    note: str = ""
 
 
 NONE = Recode("", {}, integer_coded=False, missing={}, reason="")
@@ -88,10 +94,9 @@ def recode(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Recode:
     for side, list_ in missing.items():
         only[side] -= set(list_)
     base = base._replace(missing=missing)
-    if not only["eif"] and (not only["puf"] or ours & theirs):
-        return base if not only["puf"] else _from_links(pair, base, only, linked, "puf")
-    if not only["puf"]:
-        return _from_links(pair, base, only, linked, "eif")
+    coarser = not ours & theirs and len(ours) > len(theirs)
+    if not only["eif"] or coarser:
+        return _from_links(pair, base, only, linked, "puf") if only["puf"] else base
     by_labels = _labels(only["eif"], only["puf"])
     if by_labels and len(by_labels) == len(only["eif"]):
         return _shown(
@@ -158,7 +163,11 @@ def _from_links(
     if not result:
         return _undecided(pair, base, only, side, "and linked records do not show which codes correspond")
     lowest, n = min(shares), int(table.sum())
-    reason = f"in {number(n, 'link')}, at least {percent(lowest)} of those with a code have its counterpart"
+    reason = (
+        f"every one of {number(n, 'link')} has the two codes together"
+        if lowest == 1
+        else f"in {number(n, 'link')}, at least {percent(lowest)} of those with a code have its counterpart"
+    )
     left = sorted(only[side] - set(result) - set(base.missing.get(side, [])))
     if left and side == "eif" and len(left) > len(only[side]) / 2:
         return _undecided(pair, base, only, side, f"{reason}, but {len(left)} codes remain")
@@ -200,6 +209,12 @@ def _one_to_one(
 
 def _undecided(pair: Pair, base: Recode, only: dict[str, set[str]], side: str, why: str) -> Recode:
     """Return a table to be decided, with the codes of both files that a draft may show, by their frequency."""
+    column = pair.puf if side == "puf" else pair.eif
+    normal = normaliser(Coding("categorical", integer_coded=base.integer_coded))
+    single = sum(rows for code, rows in column.values.items() if normal(code) in only[side])
+    if single <= _MAX_SINGLE * column.valid:
+        note = f"the {side.upper()} alone has {number(len(only[side]), 'code')}, in {number(single, 'record')}"
+        return base._replace(note=note)
     parts = []
     for own, column in (("puf", pair.puf), ("eif", pair.eif)):
         shown = types.shown(column)
