@@ -21,7 +21,7 @@ _CONCEPTS = """\
 age ages ageyears agep alter leeftijd edad agegroup ageyrs yearsold
 sex gender geschlecht geslacht sexe sexo
 region reg state province prov area county district land bundesland canton department dept municipality gemeinde
-  city town country zone location loc regio
+  city town country zone location loc regio ort stadt wohnort
 marital marst mar marstat maritalstatus civil civilstatus civstat famstand familienstand relationship
 education edu educ educ1 school schooling schl schulabschluss bildung qualification degree edulevel grade
 occupation occ job profession beruf isco occup work

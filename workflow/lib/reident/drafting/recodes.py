@@ -213,7 +213,9 @@ def _undecided(pair: Pair, base: Recode, only: dict[str, set[str]], side: str, w
     normal = normaliser(Coding("categorical", integer_coded=base.integer_coded))
     single = sum(rows for code, rows in column.values.items() if normal(code) in only[side])
     if single <= _MAX_SINGLE * column.valid:
-        note = f"the {side.upper()} alone has {number(len(only[side]), 'code')}, in {number(single, 'record')}"
+        note = (
+            f"the {side.upper()} alone has {number(len(only[side]), 'code')}, in {number(single, 'record')}"
+        )
         return base._replace(note=note)
     parts = []
     for own, column in (("puf", pair.puf), ("eif", pair.eif)):

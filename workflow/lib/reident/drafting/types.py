@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from reident.drafting import names
-from reident.drafting.profile import Column
+from reident.drafting.profile import MAX_LEVELS, Column
 
 TODO = "TODO"
 
@@ -16,11 +16,10 @@ MAX_CODES = 50
 MIN_RECORDS = 3
 """A code that fewer records have is not written into a draft: it could single out a person."""
 
-_FEW, _MANY = 12, 30
-"""Whole numbers with at most this many levels are codes, with at least this many are amounts, unless names differ."""
+_FEW = 12
+"""Whole numbers with at most this many levels are codes, unless the name is that of an amount."""
 
 _MAX_CODE_LENGTH = 40
-_SCATTERED = 0.5
 
 
 class Kind(NamedTuple):
@@ -56,11 +55,9 @@ def kind(columns: Sequence[Column]) -> Kind:
 
 
 def _of_numbers(columns: Sequence[Column]) -> Kind:
-    levels = [MAX_LEVELS_SHOWN if column.levels is None else len(column.values) for column in columns]
+    levels = [MAX_LEVELS if column.levels is None else len(column.values) for column in columns]
     most = max(levels)
-    shown = " and ".join(
-        f"more than {MAX_LEVELS_SHOWN:,}" if n >= MAX_LEVELS_SHOWN else f"{n:,}" for n in levels
-    )
+    shown = " and ".join(f"more than {MAX_LEVELS:,}" if n >= MAX_LEVELS else f"{n:,}" for n in levels)
     seldom = any(n > column.valid / 2 and n >= 5 for n, column in zip(levels, columns, strict=True))
     amount = any(names.names_amount(column.name) for column in columns)
     code = any(names.names_code(column.name) for column in columns)
@@ -75,29 +72,15 @@ def _of_numbers(columns: Sequence[Column]) -> Kind:
         )
     if amount:
         return Kind("numeric", f"numbers, {shown} levels, and the name is that of an amount")
-    if most < _MANY and not seldom:
-        return Kind(
-            TODO, f"whole numbers, {shown} levels: write `numeric` for amounts, `categorical` for codes"
-        )
-    if any(_like_codes(column, n) for column, n in zip(columns, levels, strict=True)):
-        return Kind(
-            TODO,
-            f"whole numbers of {columns[0].width[1]} digits, {shown} levels with gaps: write `numeric` for amounts, "
-            "`categorical` for codes of a classification",
-        )
-    return Kind("numeric", f"numbers, {shown} levels")
+    if seldom or any(_wide(column) for column in columns):
+        return Kind("numeric", f"numbers of a wide range, {shown} levels")
+    return Kind(TODO, f"whole numbers, {shown} levels: write `numeric` for amounts, `categorical` for codes")
 
 
-MAX_LEVELS_SHOWN = 10_000
-
-
-def _like_codes(column: Column, levels: int) -> bool:
-    """Whether whole numbers have equally many digits, at least three, repeat often, and leave gaps."""
+def _wide(column: Column) -> bool:
+    """Whether whole numbers have no common number of digits and differ by a thousand or more, as codes seldom do."""
     low, high = column.width
-    if low != high or low < 3 or not column.whole or column.valid < 10 * levels:
-        return False
-    numbers = column.sample
-    return len(numbers) > 1 and levels < _SCATTERED * (numbers[-1] - numbers[0] + 1)
+    return low < high and len(column.sample) > 1 and float(column.sample[-1] - column.sample[0]) >= 1000
 
 
 def is_text(column: Column) -> bool:
