@@ -23,7 +23,7 @@ def saved(path: Path, rows: Iterable[Iterable[object]], encoding: str = "utf-8",
 
 def housing(folder: Path, n: int = 240, seed: int = 3) -> tuple[list[Path], dict[str, Any]]:
     """A housing survey: other names, M and F for 1 and 2, empty cells for -9, and an area that never changes."""
-    draw = Random(seed)
+    draw = Random(seed)  # noqa: S311 - made-up people
     puf, eif, links = [], [], []
     for person in range(n):
         region = draw.choice("NESW")
@@ -74,7 +74,7 @@ def housing(folder: Path, n: int = 240, seed: int = 3) -> tuple[list[Path], dict
 
 def haushalte(folder: Path, n: int = 300, seed: int = 5) -> tuple[list[Path], dict[str, Any]]:
     """Two dialects, keys of two columns, decimal commas, umlauts in cp1252, padded codes, a top code, a word for none."""
-    draw = Random(seed)
+    draw = Random(seed)  # noqa: S311 - made-up people
     puf, eif, links = [], [], []
     for person in range(n):
         house, member = f"{person // 3:04d}", str(person % 3 + 1)

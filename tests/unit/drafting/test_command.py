@@ -76,7 +76,7 @@ def test_a_file_that_is_not_there_a_folder_and_a_spreadsheet(files, tmp_path, ca
 
 def test_files_without_a_common_column(files, tmp_path, capsys):
     other = drafting.saved(
-        tmp_path / "other.csv", [["uid", "colour"], *([at, "red blue".split()[at % 2]] for at in range(9))]
+        tmp_path / "other.csv", [["uid", "colour"], *([at, ["red", "blue"][at % 2]] for at in range(9))]
     )
     assert "no column of one file corresponds" in error(capsys, files[0], other, "--out", tmp_path / "x.yaml")
 

@@ -11,9 +11,10 @@ from reident import reading
 from reident.drafting.command import main
 from reident.pipeline import parts
 from reident.study.model import Study, load
-from workflow import small
 from workflow.commands import PRELOADED, made, snakemake
 from workflow.library_run import run
+
+from workflow import small
 
 LIMIT = (r"# decision: ", "decision: ")
 KIND = (r"type: TODO( +# whole numbers, 9\d)", r"type: categorical\1")

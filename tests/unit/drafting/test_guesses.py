@@ -98,7 +98,7 @@ def test_codes_that_a_draft_may_show(tmp_path):
 
 
 def test_keys_alone_and_together(tmp_path):
-    draw = Random(1)
+    draw = Random(1)  # noqa: S311 - made-up people
     house, person = [f"{at // 3:03d}" for at in range(90)], [str(at % 3) for at in range(90)]
     own = file(tmp_path / "f.csv", {"house_id": house, "person_no": person, "income": [at * 7 for at in range(90)],
                                     "a": [draw.randint(0, 9) for _ in house]})  # fmt: skip
@@ -124,7 +124,7 @@ def test_a_key_that_repeats(tmp_path):
 
 def attack(tmp_path, n=60, **other):
     """Two files of the same numbers as keys, and links whose columns have other names."""
-    draw = Random(4)
+    draw = Random(4)  # noqa: S311 - made-up people
     puf = {
         "id": list(range(n)),
         "sex": [draw.choice("12") for _ in range(n)],
@@ -182,7 +182,7 @@ def linked(ours: list, theirs: list) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_counterparts_are_one_to_one_and_by_their_values(tmp_path):
-    draw = Random(2)
+    draw = Random(2)  # noqa: S311 - made-up people
     income = [round(draw.lognormvariate(10, 1)) for _ in range(200)]
     job = [draw.choice(["cook", "smith", "tailor"]) for _ in range(200)]
     one = file(tmp_path / "one.csv", {"pid": [f"p{at}" for at in range(200)], "earned": income, "trade": job})
@@ -205,7 +205,7 @@ def test_counterparts_are_one_to_one_and_by_their_values(tmp_path):
 
 
 def test_a_name_that_the_links_contradict_is_not_sure(tmp_path):
-    draw = Random(3)
+    draw = Random(3)  # noqa: S311 - made-up people
     one = [draw.choice("abcd") for _ in range(300)]
     other = [draw.choice("abcd") for _ in range(300)]
     first = file(tmp_path / "one.csv", {"pid": [f"p{at}" for at in range(300)], "area": one})

@@ -16,6 +16,7 @@ from reident.drafting import scan
 from reident.drafting.hashing import has_repeats, hashes
 from reident.drafting.profile import profile
 from reident.drafting.source import describe
+from reident.errors import InputError
 from reident.sections.files import SourceFile
 
 HEADER = ["pid", "name", "wage"]
@@ -39,6 +40,14 @@ def test_a_dialect_is_recognised_and_read_as_reading_reads_it(delimiter, quote, 
     assert pa.Table.from_batches(scan.batches(source)).to_pylist() == [
         dict(zip(HEADER, row, strict=True)) for row in ROWS
     ]
+
+
+def test_fields_between_apostrophes(tmp_path):
+    path = tmp_path / "file.csv"
+    path.write_text("'pid','town'\n'1','s-Hage'\n'2','Bonn'\n", encoding="utf-8")
+    assert described(path).columns == ("pid", "town")
+    path.write_text("pid,town\n1,'s-Hage\n2,Bonn\n", encoding="utf-8")
+    assert described(path).described.quote == '"'
 
 
 def test_marks_that_are_part_of_the_fields_are_no_quotes(tmp_path):
@@ -65,14 +74,8 @@ def test_a_row_that_is_irregular_late_in_the_file_is_named(tmp_path, monkeypatch
     path = tmp_path / "file.csv"
     path.write_text("a,b\n" + "1,2\n" * 5000 + "1,2,3\n", encoding="utf-8")
     monkeypatch.setattr(scan, "_BLOCK", 1000)
-    with pytest.raises(profiling_error(), match="row 5002: the row must have as many fields"):
+    with pytest.raises(InputError, match="row 5002: the row must have as many fields"):
         profile(described(path))
-
-
-def profiling_error():
-    from reident.errors import InputError
-
-    return InputError
 
 
 def columns_of(path: Path, rows: list[list[str]]):

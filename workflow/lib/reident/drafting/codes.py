@@ -73,7 +73,7 @@ def certain(counts: Mapping[str, int]) -> dict[str, int]:
     counts : mapping
         Records by trimmed text.
     """
-    own: dict[str | float, int] = {**counts}
+    own: dict[str | float, int] = {code: rows for code, rows in counts.items()}  # noqa: C416 - of another type
     looks = {str(code): rows for code, rows in look_missing(own).items()}
     words = {code for code in counts if code.casefold() in _UNKNOWN or code.casefold() in _SPECIAL}
     others = {code for code in counts if code not in looks}

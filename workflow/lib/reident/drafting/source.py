@@ -227,12 +227,23 @@ def _dialect(path: Path, encoding: str) -> tuple[str, str, list[list[str]]]:
     """Return the delimiter and the quote with which the first rows have most fields, equally many, and these rows."""
     with opened(path, SourceFile(path="x.csv", encoding=encoding)) as text:
         first = list(islice(text, _RECORDS))
+    quotes = [quote for quote in _QUOTES if quote != "'" or any(quote in line for line in first)]
     for group in _DELIMITERS:
-        tried = [(one, quote, _parsed(first, one, quote)) for one in group for quote in _QUOTES]
+        tried = [(one, quote, _parsed(first, one, quote)) for one in group for quote in quotes]
         regular = [(one, quote, records) for one, quote, records in tried if records and len(records[0]) > 1]
         if regular:
-            return max(regular, key=lambda one: len(one[2][0]))
+            best = max(regular, key=lambda one: len(one[2][0]))
+            apostrophes = [one for one in regular if one[0] == best[0] and one[1] == "'"]
+            return apostrophes[0] if apostrophes and _in_apostrophes(best[2]) else best
     return _irregular(path, first)
+
+
+def _in_apostrophes(records: list[list[str]]) -> bool:
+    """Whether every field of a column, its name too, is between apostrophes."""
+    return any(
+        all(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in column)
+        for column in zip(*records, strict=True)
+    )
 
 
 def _parsed(lines: list[str], delimiter: str, quote: str) -> list[list[str]] | None:
