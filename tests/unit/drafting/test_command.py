@@ -237,7 +237,7 @@ def test_a_draft_has_no_value_but_codes_of_several_records(tmp_path_factory, sec
     text = (folder / "study.yaml").read_text(encoding="utf-8")
     named = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - makes text alone
     codes = re.sub("|".join(map(re.escape, sorted(names, key=len, reverse=True))), "", text)
-    assert [secret for secret in (*secrets, rare) if secret in codes and secret not in "abc"] == []
+    assert [one for one in (*secrets, rare) if one in codes and one not in "abc"] == []
     assert not re.search(r"77[_,]?\d\d\d", codes)
     sex = next(one for one in named["linking_variables"] if one["name"] == "sex")
     assert sex["recode"] == {"eif": {"M": "1", "F": "2"}}
