@@ -73,7 +73,7 @@ def housing(folder: Path, n: int = 240, seed: int = 3) -> tuple[list[Path], dict
 
 
 def haushalte(folder: Path, n: int = 300, seed: int = 5) -> tuple[list[Path], dict[str, Any]]:
-    """Two dialects, keys of two columns, decimal commas, umlauts in cp1252, padded codes, a top code, k.A. for missing."""
+    """Two dialects, keys of two columns, decimal commas, umlauts in cp1252, padded codes, a top code."""
     draw = Random(seed)  # noqa: S311 - made-up people
     puf, eif, links = [], [], []
     for person in range(n):

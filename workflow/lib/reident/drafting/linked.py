@@ -62,7 +62,10 @@ def make(paths: list[Path], out: Path) -> Draft:
     InputError
     """
     sources = [describe(path, draft.relative(path, out)) for path in paths]
-    files = [profile(source) for source in sources]
+    # The smallest file first: what is wrong in it is said before a large one is read.
+    order = sorted(range(len(paths)), key=lambda at: paths[at].stat().st_size)
+    profiles = {at: profile(sources[at]) for at in order}
+    files = [profiles[at] for at in range(len(paths))]
     puf, eif = files[:2]
     found = links.find(puf, eif, files[2]) if len(files) > 2 else None
     keys = (found.puf, found.eif) if found else (links.alone(puf), links.alone(eif))
