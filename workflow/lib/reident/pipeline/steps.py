@@ -332,7 +332,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "compare_protection",
-        "Comparing with the file before protection",
+        "Comparing before and after protection",
         ("linkage.protection",),
         _of_study(lambda study: tuple(variable.name for variable in study.strata)),
         lambda study: bool(before_protection(study)),

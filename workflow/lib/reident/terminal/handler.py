@@ -38,8 +38,8 @@ HEARTBEAT = 30.0
 MAX_ROWS = 8
 """Running steps on the screen; a large machine runs more."""
 
-WIDE = 72
-"""Columns of a terminal from which there is room for bars."""
+MIN_BAR, MAX_BAR = 8, 24
+"""Columns of a bar; a terminal without room for the shortest has none."""
 
 _LOG_END = 4096
 """Bytes of a log that are read for its last lines."""
@@ -239,17 +239,21 @@ class Handler(logging.Handler):
     def _draw(self) -> Group:
         """Return the steps that run, and how many are done."""
         rows = self.screen.rows(time.monotonic())
-        table = Table.grid(padding=(0, 2), expand=False)
-        table.add_column(no_wrap=True, overflow="ellipsis")
-        wide = self._console.width >= WIDE
-        if wide:
-            table.add_column(width=20)
-        table.add_column(no_wrap=True)
         shown = rows[: max(min(MAX_ROWS, self._console.height - 4), 1)]
-        for row in shown:
+        states = [_state(row) for row in shown]
+        longest = (
+            max((len(text) for text in texts), default=0) for texts in ([row.text for row in shown], states)
+        )
+        bar = min(MAX_BAR, self._console.width - sum(longest) - 6)
+        table = Table.grid(padding=(0, 2), expand=bar < MIN_BAR)
+        table.add_column(no_wrap=True, overflow="ellipsis", ratio=1 if bar < MIN_BAR else None)
+        table.add_column(no_wrap=True)
+        if bar >= MIN_BAR:
+            table.add_column(width=bar)
+        for row, state in zip(shown, states, strict=True):
             share = row.shown.share
-            bar = [] if not wide else [Text() if share is None else ProgressBar(1.0, share, width=20)]
-            table.add_row(Text(row.text), *bar, Text(_state(row)))
+            drawn = Text() if share is None else ProgressBar(1.0, share, width=max(bar, 1))
+            table.add_row(Text(row.text), Text(state), *([drawn] if bar >= MIN_BAR else []))
         more = f"{len(rows) - len(shown):,} more are running. " if len(rows) > len(shown) else ""
         return Group(table, Text(f"{more}{self.screen.count}", style="dim"))
 
