@@ -370,7 +370,7 @@ STUDY_FILES = [
         "invalid YAML",
         "strata: [region]",
         "strata: [region",
-        ("line", "not valid YAML", "Check the indentation and the quotation marks"),
+        ("line 6: ", "not valid YAML", "`[` is not closed by `]`", "Add `]`, or a comma."),
     ),
     (
         "an unknown type",

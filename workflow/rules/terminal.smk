@@ -7,7 +7,7 @@ Makes  SCREEN, the handler of log records, or None where the run keeps Snakemake
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(workflow.current_basedir) / ".." / "lib"))
+sys.path.insert(0, str(Path(workflow.current_basedir).resolve().parent / "lib"))
 
 from reident import terminal
 

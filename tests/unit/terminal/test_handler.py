@@ -142,6 +142,21 @@ def test_a_step_that_was_killed_gives_no_sentence_of_its_own(run, tmp_path):
     assert str(log) in shown
 
 
+def test_a_step_that_is_tried_again_is_no_failure_of_the_run(run, tmp_path):
+    log = tmp_path / "prepare.log"
+    log.write_text("")
+    shown = run(
+        started(7, "prepare", [str(log)]),
+        *failed(7, "prepare", log),
+        info("Trying to restart job 7."),
+        started(7, "prepare", [str(log)]),
+        ended(7),
+    )
+    _, again, line, last = shown.splitlines()
+    assert (again, line) == ("Reading the files: tried again.", "Reading the files (1 s)")
+    assert last.startswith("Done in ")
+
+
 def test_ctrl_c_leaves_one_sentence(run, tmp_path):
     shown = run(
         started(1, "prepare"),

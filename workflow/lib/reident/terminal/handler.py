@@ -80,6 +80,7 @@ class Handler(logging.Handler):
         self._planned: list[preview.Planned] = []
         self._stats: dict[str, int] = {}
         self._endings: dict[int, str] = {}
+        self._failed: dict[int, str] = {}
         self._checkpoints: set[int] = set()
         self._executes = False
         self._began = time.monotonic()
@@ -119,7 +120,8 @@ class Handler(logging.Handler):
             self._show(words.STOPPING)
             self.screen.stopped = True
         elif match := re.match(r"Trying to restart job (\d+)", text):
-            self._show(f"Job {match[1]} is tried again.")
+            self._show(f"{self._failed.get(int(match[1]), 'A step')}: tried again.")
+            self.screen.retry()
         elif record.levelno >= logging.ERROR:
             if not (self.screen.failed and text.startswith(_EXITING)):
                 self._fail(words.problem(text))
@@ -179,8 +181,10 @@ class Handler(logging.Handler):
             self._stop()
             return
         sentence = None  # a command has said why it failed
+        text = self._failed[record.jobid] = (
+            self.screen.text(job) if job else words.label(record.rule_name, {})
+        )
         if job is None or job.is_step:
-            text = self.screen.text(job) if job else words.label(record.rule_name, {})
             path, *others = record.log or [""]
             sentence = words.failure(text, _log_end(path), path, others, ending)
         for line in self.screen.report(sentence):

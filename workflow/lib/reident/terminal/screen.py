@@ -75,7 +75,7 @@ class Screen:
     several: bool = False
     n_ended: int = 0
     errors: list[str] = field(default_factory=list)
-    failed: bool = False
+    n_failed: int = 0
     stopped: bool = False
     _jobs: dict[int, Job] = field(default_factory=dict)
     _shards: dict[tuple[str, str], _Shards] = field(default_factory=dict)
@@ -127,11 +127,20 @@ class Screen:
 
     def report(self, sentence: str | None) -> list[str]:
         """Take the end of a job that failed; return its sentence, unless it was shown before."""
-        self.failed = True
+        self.n_failed += 1
         if sentence is None or self.stopped or sentence in self.errors:
             return []
         self.errors.append(sentence)
         return [sentence]
+
+    def retry(self) -> None:
+        """Take a job that failed and gets another attempt."""
+        self.n_failed -= 1
+
+    @property
+    def failed(self) -> bool:
+        """Whether a job failed for good, as far as is known."""
+        return self.n_failed > 0
 
     def text(self, job: Job) -> str:
         """Return what a job does, with its study or variant where that is needed."""
