@@ -256,7 +256,11 @@ class Handler(logging.Handler):
             table.add_column(width=bar)
         for row, state in zip(shown, states, strict=True):
             share = row.shown.share
-            drawn = Text() if share is None else ProgressBar(1.0, share, width=max(bar, 1))
+            drawn = (
+                Text()
+                if share is None
+                else ProgressBar(1.0, share, width=max(bar, 1), complete_style="cyan", finished_style="cyan")
+            )
             table.add_row(Text(row.text), Text(state), *([drawn] if bar >= MIN_BAR else []))
         more = f"{len(rows) - len(shown):,} more are running. " if len(rows) > len(shown) else ""
         return Group(table, Text(f"{more}{self.screen.count}", style="dim"))
