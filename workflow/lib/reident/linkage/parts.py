@@ -111,7 +111,7 @@ class Rating:
     ----------
     metrics : the metrics in their order
     tolerances : by metric, the number of linking variables that may differ completely in a suspected pair, if no
-        linking value is missing in either file, and if one is
+        linking value is missing in either file, and if one is; none for a metric that weighs, whose weights decide it
     variables : the names of the linking variables
     max_pairs : the rank limit
     rates : the intervals

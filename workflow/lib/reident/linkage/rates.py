@@ -84,6 +84,7 @@ def rate(
     pairs: Mapping[str, Source],
     limits: Mapping[str, pd.DataFrame],
     cluster: np.ndarray | None = None,
+    model: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Compute the rates of every metric, for the whole study (``ALL``) and each stratum.
 
@@ -104,6 +105,8 @@ def rate(
         By metric, the counts at every rank limit.
     cluster : int64 (n_puf,), optional
         The number of the cluster of each PUF record, where the study names cluster columns.
+    model : pandas.DataFrame, optional
+        The model of the metric that weighs, where the study has it: its tolerance follows from the weights.
 
     Returns
     -------
@@ -117,7 +120,7 @@ def rate(
     compared = manifest["n_puf"].where(manifest["n_eif"] > 0, 0).astype(int)
     rates = []
     for metric, source in pairs.items():
-        tolerance = _tolerance(part, metric, prepared)
+        tolerance = _tolerance(part, metric, prepared, model)
         records = _by_record(source, truth, manifest)
         if cluster is not None:
             records["cluster"] = cluster[records.index]
@@ -219,8 +222,14 @@ def _claims(records: pd.DataFrame) -> dict[str, float | int | None]:
     }
 
 
-def _tolerance(part: Rating, metric: str, prepared: Mapping[str, Source]) -> int:
+def _tolerance(
+    part: Rating, metric: str, prepared: Mapping[str, Source], model: pd.DataFrame | None
+) -> int:
     """Return how many linking variables may differ completely in a suspected pair of these files."""
+    if metric not in part.tolerances:
+        if model is None:
+            raise ValueError("the tolerance of this metric follows from its weights")
+        return int(model["tolerance"].iloc[0])
     complete, incomplete = part.tolerances[metric]
     if complete == incomplete:
         return complete

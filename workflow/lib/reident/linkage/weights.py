@@ -39,26 +39,23 @@ PRESENT = len(LEVELS) - 1
 """The levels of values that are present come first."""
 
 
-class Counts(NamedTuple):
-    """Pairs, or expected pairs, by level.
+class Found(NamedTuple):
+    """The links by level and the prior, as they are known or as EM expects them, after how many rounds.
 
     Attributes
     ----------
-    levels : float64 or int64 (v, 4)
+    links : float64 or int64 (v, 4)
         By variable and level of :data:`LEVELS`.
-    pairs : float or int
+    prior : float
+        The share of links among all pairs.
+    rounds : int
+    converged : bool
     """
 
-    levels: np.ndarray
-    pairs: float
-
-
-class Found(NamedTuple):
-    """What EM gives: the expected links by level, the number of rounds, and whether it converged."""
-
-    links: Counts
-    rounds: int
-    converged: bool
+    links: np.ndarray
+    prior: float
+    rounds: int = 0
+    converged: bool = True
 
 
 def estimate(
@@ -99,25 +96,26 @@ def estimate(
         any(table[variable.name].null_count > 0 for table in files.values()) for variable in part.variables
     ]
     occupied = np.flatnonzero((manifest["pairs"] > 0).to_numpy())
-    pairs = Counts(np.zeros((len(near), len(LEVELS)), np.int64), int(manifest["pairs"].astype(object).sum()))
+    n_pairs, pairs = int(manifest["pairs"].sum()), np.zeros((len(near), len(LEVELS)), np.int64)
     tables, done = [], 0
     for stratum in occupied.tolist():
         records = fellegi_sunter.compared(comparison.pairing(stratum), part.partial)
-        pairs.levels[:] += _level_counts(records)
+        pairs += _level_counts(records)
         if not part.informed:
-            share = int(manifest["pairs"].iloc[stratum]) / pairs.pairs
+            share = int(manifest["pairs"].iloc[stratum]) / n_pairs
             report = None if progress is None else _share(progress, done, share)
             tables.append(_patterns(records, incomplete, threads, report))
             done += share
     if part.informed:
         if iuf is None:
             raise ValueError("an informed intruder needs the links")
-        found = Found(_link_counts(part, comparison, strata, iuf), 0, True)
+        links, n_links = _link_counts(part, comparison, strata, iuf)
+        found = Found(links, (n_links + 0.5) / (n_pairs + 1))
     else:
         sizes = manifest[["n_puf", "n_eif"]].astype(int).min(axis=1)
-        most = int(sizes.iloc[occupied].sum()) / pairs.pairs
+        most = int(sizes.iloc[occupied].sum()) / n_pairs
         found = maximise(sum(tables[1:], tables[0]), near, incomplete, most)
-    return _estimates(part, pairs, found, incomplete)
+    return _estimates(part, n_pairs, pairs, found, incomplete)
 
 
 def _share(progress: Callable[[float], None], done: float, share: float) -> Callable[[float], None]:
@@ -161,8 +159,8 @@ def _level_counts(records: Compared) -> np.ndarray:
 
 def _link_counts(
     part: Weighing, comparison: Comparison, strata: Mapping[str, pa.Table], iuf: pa.Table
-) -> Counts:
-    """Count the true links that are compared, by variable and level."""
+) -> tuple[np.ndarray, int]:
+    """Count the true links that are compared, by variable and level, int64 (v, 4), and in all."""
     inside = links_inside(iuf, lines(strata["puf"]), lines(strata["eif"]))
     puf, eif = (iuf[side].to_numpy()[inside] for side in ("puf", "eif"))
     records = fellegi_sunter.compared(comparison.whole(), part.partial)
@@ -174,7 +172,7 @@ def _link_counts(
         [agree.sum(axis=0), partial.sum(axis=0), (~(missing | agree | partial)).sum(axis=0), missing.sum(axis=0)],
         axis=1,
     )
-    return Counts(levels.astype(np.int64), int(inside.sum()))
+    return levels.astype(np.int64), int(inside.sum())
 
 
 def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool], most: float) -> Found:
@@ -192,7 +190,7 @@ def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool
     Returns
     -------
     Found
-        The expected links by variable and level.
+        The expected links and the prior.
 
     Notes
     -----
@@ -212,7 +210,7 @@ def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool
         changes = [float(np.abs(now - then).max(initial=0)) for now, then in zip((m, u), before[:2], strict=True)]
         converged = max(changes) <= TOLERANCE and abs(prior - before[2]) <= TOLERANCE * prior
     links = pairs * _probability(level, m, u, prior)
-    return Found(Counts(_sums(level, links), float(links.sum())), rounds, converged)
+    return Found(_sums(level, links), prior, rounds, converged)
 
 
 def _occurring(
@@ -256,38 +254,38 @@ def _shares(level: np.ndarray, amounts: np.ndarray, otherwise: np.ndarray | None
 
 def _probability(level: np.ndarray, m: np.ndarray, u: np.ndarray, prior: float) -> np.ndarray:
     """Return the probability of each pattern's pairs of being links."""
-    with np.errstate(divide="ignore"):  # log 0 of a level that no link, or every pair with it, has
-        links, others = np.log(m), np.log(u)
-        evidence = np.log(prior) - np.log1p(-prior)
-    total = np.full(level.shape[1], evidence)
+    with np.errstate(divide="ignore", invalid="ignore"):  # levels that no link has, or that a variable has not
+        evidence = np.log(m) - np.log(u)
+        total = np.full(level.shape[1], np.log(prior) - np.log1p(-prior))
     for at, own in enumerate(level):
-        total += (links[at] - others[at])[own]
+        total += evidence[at][own]
     with np.errstate(over="ignore"):
         return 1 / (1 + np.exp(-total))
 
 
-def _estimates(part: Weighing, pairs: Counts, found: Found, incomplete: list[bool]) -> Estimates:
+def _estimates(
+    part: Weighing, n_pairs: int, pairs: np.ndarray, found: Found, incomplete: list[bool]
+) -> Estimates:
     """Turn counts of links and of other pairs into probabilities and weights.
 
     Half a pair is added to the count of every level, so that no probability is 0 or 1 (METHODS §4.6).
     """
-    links = found.links
     rows = []
     for at, variable in enumerate(part.variables):
         near = variable.name in part.partial
         used = [0, 1, 2] if near else [0, 2]
-        m = _smoothed(links.levels[at, used])
-        u = _smoothed(pairs.levels[at, used] - links.levels[at, used])
+        m = _smoothed(found.links[at, used])
+        u = _smoothed(pairs[at, used] - found.links[at, used])
         for place, own_m, own_u in zip(used, m, u, strict=True):
             weight = fellegi_sunter.scaled(math.log2(own_m) - math.log2(own_u)) / SCALE
-            rows.append((variable.name, LEVELS[place], int(pairs.levels[at, place]), own_m, own_u, weight))
+            rows.append((variable.name, LEVELS[place], int(pairs[at, place]), own_m, own_u, weight))
         if incomplete[at]:
-            rows.append((variable.name, LEVELS[PRESENT], int(pairs.levels[at, PRESENT]), None, None, 0.0))
+            rows.append((variable.name, LEVELS[PRESENT], int(pairs[at, PRESENT]), None, None, 0.0))
     levels = pd.DataFrame(rows, columns=["variable", "level", "n_pairs", "m", "u", "weight"])
-    prior = _rounded((float(links.pairs) + 0.5) / (pairs.pairs + 1))
+    prior = _rounded(max(found.prior, 0.5 / (n_pairs + 1)))
     least = fellegi_sunter.least_weight(part.probability, part.weight, prior)
     line = {
-        "n_pairs": pairs.pairs,
+        "n_pairs": n_pairs,
         "prior": prior,
         "rounds": found.rounds,
         "converged": "yes" if found.converged else "no",
