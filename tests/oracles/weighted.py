@@ -1,4 +1,4 @@
-"""Pairs by the sum of weights by their definition (METHODS §4.6, §5): every pair, one after another, in plain Python."""
+"""Pairs by the sum of weights by their definition (METHODS §4.6, §5): every pair, in plain Python."""
 
 from oracles.pairs import ranks_within
 from oracles.patterns import pattern

@@ -29,7 +29,12 @@ def small_studies(draw):
     weight = st.integers(-3, 4)
     weights = np.array(draw(st.lists(st.lists(weight, min_size=4, max_size=4), min_size=v, max_size=v)))
     near = draw(st.lists(st.booleans(), min_size=v, max_size=v))
-    return puf, eif, weights, {"near": near, "least": draw(st.integers(-8, 12)), "keep": draw(st.integers(1, 8))}
+    return (
+        puf,
+        eif,
+        weights,
+        {"near": near, "least": draw(st.integers(-8, 12)), "keep": draw(st.integers(1, 8))},
+    )
 
 
 @given(case=small_studies(), method=st.sampled_from(METHODS))
@@ -56,11 +61,16 @@ def study(generator, sizes):
     near = (generator.random(v) < generator.choice([0, 0.5])).tolist()
     highest = int(weights.max(axis=1).sum())
     least = highest - int(generator.integers(0, 5 * min(v, 4) + 1))
-    return both[:n_puf], both[n_puf:], weights * 10**12, {
-        "near": near,
-        "least": least * 10**12,
-        "keep": int(generator.choice([1, 5, 20])),
-    }
+    return (
+        both[:n_puf],
+        both[n_puf:],
+        weights * 10**12,
+        {
+            "near": near,
+            "least": least * 10**12,
+            "keep": int(generator.choice([1, 5, 20])),
+        },
+    )
 
 
 @examples(60)

@@ -27,7 +27,9 @@ def best_total(pairs):
 
 
 PAIRS = st.dictionaries(
-    st.tuples(st.integers(0, 4), st.integers(0, 4)), st.integers(-2, 6).map(lambda x: x * 10**12 + x % 2), max_size=10
+    st.tuples(st.integers(0, 4), st.integers(0, 4)),
+    st.integers(-2, 6).map(lambda x: x * 10**12 + x % 2),
+    max_size=10,
 )
 
 
@@ -50,7 +52,9 @@ def test_weights_beyond_exact_sums_are_refused():
 
 def scores(*rows):
     columns = {"puf": pa.int32(), "eif": pa.int32(), "score": pa.float64()}
-    return pa.table({name: pa.array([row[at] for row in rows], kind) for at, (name, kind) in enumerate(columns.items())})
+    return pa.table(
+        {name: pa.array([row[at] for row in rows], kind) for at, (name, kind) in enumerate(columns.items())}
+    )
 
 
 def test_only_pairs_within_the_rank_limit_are_assigned_and_records_without_any_are_crowded():

@@ -26,10 +26,11 @@ def brute_force(puf, eif, near, most, rounds):
     """EM over all pairs, one after another; {level: expected links} by variable, and the prior."""
     pairs = [oracle.pattern(p, e, near) for p in puf.tolist() for e in eif.tolist()]
     used = [["agree", *(["partial"] if partly else []), "differ"] for partly in near]
-    m = [
-        {"agree": 0.9} | {level: 0.1 / (len(levels) - 1) for level in levels[1:]} for levels in used
+    m = [{"agree": 0.9} | {level: 0.1 / (len(levels) - 1) for level in levels[1:]} for levels in used]
+    counted = [
+        {level: sum(found[j] == level for found in pairs) for level in levels}
+        for j, levels in enumerate(used)
     ]
-    counted = [{level: sum(found[j] == level for found in pairs) for level in levels} for j, levels in enumerate(used)]
     u = [
         {level: n / max(sum(one.values()), 1) if sum(one.values()) else 1 / 3 for level, n in one.items()}
         for one in counted
@@ -39,7 +40,10 @@ def brute_force(puf, eif, near, most, rounds):
         m, u, prior = oracle.maximisation(pairs, oracle.expectation(pairs, m, u, prior), most, m, u)
     links = oracle.expectation(pairs, m, u, prior)
     sums = [
-        {level: math.fsum(g for g, found in zip(links, pairs, strict=True) if found[j] == level) for level in levels}
+        {
+            level: math.fsum(g for g, found in zip(links, pairs, strict=True) if found[j] == level)
+            for level in levels
+        }
         for j, levels in enumerate(used)
     ]
     return sums, prior
@@ -80,9 +84,14 @@ def files(puf, eif):
 
 
 def one_stratum(tables):
-    strata = {side: pa.table({"stratum": pa.array([0] * table.num_rows, pa.int32())}) for side, table in tables.items()}
+    strata = {
+        side: pa.table({"stratum": pa.array([0] * table.num_rows, pa.int32())})
+        for side, table in tables.items()
+    }
     sizes = [tables[side].num_rows for side in ("puf", "eif")]
-    manifest = pd.DataFrame({"stratum": ["s0001"], "n_puf": sizes[:1], "n_eif": sizes[1:], "pairs": sizes[0] * sizes[1]})
+    manifest = pd.DataFrame(
+        {"stratum": ["s0001"], "n_puf": sizes[:1], "n_eif": sizes[1:], "pairs": sizes[0] * sizes[1]}
+    )
     return strata, manifest
 
 
@@ -92,7 +101,9 @@ def part(v, *, partial=(), informed=False, probability=0.5, weight=None):
 
 
 def links(*pairs):
-    return pa.table({side: pa.array([pair[at] for pair in pairs], pa.int32()) for at, side in enumerate(("puf", "eif"))})
+    return pa.table(
+        {side: pa.array([pair[at] for pair in pairs], pa.int32()) for at, side in enumerate(("puf", "eif"))}
+    )
 
 
 PUF, EIF = [[1, 1], [2, None], [3, 5]], [[1, 2], [2, 1], [1, 5], [4, None]]
@@ -162,7 +173,9 @@ def test_strata_are_added_up_and_empty_ones_add_nothing():
 def test_too_many_patterns_are_an_error_with_a_remedy():
     tables = files([[1] * 23], [[1] * 23])
     strata, manifest = one_stratum(tables)
-    with pytest.raises(InputError, match=r"at most 4,194,304 .* Use fewer linking variables, or `m: informed`"):
+    with pytest.raises(
+        InputError, match=r"at most 4,194,304 .* Use fewer linking variables, or `m: informed`"
+    ):
         weights.estimate(part(23), tables, strata, manifest)
     found = weights.estimate(part(23, informed=True), tables, strata, manifest, links((0, 0)))
     assert len(found.levels) == 46
@@ -172,7 +185,7 @@ def test_categories_are_neighbours_in_their_order():
     order = ("low", "middle", "high")
     variables = (OrderedVariable("x", "categorical", False, order),)
     tables = {"puf": pa.table({"x": ["low", "high", None]}), "eif": pa.table({"x": ["middle", "low"]})}
-    strata, manifest = one_stratum(tables)
+    strata, _ = one_stratum(tables)
     comparison = Comparison(variables, tables, strata, 1)
     records = fellegi_sunter.compared(comparison.pairing(0), ("x",))
     assert records.puf.ravel().tolist() == [0, 2, -1]
@@ -180,14 +193,14 @@ def test_categories_are_neighbours_in_their_order():
 
 
 def score_by_definition(lines, prior, p, e, near):
-    total = sum(
-        lines.loc[(f"x{j}", state), "weight"] for j, state in enumerate(oracle.pattern(p, e, near))
-    )
+    total = sum(lines.loc[(f"x{j}", state), "weight"] for j, state in enumerate(oracle.pattern(p, e, near)))
     probability = prior * 2**total / (prior * 2**total + 1 - prior)
     return total, probability
 
 
-@pytest.mark.parametrize("threshold", [{"probability": 0.2}, {"probability": 0.4}, {"weight": 0.0}, {"weight": -3.5}])
+@pytest.mark.parametrize(
+    "threshold", [{"probability": 0.2}, {"probability": 0.4}, {"weight": 0.0}, {"weight": -3.5}]
+)
 def test_scores_are_the_sums_of_the_weights_and_the_threshold_is_reached_or_not(threshold):
     generator = np.random.default_rng(5)
     puf = generator.integers(1, 9, (40, 3)).tolist()
@@ -208,16 +221,22 @@ def test_scores_are_the_sums_of_the_weights_and_the_threshold_is_reached_or_not(
     for i, p in enumerate(codes[0]):
         for r, e in enumerate(codes[1]):
             total, probability = score_by_definition(lines, prior, p, e, [False, False, True])
-            passes = probability >= own["probability"] if own["weight"] is None else total >= own["weight"] - 1e-12
+            passes = (
+                probability >= own["probability"] if own["weight"] is None else total >= own["weight"] - 1e-12
+            )
             if passes:
                 expected[i, r] = total
-    found = dict(zip(zip(scored.puf.tolist(), scored.eif.tolist(), strict=True), scored.score.tolist(), strict=True))
+    found = dict(
+        zip(zip(scored.puf.tolist(), scored.eif.tolist(), strict=True), scored.score.tolist(), strict=True)
+    )
     assert found.keys() == expected.keys()
     assert len(found) > 0
     for pair, total in expected.items():
         assert found[pair] == pytest.approx(total, abs=1e-11)
     by_formula = fellegi_sunter.match_probability(scored.score, prior)
-    again = [score_by_definition(lines, prior, codes[0][i], codes[1][r], [False, False, True])[1] for i, r in found]
+    again = [
+        score_by_definition(lines, prior, codes[0][i], codes[1][r], [False, False, True])[1] for i, r in found
+    ]
     np.testing.assert_allclose(by_formula, again, rtol=1e-9)
 
 
@@ -226,7 +245,13 @@ def test_scores_are_the_sums_of_the_weights_and_the_threshold_is_reached_or_not(
 )
 def test_the_tolerance_follows_from_the_weights(weight, expected):
     lines = pd.DataFrame(
-        [("a", "agree", 4.0), ("a", "differ", -1.5), ("b", "agree", 2.0), ("b", "differ", -1.0), ("b", "missing", 0.0)],
+        [
+            ("a", "agree", 4.0),
+            ("a", "differ", -1.5),
+            ("b", "agree", 2.0),
+            ("b", "differ", -1.0),
+            ("b", "missing", 0.0),
+        ],
         columns=["variable", "level", "weight"],
     )
     # Nothing differs: 6; `b` does: 3; both do: -2.5.

@@ -160,9 +160,7 @@ def _choose_least_level(costs: Any, *_: Any) -> Any:
         return lambda costs, n_different, absent: (
             costs.lowest[0] * n_different + _sum_of(costs.missing, absent)
         )
-    return lambda costs, n_different, absent: (
-        costs.different * n_different + costs.missing * popcount(absent)
-    )
+    return lambda costs, n_different, absent: costs.different * n_different + costs.missing * popcount(absent)
 
 
 @overload(level_of, jit_options=INLINE, strict=False)

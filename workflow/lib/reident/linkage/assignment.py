@@ -1,4 +1,4 @@
-"""One-to-one assignment: each record in at most one pair, the sum of the weights as large as possible (METHODS §4.6)."""
+"""One-to-one assignment: each record in at most one pair, with the largest sum of weights (METHODS §4.6)."""
 
 from __future__ import annotations
 

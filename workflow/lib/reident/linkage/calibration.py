@@ -40,7 +40,10 @@ def calibrate(pairs: Source, model: pd.DataFrame) -> pd.DataFrame:
     for batch in batches.split(pairs):
         weight, place = np.unique(batch["score"].to_numpy(), return_inverse=True)
         confirmed = batch["confirmed"].to_numpy()
-        totals = np.bincount(place, minlength=len(weight)), np.bincount(place[confirmed], minlength=len(weight))
+        totals = (
+            np.bincount(place, minlength=len(weight)),
+            np.bincount(place[confirmed], minlength=len(weight)),
+        )
         for one, n, right in zip(weight.tolist(), *(total.tolist() for total in totals), strict=True):
             before = counts.setdefault(one, [0, 0])
             before[0] += n

@@ -120,10 +120,12 @@ def _assigned(batches: Iterable[pa.Table], assigning: Assigning) -> pa.Table:
     chosen = candidates.take(pa.array(order[assign(puf[order], eif[order], weight)]))
     crowded = np.setdiff1d(pairs["puf"].to_numpy(), puf).astype(np.int32)
     nothing = {name: pa.nulls(len(crowded), pairs[name].type) for name in ("eif", "score")}
-    rows = pa.concat_tables([
-        chosen.select(["puf", "eif", "score"]),
-        pa.table({"puf": pa.array(crowded, pairs["puf"].type), **nothing}),
-    ])
+    rows = pa.concat_tables(
+        [
+            chosen.select(["puf", "eif", "score"]),
+            pa.table({"puf": pa.array(crowded, pairs["puf"].type), **nothing}),
+        ]
+    )
     return rows.take(pa.array(np.argsort(rows["puf"].to_numpy(), kind="stable")))
 
 

@@ -222,9 +222,7 @@ def _claims(records: pd.DataFrame) -> dict[str, float | int | None]:
     }
 
 
-def _tolerance(
-    part: Rating, metric: str, prepared: Mapping[str, Source], model: pd.DataFrame | None
-) -> int:
+def _tolerance(part: Rating, metric: str, prepared: Mapping[str, Source], model: pd.DataFrame | None) -> int:
     """Return how many linking variables may differ completely in a suspected pair of these files."""
     if metric not in part.tolerances:
         if model is None:

@@ -24,8 +24,19 @@ Progress = Callable[[float], None]
 
 
 class Work(NamedTuple):
-    """The shard, the number of threads, the files of the study's scoring functions, what takes the progress, and the
-    weights of a metric that weighs."""
+    """What a scoring job has beside its tables.
+
+    Attributes
+    ----------
+    shard : str
+    threads : int
+    functions : sequence of Path
+        The files of the study's scoring functions.
+    progress : callable or None
+        Takes the progress.
+    weights : Estimates or None
+        The weights of a metric that weighs.
+    """
 
     shard: str
     threads: int = 1

@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.errors import InputError
+from reident.kernels import patterns
 from reident.linkage.metrics import fellegi_sunter
 from reident.linkage.metrics.contract import Estimates
 from reident.linkage.metrics.fellegi_sunter import LEVELS, Compared
@@ -125,8 +126,6 @@ def _share(progress: Callable[[float], None], done: float, share: float) -> Call
 def _patterns(
     records: Compared, incomplete: list[bool], threads: int, progress: Callable[[float], None] | None
 ) -> np.ndarray:
-    from reident.kernels import patterns  # compiled code: loaded only where patterns are counted
-
     if patterns.n_patterns(records.near, incomplete) > patterns.MAX_PATTERNS:
         raise InputError(
             f"`metrics.fellegi_sunter` with `m: blind` counts at most {patterns.MAX_PATTERNS:,} comparison patterns, "
@@ -169,7 +168,12 @@ def _link_counts(
     partial = ~missing & (np.abs(a - b) == 1) & np.array(records.near, bool)
     agree = ~missing & (a == b)
     levels = np.stack(
-        [agree.sum(axis=0), partial.sum(axis=0), (~(missing | agree | partial)).sum(axis=0), missing.sum(axis=0)],
+        [
+            agree.sum(axis=0),
+            partial.sum(axis=0),
+            (~(missing | agree | partial)).sum(axis=0),
+            missing.sum(axis=0),
+        ],
         axis=1,
     )
     return levels.astype(np.int64), int(inside.sum())
@@ -207,7 +211,9 @@ def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool
         before = m, u, prior
         m, u = _shares(level, links, m), _shares(level, pairs - links, u)
         prior = min(float(links.sum()) / n_pairs, most)
-        changes = [float(np.abs(now - then).max(initial=0)) for now, then in zip((m, u), before[:2], strict=True)]
+        changes = [
+            float(np.abs(now - then).max(initial=0)) for now, then in zip((m, u), before[:2], strict=True)
+        ]
         converged = max(changes) <= TOLERANCE and abs(prior - before[2]) <= TOLERANCE * prior
     links = pairs * _probability(level, m, u, prior)
     return Found(_sums(level, links), prior, rounds, converged)
@@ -221,7 +227,12 @@ def _occurring(
     states = np.unravel_index(pattern, counts.shape)
     level = np.empty((len(near), len(pattern)), np.int8)
     for at, state in enumerate(states):
-        names = ["agree", "differ", *(["partial"] if near[at] else []), *(["missing"] if incomplete[at] else [])]
+        names = [
+            "agree",
+            "differ",
+            *(["partial"] if near[at] else []),
+            *(["missing"] if incomplete[at] else []),
+        ]
         level[at] = np.array([LEVELS.index(name) for name in names], np.int8)[state]
     return counts.ravel()[pattern].astype(np.float64), level
 
@@ -254,7 +265,9 @@ def _shares(level: np.ndarray, amounts: np.ndarray, otherwise: np.ndarray | None
 
 def _probability(level: np.ndarray, m: np.ndarray, u: np.ndarray, prior: float) -> np.ndarray:
     """Return the probability of each pattern's pairs of being links."""
-    with np.errstate(divide="ignore", invalid="ignore"):  # levels that no link has, or that a variable has not
+    with np.errstate(
+        divide="ignore", invalid="ignore"
+    ):  # levels that no link has, or that a variable has not
         evidence = np.log(m) - np.log(u)
         total = np.full(level.shape[1], np.log(prior) - np.log1p(-prior))
     for at, own in enumerate(level):

@@ -61,7 +61,7 @@ class Step:
     gathers: bool = False
 
     def before(self, metric: str | None) -> tuple[str, ...]:
-        """Return the steps whose results it reads for a metric: in scoring, bins and weights only where it needs them."""
+        """Return the steps whose results it reads for a metric: scoring reads bins and weights only where needed."""
         if self.rule != "score" or metric is None:
             return self.after
         unused = {"bin": REGISTRY[metric].reads != "binned", "weigh": not REGISTRY[metric].weighs}
