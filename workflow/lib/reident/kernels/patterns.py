@@ -12,6 +12,7 @@ and all numbers of threads give the same.
 """
 
 from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from reident.kernels.coding import compact, frequencies, translate
