@@ -135,7 +135,7 @@ def _prepare(
     base[0] = 1 + v
     for j in range(v):
         if near[j]:  # neighbours must keep their distance
-            columns, width = (puf[:, j], eif[:, j]), int(max(puf[:, j].max(), eif[:, j].max())) + 1
+            columns, width = [puf[:, j], eif[:, j]], int(max(puf[:, j].max(), eif[:, j].max())) + 1
             shared = np.ones(max(width, 1), bool)
         else:
             *columns, width = compact(puf[:, j], eif[:, j])

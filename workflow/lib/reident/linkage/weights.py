@@ -98,14 +98,14 @@ def estimate(
     ]
     occupied = np.flatnonzero((manifest["pairs"] > 0).to_numpy())
     n_pairs, pairs = int(manifest["pairs"].sum()), np.zeros((len(near), len(LEVELS)), np.int64)
-    tables, done = [], 0
+    by_pattern, done = np.zeros(1, np.int64), 0.0
     for stratum in occupied.tolist():
         records = fellegi_sunter.compared(comparison.pairing(stratum), part.partial)
         pairs += _level_counts(records)
         if not part.informed:
             share = int(manifest["pairs"].iloc[stratum]) / n_pairs
             report = None if progress is None else _share(progress, done, share)
-            tables.append(_patterns(records, incomplete, threads, report))
+            by_pattern = by_pattern + _patterns(records, incomplete, threads, report)
             done += share
     if part.informed:
         if iuf is None:
@@ -115,7 +115,7 @@ def estimate(
     else:
         sizes = manifest[["n_puf", "n_eif"]].astype(int).min(axis=1)
         most = int(sizes.iloc[occupied].sum()) / n_pairs
-        found = maximise(sum(tables[1:], tables[0]), near, incomplete, most)
+        found = maximise(by_pattern, near, incomplete, most)
     return _estimates(part, n_pairs, pairs, found, incomplete)
 
 
@@ -283,7 +283,7 @@ def _estimates(
 
     Half a pair is added to the count of every level, so that no probability is 0 or 1 (METHODS §4.6).
     """
-    rows = []
+    rows: list[tuple[str, str, int, float | None, float | None, float]] = []
     for at, variable in enumerate(part.variables):
         near = variable.name in part.partial
         used = [0, 1, 2] if near else [0, 2]
