@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from reident.errors import InputError
 from reident.sections.codes import Coding, normaliser, number
+from reident.sections.recodes import Recoding
 
 
 class Place(NamedTuple):
@@ -51,8 +52,8 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
     numeric, normal = coding.kind == "numeric", normaliser(coding)
     stored = normaliser(coding, stored=True)
     missing = {normal(code) for code in coding.missing}
-    recode = {normal(code): normal(target) for code, target in coding.recode.items()}
-    if len(recode) < len(coding.recode):
+    recode = Recoding(coding)
+    if recode.repeated:
         raise InputError(
             f"`recode` of `{place.variable}`, for {place.file}: two of its codes are equal after trimming and "
             "normalising. Keep one of them."
@@ -64,7 +65,7 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
         if value in missing:
             out.append(None)
             continue
-        value, problem = recode.get(value, value), None
+        value, problem = recode(value), None
         if numeric:
             out.append(number(value))
             problem = "is not a number. Declare it as a missing code, recode it" if out[-1] is None else None

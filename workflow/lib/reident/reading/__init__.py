@@ -15,6 +15,7 @@ import pyarrow as pa
 from reident.errors import InputError
 from reident.reading import delimited, fixedwidth, parquet, statistical, xport
 from reident.reading.names import BATCH, TEXT, refuse_foreign
+from reident.reading.padding import padded
 from reident.sections.files import SourceFile
 
 __all__ = ["BATCH", "batches", "read"]
@@ -71,7 +72,8 @@ def batches(
         if path.exists() and not path.is_file():
             raise InputError(f"{path.name} is a pipe or a device. Write its content to a file.")
         refuse_foreign(path, source)
-        yield from _READERS[source.kind](path, source, wanted, keys)
+        for batch in _READERS[source.kind](path, source, wanted, keys):
+            yield padded(batch, source.pad)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(
