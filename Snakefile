@@ -43,6 +43,7 @@ rule all:
             "results/{study}/{made}", study=FAMILIES, made=["disclosure-review.ipynb", "ledger/report.json"]
         ),
         expand("reports/{study}/releasable/edition.{kind}", study=PLAN.releasable, kind=["html", "pdf"]),
+        PLAN.exported,
 
 
 localrules:

@@ -35,6 +35,10 @@ REFERENCE = "study"
 """The name, among the variants, of a study that does not equal any of its variants."""
 
 
+_OF_STUDY = {"release": None, "confirmed_csv": False}
+"""What a variant does not have, as values of the model."""
+
+
 class Member(NamedTuple):
     """The study itself, or a variant.
 
@@ -252,8 +256,8 @@ class Family:
                     variant,
                     f": `{section}` must not be added or removed by a variant. Keep it as in the study.",
                 )
-        # The edition is of the study with its variants; a variant has none of its own.
-        return made.model_copy(update={"release": None})
+        # The edition is of the study with its variants, and the copies for people are of the study itself.
+        return made.model_copy(update=_OF_STUDY)
 
     def _error(
         self, variant: variants.Variant, message: str, location: tuple[str | int, ...] = ()
@@ -327,7 +331,7 @@ def settings_files(study: Study, path: Path) -> dict[str, Path]:
 
 def _content(study: Study) -> str:
     """Return the digest of everything that a result depends on, which is equal for equal studies."""
-    return digest(resolving(study).model_copy(update={"variants": (), "release": None}))
+    return digest(resolving(study).model_copy(update={"variants": (), **_OF_STUDY}))
 
 
 def _labels(study: Study, whole: dict[str, Any]) -> dict[str, str]:

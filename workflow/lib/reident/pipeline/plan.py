@@ -201,6 +201,18 @@ class Plan:
             for metric in self.study(wildcards).chosen
         ]
 
+    @property
+    def exported(self) -> list[str]:
+        """The copies of results for people, of the studies of the run that ask for them."""
+        return [
+            str(RESULTS / name / path)
+            for name, members in self.families.items()
+            for step in steps.wanted(members.study)
+            for table in step.tables
+            if table.exported
+            for path in steps.paths(table, members.study)
+        ]
+
     def compared(self, side: str) -> Asked:
         """Give the table that a metric compares."""
 

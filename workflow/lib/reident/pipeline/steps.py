@@ -181,6 +181,15 @@ def _steps() -> Iterator[Step]:
         tables.CONFIRM,
     )
     yield Step(
+        "export_confirmed",
+        ("linkage.confirmation",),
+        _of_study(lambda _: None),
+        lambda study: study.confirmed_csv and _linked(study),
+        ("confirm",),
+        tables.EXPORT_CONFIRMED,
+        shared=False,
+    )
+    yield Step(
         "rate",
         ("linkage.rates", "linkage.clusters"),
         _of_study(parts.rating),

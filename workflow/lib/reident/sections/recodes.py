@@ -41,7 +41,9 @@ def span(text: str) -> Span | None:
     (Span(first=18, last=29, text='18-29'), Span(first=65, last=inf, text='65-'), None)
     """
     match = _RANGE.fullmatch(clean(text))
-    return None if match is None else Span(int(match[1]), int(match[2]) if match[2] else math.inf, clean(text))
+    return (
+        None if match is None else Span(int(match[1]), int(match[2]) if match[2] else math.inf, clean(text))
+    )
 
 
 class Recoding:
