@@ -64,27 +64,33 @@ class Prepared(NamedTuple):
     warnings: pd.DataFrame
 
 
+def columns_of(files: RiskFiles, table: str = FILE) -> list[str]:
+    """Return the columns that the study needs of the source of a prepared table: its file, or another one."""
+    own = [variable.column for variable in files.key]
+    if table == POPULATION:
+        return [*own, *files.strata]
+    if table == ORIGINAL:
+        return [*files.original_id, *own]
+    return [*files.id, *own, *([files.weight] if files.weight else [])]
+
+
 def read_file(files: RiskFiles, path: Path) -> pa.Table:
     """Return the text of what the study needs of the file whose risk is measured."""
-    weight = [files.weight] if files.weight else []
-    names = [*files.id, *(variable.column for variable in files.key), *weight]
-    return reading.read(path, files.file, names, files.id)
+    return reading.read(path, files.file, columns_of(files), files.id)
 
 
 def read_population(files: RiskFiles, path: Path) -> pa.Table:
     """Return the text of what the study needs of the population."""
     if files.population is None:
         raise ValueError("the study has no population")
-    names = [*(variable.column for variable in files.key), *files.strata]
-    return reading.read(path, files.population, names, ())
+    return reading.read(path, files.population, columns_of(files, POPULATION), ())
 
 
 def read_original(files: RiskFiles, path: Path) -> pa.Table:
     """Return the text of what the study needs of the file before perturbation."""
     if files.original is None:
         raise ValueError("the study has no original file")
-    names = [*files.original_id, *(variable.column for variable in files.key)]
-    return reading.read(path, files.original, names, files.original_id)
+    return reading.read(path, files.original, columns_of(files, ORIGINAL), files.original_id)
 
 
 def prepare(
@@ -173,12 +179,14 @@ def _weights(text: pa.Table, column: str, source: SourceFile) -> pa.Array:
     if (numbers < 0).any():
         row = int((numbers < 0).argmax()) + first
         raise InputError(
-            f"{file}, row {row}, column `{column}`: the weight must not be negative. Correct the file."
+            f"{file}, row {row}, column `{column}`: the weight must not be negative. Correct the file.",
+            ("weight",),
         )
     if numbers.mean() < 1:
         raise InputError(
             f"{file}, column `{column}`: the mean weight must be at least 1; a sample is not larger than its "
-            "population. Name the column of expansion weights, or give `sampling_fraction`."
+            "population. Name the column of expansion weights, or give `sampling_fraction`.",
+            ("weight",),
         )
     return values
 
@@ -206,12 +214,14 @@ def _same_records(files: RiskFiles, source: SourceFile, text: pa.Table, original
         row = int((rows < 0).argmax()) + files.file.first_row
         raise InputError(
             f"{name}: the file must have the records of {file}, but {int((rows < 0).sum()):,} are not in it, the first "
-            f"in row {row} of {file}. Give both files the same records."
+            f"in row {row} of {file}. Give both files the same records.",
+            ("original",),
         )
     if original.num_rows > text.num_rows:
         raise InputError(
             f"{name}: the file must have the records of {file} and no others, but has "
-            f"{original.num_rows - text.num_rows:,} more. Give both files the same records."
+            f"{original.num_rows - text.num_rows:,} more. Give both files the same records.",
+            ("original",),
         )
     return original.take(rows)
 
@@ -328,7 +338,8 @@ def _unknown_codes(
         if len(ours) and len(theirs) and not np.isin(ours, theirs).any():
             raise InputError(
                 f"{file} and {other}, column `{variable.column}`: no code of `{variable.name}` is in both "
-                "files. Recode one of the files (`recode`)."
+                "files. Recode one of the files (`recode`).",
+                ("variable", variable.name),
             )
         if name == POPULATION:
             every, have, holder = ours, theirs, FILE

@@ -56,7 +56,8 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
     if recode.repeated:
         raise InputError(
             f"`recode` of `{place.variable}`, for {place.file}: two of its codes are equal after trimming and "
-            "normalising. Keep one of them."
+            "normalising. Keep one of them.",
+            ("variable", place.variable),
         )
     known = None if coding.order is None else {normal(category) for category in coding.order}
     out: list[str | float | None] = []
@@ -79,6 +80,7 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
             )
             raise InputError(
                 f"{place.file}, row {row}, column `{place.column}`: the value of `{place.variable}` {problem}, "
-                "or correct the file."
+                "or correct the file.",
+                ("variable", place.variable),
             )
     return pa.array(out, pa.float64() if numeric else pa.string()).take(encoded.indices)

@@ -168,7 +168,8 @@ def _common_codes(part: Preparing, column: Column, role: str, ours: set[str], th
     if not common:
         raise InputError(
             f"{part.file_name('puf')} and {part.file_name('eif')}, columns `{column.puf}` and `{column.eif}`: no code "
-            f"of `{column.name}` is in both files. Recode one of the files (`recode`)."
+            f"of `{column.name}` is in both files. Recode one of the files (`recode`).",
+            ("variable", column.name),
         )
     if 2 * common >= codes:
         return []

@@ -87,8 +87,8 @@ class Collapse(Section):
     variable: Name = Field(description="The categorical key variable.")
     recode: dict[str, str] = Field(
         min_length=1,
-        description="The mapping from codes of the study to coarser ones, with the same keys as other recode tables. Codes "
-        "that are not in it stay as they are.",
+        description="The mapping from codes of the study to coarser ones, with the same keys as other recode tables. "
+        "Codes that are not in it stay as they are.",
     )
 
     @model_validator(mode="after")

@@ -136,7 +136,8 @@ class Study(Section):
         False,
         exclude_if=operator.not_,
         description="Whether to write the confirmed and suspected pairs of each metric as CSV too, "
-        "`confirmed/{metric}.csv`, for a spreadsheet. It has the keys of records, and stays in `results/`. Variants have none.",
+        "`confirmed/{metric}.csv`, for a spreadsheet. It has the keys of records, and stays in `results/`. Variants "
+        "have none.",
     )
     seal: Seal = Field(
         default_factory=Seal, description="What `snakemake seal` makes of the study. Source: METHODS §10."

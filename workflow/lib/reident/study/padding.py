@@ -116,7 +116,7 @@ def _matched(study: Study) -> Iterator[_File]:
         yield _File(f"matching.synthetic[{at + 1}]", copy, variables, options.key(at))
 
 
-def _coding(codes: Iterable[str], integer_coded: bool = False, numeric: bool = False) -> Coding:  # noqa: FBT001, FBT002
+def _coding(codes: Iterable[str], integer_coded: bool = False, numeric: bool = False) -> Coding:
     return Coding("numeric" if numeric else "categorical", codes, integer_coded=integer_coded)
 
 
