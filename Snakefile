@@ -53,4 +53,5 @@ localrules:
     reproduce,
     seal,
     sign,
+    validate,
     verify,

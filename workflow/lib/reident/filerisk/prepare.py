@@ -237,12 +237,15 @@ def _coding(variable: KeyVariable, source: SourceFile) -> Coding:
     )
 
 
+def typed_variable(variable: KeyVariable, source: SourceFile, text: pa.Table) -> pa.Array:
+    """Return one key variable of one file, typed; null where missing."""
+    place = Place(_last(source), variable.column, variable.name, source.first_row)
+    return typed(text[variable.column], _coding(variable, source), place)
+
+
 def _coded(variable: KeyVariable, files: RiskFiles, texts: Texts) -> tuple[dict[str, np.ndarray], list[str]]:
     """Return the codes of one variable in each file, int32, -1 where missing, and what they stand for."""
-    columns = {}
-    for name, (source, text) in texts.items():
-        place = Place(_last(source), variable.column, variable.name, source.first_row)
-        columns[name] = typed(text[variable.column], _coding(variable, source), place)
+    columns = {name: typed_variable(variable, source, text) for name, (source, text) in texts.items()}
     if variable.type == "numeric":
         values = [column.to_numpy(zero_copy_only=False).astype(np.float64) for column in columns.values()]
         cuts = cut_points(values[0], files.bins, files.ranks)

@@ -78,8 +78,8 @@ def of_missing_codes(part: Preparing, puf: pa.Table, eif: pa.Table) -> list[Line
             coding = column.coding(own, part.file(own).decimal)
             normal, stored = normaliser(coding), normaliser(coding, stored=True)
             known, recode = {normal(code) for code in coding.missing}, Recoding(coding)
-            codes = {normal(code) for code in getattr(column.missing, other)} - known
-            foreign = {code for code in codes if not recode.names(code)}
+            others = {normal(code) for code in getattr(column.missing, other)} - known
+            foreign = {code for code in others if not recode.names(code)}
             found = {
                 text: rows for text, rows in _counts(table[getattr(column, own)]) if stored(text) in foreign
             }

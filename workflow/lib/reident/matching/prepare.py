@@ -143,16 +143,17 @@ def coding(options: MatchedFiles, variable: MatchedVariable, decimal: str = ".")
     return Coding(kind, variable.missing, integer_coded=variable.integer_coded, decimal=decimal)
 
 
+def typed_variable(
+    options: MatchedFiles, variable: MatchedVariable, text: pa.Table, source: SourceFile
+) -> pa.Array:
+    """Return one variable of one file, typed; null where missing."""
+    place = Place(_last(source.path), variable.name, variable.name, source.first_row)
+    return typed(text[variable.name], coding(options, variable, source.decimal), place)
+
+
 def _typed(options: MatchedFiles, text: pa.Table, source: SourceFile) -> pa.Table:
     return pa.table(
-        {
-            variable.name: typed(
-                text[variable.name],
-                coding(options, variable, source.decimal),
-                Place(_last(source.path), variable.name, variable.name, source.first_row),
-            )
-            for variable in options.variables
-        }
+        {variable.name: typed_variable(options, variable, text, source) for variable in options.variables}
     )
 
 

@@ -67,6 +67,8 @@ class Family:
     ----------
     path : pathlib.Path
         The study file.
+    content : tuple, optional
+        What of the file is the study, see :func:`reident.study.reading.read`; by default all of it.
 
     Raises
     ------
@@ -74,11 +76,13 @@ class Family:
         As :func:`reident.study.load`.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, content: tuple[dict[str, Any], Any] | None = None) -> None:
         self.path = path
-        self.study = studies.load(path)
+        self.study = studies.load(path) if content is None else Study.model_validate(content[0])
         self._complete = studies.plain(self.study)
-        self._data, self._node = studyfile.read(path)
+        data, node = studyfile.read(path) if content is None else content
+        self._data: dict[str, Any] = data
+        self._node = node
         self._made: dict[str, Study] = {"": self.study}
         self._homes: dict[tuple[str, str, str | None], str] = {}
         self._chains: dict[tuple[str, str, str | None], str | None] = {}

@@ -51,17 +51,37 @@ def load_families(paths: list[Path]) -> dict[str, Family]:
     return families
 
 
-def check_files(families: Mapping[str, Family], targets: Iterable[str]) -> None:
+def load_valid_families(paths: list[Path]) -> tuple[dict[str, Family], InputError | None]:
+    """Return the studies of a run as :func:`load_families`; none, and the error, if one of them is not valid."""
+    try:
+        return load_families(paths), None
+    except InputError as error:
+        return {}, error
+
+
+def check_files(
+    families: Mapping[str, Family], targets: Iterable[str], wrong: InputError | None = None
+) -> None:
     """Check that the files that the studies of a run name exist, unless no target of the run is a step.
 
     Commands, such as ``check``, answer without the sources.
 
+    Parameters
+    ----------
+    families : mapping
+    targets : iterable of str
+        The names of the rules that are targets; none if a target is a file.
+    wrong : InputError, optional
+        Why a study of the run is not valid, which only :data:`VALIDATE` does not mind.
+
     Raises
     ------
     InputError
-        For the first file that does not, or a run of steps without a study.
+        For a study that is not valid, the first file that does not exist, or a run of steps without a study.
     """
     commands = set(targets)
+    if wrong is not None and commands != {VALIDATE}:
+        raise wrong
     if commands and not commands & {ALL, *steps.STEPS}:
         return
     if not families:
@@ -72,6 +92,9 @@ def check_files(families: Mapping[str, Family], targets: Iterable[str]) -> None:
     for members in families.values():
         family.check_files(members.members, members.path)
 
+
+VALIDATE = "validate"
+"""The rule that tells what is wrong with a study."""
 
 ALL = "all"
 """The rule that makes everything."""

@@ -95,8 +95,8 @@ class SourceFile(Section):
         default_factory=dict,
         exclude_if=operator.not_,
         description="The width of columns whose values are padded with zeros on the left, for example `{pufid: 8}`: "
-        "`1` and `0001` then both become `00000001`. Keys and codes alike. Values that are longer, or do not consist of "
-        "digits, stay as they are; codes in the study file are written as padded. Source: METHODS §1.",
+        "`1` and `0001` then both become `00000001`. Keys and codes alike. Values that are longer, or do not consist "
+        "of digits, stay as they are; codes in the study file are written as padded. Source: METHODS §1.",
     )
 
     @property

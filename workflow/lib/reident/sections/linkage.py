@@ -38,7 +38,8 @@ class Recodes(Section):
     puf: dict[str, str] = Field(
         default_factory=dict,
         description="The recode table of the public use file. A key is a code; or a range of numbers, both ends "
-        "included, such as `18-29` or `65-`; or `otherwise`, for every code without an entry of its own. Source: METHODS §1.",
+        "included, such as `18-29` or `65-`; or `otherwise`, for every code without an entry of its own. Source: "
+        "METHODS §1.",
     )
     eif: dict[str, str] = Field(
         default_factory=dict,

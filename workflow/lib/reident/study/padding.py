@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from reident.sections.codes import Coding, clean
 from reident.sections.filerisk import SURVEY
 from reident.sections.files import SourceFile
 from reident.sections.microaggregation import ORIGINAL
 from reident.sections.recodes import OTHERWISE, span
-
-if TYPE_CHECKING:
-    from reident.study.model import Study
 
 _DIGITS = re.compile(r"[0-9]+")
 
@@ -35,8 +32,12 @@ class _File(NamedTuple):
     columns: Sequence[str]
 
 
-def check(study: Study) -> None:
+def check(study: Any) -> None:
     """Refuse to pad a column that the study does not read, and codes that are shorter than those of the padded column.
+
+    Parameters
+    ----------
+    study : reident.study.model.Study
 
     Raises
     ------
@@ -71,7 +72,7 @@ def _check_codes(file: _File, variable: _Variable) -> None:
             )
 
 
-def _files(study: Study) -> Iterator[_File]:
+def _files(study: Any) -> Iterator[_File]:
     if study.metrics is not None:
         yield from _linked(study)
     if study.matching is not None and study.matching.confidential is not None:
@@ -80,7 +81,7 @@ def _files(study: Study) -> Iterator[_File]:
         yield from _assessed(study)
 
 
-def _linked(study: Study) -> Iterator[_File]:
+def _linked(study: Any) -> Iterator[_File]:
     columns = (*study.strata, *study.linking_variables)
     sides = {
         side: [_Variable(column.name, getattr(column, side), column.coding(side)) for column in columns]
@@ -98,7 +99,7 @@ def _linked(study: Study) -> Iterator[_File]:
             yield _File(f"files.{ORIGINAL}", files.original, sides["puf"], [*files.puf.id, *cluster])
 
 
-def _matched(study: Study) -> Iterator[_File]:
+def _matched(study: Any) -> Iterator[_File]:
     options = study.matched
     variables = [
         _Variable(own.name, own.name, _coding(own.missing, own.integer_coded, own.name in options.radius))
@@ -120,7 +121,7 @@ def _coding(codes: Iterable[str], integer_coded: bool = False, numeric: bool = F
     return Coding("numeric" if numeric else "categorical", codes, integer_coded=integer_coded)
 
 
-def _assessed(study: Study) -> Iterator[_File]:
+def _assessed(study: Any) -> Iterator[_File]:
     options, sources = study.risk, study.risk_sources
     variables = [
         _Variable(

@@ -155,8 +155,9 @@ def with_settings(
                 )
         for at, part in enumerate(way):
             inside = _enter(inside, part, [*way, last][at + 1], key, shown(way[: at + 1]))
-        if isinstance(inside, list) and value is None:
-            dropped.append((inside, _place_in(inside, last, key)))
+        items: Any = inside
+        if isinstance(items, list) and value is None:
+            dropped.append((items, _place_in(items, last, key)))
         else:
             _put(inside, last, value, key)
     # Last and from the end, so that the numbers of other items hold while values are set.
