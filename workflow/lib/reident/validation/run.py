@@ -178,8 +178,12 @@ def _wanted(members: Family, made: _Made, rule: str, place: str) -> dict[str, Wa
     paths = family.sources(members.at(place), members.path)
 
     def want(side: str, source: Any, columns: Any, keys: Any) -> Wanted:
+        if side in paths:
+            return Wanted(paths[side], source, columns, keys)
         drawn = made.file(place, side)
-        return Wanted(paths.get(side, Path(f"{side}.csv")), source, columns, keys, drawn)
+        if drawn is not None and made.is_masked(place, side):  # what its source lacks is noted already
+            columns = [name for name in columns if name in drawn]
+        return Wanted(Path(f"{side}.csv"), source, columns, keys, drawn, is_made=True)
 
     if isinstance(part, Preparing):
         return {
@@ -216,18 +220,23 @@ class _Made:
             return
         part: Masking = self._members.part(home, "microaggregate")
         study, options = self._members.at(home), part.options
-        path = family.sources(study, self._members.path).get(ORIGINAL, Path(f"{ORIGINAL}.csv"))
+        path = family.sources(study, self._members.path).get(ORIGINAL)
+        drawn = self._draw(home).get(ORIGINAL)
         own = [] if not options.id and options.path else list(options.key)
         columns = [*own, *masking.columns_of(part)]
-        text = texts.get(Wanted(path, options.source, columns, own, self._draw(home).get(ORIGINAL)))
+        wanted = Wanted(path or Path(f"{ORIGINAL}.csv"), options.source, columns, own, drawn, path is None)
+        text = texts.get(wanted)
         self._masked[home] = masked.make(part, text, findings)
 
+    def is_masked(self, place: str, side: str) -> bool:
+        """Return whether micro-aggregation makes a file."""
+        return self._members.at(place).made.get(side) == "microaggregation"
+
     def file(self, place: str, side: str) -> pd.DataFrame | None:
-        """Return a file that a study makes; None if it declares the file, or could not make it."""
-        study = self._members.at(place)
-        if study.made.get(side) == "microaggregation":
+        """Return a file that a study makes; None if it could not make it."""
+        if self.is_masked(place, side):
             return self._masked.get(self._members.home(place, "microaggregate"), {}).get(side)
-        return self._draw(place).get(side) if side in study.made else None
+        return self._draw(place).get(side)
 
     def _draw(self, place: str) -> dict[str, pd.DataFrame]:
         """Return the files that `simulate` draws, by side."""

@@ -33,7 +33,9 @@ class Wanted(NamedTuple):
     source : SourceFile
     columns, keys : sequence of str
     made : pandas.DataFrame or None
-        The file itself where the study makes it.
+        The file itself where the study makes it, and can.
+    is_made : bool
+        Whether the study makes the file.
     """
 
     path: Path
@@ -41,6 +43,7 @@ class Wanted(NamedTuple):
     columns: Sequence[str]
     keys: Sequence[str] = ()
     made: pd.DataFrame | None = None
+    is_made: bool = False
 
 
 class Texts:
@@ -78,8 +81,8 @@ class Texts:
         return table.select(names) if names else None
 
     def _text(self, wanted: Wanted) -> pa.Table | None:
-        if not wanted.path.is_file() and wanted.made is None:
-            return None  # which is an error of the study file
+        if wanted.made is None if wanted.is_made else not wanted.path.is_file():
+            return None  # which is an error of the source, or of the study file
         columns = list(wanted.columns)
         while columns:
             try:
