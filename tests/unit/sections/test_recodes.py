@@ -36,9 +36,9 @@ def recoded(table, code):
         return table[code]
     for entry, target in table.items():
         match = re.fullmatch(r"(-?\d+)-(-?\d+)?", entry)
-        if match and re.fullmatch(r"[+-]?\d+", code) and int(match[1]) <= int(code):
-            if match[2] is None or int(code) <= int(match[2]):
-                return target
+        number = int(code) if re.fullmatch(r"[+-]?\d+", code) else None
+        if match and number is not None and int(match[1]) <= number <= int(match[2] or 10**9):
+            return target
     return table.get("otherwise", code)
 
 

@@ -5,15 +5,11 @@ import random
 
 import pytest
 import yaml
-from making.bad_files import FILES_OF_RECORDS
-from making.bad_values import KEYS_AND_VALUES
 from making.fixture_files import SECRETS, unreadable
 from reident.validation import run
-from unit.test_fixtures import write
+from unit.test_fixtures import TABLE, write
 
-TABLE = [
-    fixture for fixture in (*FILES_OF_RECORDS, *KEYS_AND_VALUES) if unreadable not in fixture.files.values()
-]
+READABLE = [fixture for fixture in TABLE if unreadable not in fixture.files.values()]
 STUDY = """\
 id: mistakes
 titel: A study
@@ -136,7 +132,7 @@ def test_a_header_with_none_of_the_columns_is_not_listed(tmp_path):
     assert "KEY" not in "\n".join(answer.lines)
 
 
-@pytest.mark.parametrize("fixture", TABLE, ids=lambda fixture: fixture.sentence)
+@pytest.mark.parametrize("fixture", READABLE, ids=lambda fixture: fixture.sentence)
 def test_what_the_steps_refuse_is_an_error_and_what_they_warn_of_a_warning(tmp_path, fixture):
     answer = run.validate([write(tmp_path, fixture)])
     found = errors(answer, tmp_path)
@@ -256,7 +252,7 @@ def test_a_simulated_study_is_validated_with_the_files_that_it_draws(tmp_path):
         "id": "drawn",
         "simulate": {"households": "60", "puf_records": "40", "eif_records": "50"},
         "linking_variables": [
-            {"name": "age", "type": "numeric", "puf": "AGE", "eif": "age_years"},
+            {"name": "age", "type": "numeric", "puf": "AGE", "eif": "age_years", "missing": [""]},
             {
                 "name": "income",
                 "type": "numeric",

@@ -66,12 +66,11 @@ class Prepared(NamedTuple):
 
 def columns_of(files: RiskFiles, table: str = FILE) -> list[str]:
     """Return the columns that the study needs of the source of a prepared table: its file, or another one."""
-    own = [variable.column for variable in files.key]
-    if table == POPULATION:
-        return [*own, *files.strata]
-    if table == ORIGINAL:
-        return [*files.original_id, *own]
-    return [*files.id, *own, *([files.weight] if files.weight else [])]
+    weight = (files.weight,) if files.weight else ()
+    front, behind = {FILE: (files.id, weight), POPULATION: ((), files.strata)}.get(
+        table, (files.original_id, ())
+    )
+    return [*front, *(variable.column for variable in files.key), *behind]
 
 
 def read_file(files: RiskFiles, path: Path) -> pa.Table:
@@ -245,7 +244,7 @@ def typed_variable(variable: KeyVariable, source: SourceFile, text: pa.Table) ->
 
 def _coded(variable: KeyVariable, files: RiskFiles, texts: Texts) -> tuple[dict[str, np.ndarray], list[str]]:
     """Return the codes of one variable in each file, int32, -1 where missing, and what they stand for."""
-    columns = {name: typed_variable(variable, source, text) for name, (source, text) in texts.items()}
+    columns = {name: typed_variable(variable, *own) for name, own in texts.items()}
     if variable.type == "numeric":
         values = [column.to_numpy(zero_copy_only=False).astype(np.float64) for column in columns.values()]
         cuts = cut_points(values[0], files.bins, files.ranks)

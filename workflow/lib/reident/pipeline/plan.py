@@ -64,15 +64,7 @@ def check_files(
 ) -> None:
     """Check that the files that the studies of a run name exist, unless no target of the run is a step.
 
-    Commands, such as ``check``, answer without the sources.
-
-    Parameters
-    ----------
-    families : mapping
-    targets : iterable of str
-        The names of the rules that are targets; none if a target is a file.
-    wrong : InputError, optional
-        Why a study of the run is not valid, which only :data:`VALIDATE` does not mind.
+    Commands, such as ``check``, answer without the sources. :data:`VALIDATE` alone answers where a study is `wrong`.
 
     Raises
     ------

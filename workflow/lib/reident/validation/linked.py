@@ -170,8 +170,9 @@ def _check_strata(part: Preparing, prepared: intake.Prepared, findings: Findings
         ):
             alone = manifest[(manifest[side] > 0) & (manifest[other] == 0)]
             if len(alone):
-                verb = "stratum has" if len(alone) == 1 else "strata have"
+                verb = "has" if len(alone) == 1 else "have"
                 findings.warn(
                     f"{file}: {int(alone[side].sum()):,} records are compared with none, because {len(alone):,} of "
-                    f"{len(manifest):,} {verb} no record of {lacking}. Check the codes of `strata`, or use fewer."
+                    f"{len(manifest):,} strata {verb} no record of {lacking}. Check the codes of `strata`, or use "
+                    "fewer."
                 )

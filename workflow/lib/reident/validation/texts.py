@@ -128,7 +128,7 @@ def _key(wanted: Wanted) -> str:
     """Return what tells a reading of a file from others."""
     source = wanted.source
     key = source.model_dump_json(include=set(SourceFile.model_fields) - {"path"})
-    return f"{wanted.path}\n{key}"
+    return f"{wanted.path}\n{key}\n{id(wanted.made)}"  # variants may draw different files of one name
 
 
 def _text_of(wanted: Wanted, columns: Sequence[str]) -> pa.Table:
