@@ -145,6 +145,9 @@ def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], found: Lin
         sheet.gap()
         return
     draft.file(sheet, "    ", found.source, found.n)
+    if found.compared < found.n - found.unknown:
+        sheet.end_block()
+        sheet.remark(f"What comments say of links is of a sample of {found.compared:,} of them.", 4)
     for side, key in (("puf", found.puf), ("eif", found.eif)):
         sheet.add(
             f"    {side}_id: {names(key.linked) if key.linked else TODO}", "" if key.linked else key.reason
