@@ -367,7 +367,7 @@ def mistakes(error: ValidationError, data: Any, node: yaml.Node, known: Sequence
             location, parts = (*location, *split(inner[1])), [*parts, *split(inner[1])]
             reason = reason[inner.end() :]
         if number := _comma_number(location, data, item):
-            parts, reason = parts[:-1] + [number[0]], f"must be a number. Write {number[1]}, with a point."
+            parts, reason = [*parts[:-1], number[0]], f"must be a number. Write {number[1]}, with a point."
         separator = ": " if reason.startswith("`") else " "
         message = f"`{shown(parts)}`{separator}{reason}" if parts else reason
         result.append(Mistake(line_of(node, location), location, message))
