@@ -7,6 +7,7 @@ Makes  reports/{study}/sealed/{study}-{digest}.zip, reports/reproduce/{study}/, 
 
 rule seal:
     """Seal every study of the run: one bag with its code, ledger, tables and report."""
+    localrule: True
     input:
         notebook=str(NOTEBOOK),
     log:
@@ -16,55 +17,61 @@ rule seal:
     params:
         studies=[str(members.path) for members in FAMILIES.values()],
         notebook=lambda wildcards, input: input.notebook,
+        results=str(RESULTS),
     script:
         "../scripts/seal.py"
 
 
 rule sign:
     """Add a sign-off to a bag, for example the decision of the board."""
+    localrule: True
     log:
         "results/sign.log",
     conda:
         "../../environment.yml"
     params:
-        **{key: config.get(key) for key in ("bag", "signoff", "key")},
+        **SETTINGS.given("bag", "signoff", "key"),
     script:
         "../scripts/sign.py"
 
 
 rule verify:
     """Check every byte, manifest and signature of a bag."""
+    localrule: True
     log:
         "results/verify.log",
     conda:
         "../../environment.yml"
     params:
-        **{key: config.get(key) for key in ("bag", "signers")},
+        **SETTINGS.given("bag", "signers"),
     script:
         "../scripts/verify.py"
 
 
 rule reproduce:
     """Verify a bag, compute its study anew, and compare each result."""
+    localrule: True
     log:
         "results/reproduce.log",
     conda:
         "../../environment.yml"
     threads: many_threads()
     params:
-        **{key: config.get(key) for key in ("bag", "inputs", "trust", "signers", "keep")},
+        **SETTINGS.given("bag", "inputs", "trust", "signers", "keep"),
     script:
         "../scripts/reproduce.py"
 
 
 rule compare:
     """Compare two releases, each a bag or a study file."""
+    localrule: True
     log:
         "results/compare.log",
     conda:
         "../../environment.yml"
     params:
-        **{key: config.get(key) for key in ("before", "after", "signers")},
+        **SETTINGS.given("before", "after", "signers"),
         notebook=str(NOTEBOOK),
+        results=str(RESULTS),
     script:
         "../scripts/compare.py"

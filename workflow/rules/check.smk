@@ -7,6 +7,7 @@ Makes  nothing but results/check.log: one line for each study, which the termina
 
 rule check:
     """Tell for each study whether its chain of steps closes; fail where one does not."""
+    localrule: True
     input:
         notebook=str(NOTEBOOK),
     log:
@@ -15,5 +16,6 @@ rule check:
         "../../environment.yml"
     params:
         studies=[str(members.path) for members in FAMILIES.values()],
+        results=str(RESULTS),
     script:
         "../scripts/check.py"

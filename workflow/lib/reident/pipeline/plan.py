@@ -101,13 +101,20 @@ class Plan:
         What the report is made from.
     shard_tables : callable
         ``shard_tables(study)`` gives the shard table of a study once the checkpoint has made it.
+    results : pathlib.Path
+        Where the results are. What the rules ask for is in :data:`RESULTS`: Snakemake adds the prefix of a module.
     """
 
     def __init__(
-        self, families: Mapping[str, Family], notebook: Path, shard_tables: Callable[[str], Path]
+        self,
+        families: Mapping[str, Family],
+        notebook: Path,
+        shard_tables: Callable[[str], Path],
+        results: Path = RESULTS,
     ) -> None:
         self.families = families
         self.notebook = notebook
+        self._results = results
         self._shard_tables = shard_tables
         self._shards = cache(self._read_shards)
 
@@ -152,7 +159,7 @@ class Plan:
         steps read, by the names of the inputs.
         """
         members, _ = self.family(study)
-        places = ["", *sorted(f"variants/{folder.name}" for folder in (RESULTS / study).glob("variants/*"))]
+        places = ["", *sorted(f"variants/{folder.name}" for folder in (self._results / study).glob("variants/*"))]
         return {
             place: (
                 partial(members.known_digest, place),
