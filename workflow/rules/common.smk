@@ -30,15 +30,20 @@ from snakemake.dag import DAG
 from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake.script import PythonScript
 
-from reident.archive import commands
-from reident.errors import InputError
-from reident.ledger import check, conclusion, confidentiality, runs, stale
-from reident.linkage.metrics import REGISTRY
-from reident.pipeline import configuration, release, scheduler, steps
-from reident.pipeline.digests import sha256
-from reident.pipeline.family import notebooks
-from reident.pipeline.plan import LARGE_SHARD, Plan, check_files, is_large, load_families
-
+try:
+    from reident.archive import commands
+    from reident.errors import InputError
+    from reident.ledger import check, conclusion, confidentiality, runs, stale
+    from reident.linkage.metrics import REGISTRY
+    from reident.pipeline import configuration, release, scheduler, steps
+    from reident.pipeline.digests import sha256
+    from reident.pipeline.family import notebooks
+    from reident.pipeline.plan import LARGE_SHARD, Plan, check_files, is_large, load_families
+except ModuleNotFoundError as error:  # in the environment of another workflow
+    sys.exit(
+        f"Error: the package `{error.name}` is not installed where Snakemake runs. Run Snakemake from the environment of "
+        f"reident: {HOME / '.venv/bin/snakemake'} after `make setup`, or that of environment.yml."
+    )
 
 try:
     # As another workflow may have it: with names of its own for the rules, and in a folder of its own.
@@ -67,7 +72,7 @@ try:
     SETTINGS, warned = configuration.read(
         config, HOME, MODULE, workflow.config_settings.overwrite_config, workflow.workdir_init
     )
-    if workflow.is_main_process:
+    if workflow.is_main_process and not MODULE.repeated:
         for warning in warned:
             sys.stderr.write(f"Warning: {warning}\n")
         guard_folders()
@@ -98,7 +103,7 @@ def stale_results(study):
 def refuse_missing_files(targets):
     """Refuse to plan steps of a study that names files which are not there."""
     try:
-        check_files(FAMILIES, targets)
+        check_files(FAMILIES, targets, MODULE.is_made)
     except InputError as error:
         sys.exit(f"Error: {error}")
 
@@ -115,8 +120,9 @@ def refuse_stale_results():
 runs.tell_jobs()
 scheduler.keep_waiting_jobs(JobScheduler)
 scheduler.replace_shell(PythonScript)
-scheduler.check_before_graph(DAG, MODULE, refuse_missing_files)
-if workflow.is_main_process:
+if not MODULE.repeated:
+    scheduler.check_before_graph(DAG, MODULE, refuse_missing_files)
+if workflow.is_main_process and not MODULE.repeated:
     scheduler.force_stale(DAG, MODULE, lambda study: stale_results(study).files)
     scheduler.check_before_report(workflow, refuse_stale_results)
 
@@ -161,7 +167,8 @@ onsuccess:
     end_run()
 
 
-scheduler.add_hooks(DAG, MODULE, start_run, end_run)
+if MODULE.imported and not MODULE.repeated:
+    scheduler.add_hooks(DAG, start_run, end_run)
 
 
 wildcard_constraints:

@@ -51,10 +51,19 @@ def load_families(paths: list[Path]) -> dict[str, Family]:
     return families
 
 
-def check_files(families: Mapping[str, Family], targets: Iterable[str]) -> None:
+def check_files(
+    families: Mapping[str, Family], targets: Iterable[str], is_made: Callable[[Path], bool] = lambda _: False
+) -> None:
     """Check that the files that the studies of a run name exist, unless no target of the run is a step.
 
     Commands, such as ``check``, answer without the sources.
+
+    Parameters
+    ----------
+    families : mapping
+    targets : iterable of str
+    is_made : callable
+        Whether a rule outside this workflow makes a file, which then need not be there yet.
 
     Raises
     ------
@@ -70,7 +79,7 @@ def check_files(families: Mapping[str, Family], targets: Iterable[str]) -> None:
             "a study with `--config study=PATH`."
         )
     for members in families.values():
-        family.check_files(members.members, members.path)
+        family.check_files(members.members, members.path, is_made)
 
 
 ALL = "all"
@@ -283,7 +292,9 @@ class Plan:
         They must be parameters: what parameters derive from an input function, Snakemake does not compare.
         """
         data = self.study(wildcards).sources
-        return [digests.sha256(path) for side, path in self.sources(wildcards.study).items() if side in data]
+        paths = [path for side, path in self.sources(wildcards.study).items() if side in data]
+        # What a rule outside this workflow makes may not be there yet; Snakemake asks again before the job runs.
+        return [digests.sha256(path) if path.exists() else "not made yet" for path in paths]
 
     def checklist(self, wildcards: Any) -> str:
         """Return the questions of the board."""

@@ -56,8 +56,14 @@ class Module:
         self.imported = not modifier.is_main_snakefile()
         self.reads_files = not modifier.skip_configfile
         self._workflow, self._rules, self._paths = workflow, rules, modifier.path_modifier
+        self._readings = [modifier]
         if self._paths.modifies_prefixes:
             raise InputError("module: `replace_prefix` must not be given for reident. Give `prefix`.")
+        # Each `use rule` of one module reads this workflow again: the first reading then speaks for all of them.
+        first = vars(workflow).setdefault("reident_modules", {}).setdefault(modifier.namespace, self)
+        self.repeated = first is not self
+        if self.repeated:
+            first._readings.append(modifier)  # noqa: SLF001
 
     def folder(self, name: str) -> Path:
         """Return a folder of the workflow below the importer's `prefix`."""
@@ -66,9 +72,17 @@ class Module:
     @cached_property
     def names(self) -> dict[str, str]:
         """The names of the rules in this workflow's own files, by their names in the run; known once all are read."""
-        own = {name: proxy.rule for name, proxy in self._rules._rules.items()}  # noqa: SLF001
-        used = {rule.name: rule for rule in self._workflow.rules}
-        return {rule.name: name for name, rule in own.items() if used.get(rule.name) is rule}
+        names = {}
+        for reading in self._readings:
+            used = {rule.name for rule in reading.rules}
+            for name in reading.rule_whitelist or self._rules._rules:  # noqa: SLF001
+                if (called := reading.modify_rulename(name)) in used:
+                    names[called] = name
+        return names
+
+    def is_made(self, path: Path) -> bool:
+        """Return whether a rule of the importer makes a file."""
+        return any(rule.name not in self.names and rule.is_producer(str(path)) for rule in self._workflow.rules)
 
     def own(self, jobs: Iterable[Any]) -> list[Any]:
         """Return the jobs of this workflow's rules."""
@@ -173,7 +187,7 @@ def check_before_graph(dag: type, module: Module, check: Callable[[set[str]], No
     dag.init = init_checked  # type: ignore[attr-defined]
 
 
-def add_hooks(dag: type, module: Module, start: Callable[[], None], end: Callable[[], None]) -> None:
+def add_hooks(dag: type, start: Callable[[], None], end: Callable[[], None]) -> None:
     """Call functions at the start and at the good end of a run that has this workflow as a module.
 
     Of a module, Snakemake calls neither ``onstart`` nor ``onsuccess``.
@@ -182,7 +196,6 @@ def add_hooks(dag: type, module: Module, start: Callable[[], None], end: Callabl
     ----------
     dag : type
         Snakemake's ``DAG``.
-    module : Module
     start, end : callable
     """
     init = dag.init  # type: ignore[attr-defined]
@@ -196,8 +209,7 @@ def add_hooks(dag: type, module: Module, start: Callable[[], None], end: Callabl
         workflow._onsuccess = lambda log: (on_success(log), end())  # noqa: SLF001
         await init(self, *arguments, **named)
 
-    if module.imported:
-        dag.init = init_hooked  # type: ignore[attr-defined]
+    dag.init = init_hooked  # type: ignore[attr-defined]
 
 
 def check_before_report(workflow: Any, check: Callable[[], None]) -> None:
