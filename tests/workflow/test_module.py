@@ -5,45 +5,17 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import pytest
-from workflow.commands import CHECKOUT, PRELOADED, Ended, copied
+from workflow.commands import CHECKOUT, copied
+from workflow.elsewhere import made, run
 
 from workflow import small
 
 pytestmark = pytest.mark.slow
 
 STUDY = {**small.STUDY, "metrics": {"taxicab": {}}, "decision": {"conditional_rate_at_most": 0.9}}
-
-
-def run(folder: Path, *arguments: str, snakefile: str = "", program: str = PRELOADED, **environment: str) -> Ended:
-    """Run `snakemake` in a folder, with a Snakefile of its own where there is one."""
-    folder.mkdir(parents=True, exist_ok=True)
-    if snakefile:
-        (folder / "Snakefile").write_text(textwrap.dedent(snakefile), encoding="utf-8")
-    libraries = os.pathsep.join(str(CHECKOUT / name) for name in ("workflow/lib", "tests"))
-    command = [sys.executable, "-m", program, "--cores", "2", "--rerun-incomplete", "--nolock", *arguments]
-    ended = subprocess.run(
-        command,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": libraries, "COLUMNS": "400", "PYTHONHASHSEED": "0", **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        check=False,
-        timeout=600,
-    )
-    return Ended(ended.returncode, ended.stdout)
-
-
-def made(folder: Path) -> dict[str, bytes]:
-    """What a run must give, wherever and under whatever names it runs."""
-    files = [*folder.glob("re*/small/*.csv"), *folder.glob("results/small/*/*.csv"), *folder.glob("reports/small/*")]
-    files = [file for file in files if file.is_file()]
-    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(files)}
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +70,10 @@ def test_as_a_module_whose_rules_have_other_names(alone, tmp_path):
     assert (tmp_path / "results/small/ledger/.run.lock").is_file()
     assert "small: above the limit" in ended.shown
     assert ended.shown.count("the importer starts") == ended.shown.count("the importer ends") == 1
-    assert ended.shown.count("Warning: config: ignored the keys `genome`, which are not settings of reident.") == 1
+    assert (
+        ended.shown.count("Warning: config: ignored the keys `genome`, which are not settings of reident.")
+        == 1
+    )
     again = run(tmp_path, "--configfile=config.yaml", "--dry-run")
     assert again.planned == {}
     checked = run(tmp_path, "--configfile=config.yaml", "reident_check")
@@ -205,7 +180,15 @@ def committed(folder: Path) -> tuple[Path, str]:
     copied(folder)
     for part in ("pyproject.toml", "requirements.lock"):
         shutil.copy2(CHECKOUT / part, folder / part)
-    git = ["git", "-c", "user.name=test", "-c", "user.email=test@example.org", "-c", "init.defaultBranch=main"]
+    git = [
+        "git",
+        "-c",
+        "user.name=test",
+        "-c",
+        "user.email=test@example.org",
+        "-c",
+        "init.defaultBranch=main",
+    ]
     for arguments in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message", "All"]):
         subprocess.run([*git, *arguments], cwd=folder, check=True)
     commit = subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=folder, text=True).strip()
@@ -245,8 +228,12 @@ def test_as_deployed_from_a_hosted_repository(alone, tmp_path):
     )
     assert ended.code == 0, ended.shown
     tables = {name: content for name, content in made(folder).items() if name.endswith(".csv")}
-    assert tables == {name: content for name, content in made(alone / "alone").items() if name.endswith(".csv")}
+    assert tables == {
+        name: content for name, content in made(alone / "alone").items() if name.endswith(".csv")
+    }
     assert commit[:12] in (folder / "reports/small/disclosure-review.html").read_text(encoding="utf-8")
     checkouts = list(cache.rglob("checkouts/*"))
     assert [path.name for path in checkouts] == [commit]
-    assert run(folder, "--dry-run", program="snakemake", PYTHONPATH="", XDG_CACHE_HOME=str(cache)).planned == {}
+    assert (
+        run(folder, "--dry-run", program="snakemake", PYTHONPATH="", XDG_CACHE_HOME=str(cache)).planned == {}
+    )

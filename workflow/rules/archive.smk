@@ -7,11 +7,11 @@ Makes  reports/{study}/sealed/{study}-{digest}.zip, reports/reproduce/{study}/, 
 
 rule seal:
     """Seal every study of the run: one bag with its code, ledger, tables and report."""
-    localrule: True
     input:
         notebook=str(NOTEBOOK),
     log:
         "results/seal.log",
+    localrule: True
     conda:
         "../../environment.yml"
     params:
@@ -24,9 +24,9 @@ rule seal:
 
 rule sign:
     """Add a sign-off to a bag, for example the decision of the board."""
-    localrule: True
     log:
         "results/sign.log",
+    localrule: True
     conda:
         "../../environment.yml"
     params:
@@ -37,9 +37,9 @@ rule sign:
 
 rule verify:
     """Check every byte, manifest and signature of a bag."""
-    localrule: True
     log:
         "results/verify.log",
+    localrule: True
     conda:
         "../../environment.yml"
     params:
@@ -50,9 +50,9 @@ rule verify:
 
 rule reproduce:
     """Verify a bag, compute its study anew, and compare each result."""
-    localrule: True
     log:
         "results/reproduce.log",
+    localrule: True
     conda:
         "../../environment.yml"
     threads: many_threads()
@@ -64,9 +64,9 @@ rule reproduce:
 
 rule compare:
     """Compare two releases, each a bag or a study file."""
-    localrule: True
     log:
         "results/compare.log",
+    localrule: True
     conda:
         "../../environment.yml"
     params:

@@ -7,11 +7,11 @@ Makes  nothing but results/check.log: one line for each study, which the termina
 
 rule check:
     """Tell for each study whether its chain of steps closes; fail where one does not."""
-    localrule: True
     input:
         notebook=str(NOTEBOOK),
     log:
         "results/check.log",
+    localrule: True
     conda:
         "../../environment.yml"
     params:

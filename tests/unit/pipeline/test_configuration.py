@@ -93,13 +93,20 @@ COMMAS = [
     ("one file", ["a,b.yaml"], "a,b.yaml", ["a,b.yaml"]),
     ("two files", ["a", "b.yaml"], "a,b.yaml", ["a", "b.yaml"]),
     ("the whole first", ["a", "b.yaml", "a,b.yaml"], "a,b.yaml", ["a,b.yaml"]),
-    ("a file with a comma among others", ["1.yaml", "a,b.yaml"], "1.yaml,a,b.yaml,2.yaml", ["1.yaml", "a,b.yaml", "2.yaml"]),
+    (
+        "a file with a comma among others",
+        ["1.yaml", "a,b.yaml"],
+        "1.yaml,a,b.yaml,2.yaml",
+        ["1.yaml", "a,b.yaml", "2.yaml"],
+    ),
     ("files that are not there", [], "a,b.yaml", ["a", "b.yaml"]),
     ("a list", [], ["a,b.yaml", "c.yaml"], ["a,b.yaml", "c.yaml"]),
 ]
 
 
-@pytest.mark.parametrize(("there", "given", "paths"), [case[1:] for case in COMMAS], ids=[case[0] for case in COMMAS])
+@pytest.mark.parametrize(
+    ("there", "given", "paths"), [case[1:] for case in COMMAS], ids=[case[0] for case in COMMAS]
+)
 def test_a_comma_in_the_path_of_a_file_divides_nothing(tmp_path, monkeypatch, there, given, paths):
     monkeypatch.chdir(tmp_path)
     for name in there:
@@ -143,7 +150,10 @@ def test_the_studies_of_the_bundled_file_are_in_the_checkout_and_others_in_the_w
 def test_a_prefix_does_not_move_the_studies(folders):
     home, here = folders
     config = {"study": "one.yaml"}
-    assert read(home, config, imported=True, reads_files=False, prefix="risk") == ([str(here / "one.yaml")], [])
+    assert read(home, config, imported=True, reads_files=False, prefix="risk") == (
+        [str(here / "one.yaml")],
+        [],
+    )
 
 
 def test_what_is_ignored_is_said_in_one_warning(folders, tmp_path):
@@ -159,9 +169,9 @@ def test_what_is_ignored_is_said_in_one_warning(folders, tmp_path):
         "config: ignored the keys `genome`, `samples`, which are not settings of reident and "
         f"{start}, since the working directory has its own config/config.yaml."
     )
-    assert read(home, config | {"genome": 1}, imported=True, reads_files=False, started_in=str(tmp_path / "start"))[1] == [
-        "config: ignored the keys `genome`, `samples`, which are not settings of reident."
-    ]
+    assert read(
+        home, config | {"genome": 1}, imported=True, reads_files=False, started_in=str(tmp_path / "start")
+    )[1] == ["config: ignored the keys `genome`, `samples`, which are not settings of reident."]
     with pytest.raises(InputError, match="`genome` is not a known key"):
         read(home, config)
 
@@ -169,10 +179,17 @@ def test_what_is_ignored_is_said_in_one_warning(folders, tmp_path):
 def test_settings_that_are_not_given_have_their_defaults(folders):
     home, _ = folders
     found, _ = configuration.read({"study": "a.yaml"}, home, module(), {}, ".")
-    assert (found.pairs_per_shard, found.threads_on_a_cluster, found.shared_results) == (20_000_000_000, 8, False)
+    assert (found.pairs_per_shard, found.threads_on_a_cluster, found.shared_results) == (
+        20_000_000_000,
+        8,
+        False,
+    )
     assert {key: BUNDLED[key] for key in ("pairs_per_shard", "threads_on_a_cluster", "shared_results")} == {
-        key: settings.SETTINGS[key].default for key in ("pairs_per_shard", "threads_on_a_cluster", "shared_results")
+        key: settings.SETTINGS[key].default
+        for key in ("pairs_per_shard", "threads_on_a_cluster", "shared_results")
     }
-    found, _ = configuration.read({"study": "a.yaml", "pairs_per_shard": "20_000", "bag": "b"}, home, module(), {}, ".")
+    found, _ = configuration.read(
+        {"study": "a.yaml", "pairs_per_shard": "20_000", "bag": "b"}, home, module(), {}, "."
+    )
     assert found.pairs_per_shard == 20_000
     assert found.given("bag", "trust") == {"bag": "b", "trust": None}

@@ -208,7 +208,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--wheelhouse", default="", help="install from here, and not from an index")
     given = parser.parse_args(arguments)
     try:
-        pairs = [(Path(ready), Path(lock)) for ready, _, lock in (text.partition("=") for text in given.locks)]
+        pairs = [
+            (Path(ready), Path(lock)) for ready, _, lock in (text.partition("=") for text in given.locks)
+        ]
         set_up(FOLDER, pairs, asked=given.asked, wheelhouse=given.wheelhouse)
     except InputError as error:
         sys.stderr.write(f"Error: {error}\n")

@@ -3,8 +3,8 @@
     make wheelhouse PLATFORMS="manylinux_2_28_x86_64" PYTHONS="3.11 3.12"
     make WHEELHOUSE=wheelhouse/wheelhouse.tar
 
-``wheelhouse.tar`` has the files of requirements.lock and requirements-dev.lock, wheel by wheel, in sorted order and without times: the same
-files give the same bytes. ``wheelhouse.json`` beside it has its SHA-512, what it is for, and each file in it. A package
+``wheelhouse.tar`` has the files of requirements.lock and requirements-dev.lock, wheel by wheel, in sorted order and
+without times: the same files give the same bytes. ``wheelhouse.json`` beside it has its SHA-512, what it is for, and each file in it. A package
 of which the lock has no wheel travels as its source, with what builds it; collecting proves that it builds offline.
 
 In ten years
@@ -368,9 +368,7 @@ def _members(archive: Path) -> Iterator[tuple[str, Any]]:
 def _install(folder: Path, named: Path, lock: Path) -> None:
     links = ["--no-index", f"--find-links={folder}"]
     try:
-        pip(
-            ["install", *links, "--no-deps", "--require-hashes", f"--requirement={lock}"], online=False
-        )
+        pip(["install", *links, "--no-deps", "--require-hashes", f"--requirement={lock}"], online=False)
     except MissingError as missing:
         machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
         raise InputError(

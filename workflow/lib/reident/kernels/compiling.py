@@ -23,7 +23,7 @@ def _sources_digest() -> str:
 
 
 def _cache_root() -> Path:
-    """Return ``$NUMBA_CACHE_DIR`` if it is set, ``.cache/numba`` beside the workflow for its owner, or the user's cache.
+    """Return ``$NUMBA_CACHE_DIR`` if set, ``.cache/numba`` beside the workflow for its owner, or the user's cache.
 
     What is in the cache is code that runs. Several users of one checkout therefore have a cache each: nobody runs what
     another one wrote, and a checkout that others may not write to serves them as well.

@@ -16,8 +16,8 @@ from typing import Any
 def root(folder: Any, cache: str | Path) -> Path:
     """Return the checkout that a folder of the workflow belongs to.
 
-    A module of another workflow may be declared as a file of a hosted repository (``github(…)``), of which Snakemake keeps
-    a clone and takes single files. The steps need the library: the commit is checked out into the cache, once.
+    A module of another workflow may be declared as a file of a hosted repository (``github(…)``), of which Snakemake
+    keeps a clone and takes single files. The steps need the library: the commit is checked out into the cache, once.
 
     Parameters
     ----------

@@ -16,6 +16,7 @@ from reident.study.settings import COMMANDS, SETTINGS, check
 CONFIG = Path("config", "config.yaml")
 """The file with the settings: in the working directory, or else in the checkout."""
 
+
 @dataclass(frozen=True)
 class Settings:
     """The settings of a run, complete.
@@ -91,7 +92,9 @@ def read(
     ignored = []
     if module.imported and (foreign := [key for key in config if key not in SETTINGS]):
         config = {key: value for key, value in config.items() if key in SETTINGS}
-        ignored.append(f"the keys {', '.join(f'`{key}`' for key in foreign)}, which are not settings of reident")
+        ignored.append(
+            f"the keys {', '.join(f'`{key}`' for key in foreign)}, which are not settings of reident"
+        )
     check(config)
     used, other = Path(file(home)), Path(started_in, CONFIG)
     if module.reads_files and other.is_file() and not (used.is_file() and used.samefile(other)):
@@ -137,7 +140,7 @@ def study_files(config: Mapping[str, Any], base: Path) -> list[Path]:
 
 
 def _split(text: str) -> list[str]:
-    """Return the paths of a text with commas between them; a comma in the path of a file that exists divides nothing."""
+    """Return the paths of a text with commas between them; a comma in the path of an existing file divides nothing."""
     parts, paths = text.split(","), []
     while parts:
         ends = (end for end in range(len(parts), 1, -1) if Path(",".join(parts[:end])).is_file())

@@ -284,9 +284,7 @@ def one(path: Path, place: str) -> Study:
     return Family(path).at(place)
 
 
-def check_files(
-    members: list[Member], path: Path, is_made: Callable[[Path], bool] = lambda _: False
-) -> None:
+def check_files(members: list[Member], path: Path, is_made: Callable[[Path], bool] = lambda _: False) -> None:
     """Check that every file that a study or one of its variants names exists, and that checklist and rounding fit.
 
     Parameters

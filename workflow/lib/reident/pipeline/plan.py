@@ -168,7 +168,10 @@ class Plan:
         steps read, by the names of the inputs.
         """
         members, _ = self.family(study)
-        places = ["", *sorted(f"variants/{folder.name}" for folder in (self._results / study).glob("variants/*"))]
+        places = [
+            "",
+            *sorted(f"variants/{folder.name}" for folder in (self._results / study).glob("variants/*")),
+        ]
         return {
             place: (
                 partial(members.known_digest, place),

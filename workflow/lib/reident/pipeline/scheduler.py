@@ -36,7 +36,7 @@ def check_version(installed: str) -> None:
 
 
 class Module:
-    """This workflow as it is run: by itself, or as a module of another one, which may rename its rules and folders.
+    """How the workflow is run: by itself, or as a module of another one, which may rename its rules and folders.
 
     Parameters
     ----------
@@ -82,7 +82,9 @@ class Module:
 
     def is_made(self, path: Path) -> bool:
         """Return whether a rule of the importer makes a file."""
-        return any(rule.name not in self.names and rule.is_producer(str(path)) for rule in self._workflow.rules)
+        return any(
+            rule.name not in self.names and rule.is_producer(str(path)) for rule in self._workflow.rules
+        )
 
     def own(self, jobs: Iterable[Any]) -> list[Any]:
         """Return the jobs of this workflow's rules."""
@@ -205,8 +207,16 @@ def add_hooks(dag: type, start: Callable[[], None], end: Callable[[], None]) -> 
         # All files are read now, and the importer's own handlers are known. Ours are first at the start, and last.
         workflow = self.workflow
         on_start, on_success = workflow._onstart, workflow._onsuccess  # noqa: SLF001
-        workflow._onstart = lambda log: (start(), on_start(log))  # noqa: SLF001
-        workflow._onsuccess = lambda log: (on_success(log), end())  # noqa: SLF001
+
+        def begin(log: Any) -> None:
+            start()
+            on_start(log)
+
+        def finish(log: Any) -> None:
+            on_success(log)
+            end()
+
+        workflow._onstart, workflow._onsuccess = begin, finish  # noqa: SLF001
         await init(self, *arguments, **named)
 
     dag.init = init_hooked  # type: ignore[attr-defined]

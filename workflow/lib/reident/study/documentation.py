@@ -245,7 +245,9 @@ def readme() -> str:
         if len(keys) > 1:
             parts += [f"### `{name}`\n", _table(keys[1:])]
     asked, policy, decision = (_table_of(model) for model in (Questions, Policy, SignOff))
-    return "\n".join([*parts, VARIANTS, CHECKLISTS, asked, POLICIES, policy, RUNS, _settings(), SIGN_OFF, decision])
+    return "\n".join(
+        [*parts, VARIANTS, CHECKLISTS, asked, POLICIES, policy, RUNS, _settings(), SIGN_OFF, decision]
+    )
 
 
 def _settings() -> str:
@@ -381,7 +383,8 @@ def files() -> dict[str, str]:
     """Return the texts of the generated files by their paths from the root of the repository."""
     return {
         "workflow/schemas/study.schema.json": json.dumps(schema(), ensure_ascii=False, indent=2) + "\n",
-        "workflow/schemas/config.schema.json": json.dumps(settings.schema(), ensure_ascii=False, indent=2) + "\n",
+        "workflow/schemas/config.schema.json": json.dumps(settings.schema(), ensure_ascii=False, indent=2)
+        + "\n",
         "config/README.md": readme(),
     }
 

@@ -66,12 +66,12 @@ SETTINGS = {
     "study": Setting(
         TEXT,
         "The study files to run in place of `studies`, for the command line: a path, several with commas between "
-        "them, or a list such as `--config 'study=[\"a.yaml\", \"b.yaml\"]'`.",
+        'them, or a list such as `--config \'study=["a.yaml", "b.yaml"]\'`.',
     ),
     "studies": Setting(
         PATHS,
-        "The study files to run if the command line has no `--config study=…`, relative to the working directory; those "
-        "of the config/config.yaml that comes with the workflow are relative to its checkout.",
+        "The study files to run if the command line has no `--config study=…`, relative to the working directory; "
+        "those of the config/config.yaml that comes with the workflow are relative to its checkout.",
     ),
     "pairs_per_shard": Setting(
         POSITIVE,
@@ -84,12 +84,12 @@ SETTINGS = {
         "Whether other users may read `results/` and `reports/`. If `false`, a run refuses folders that others can "
         "read, and gives the command that closes them. If `true`, each run prints a warning. Files that a run creates "
         "are readable by their owner only, in either case.",
-        False,  # noqa: FBT003
+        False,
     ),
     "threads_on_a_cluster": Setting(
         POSITIVE,
-        "The number of processors that a long job requests on a cluster. On a single machine, a job uses all processors "
-        "that `--cores` allows.",
+        "The number of processors that a long job requests on a cluster. On a single machine, a job uses all "
+        "processors that `--cores` allows.",
         8,
     ),
     **{
