@@ -4,8 +4,9 @@
     make WHEELHOUSE=wheelhouse/wheelhouse.tar
 
 ``wheelhouse.tar`` has the files of requirements.lock and requirements-dev.lock, wheel by wheel, in sorted order and
-without times: the same files give the same bytes. ``wheelhouse.json`` beside it has its SHA-512, what it is for, and each file in it. A package
-of which the lock has no wheel travels as its source, with what builds it; collecting proves that it builds offline.
+without times: the same files give the same bytes. ``wheelhouse.json`` beside it has its SHA-512, what it is for, and
+each file in it. A package of which the lock has no wheel travels as its source, with what builds it; collecting proves
+that it builds offline.
 
 In ten years
 ------------
