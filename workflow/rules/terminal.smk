@@ -11,4 +11,5 @@ sys.path.insert(0, str(Path(workflow.current_basedir).resolve().parent / "lib"))
 
 from reident import terminal
 
-SCREEN = terminal.install(workflow)
+# Where the workflow is a module of another, the screen is that one's.
+SCREEN = terminal.install(workflow) if workflow.modifier.is_main_snakefile() else None

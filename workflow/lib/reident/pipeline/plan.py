@@ -60,11 +60,21 @@ def load_valid_families(paths: list[Path]) -> tuple[dict[str, Family], InputErro
 
 
 def check_files(
-    families: Mapping[str, Family], targets: Iterable[str], wrong: InputError | None = None
+    families: Mapping[str, Family],
+    targets: Iterable[str],
+    wrong: InputError | None = None,
+    is_made: Callable[[Path], bool] = lambda _: False,
 ) -> None:
     """Check that the files that the studies of a run name exist, unless no target of the run is a step.
 
     Commands, such as ``check``, answer without the sources. :data:`VALIDATE` alone answers where a study is `wrong`.
+
+    Parameters
+    ----------
+    families : mapping
+    targets : iterable of str
+    is_made : callable
+        Whether a rule outside this workflow makes a file, which then need not be there yet.
 
     Raises
     ------
@@ -82,7 +92,7 @@ def check_files(
             "a study with `--config study=PATH`."
         )
     for members in families.values():
-        family.check_files(members.members, members.path)
+        family.check_files(members.members, members.path, is_made)
 
 
 VALIDATE = "validate"
@@ -116,13 +126,20 @@ class Plan:
         What the report is made from.
     shard_tables : callable
         ``shard_tables(study)`` gives the shard table of a study once the checkpoint has made it.
+    results : pathlib.Path
+        Where the results are. What the rules ask for is in :data:`RESULTS`: Snakemake adds the prefix of a module.
     """
 
     def __init__(
-        self, families: Mapping[str, Family], notebook: Path, shard_tables: Callable[[str], Path]
+        self,
+        families: Mapping[str, Family],
+        notebook: Path,
+        shard_tables: Callable[[str], Path],
+        results: Path = RESULTS,
     ) -> None:
         self.families = families
         self.notebook = notebook
+        self._results = results
         self._shard_tables = shard_tables
         self._shards = cache(self._read_shards)
 
@@ -167,7 +184,10 @@ class Plan:
         steps read, by the names of the inputs.
         """
         members, _ = self.family(study)
-        places = ["", *sorted(f"variants/{folder.name}" for folder in (RESULTS / study).glob("variants/*"))]
+        places = [
+            "",
+            *sorted(f"variants/{folder.name}" for folder in (self._results / study).glob("variants/*")),
+        ]
         return {
             place: (
                 partial(members.known_digest, place),
@@ -303,7 +323,9 @@ class Plan:
         They must be parameters: what parameters derive from an input function, Snakemake does not compare.
         """
         data = self.study(wildcards).sources
-        return [digests.sha256(path) for side, path in self.sources(wildcards.study).items() if side in data]
+        paths = [path for side, path in self.sources(wildcards.study).items() if side in data]
+        # What a rule outside this workflow makes may not be there yet; Snakemake asks again before the job runs.
+        return [digests.sha256(path) if path.exists() else "not made yet" for path in paths]
 
     def checklist(self, wildcards: Any) -> str:
         """Return the questions of the board."""
