@@ -29,6 +29,6 @@ rule validate:
     conda:
         "../../environment.yml"
     params:
-        studies=[str(path) for path in STUDY_FILES],
+        studies=[str(path) for path in SETTINGS.study_files],
     script:
         "../scripts/validate.py"
