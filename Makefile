@@ -89,4 +89,6 @@ $(READY):
 	$(BIN)/python -m pip check --disable-pip-version-check
 	$(BIN)/python -c 'import pathlib, sysconfig; \
 		pathlib.Path(sysconfig.get_path("purelib"), "reident.pth").write_text("../../../../workflow/lib\n")'
+	@printf '#!/bin/sh\nexec "$(CURDIR)/$(BIN)/python" -P -m reident.drafting "$$@"\n' > $(BIN)/reident
+	@chmod +x $(BIN)/reident
 	@touch $@

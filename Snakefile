@@ -10,6 +10,9 @@ min_version("9.27")
 logging.raiseExceptions = False
 
 
+include: "workflow/rules/terminal.smk"
+
+
 # Beside this file, so that `--directory` may name any folder for the results.
 configfile: f"{workflow.basedir}/config/config.yaml"
 

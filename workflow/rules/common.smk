@@ -25,6 +25,9 @@ from snakemake import __version__
 from snakemake.dag import DAG
 from snakemake.scheduling.job_scheduler import JobScheduler
 
+from snakemake.logging import logger
+
+from reident import starter, terminal
 from reident.archive import commands
 from reident.errors import InputError
 from reident.ledger import check, conclusion, confidentiality, runs, stale
@@ -39,7 +42,7 @@ def guard_folders():
     """Refuse folders that others may read, unless the run allows it; close Snakemake's own to them."""
     allowed = str(config.get("shared_results")).lower() == "true"  # from the command line it is text
     for warning in confidentiality.check_folders([Path("results"), Path("reports")], allowed):
-        sys.stderr.write(f"Warning: {warning}\n")
+        logger.warning(f"Warning: {warning}")
     records = Path(".snakemake").resolve()
     confidentiality.check_records(records)
     # Snakemake opens each record to the group, inside a folder that is closed now.
@@ -53,6 +56,10 @@ try:
         guard_folders()
     configuration.check(config)
     STUDY_FILES = configuration.study_files(config, HOME)
+    # What is wrong with a study is told once the targets are known: `validate` tells all of it.
+    FAMILIES, WRONG = load_valid_families(STUDY_FILES)
+    if SCREEN is not None:
+        SCREEN.screen.several = len(FAMILIES) > 1
 except InputError as error:
     sys.exit(f"Error: {error}")
 
@@ -62,8 +69,6 @@ def shard_table(study):
     return Path(checkpoints.stratify.get(study=study).output.shards)
 
 
-# What is wrong with a study is told once the targets are known: `validate` tells all of it.
-FAMILIES, WRONG = load_valid_families(STUDY_FILES)
 PLAN = Plan(FAMILIES, NOTEBOOK, shard_table)
 EDITION = notebooks(NOTEBOOK)["edition_notebook"]
 
@@ -95,7 +100,7 @@ def refuse_stale_results():
     warnings.filterwarnings("ignore", "coroutine '.*_size_files.*' was never awaited", RuntimeWarning)
 
 
-runs.tell_jobs()
+starter.tell_jobs()
 scheduler.keep_waiting_jobs(JobScheduler)
 scheduler.check_before_graph(DAG, refuse_missing_files)
 if workflow.is_main_process:
@@ -105,6 +110,7 @@ if workflow.is_main_process:
 shell.prefix("set -euo pipefail; exec ")
 
 
+REPORTS = []  # the pages that this run makes, or finds as they should be
 VERDICTS = set()  # the studies whose verdict this run makes, or finds as it should be
 
 
@@ -115,7 +121,8 @@ def start_run():
         found = stale_results(study)
         outputs = set() if workflow.touch else scheduler.outputs(workflow.dag, study, found.files)
         for warning in runs.start(Path("results", study), found, outputs):
-            sys.stderr.write(f"Warning: {warning}\n")  # at once, beside the thread that shows the progress
+            logger.warning(f"Warning: {warning}")
+    REPORTS.extend(path for job in workflow.dag.jobs for path in scheduler.pages(job))
     VERDICTS.update(scheduler.studies(job for job in workflow.dag.jobs if job.rule.name == "judge"))
 
 
@@ -130,7 +137,9 @@ onstart:
 onsuccess:
     for study in sorted(VERDICTS):
         for line in conclusion.lines(Path("results", study)):
-            sys.stderr.write(f"{line}\n")
+            logger.info(line, extra=terminal.SHOWN)
+    for line in conclusion.reports(REPORTS):
+        logger.info(line, extra=terminal.SHOWN)
     commands.end()
 
 

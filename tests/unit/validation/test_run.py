@@ -24,7 +24,7 @@ linking_variables:
   - {name: school, type: categorical, order: [low, high]}
   - {name: incme, type: numeric}
   - {name: rooms, type: TODO what is this}
-metrics: {taxicab: {alpha: 2}}
+metrics: {taxicab: {alpha: 0,5}}
 rank_filter: {max_pairs: many}
 variants: [{set: binning.bins, values: [3, none]}]
 """
@@ -33,7 +33,7 @@ MISTAKES = [
     "study.yaml, line 5: `files.eif.delimeter` is not a known key. Did you mean `delimiter`?",
     "study.yaml, line 9: `linking_variables[1].type` must be `numeric` or `categorical`.",
     "study.yaml, line 13: `linking_variables[5].type` is still to be decided. Replace the TODO with a value",
-    "study.yaml, line 14: `metrics.taxicab.alpha` must be at most 1.",
+    "study.yaml, line 14: `metrics.taxicab.alpha` must be a number. Write 0.5, with a point.",
     "study.yaml, line 15: `rank_filter.max_pairs` must be an integer.",
     "study.yaml, line 16: variant `bins-none`: `binning.bins` must be an integer.",
     "puf.csv, row 1: the file has no column `incme`. Did you mean `income`?",

@@ -49,6 +49,13 @@ _FOREIGN = [
 """The first bytes of a file, its format if a study can declare it, what it is, and what to do."""
 
 
+def recognised(path: Path) -> str:
+    """Return the format that the first bytes of a file show, of those that a study can declare; empty for others."""
+    with path.open("rb") as stream:
+        start = stream.read(_START)
+    return next((kind for mark, kind, _, _ in _FOREIGN if kind and start.startswith(mark)), "")
+
+
 def refuse_foreign(path: Path, source: SourceFile) -> None:
     """Refuse a file whose first bytes show that it is not of the declared format.
 

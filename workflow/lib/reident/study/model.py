@@ -68,7 +68,9 @@ class Study(Section):
     title: str = Field("", description="The title of the report. If absent: the `id`.")
     agency: str = Field("", description="The organisation that releases the file, for the front page.")
     date: Day | None = Field(
-        None, description="The date of the report, YYYY-MM-DD. If absent: the report has no date."
+        None,
+        description="The date of the report, YYYY-MM-DD. If absent: the report has no date, so its PDF does not "
+        "conform to PDF/A, which requires one, and `snakemake seal` gives a warning.",
     )
     files: Files | None = Field(
         None,

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from reident.errors import InputError
 from reident.sections.base import Section
 from reident.sections.variants import split
+from reident.study import syntax
 
 SectionT = TypeVar("SectionT", bound=Section)
 
@@ -127,12 +128,8 @@ def read(path: Path, *keys: str, decide: bool = True) -> tuple[Any, yaml.Node]:
                 raise _first(path, undecided)
             return data, node
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "syntax error"
-        if problem.startswith("but "):
-            problem = f"{getattr(error, 'context', '')} {problem}"
-        what = f"the file is not valid YAML ({problem}). Check the indentation and the quotation marks."
-        raise _error(path, mark.line + 1 if mark else None, what) from None
+        line, problem, remedy = syntax.locate(text, error)
+        raise _error(path, line, f"the file is not valid YAML ({problem}). {remedy}") from None
     except RecursionError:
         raise _error(path, None, _TOO_DEEP) from None
     examples = " and ".join(f"`{key}:`" for key in keys or ("id", "files"))
@@ -255,6 +252,28 @@ def _written(location: Sequence[str | int], data: Any) -> list[str | int]:
     return parts
 
 
+def _comma_number(location: Sequence[str | int], data: Any, error: Any) -> tuple[str, str] | None:
+    """Return the key that precedes the digits after a decimal comma, and the number with a point.
+
+    In braces, YAML reads ``{rate: 0,3}`` as the key `rate` and the key `3` without a value.
+    """
+    digits = str(location[-1]) if location else ""
+    if (
+        error["type"] != "extra_forbidden"
+        or error["input"] is not None
+        or not re.fullmatch(r"[0-9]+", digits)
+    ):
+        return None
+    for part in _written(location, data)[:-1]:
+        data = data[part]
+    keys = list(data)
+    before = keys[keys.index(digits) - 1] if digits in keys[1:] else None
+    whole = data.get(before)
+    if before is None or not isinstance(whole, str) or not re.fullmatch(r"[-+]?[0-9]+", whole):
+        return None
+    return before, f"{whole}.{digits}"
+
+
 def _reason(error: Any, known: Sequence[str]) -> str:
     """Return what is wrong, without its key, and what to do."""
     kind, context = error["type"], error.get("ctx", {})
@@ -347,6 +366,8 @@ def mistakes(error: ValidationError, data: Any, node: yaml.Node, known: Sequence
         if inner := _INNER_KEY.match(reason):
             location, parts = (*location, *split(inner[1])), [*parts, *split(inner[1])]
             reason = reason[inner.end() :]
+        if number := _comma_number(location, data, item):
+            parts, reason = parts[:-1] + [number[0]], f"must be a number. Write {number[1]}, with a point."
         separator = ": " if reason.startswith("`") else " "
         message = f"`{shown(parts)}`{separator}{reason}" if parts else reason
         result.append(Mistake(line_of(node, location), location, message))

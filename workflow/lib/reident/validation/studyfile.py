@@ -56,7 +56,7 @@ def read(path: Path, findings: Findings) -> Content | None:
     content, known, gone = Content(data, node), known_keys(), _Gone()
     mistakes = studyfile.todos(data, node)
     for _ in range(MAX_ROUNDS):
-        new = [mistake for mistake in mistakes if not gone.explains(mistake)]
+        new = [mistake for mistake in _without_halves(mistakes) if not gone.explains(mistake)]
         # Unknown keys first, one of which may be a missing one; then from the end: the numbers of other items hold.
         mistakes.sort(key=lambda one: _order(one.location), reverse=True)
         mistakes.sort(key=lambda one: _UNKNOWN not in one.message)
@@ -73,6 +73,16 @@ def read(path: Path, findings: Findings) -> Content | None:
         else:
             return content
     return None
+
+
+def _without_halves(mistakes: list[Mistake]) -> list[Mistake]:
+    """Return mistakes without those about one half of a number that is written with a comma."""
+    halves = {_NAMES.findall(one.message)[0] for one in mistakes if one.message.endswith("with a point.")}
+    return [
+        one
+        for one in mistakes
+        if one.message.endswith("with a point.") or not halves.intersection(_NAMES.findall(one.message)[:1])
+    ]
 
 
 def _order(location: Location) -> list[tuple[bool, Any]]:
