@@ -6,7 +6,6 @@ Makes  FAMILIES (id -> a study and its variants), PLAN (what rules ask for in `i
 
 import atexit
 import os
-import runpy
 import sys
 import warnings
 from functools import cache
@@ -15,35 +14,21 @@ from pathlib import Path
 # Everything that the run and its jobs make is their owner's alone; Snakemake's folder was there before this line.
 os.umask(0o077)
 
-# Not `workflow.basedir`, which is the importer's folder where the workflow is a module of another.
-HOME = runpy.run_path(workflow.source_path("../lib/reident/pipeline/checkout.py"))["root"](
-    workflow.current_basedir, workflow.sourcecache.cache_path
-)
-NOTEBOOK = HOME / "workflow" / "notebooks" / "disclosure-review.ipynb"
-LIBRARY = HOME / "workflow" / "lib"
-sys.path.insert(0, str(LIBRARY))
-# Every job finds the library, remote ones too, without an installed package.
-os.environ.update(PYTHONPATH=os.pathsep.join([str(LIBRARY), *filter(None, [os.environ.get("PYTHONPATH")])]))
-
 from snakemake import __version__
 from snakemake.dag import DAG
+from snakemake.logging import logger
 from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake.script import PythonScript
 
-try:
-    from reident.archive import commands
-    from reident.errors import InputError
-    from reident.ledger import check, conclusion, confidentiality, runs, stale
-    from reident.linkage.metrics import REGISTRY
-    from reident.pipeline import configuration, release, scheduler, steps
-    from reident.pipeline.digests import sha256
-    from reident.pipeline.family import notebooks
-    from reident.pipeline.plan import LARGE_SHARD, Plan, check_files, is_large, load_families
-except ModuleNotFoundError as error:  # in the environment of another workflow
-    sys.exit(
-        f"Error: the package `{error.name}` is not installed where Snakemake runs. Run Snakemake from the environment of "
-        f"reident: {HOME / '.venv/bin/snakemake'} after `make setup`, or that of environment.yml."
-    )
+from reident import starter, terminal
+from reident.archive import commands
+from reident.errors import InputError
+from reident.ledger import check, conclusion, confidentiality, runs, stale
+from reident.linkage.metrics import REGISTRY
+from reident.pipeline import configuration, release, scheduler, steps
+from reident.pipeline.digests import sha256
+from reident.pipeline.family import notebooks
+from reident.pipeline.plan import LARGE_SHARD, Plan, check_files, is_large, load_valid_families
 
 try:
     # As another workflow may have it: with names of its own for the rules, and in a folder of its own.
@@ -59,7 +44,7 @@ configfile: configuration.file(HOME)
 def guard_folders():
     """Refuse folders that others may read, unless the run allows it; close Snakemake's own to them."""
     for warning in confidentiality.check_folders([RESULTS, REPORTS], SETTINGS.shared_results):
-        sys.stderr.write(f"Warning: {warning}\n")
+        logger.warning(f"Warning: {warning}")
     records = Path(".snakemake").resolve()
     confidentiality.check_records(records)
     # Snakemake opens each record to the group, inside a folder that is closed now.
@@ -74,9 +59,8 @@ try:
     )
     if workflow.is_main_process and not MODULE.repeated:
         for warning in warned:
-            sys.stderr.write(f"Warning: {warning}\n")
+            logger.warning(f"Warning: {warning}")
         guard_folders()
-    FAMILIES = load_families(SETTINGS.study_files)
 except InputError as error:
     sys.exit(f"Error: {error}")
 
@@ -86,6 +70,10 @@ def shard_table(study):
     return Path(checkpoints.stratify.get(study=study).output.shards)
 
 
+# What is wrong with a study is told once the targets are known: `validate` tells all of it.
+FAMILIES, WRONG = load_valid_families(SETTINGS.study_files)
+if SCREEN is not None:
+    SCREEN.screen.several = len(FAMILIES) > 1
 PLAN = Plan(FAMILIES, NOTEBOOK, shard_table, RESULTS)
 EDITION = notebooks(NOTEBOOK)["edition_notebook"]
 
@@ -101,9 +89,9 @@ def stale_results(study):
 
 
 def refuse_missing_files(targets):
-    """Refuse to plan steps of a study that names files which are not there."""
+    """Refuse to plan steps of a study that is not valid, or names files which are not there."""
     try:
-        check_files(FAMILIES, targets, MODULE.is_made)
+        check_files(FAMILIES, targets, WRONG, MODULE.is_made)
     except InputError as error:
         sys.exit(f"Error: {error}")
 
@@ -117,7 +105,7 @@ def refuse_stale_results():
     warnings.filterwarnings("ignore", "coroutine '.*_size_files.*' was never awaited", RuntimeWarning)
 
 
-runs.tell_jobs()
+starter.tell_jobs()
 scheduler.keep_waiting_jobs(JobScheduler)
 scheduler.replace_shell(PythonScript)
 if not MODULE.repeated:
@@ -127,6 +115,7 @@ if workflow.is_main_process and not MODULE.repeated:
     scheduler.check_before_report(workflow, refuse_stale_results)
 
 
+PAGES = []  # the pages that this run makes, or finds as they should be
 VERDICTS = set()  # the studies whose verdict this run makes, or finds as it should be
 
 
@@ -138,7 +127,8 @@ def take_results():
         found = stale_results(study)
         outputs = set() if workflow.touch else scheduler.outputs(jobs, study, found.files)
         for warning in runs.start(RESULTS / study, found, outputs):
-            sys.stderr.write(f"Warning: {warning}\n")  # at once, beside the thread that shows the progress
+            logger.warning(f"Warning: {warning}")
+    PAGES.extend(path for job in MODULE.own(workflow.dag.jobs) for path in scheduler.pages(job))
     VERDICTS.update(scheduler.studies(MODULE.makers(workflow.dag.jobs, "judge")))
 
 
@@ -155,7 +145,9 @@ def end_run():
     """Tell the verdicts, and end with the status of a command that has one."""
     for study in sorted(VERDICTS):
         for line in conclusion.lines(RESULTS / study):
-            sys.stderr.write(f"{line}\n")
+            logger.info(line, extra=terminal.SHOWN)
+    for line in conclusion.reports(PAGES, REPORTS):
+        logger.info(line, extra=terminal.SHOWN)
     commands.end(RESULTS)
 
 

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from reident import starter
 from reident.errors import InputError
-from reident.ledger import runs
 
 
 def answer(job: Any, command: str, **more: Any) -> None:
@@ -54,4 +54,4 @@ def end(results: Path) -> None:
 
 def _status_file(results: Path) -> Path:
     """Return where a command leaves its exit status for the process that started it."""
-    return results / f".status-{os.environ.get(runs.STARTER, '').partition(' ')[0]}"
+    return results / f".status-{os.environ.get(starter.STARTER, '').partition(' ')[0]}"

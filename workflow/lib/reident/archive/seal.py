@@ -80,6 +80,11 @@ def seal(members: Family, notebook: Path, results: Path) -> list[str]:
     ]
     if answer.absent:
         lines.append(f"{study.id}: not verified, since they were not there: {', '.join(answer.absent)}.")
+    if study.date is None:
+        lines.append(
+            f"{study.id}: not dated. Give the study the `date` of its review, then run it and seal it again, so that "
+            "the report and the bag have one."
+        )
     if bag.signature is None:
         return [
             *lines,

@@ -51,26 +51,33 @@ def load_families(paths: list[Path]) -> dict[str, Family]:
     return families
 
 
+def load_valid_families(paths: list[Path]) -> tuple[dict[str, Family], InputError | None]:
+    """Return the studies of a run as :func:`load_families`; none, and the error, if one of them is not valid."""
+    try:
+        return load_families(paths), None
+    except InputError as error:
+        return {}, error
+
+
 def check_files(
-    families: Mapping[str, Family], targets: Iterable[str], is_made: Callable[[Path], bool] = lambda _: False
+    families: Mapping[str, Family],
+    targets: Iterable[str],
+    wrong: InputError | None = None,
+    is_made: Callable[[Path], bool] = lambda _: False,
 ) -> None:
     """Check that the files that the studies of a run name exist, unless no target of the run is a step.
 
-    Commands, such as ``check``, answer without the sources.
-
-    Parameters
-    ----------
-    families : mapping
-    targets : iterable of str
-    is_made : callable
-        Whether a rule outside this workflow makes a file, which then need not be there yet.
+    Commands, such as ``check``, answer without the sources. :data:`VALIDATE` alone answers where a study is `wrong`.
+    A file need not be there where ``is_made(path)`` tells that a rule outside this workflow makes it.
 
     Raises
     ------
     InputError
-        For the first file that does not, or a run of steps without a study.
+        For a study that is not valid, the first file that does not exist, or a run of steps without a study.
     """
     commands = set(targets)
+    if wrong is not None and commands != {VALIDATE}:
+        raise wrong
     if commands and not commands & {ALL, *steps.STEPS}:
         return
     if not families:
@@ -81,6 +88,9 @@ def check_files(
     for members in families.values():
         family.check_files(members.members, members.path, is_made)
 
+
+VALIDATE = "validate"
+"""The rule that tells what is wrong with a study."""
 
 ALL = "all"
 """The rule that makes everything."""
@@ -108,8 +118,8 @@ class Plan:
         The studies with their variants, by id.
     notebook : pathlib.Path
         What the report is made from.
-    shard_tables : callable
-        ``shard_tables(study)`` gives the shard table of a study once the checkpoint has made it.
+    shards : callable
+        ``shards(study)`` gives the shard table of a study once the checkpoint has made it.
     results : pathlib.Path
         Where the results are. What the rules ask for is in :data:`RESULTS`: Snakemake adds the prefix of a module.
     """
@@ -118,13 +128,11 @@ class Plan:
         self,
         families: Mapping[str, Family],
         notebook: Path,
-        shard_tables: Callable[[str], Path],
+        shards: Callable[[str], Path],
         results: Path = RESULTS,
     ) -> None:
-        self.families = families
-        self.notebook = notebook
-        self._results = results
-        self._shard_tables = shard_tables
+        self.families, self.notebook = families, notebook
+        self._results, self._shard_tables = results, shards
         self._shards = cache(self._read_shards)
 
     # The study of a job
@@ -218,6 +226,18 @@ class Plan:
         return lambda wildcards: [
             f"{self.home(wildcards.study, 'confirm', metric)}/confirmed/{metric}.{kind}"
             for metric in self.study(wildcards).chosen
+        ]
+
+    @property
+    def exported(self) -> list[str]:
+        """The copies of results for people, of the studies of the run that ask for them."""
+        return [
+            str(RESULTS / name / path)
+            for name, members in self.families.items()
+            for step in steps.wanted(members.study)
+            for table in step.tables
+            if table.exported
+            for path in steps.paths(table, members.study)
         ]
 
     def compared(self, side: str) -> Asked:

@@ -259,3 +259,8 @@ def outputs(jobs: Iterable[Any], study: str, stale: Iterable[Path]) -> set[Path]
     jobs = [job for job in jobs if studies([job]) == {study}]
     later = stale if any(job.is_checkpoint for job in jobs) else ()
     return {Path(path) for job in jobs for path in job.output}.union(later)
+
+
+def pages(job: Any) -> list[str]:
+    """Return the pages for readers that a job makes, in HTML and PDF."""
+    return [str(path) for path in job.output if str(path).endswith((".html", ".pdf"))]
