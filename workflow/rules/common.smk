@@ -1,12 +1,11 @@
 """What the rules share: the studies of this run, and the one place at which a run starts (`onstart`).
 
 Reads  config/config.yaml, the study files
-Makes  STUDY_FILES, FAMILIES (id -> a study and its variants), PLAN (what rules ask for in `input`, `params` and `resources`)
+Makes  FAMILIES (id -> a study and its variants), PLAN (what rules ask for in `input`, `params` and `resources`)
 """
 
 import atexit
 import os
-import runpy
 import sys
 import warnings
 from functools import cache
@@ -15,38 +14,21 @@ from pathlib import Path
 # Everything that the run and its jobs make is their owner's alone; Snakemake's folder was there before this line.
 os.umask(0o077)
 
-# Not `workflow.basedir`, which is the importer's folder where the workflow is a module of another.
-HOME = runpy.run_path(workflow.source_path("../lib/reident/pipeline/checkout.py"))["root"](
-    workflow.current_basedir, workflow.sourcecache.cache_path
-)
-NOTEBOOK = HOME / "workflow" / "notebooks" / "disclosure-review.ipynb"
-LIBRARY = HOME / "workflow" / "lib"
-sys.path.insert(0, str(LIBRARY))
-# Every job finds the library, remote ones too, without an installed package.
-os.environ.update(PYTHONPATH=os.pathsep.join([str(LIBRARY), *filter(None, [os.environ.get("PYTHONPATH")])]))
-
 from snakemake import __version__
 from snakemake.dag import DAG
+from snakemake.logging import logger
 from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake.script import PythonScript
 
-from snakemake.logging import logger
-
-try:
-    from reident import starter, terminal
-    from reident.archive import commands
-    from reident.errors import InputError
-    from reident.ledger import check, conclusion, confidentiality, runs, stale
-    from reident.linkage.metrics import REGISTRY
-    from reident.pipeline import configuration, release, scheduler, steps
-    from reident.pipeline.digests import sha256
-    from reident.pipeline.family import notebooks
-    from reident.pipeline.plan import LARGE_SHARD, Plan, check_files, is_large, load_valid_families
-except ModuleNotFoundError as error:  # in the environment of another workflow
-    sys.exit(
-        f"Error: the package `{error.name}` is not installed where Snakemake runs. Run Snakemake from the environment of "
-        f"reident: {HOME / '.venv/bin/snakemake'} after `make setup`, or that of environment.yml."
-    )
+from reident import starter, terminal
+from reident.archive import commands
+from reident.errors import InputError
+from reident.ledger import check, conclusion, confidentiality, runs, stale
+from reident.linkage.metrics import REGISTRY
+from reident.pipeline import configuration, release, scheduler, steps
+from reident.pipeline.digests import sha256
+from reident.pipeline.family import notebooks
+from reident.pipeline.plan import LARGE_SHARD, Plan, check_files, is_large, load_valid_families
 
 try:
     # As another workflow may have it: with names of its own for the rules, and in a folder of its own.
@@ -164,7 +146,7 @@ def end_run():
     for study in sorted(VERDICTS):
         for line in conclusion.lines(RESULTS / study):
             logger.info(line, extra=terminal.SHOWN)
-    for line in conclusion.reports(PAGES):
+    for line in conclusion.reports(PAGES, REPORTS):
         logger.info(line, extra=terminal.SHOWN)
     commands.end(RESULTS)
 

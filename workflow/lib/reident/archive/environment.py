@@ -13,6 +13,7 @@ import argparse
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -134,7 +135,7 @@ def set_up(
             _create(folder, lock, why)
         _install(folder, lock, wheelhouse)
         (site_packages(folder) / PTH).write_text(LIBRARY, encoding="utf-8")
-        _write_command(folder.resolve() / "bin")
+        _write_command(folder)
         ready.touch()
 
 
@@ -168,13 +169,6 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(folder)
 
 
-def _write_command(programs: Path) -> None:
-    """Write the command `reident`, which drafts study files."""
-    command = programs / "reident"
-    command.write_text(f'#!/bin/sh\nexec "{programs}/python" -P -m reident.drafting "$@"\n', encoding="utf-8")
-    command.chmod(0o755)
-
-
 def _install(folder: Path, lock: Path, wheelhouse: str) -> None:
     """Install what a lock names, and nothing else: it has what the packages ask for, but for what no study needs."""
     python = [str(folder / "bin" / "python")]
@@ -198,6 +192,14 @@ def _install(folder: Path, lock: Path, wheelhouse: str) -> None:
     lines = checked.stdout.splitlines() if checked.returncode else []
     if wrong := [line for line in lines if not needed.fullmatch(line)]:
         raise InputError(f"{lock}: {'; '.join(wrong)}. Run `make lock`.")
+
+
+def _write_command(folder: Path) -> None:
+    """Write the command `reident`, which runs the library of this checkout."""
+    python = shlex.quote(str(folder.absolute() / "bin" / "python"))
+    command = folder / "bin" / "reident"
+    command.write_text(f'#!/bin/sh\nexec {python} -P -m reident.drafting "$@"\n', encoding="utf-8")
+    command.chmod(0o755)
 
 
 def excludes(project: Path) -> list[str]:

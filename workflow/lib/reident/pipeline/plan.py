@@ -68,13 +68,7 @@ def check_files(
     """Check that the files that the studies of a run name exist, unless no target of the run is a step.
 
     Commands, such as ``check``, answer without the sources. :data:`VALIDATE` alone answers where a study is `wrong`.
-
-    Parameters
-    ----------
-    families : mapping
-    targets : iterable of str
-    is_made : callable
-        Whether a rule outside this workflow makes a file, which then need not be there yet.
+    A file need not be there where ``is_made(path)`` tells that a rule outside this workflow makes it.
 
     Raises
     ------
@@ -124,8 +118,8 @@ class Plan:
         The studies with their variants, by id.
     notebook : pathlib.Path
         What the report is made from.
-    shard_tables : callable
-        ``shard_tables(study)`` gives the shard table of a study once the checkpoint has made it.
+    shards : callable
+        ``shards(study)`` gives the shard table of a study once the checkpoint has made it.
     results : pathlib.Path
         Where the results are. What the rules ask for is in :data:`RESULTS`: Snakemake adds the prefix of a module.
     """
@@ -134,13 +128,11 @@ class Plan:
         self,
         families: Mapping[str, Family],
         notebook: Path,
-        shard_tables: Callable[[str], Path],
+        shards: Callable[[str], Path],
         results: Path = RESULTS,
     ) -> None:
-        self.families = families
-        self.notebook = notebook
-        self._results = results
-        self._shard_tables = shard_tables
+        self.families, self.notebook = families, notebook
+        self._results, self._shard_tables = results, shards
         self._shards = cache(self._read_shards)
 
     # The study of a job

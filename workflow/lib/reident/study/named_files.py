@@ -71,7 +71,7 @@ def check_files(study: Study, path: Path, is_made: Callable[[Path], bool] = lamb
 
 
 def problems(study: Study, path: Path, is_made: Callable[[Path], bool] = lambda _: False) -> Iterator[str]:
-    """Yield, with line and key, what is wrong with each file that a study names, as :func:`check_files`."""
+    """Yield, with line and key, what is wrong with each file that a study names, relative to its file at `path`."""
     for location, name in named_files(study).items():
         problem = path_problem(name) or _access_problem(path.parent / name)
         if problem is not None and not is_made(path.parent / name):
