@@ -46,6 +46,7 @@ rule all:
             "results/{study}/{made}", study=FAMILIES, made=["disclosure-review.ipynb", "ledger/report.json"]
         ),
         expand("reports/{study}/releasable/edition.{kind}", study=PLAN.releasable, kind=["html", "pdf"]),
+        PLAN.exported,
 
 
 localrules:
@@ -55,4 +56,5 @@ localrules:
     reproduce,
     seal,
     sign,
+    validate,
     verify,

@@ -1,7 +1,7 @@
-"""The walk along the ledger by itself, from the results of every study back to its sources.
+"""The walk along the ledger by itself, from the results of every study back to its sources; and studies before a run.
 
 Reads  results/{study}/ledger/ and every file that it names, the study files and their sources
-Makes  nothing but results/check.log: one line for each study, which the terminal shows too
+Makes  nothing but results/check.log, one line for each study, and results/validate.log, one for each error and warning
 """
 
 
@@ -17,3 +17,15 @@ rule check:
         studies=[str(members.path) for members in FAMILIES.values()],
     script:
         "../scripts/check.py"
+
+
+rule validate:
+    """Tell every error and every warning of the studies and their files, before anything is computed."""
+    log:
+        "results/validate.log",
+    conda:
+        "../../environment.yml"
+    params:
+        studies=[str(path) for path in STUDY_FILES],
+    script:
+        "../scripts/validate.py"

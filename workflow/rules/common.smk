@@ -1,7 +1,7 @@
 """What the rules share: the studies of this run, and the one place at which a run starts (`onstart`).
 
 Reads  config/config.yaml, the study files
-Makes  FAMILIES (id -> a study and its variants), PLAN (what rules ask for in `input`, `params` and `resources`)
+Makes  STUDY_FILES, FAMILIES (id -> a study and its variants), PLAN (what rules ask for in `input`, `params` and `resources`)
 """
 
 import atexit
@@ -35,7 +35,7 @@ from reident.linkage.metrics import REGISTRY
 from reident.pipeline import configuration, release, scheduler, steps
 from reident.pipeline.digests import sha256
 from reident.pipeline.family import notebooks
-from reident.pipeline.plan import LARGE_SHARD, Plan, check_files, is_large, load_families
+from reident.pipeline.plan import LARGE_SHARD, Plan, check_files, is_large, load_valid_families
 
 
 def guard_folders():
@@ -55,9 +55,7 @@ try:
     if workflow.is_main_process:
         guard_folders()
     configuration.check(config)
-    FAMILIES = load_families(configuration.study_files(config, HOME))
-    if SCREEN is not None:
-        SCREEN.screen.several = len(FAMILIES) > 1
+    STUDY_FILES = configuration.study_files(config, HOME)
 except InputError as error:
     sys.exit(f"Error: {error}")
 
@@ -67,6 +65,10 @@ def shard_table(study):
     return Path(checkpoints.stratify.get(study=study).output.shards)
 
 
+# What is wrong with a study is told once the targets are known: `validate` tells all of it.
+FAMILIES, WRONG = load_valid_families(STUDY_FILES)
+if SCREEN is not None:
+    SCREEN.screen.several = len(FAMILIES) > 1
 PLAN = Plan(FAMILIES, NOTEBOOK, shard_table)
 EDITION = notebooks(NOTEBOOK)["edition_notebook"]
 
@@ -82,9 +84,9 @@ def stale_results(study):
 
 
 def refuse_missing_files(targets):
-    """Refuse to plan steps of a study that names files which are not there."""
+    """Refuse to plan steps of a study that is not valid, or names files which are not there."""
     try:
-        check_files(FAMILIES, targets)
+        check_files(FAMILIES, targets, WRONG)
     except InputError as error:
         sys.exit(f"Error: {error}")
 

@@ -41,12 +41,6 @@ from reident.pipeline.steps import STEPS
 if TYPE_CHECKING:
     from reident.kernels.compiling import Clock
 
-PROGRESS_INTERVAL = 10
-"""Progress interval of a step, in seconds."""
-
-LOG_INTERVAL = 2
-"""Progress interval in the log of a step that has done a further per cent of its work, in seconds."""
-
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -191,7 +185,7 @@ class Step:
         now = time.monotonic()
         compiled = self._compiling.seconds if self._compiling else 0.0
         before, worked = self._estimate.share, now - self._began - compiled
-        interval = LOG_INTERVAL if part - before >= 0.01 else PROGRESS_INTERVAL
+        interval = progress.LOG_INTERVAL if part - before >= 0.01 else progress.INTERVAL
         if part <= 0 or now - self._reported < interval:
             return
         self._reported = now
@@ -199,7 +193,7 @@ class Step:
         busy = self._compiling is not None and self._compiling.runs
         message = progress.line(self.name, self._estimate.share, None if busy else self._estimate.left())
         self.say(message)
-        if not starter.is_shown() and now - self._printed >= PROGRESS_INTERVAL:
+        if not starter.is_shown() and now - self._printed >= progress.INTERVAL:
             self._printed = now
             _write_line(message)
 

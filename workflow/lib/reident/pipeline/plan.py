@@ -51,17 +51,29 @@ def load_families(paths: list[Path]) -> dict[str, Family]:
     return families
 
 
-def check_files(families: Mapping[str, Family], targets: Iterable[str]) -> None:
+def load_valid_families(paths: list[Path]) -> tuple[dict[str, Family], InputError | None]:
+    """Return the studies of a run as :func:`load_families`; none, and the error, if one of them is not valid."""
+    try:
+        return load_families(paths), None
+    except InputError as error:
+        return {}, error
+
+
+def check_files(
+    families: Mapping[str, Family], targets: Iterable[str], wrong: InputError | None = None
+) -> None:
     """Check that the files that the studies of a run name exist, unless no target of the run is a step.
 
-    Commands, such as ``check``, answer without the sources.
+    Commands, such as ``check``, answer without the sources. :data:`VALIDATE` alone answers where a study is `wrong`.
 
     Raises
     ------
     InputError
-        For the first file that does not, or a run of steps without a study.
+        For a study that is not valid, the first file that does not exist, or a run of steps without a study.
     """
     commands = set(targets)
+    if wrong is not None and commands != {VALIDATE}:
+        raise wrong
     if commands and not commands & {ALL, *steps.STEPS}:
         return
     if not families:
@@ -72,6 +84,9 @@ def check_files(families: Mapping[str, Family], targets: Iterable[str]) -> None:
     for members in families.values():
         family.check_files(members.members, members.path)
 
+
+VALIDATE = "validate"
+"""The rule that tells what is wrong with a study."""
 
 ALL = "all"
 """The rule that makes everything."""
@@ -199,6 +214,18 @@ class Plan:
         return lambda wildcards: [
             f"{self.home(wildcards.study, 'confirm', metric)}/confirmed/{metric}.{kind}"
             for metric in self.study(wildcards).chosen
+        ]
+
+    @property
+    def exported(self) -> list[str]:
+        """The copies of results for people, of the studies of the run that ask for them."""
+        return [
+            str(RESULTS / name / path)
+            for name, members in self.families.items()
+            for step in steps.wanted(members.study)
+            for table in step.tables
+            if table.exported
+            for path in steps.paths(table, members.study)
         ]
 
     def compared(self, side: str) -> Asked:

@@ -139,6 +139,8 @@ variants:
   or with a variant that sets only the values on which they depend, such as `results/{id}/variants/alpha-0.25`. After a
   value is added or changed, only the results that it affects are computed.
 - A value that is a list or a section must have a label: `values: {label: value}`. An empty value takes the default.
+- A variant can drop a variable, `{set: linking_variables.occupation, values: {without: null}}`, or exchange a file,
+  `{set: files.puf.path, values: {swapped: puf-swapped.csv}}`. The value of `files.puf` as a whole is a section.
 - Mistakes in variants are reported with their line before anything is computed: an unknown key, a wrong type, two
   combinations that are the same study, or a combination that is not a valid study.
 - To make the report of a variant, with all of its steps, ask for it:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -65,13 +66,19 @@ def check_files(study: Study, path: Path) -> None:
     InputError
         With the line and key of the first file that does not, or that cannot be read.
     """
+    for problem in problems(study, path):
+        raise InputError(problem)
+
+
+def problems(study: Study, path: Path) -> Iterator[str]:
+    """Yield, with line and key, what is wrong with each file that a study names, relative to its file at `path`."""
     for location, name in named_files(study).items():
         problem = path_problem(name) or _access_problem(path.parent / name)
         if problem is not None:
-            line = studyfile.line_of(studyfile.read(path)[1], location)
+            line = studyfile.line_of(studyfile.read(path, decide=False)[1], location)
             shown = "".join(letter if letter.isprintable() else "?" for letter in name[:MAX_SHOWN])
             cut = "…" if len(name) > MAX_SHOWN else ""
-            raise InputError(f"{path}, line {line}: `{studyfile.shown(location)}`: {shown}{cut} {problem}")
+            yield f"{path}, line {line}: `{studyfile.shown(location)}`: {shown}{cut} {problem}"
 
 
 def path_problem(name: str) -> Problem | None:
