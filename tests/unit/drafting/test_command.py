@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from making import drafting
 from making.examples import examples
 from reident.drafting.command import main
-from reident.drafting.draft import Draft
+from reident.errors import InputError
 from reident.study.model import load
 from workflow.commands import CHECKOUT
 
@@ -147,13 +147,14 @@ def test_set_up_installs_the_command_in_any_folder(files, tmp_path):
     assert ended.returncode == 0, ended.stderr
 
 
-def test_a_column_that_a_study_cannot_name_is_left_out(tmp_path):
+def test_a_column_that_a_study_cannot_name_is_left_out(tmp_path, capsys):
     rows = [[f"p{at}", at % 3, at % 2, at % 4] for at in range(30)]
     path = drafting.saved(tmp_path / "f.csv", [["pid", "", "TODO", "sex"], *rows])
     assert init("--file-risk", path, "--out", tmp_path / "study.yaml") == 0
     text = (tmp_path / "study.yaml").read_text(encoding="utf-8")
     assert "it has no name" in text
-    assert Draft(text, ()).open == [text[: text.index("sampling_fraction")].count("\n") + 1]
+    line = text[: text.index("sampling_fraction")].count("\n") + 1
+    assert f"To be decided: 1 line with TODO ({line})" in capsys.readouterr().out
 
 
 def test_without_links_the_third_file_is_to_be_decided(files, tmp_path, capsys):
@@ -161,7 +162,9 @@ def test_without_links_the_third_file_is_to_be_decided(files, tmp_path, capsys):
     assert init(*files[:2], "--out", out) == 0
     content = yaml.safe_load(out.read_text(encoding="utf-8"))
     assert content["files"]["iuf"] == {"path": "TODO", "puf_id": "TODO", "eif_id": "TODO"}
-    assert "To be decided" in capsys.readouterr().out
+    assert "To be decided: 3 lines with TODO" in capsys.readouterr().out
+    with pytest.raises(InputError, match=r"`files\.iuf\.path` is still to be decided"):
+        load(out)
 
 
 def test_formats_by_their_content(files, tmp_path):
@@ -224,11 +227,6 @@ def test_a_file_to_be_micro_aggregated_runs_as_it_stands(tmp_path, capsys):
         tmp_path / "comma.csv", [["firm", "wages"], ["f1", "1,5"], ["f2", "2,5"]], delimiter=";"
     )
     assert "decimal commas" in error(capsys, "--microaggregate", comma, "--out", tmp_path / "x.yaml")
-
-
-def test_todo_is_found_as_a_value_alone():
-    text = "a: TODO\nb: x  # TODO\n# c: TODO\nd: {puf: [], eif: TODO}\ne: [TODO]\nf: TODOS\n"
-    assert Draft(text, ()).open == [1, 4, 5]
 
 
 SECRET = st.text(
