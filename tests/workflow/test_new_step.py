@@ -16,6 +16,7 @@ pytestmark = pytest.mark.slow
 STEP = """
     yield Step(
         "households",
+        "Counting the households",
         ("linkage.households",),
         _of_study(lambda study: study.keys["puf"][0]),
         _linked,
