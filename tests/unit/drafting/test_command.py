@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from making import drafting
 from making.examples import examples
 from reident.drafting.command import main
-from reident.drafting.draft import Draft
+from reident.errors import InputError
 from reident.study.model import load
+from workflow.commands import CHECKOUT
 
 HEADER = ["pid", "sex", "region"]
 ROWS = [[f"p{at}", "MF"[at % 2], "NES"[at % 3]] for at in range(30)]
@@ -125,12 +126,45 @@ def test_the_command_is_a_module_too(files, tmp_path):
     assert "Nothing is left to be decided" in ended.stdout
 
 
+def test_set_up_installs_the_command_in_any_folder(files, tmp_path):
+    """By the lines of the Makefile, in a folder whose name has a blank and an umlaut."""
+    lines = [
+        line
+        for line in (CHECKOUT / "Makefile").read_text(encoding="utf-8").splitlines()
+        if "reident\n" in f"{line}\n"
+    ]
+    lines = [line for line in lines if line.startswith("\t@")]
+    assert len(lines) == 2
+    folder = tmp_path / "my stüdies"
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    python = folder / ".venv" / "bin" / "python"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
+    (folder / "Makefile").write_text("\n".join(["BIN := .venv/bin", "all:", *lines, ""]), encoding="utf-8")
+    subprocess.run(["make"], cwd=folder, check=True, capture_output=True)
+    command = [folder / ".venv" / "bin" / "reident", "init", *map(str, files)]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_a_column_that_a_study_cannot_name_is_left_out(tmp_path, capsys):
+    rows = [[f"p{at}", at % 3, at % 2, at % 4] for at in range(30)]
+    path = drafting.saved(tmp_path / "f.csv", [["pid", "", "TODO", "sex"], *rows])
+    assert init("--file-risk", path, "--out", tmp_path / "study.yaml") == 0
+    text = (tmp_path / "study.yaml").read_text(encoding="utf-8")
+    assert "it has no name" in text
+    line = text[: text.index("sampling_fraction")].count("\n") + 1
+    assert f"To be decided: 1 line with TODO ({line})" in capsys.readouterr().out
+
+
 def test_without_links_the_third_file_is_to_be_decided(files, tmp_path, capsys):
     out = tmp_path / "study.yaml"
     assert init(*files[:2], "--out", out) == 0
     content = yaml.safe_load(out.read_text(encoding="utf-8"))
     assert content["files"]["iuf"] == {"path": "TODO", "puf_id": "TODO", "eif_id": "TODO"}
-    assert "To be decided" in capsys.readouterr().out
+    assert "To be decided: 3 lines with TODO" in capsys.readouterr().out
+    with pytest.raises(InputError, match=r"`files\.iuf\.path` is still to be decided"):
+        load(out)
 
 
 def test_formats_by_their_content(files, tmp_path):
@@ -193,11 +227,6 @@ def test_a_file_to_be_micro_aggregated_runs_as_it_stands(tmp_path, capsys):
         tmp_path / "comma.csv", [["firm", "wages"], ["f1", "1,5"], ["f2", "2,5"]], delimiter=";"
     )
     assert "decimal commas" in error(capsys, "--microaggregate", comma, "--out", tmp_path / "x.yaml")
-
-
-def test_todo_is_found_as_a_value_alone():
-    text = "a: TODO\nb: x  # TODO\n# c: TODO\nd: {puf: [], eif: TODO}\ne: [TODO]\nf: TODOS\n"
-    assert Draft(text, ()).open == [1, 4, 5]
 
 
 SECRET = st.text(

@@ -47,7 +47,7 @@ def test_at_a_steady_pace_the_end_stays_where_it_is(total, steps):
 
 @given(load=st.floats(0, 120), total=st.floats(200, 2000))
 def test_the_time_to_read_the_files_counts_for_less_and_less(load, total):
-    """Of a step that first reads its files, then works steadily, the end is right as soon as half of the time was work."""
+    """Of a step that reads its files and then works steadily, the end is right once half of the time was work."""
     estimate = Estimate()
     for per_cent in range(1, 101):
         share = per_cent / 100

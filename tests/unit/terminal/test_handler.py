@@ -274,7 +274,7 @@ def test_what_is_drawn_fits_the_terminal(monkeypatch, tmp_path, width):
 
 
 def workflow(**given):
-    logger = logging.Logger("snakemake")
+    logger = logging.Logger("snakemake")  # noqa: LOG001 - one that no other test has
     default = logging.StreamHandler()
     default.name = "DefaultStreamHandler"
     logger.addHandler(default)

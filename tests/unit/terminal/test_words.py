@@ -103,8 +103,7 @@ def test_a_failure_without_a_sentence_says_where_to_look():
 
 PROBLEMS = [
     (
-        "MissingRuleException:\nNo rule to produce x (if you use input functions make sure that they don't raise "
-        "unexpected exceptions).",
+        f"MissingRuleException:\nNo rule to produce x{words._ASIDE}.",
         "Error: No rule to produce x.",
     ),
     (

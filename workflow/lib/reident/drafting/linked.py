@@ -13,12 +13,13 @@ from reident.drafting.draft import Draft, Missing
 from reident.drafting.links import Key, Links
 from reident.drafting.profile import File, profile
 from reident.drafting.recodes import Recode
-from reident.drafting.sheet import TODO, Sheet, names, scalar, table
+from reident.drafting.sheet import Sheet, names, scalar, table
 from reident.drafting.source import describe
 from reident.drafting.types import Kind
 from reident.errors import InputError
 from reident.linkage.metrics.unicity import MAX_VARIABLES
 from reident.sections.linkage import MAX_LINKING_VARIABLES
+from reident.study.reading import TODO
 
 METRICS = "{unicity: {}, taxicab: {}, euclidean: {}, adhoc: {}}"
 
@@ -145,6 +146,9 @@ def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], found: Lin
         sheet.gap()
         return
     draft.file(sheet, "    ", found.source, found.n)
+    if found.compared < found.n - found.unknown:
+        sheet.end_block()
+        sheet.remark(f"What comments say of links is of a sample of {found.compared:,} of them.", 4)
     for side, key in (("puf", found.puf), ("eif", found.eif)):
         sheet.add(
             f"    {side}_id: {names(key.linked) if key.linked else TODO}", "" if key.linked else key.reason

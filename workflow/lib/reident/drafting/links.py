@@ -72,12 +72,6 @@ class Links(NamedTuple):
         """The links whose records are compared."""
         return self.records[0].num_rows
 
-    @property
-    def shown(self) -> str:
-        """The links that are compared, in words."""
-        every = self.compared == self.n - self.unknown
-        return f"{self.compared:,} links" if every else f"a sample of {self.compared:,} links"
-
 
 def alone(file: File) -> Key:
     """Return the key of a file without links.
@@ -135,7 +129,7 @@ def find(puf: File, eif: File, iuf: File) -> Links:
         If no key of a file is among the columns of the links, or no link joins two records.
     """
     tried = {column.name: _distinct(iuf.source, column) for column in iuf.columns.values()}
-    options = [_options(file, tried) for file in (puf, eif)]
+    options = [_options(file, tried, role) for file, role in ((puf, "puf"), (eif, "eif"))]
     for file, own in zip((puf, eif), options, strict=True):
         if not own:
             raise InputError(
@@ -177,18 +171,18 @@ def _distinct(source: Source, column: Column) -> pa.Array:
     return pc.unique(first)[:_TRIED]
 
 
-def _options(file: File, tried: dict[str, pa.Array]) -> list[tuple[float, Key]]:
+def _options(file: File, tried: dict[str, pa.Array], role: str) -> list[tuple[float, Key]]:
     """Return keys of a file whose columns the links have, each with how well they fit."""
     held = _held(file, tried)
     unique = [(name,) for name in keys.single(file)]
-    options = [option for one in unique for option in _assigned(file, one, held)]
+    options = [option for one in unique for option in _assigned(file, one, held, role)]
     if not options:
         likely = sorted(
             {own for (_, own), share in held.items() if share >= _HELD},
             key=lambda own: -max(names.names_key(own), *(names.similarity(own, one) for one in tried)),
         )
         sets = keys.composite(file, likely[:8])
-        options = [option for one in sets for option in _assigned(file, one, held)]
+        options = [option for one in sets for option in _assigned(file, one, held, role)]
     return sorted(options, key=lambda option: -option[0])[:20]
 
 
@@ -211,7 +205,7 @@ def _held(file: File, tried: dict[str, pa.Array]) -> dict[tuple[str, str], float
 
 
 def _assigned(
-    file: File, key: tuple[str, ...], held: dict[tuple[str, str], float]
+    file: File, key: tuple[str, ...], held: dict[tuple[str, str], float], role: str
 ) -> list[tuple[float, Key]]:
     """Return the ways in which columns of the links have the columns of a key."""
     fitting = list(
@@ -226,6 +220,7 @@ def _assigned(
             max(names.similarity(link, own), _side(link, file)) for link, own in zip(linked, key, strict=True)
         ]
         score = float(np.mean(shares)) + 0.5 * float(np.mean(alike)) + 0.2 * min(map(names.names_key, key))
+        score += 0.3 * float(np.mean([_role(link, role) for link in linked]))
         options.append((score, Key(key, linked, _shares(file, key, linked, shares))))
     return options
 
@@ -234,6 +229,12 @@ def _side(link: str, file: File) -> float:
     """Return whether the name of a column of the links has that of the file, as `puf_key` has that of puf.csv."""
     own = set(names.words(file.source.path.name.partition(".")[0]))
     return 0.5 if own & set(names.words(link)) else 0.0
+
+
+def _role(link: str, role: str) -> int:
+    """Return 1 if the name of a column of the links has `puf` or `eif` as the file is, and -1 if it has the other."""
+    parts = set(names.words(link)) & {"puf", "eif"}
+    return 0 if len(parts) != 1 else 1 if role in parts else -1
 
 
 def _shares(file: File, key: Sequence[str], linked: Sequence[str], shares: Sequence[float]) -> str:

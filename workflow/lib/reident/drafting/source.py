@@ -19,6 +19,7 @@ from reident.errors import InputError
 from reident.reading.textfile import opened, unpacked
 from reident.sections.codes import number
 from reident.sections.files import SourceFile
+from reident.study.reading import TODO
 
 _CHUNK = 1 << 22
 _RECORDS = 1000
@@ -111,8 +112,20 @@ def describe(path: Path, written: str) -> Source:
     described = _model(path, {"path": written, **options})
     columns = reading.column_names(path, described)
     _check_header(path, columns)
-    unnamed = {name: "it has no name" for name in columns if not name.strip()}
-    return Source(path, described, tuple(name for name in columns if name.strip()), unnamed, reasons)
+    return _usable(Source(path, described, tuple(columns), {}, reasons))
+
+
+def _usable(source: Source) -> Source:
+    """Leave out the columns that a study file cannot name."""
+    refused = dict(source.refused)
+    for name in source.columns:
+        if not name.strip():
+            refused[name] = "it has no name"
+        elif name.startswith(TODO):
+            refused[name] = "its name begins with TODO, which marks what is to be decided"
+    return source._replace(
+        columns=tuple(name for name in source.columns if name not in refused), refused=refused
+    )
 
 
 def _model(path: Path, options: dict[str, str]) -> SourceFile:
@@ -137,7 +150,9 @@ def _stored(path: Path, described: SourceFile, reasons: dict[str, str]) -> Sourc
                 refused[name] = str(error).partition("`: ")[2].partition(". ")[0] or "it cannot be read"
         if len(refused) == len(names):
             raise
-    return Source(path, described, tuple(name for name in names if name not in refused), refused, reasons)
+    return _usable(
+        Source(path, described, tuple(name for name in names if name not in refused), refused, reasons)
+    )
 
 
 def _text_options(path: Path) -> Iterator[tuple[str, Any, str]]:

@@ -8,6 +8,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+INTERVAL = 10
+"""Progress interval of a step, in seconds."""
+
+LOG_INTERVAL = 2
+"""Progress interval in the log of a step that has done a further per cent of its work, in seconds."""
+
 SILENCE = 10.0
 """Seconds of work without which there is no estimate."""
 

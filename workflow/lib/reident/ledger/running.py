@@ -41,12 +41,6 @@ from reident.pipeline.steps import STEPS
 if TYPE_CHECKING:
     from reident.kernels.compiling import Clock
 
-PROGRESS_INTERVAL = 10
-"""Progress interval of a step, in seconds."""
-
-LOG_INTERVAL = 2
-"""Progress interval in the log of a step that has done a further per cent of its work, in seconds."""
-
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -67,13 +61,12 @@ class Step:
     Parameters
     ----------
     job
-        The job as the scheduler describes it: ``rule``, ``wildcards``, ``input``, ``output``,
+        The job as the scheduler describes it: ``wildcards``, ``input``, ``output``,
         ``params``, ``log``, ``threads``. ``params.study`` and ``params.library`` are digests;
-        the output named ``ledger`` is the step's entry.
+        the output named ``ledger`` is the step's entry, whose name begins with the rule's.
     """
 
     def __init__(self, job: Any) -> None:
-        self.rule = job.rule
         self.inputs = {name: _paths(value) for name, value in job.input.items()}
         self.outputs = {name: Path(value) for name, value in job.output.items()}
         self.params = dict(job.params.items())
@@ -84,6 +77,7 @@ class Step:
         self.root = root_of(self.folder)
         self.place = place_of(self.folder)
         self.name = self.entry.stem
+        self.rule = self.name.partition(".")[0]  # `job.rule` is the name that another workflow gives to it
         self.log = Path(job.log[0])
         self._written: dict[str, Written] = {}
         self._sinks: dict[str, Sink] = {}
@@ -191,7 +185,7 @@ class Step:
         now = time.monotonic()
         compiled = self._compiling.seconds if self._compiling else 0.0
         before, worked = self._estimate.share, now - self._began - compiled
-        interval = LOG_INTERVAL if part - before >= 0.01 else PROGRESS_INTERVAL
+        interval = progress.LOG_INTERVAL if part - before >= 0.01 else progress.INTERVAL
         if part <= 0 or now - self._reported < interval:
             return
         self._reported = now
@@ -199,7 +193,7 @@ class Step:
         busy = self._compiling is not None and self._compiling.runs
         message = progress.line(self.name, self._estimate.share, None if busy else self._estimate.left())
         self.say(message)
-        if not starter.is_shown() and now - self._printed >= PROGRESS_INTERVAL:
+        if not starter.is_shown() and now - self._printed >= progress.INTERVAL:
             self._printed = now
             _write_line(message)
 

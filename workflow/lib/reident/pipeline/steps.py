@@ -245,6 +245,16 @@ def _steps() -> Iterator[Step]:
         tables.CONFIRM,
     )
     yield Step(
+        "export_confirmed",
+        "Writing suspected pairs as CSV",
+        ("linkage.confirmation",),
+        _of_study(lambda _: None),
+        lambda study: study.confirmed_csv and _linked(study),
+        ("confirm",),
+        tables.EXPORT_CONFIRMED,
+        shared=False,
+    )
+    yield Step(
         "rate",
         "Computing the rates",
         ("linkage.rates", "linkage.clusters"),

@@ -16,6 +16,7 @@ import pyarrow as pa
 from reident.errors import InputError
 from reident.reading import delimited, fixedwidth, parquet, statistical, xport
 from reident.reading.names import BATCH, TEXT, recognised, refuse_foreign
+from reident.reading.padding import padded
 from reident.sections.files import SourceFile
 
 __all__ = ["BATCH", "batches", "column_names", "read", "readable", "recognised"]
@@ -75,7 +76,8 @@ def batches(
     """Yield the given columns of a source file in batches of records, see :func:`read`."""
     wanted = list(dict.fromkeys(columns))
     with readable(path, source):
-        yield from _READERS[source.kind](path, source, wanted, keys)
+        for batch in _READERS[source.kind](path, source, wanted, keys):
+            yield padded(batch, source.pad)
 
 
 def column_names(path: Path, source: SourceFile) -> list[str]:

@@ -34,6 +34,9 @@ MAX_VALUES = 2_000_000
 MAX_DEPTH = 50
 """How deeply lists and sections may be nested; a study needs fewer than ten levels."""
 
+TODO = "TODO"
+"""How a key or a value begins that is still to be decided."""
+
 _INNER_KEY = re.compile(r"`\.([^`]+)` ")
 _NULLS = {"", "~", "null", "Null", "NULL"}
 _SEE = "See config/README.md for this key."
@@ -99,7 +102,7 @@ class Mistake(NamedTuple):
     message: str
 
 
-def read(path: Path, *keys: str) -> tuple[Any, yaml.Node]:
+def read(path: Path, *keys: str, decide: bool = True) -> tuple[Any, yaml.Node]:
     """Return the plain content of a YAML file (dict, list, str, None) and its node tree.
 
     Parameters
@@ -107,17 +110,23 @@ def read(path: Path, *keys: str) -> tuple[Any, yaml.Node]:
     path : pathlib.Path
     keys : str
         What a message gives as examples of keys, by default those of a study.
+    decide : bool
+        Whether to refuse a file with something that is still to be decided, see :func:`todos`.
 
     Raises
     ------
     InputError
-        If the file cannot be read, is not UTF-8, is not YAML, is empty or too large, or gives a key twice.
+        If the file cannot be read, is not UTF-8, is not YAML, is empty or too large, gives a key twice, or has a
+        value that is still to be decided.
     """
     text = _text(path)
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         if isinstance(node, yaml.MappingNode):
-            return _plain(node, path, (), itertools.count(1)), node
+            data = _plain(node, path, (), itertools.count(1))
+            if decide and (undecided := todos(data, node)):
+                raise _first(path, undecided)
+            return data, node
     except yaml.YAMLError as error:
         line, problem, remedy = syntax.locate(text, error)
         raise _error(path, line, f"the file is not valid YAML ({problem}). {remedy}") from None
@@ -176,6 +185,37 @@ def _plain(node: yaml.Node, path: Path, above: tuple[int, ...], number: Iterator
             raise _error(path, line, f"`{key.value}` is given twice. Remove one of the two.")
         mapping[key.value] = _plain(value, path, above, number)
     return mapping
+
+
+def todos(data: Any, node: yaml.Node) -> list[Mistake]:
+    """Return what of a file is still to be decided, by line: each key, and each value, that begins with TODO.
+
+    Parameters
+    ----------
+    data : dict
+        The content of the file, see :func:`read`.
+    node : yaml.Node
+        The tree of the file.
+    """
+    problem = "is still to be decided. Replace the TODO with a value, or remove the key."
+    locations = sorted(_undecided(data, ()), key=lambda location: line_of(node, location))
+    return [
+        Mistake(line_of(node, location), location, f"`{shown(location)}` {problem}") for location in locations
+    ]
+
+
+def _undecided(data: Any, above: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+    if isinstance(data, str) and data.startswith(TODO):
+        yield above
+    if isinstance(data, dict):
+        for key, value in data.items():
+            if key.startswith(TODO):
+                yield (*above, key)
+            else:
+                yield from _undecided(value, (*above, key))
+    if isinstance(data, list):
+        for at, value in enumerate(data):
+            yield from _undecided(value, (*above, at))
 
 
 def line_of(node: yaml.Node, location: Sequence[str | int]) -> int:
@@ -290,7 +330,11 @@ def explain(
     error: ValidationError, path: Path, data: Any, node: yaml.Node, known: Sequence[str]
 ) -> InputError:
     """Return the first mistake of a study file, by line, with the number of further lines that have mistakes."""
-    first, *others = mistakes(error, data, node, known)
+    return _first(path, mistakes(error, data, node, known))
+
+
+def _first(path: Path, every: Sequence[Mistake]) -> InputError:
+    first, *others = every
     further = len({mistake.line for mistake in others} - {first.line})
     more = (
         f" ({further} more line{'s have mistakes' if further > 1 else ' has a mistake'}.)" if further else ""
@@ -323,7 +367,7 @@ def mistakes(error: ValidationError, data: Any, node: yaml.Node, known: Sequence
             location, parts = (*location, *split(inner[1])), [*parts, *split(inner[1])]
             reason = reason[inner.end() :]
         if number := _comma_number(location, data, item):
-            parts, reason = parts[:-1] + [number[0]], f"must be a number. Write {number[1]}, with a point."
+            parts, reason = [*parts[:-1], number[0]], f"must be a number. Write {number[1]}, with a point."
         separator = ": " if reason.startswith("`") else " "
         message = f"`{shown(parts)}`{separator}{reason}" if parts else reason
         result.append(Mistake(line_of(node, location), location, message))

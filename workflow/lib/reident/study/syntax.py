@@ -11,6 +11,21 @@ _GLUED = re.compile(r"^\s*(?:- )?(?P<key>[A-Za-z_][\w-]*):[^\s/:]")
 _TWO_COLONS = re.compile(r"^\s*(?:- )?[A-Za-z_][\w-]*:\s+[^\"'{\[#].*:\s")
 _CLOSING = {"flow sequence": ("[", "]"), "flow mapping": ("{", "}")}
 _STARTS = "@%`*&!|>,?"
+_START, _HERE = "where it begins", "where it is noticed"
+_NAMED = (
+    ("quoted scalar found unexpected end", _START, "a quotation mark is not closed", "Add the second one."),
+    ("escape character", _HERE, "a backslash in double quotation marks", "Use single quotation marks."),
+    ("\\t", _HERE, "a tab in the indentation", "Use blanks."),
+    ("could not find expected ':'", _START, "a colon is missing after a key", "Write `key: value`."),
+    (
+        "expected <block end>",
+        _HERE,
+        "the indentation differs from that of the keys above",
+        "Indent them alike.",
+    ),
+)
+"""Words of the parser, whether the line is that where the value begins, what is wrong, and what to do."""
+
 _USUAL = "Check the indentation and the quotation marks."
 
 
@@ -40,26 +55,19 @@ def locate(text: str, error: yaml.YAMLError) -> Mistake:
     start = error.context_mark.line if error.context_mark else at
     if (opened := _open_quote(text, at)) is not None:
         return Mistake(opened + 1, "a quotation mark is not closed", "Add the second one.")
-    if "quoted scalar" in context and "end of stream" in problem:
-        return Mistake(start + 1, "a quotation mark is not closed", "Add the second one.")
-    if "escape character" in problem:
-        return Mistake(at + 1, "a backslash in double quotation marks", "Use single quotation marks.")
-    if "\\t" in problem:
-        return Mistake(at + 1, "a tab in the indentation", "Use blanks.")
+    for words, where, what, remedy in _NAMED:
+        if words in f"{context} {problem}":
+            return Mistake((start if where == _START else at) + 1, what, remedy)
     for kind, (opening, closing) in _CLOSING.items():
         if kind in context:
             return Mistake(
                 start + 1, f"`{opening}` is not closed by `{closing}`", f"Add `{closing}`, or a comma."
             )
-    if "could not find expected ':'" in problem:
-        return Mistake(start + 1, "a colon is missing after a key", "Write `key: value`.")
     if "mapping values are not allowed" in problem:
         return _unexpected_colon(lines, at)
     first = "*" if "an alias" in context else line[error.problem_mark.column :][:1]
     if first and first in _STARTS:
         return Mistake(at + 1, f"a value must not begin with `{first}`", "Put the value in quotation marks.")
-    if "expected <block end>" in problem:
-        return Mistake(at + 1, "the indentation differs from that of the keys above", "Indent them alike.")
     if problem.startswith("but "):
         problem = f"{context} {problem}"
     return Mistake(at + 1, problem, _USUAL)
