@@ -29,8 +29,8 @@ HEADING = Sentences("headings")
 
 
 def bits(weight: float) -> str:
-    """Return a weight with its sign and two decimals."""
-    return f"{weight:+.2f}".replace("-", "\u2212")
+    """Return a weight with two decimals, and with its sign unless it is 0."""
+    return f"{weight:+.2f}".replace("-", "\u2212") if weight else "0.00"
 
 
 @part(MODEL)
