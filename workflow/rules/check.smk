@@ -11,10 +11,12 @@ rule check:
         notebook=str(NOTEBOOK),
     log:
         "results/check.log",
+    localrule: True
     conda:
         "../../environment.yml"
     params:
         studies=[str(members.path) for members in FAMILIES.values()],
+        results=str(RESULTS),
     script:
         "../scripts/check.py"
 
@@ -23,9 +25,10 @@ rule validate:
     """Tell every error and every warning of the studies and their files, before anything is computed."""
     log:
         "results/validate.log",
+    localrule: True
     conda:
         "../../environment.yml"
     params:
-        studies=[str(path) for path in STUDY_FILES],
+        studies=[str(path) for path in SETTINGS.study_files],
     script:
         "../scripts/validate.py"

@@ -4,11 +4,6 @@ Reads  the command line
 Makes  SCREEN, the handler of log records, or None where the run keeps Snakemake's own
 """
 
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(workflow.current_basedir).resolve().parent / "lib"))
-
 from reident import terminal
 
 SCREEN = terminal.install(workflow)

@@ -28,9 +28,18 @@ def _sources_digest() -> str:
 
 
 def _cache_root() -> Path:
-    """Return ``$NUMBA_CACHE_DIR`` if it is set, otherwise ``.cache/numba`` beside the workflow."""
-    declared = os.environ.get("NUMBA_CACHE_DIR")
-    return Path(declared) if declared else _SOURCES.parents[3] / ".cache" / "numba"
+    """Return ``$NUMBA_CACHE_DIR`` if set, ``.cache/numba`` beside the workflow for its owner, or the user's cache.
+
+    What is in the cache is code that runs. Several users of one checkout therefore have a cache each: nobody runs what
+    another one wrote, and a checkout that others may not write to serves them as well.
+    """
+    if declared := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(declared)
+    checkout = _SOURCES.parents[3]
+    if checkout.stat().st_uid == os.geteuid() and os.access(checkout, os.W_OK):
+        return checkout / ".cache" / "numba"
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - there may be no home
+    return Path(caches, "reident", "numba")
 
 
 numba.config.CACHE_DIR = str(_cache_root() / _sources_digest())

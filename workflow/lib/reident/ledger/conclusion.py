@@ -17,19 +17,20 @@ def lines(root: Path) -> list[str]:
     return terminal.lines(root.name, read_csv(summary), read_csv(doubts), str(doubts))
 
 
-def reports(pages: Iterable[str]) -> list[str]:
+def reports(pages: Iterable[str], folder: Path = Path("reports")) -> list[str]:
     """Return a line on each report, which has a page in HTML and one in PDF.
 
     Parameters
     ----------
     pages : iterable of str
-        Paths below ``reports/``.
+        Paths below the folder of the reports.
+    folder : pathlib.Path
     """
     kinds: dict[str, list[str]] = {}
     for page in pages:
         stem, _, kind = page.rpartition(".")
         kinds.setdefault(stem, []).append(f".{kind}")
     return [
-        f"{Path(stem).parts[1]}: see {stem}{' and '.join(sorted(endings))}"
+        f"{Path(stem).relative_to(folder).parts[0]}: see {stem}{' and '.join(sorted(endings))}"
         for stem, endings in sorted(kinds.items())
     ]

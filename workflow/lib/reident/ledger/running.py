@@ -61,13 +61,12 @@ class Step:
     Parameters
     ----------
     job
-        The job as the scheduler describes it: ``rule``, ``wildcards``, ``input``, ``output``,
+        The job as the scheduler describes it: ``wildcards``, ``input``, ``output``,
         ``params``, ``log``, ``threads``. ``params.study`` and ``params.library`` are digests;
-        the output named ``ledger`` is the step's entry.
+        the output named ``ledger`` is the step's entry, whose name begins with the rule's.
     """
 
     def __init__(self, job: Any) -> None:
-        self.rule = job.rule
         self.inputs = {name: _paths(value) for name, value in job.input.items()}
         self.outputs = {name: Path(value) for name, value in job.output.items()}
         self.params = dict(job.params.items())
@@ -78,6 +77,7 @@ class Step:
         self.root = root_of(self.folder)
         self.place = place_of(self.folder)
         self.name = self.entry.stem
+        self.rule = self.name.partition(".")[0]  # `job.rule` is the name that another workflow gives to it
         self.log = Path(job.log[0])
         self._written: dict[str, Written] = {}
         self._sinks: dict[str, Sink] = {}

@@ -12,6 +12,7 @@ variant moves no results.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -291,8 +292,16 @@ def one(path: Path, place: str) -> Study:
     return Family(path).at(place)
 
 
-def check_files(members: list[Member], path: Path) -> None:
+def check_files(members: list[Member], path: Path, is_made: Callable[[Path], bool] = lambda _: False) -> None:
     """Check that every file that a study or one of its variants names exists, and that checklist and rounding fit.
+
+    Parameters
+    ----------
+    members : list of Member
+    path : pathlib.Path
+        The study file.
+    is_made : callable
+        Whether a file is about to be made, so that it need not be there.
 
     Raises
     ------
@@ -301,7 +310,7 @@ def check_files(members: list[Member], path: Path) -> None:
     """
     for member in members:
         try:
-            named_files.check_files(member.study, path)
+            named_files.check_files(member.study, path, is_made)
             if not member.place or member.study.checklist != members[0].study.checklist:
                 checklists.check(member.study, path)
             if not member.place:

@@ -60,11 +60,15 @@ def load_valid_families(paths: list[Path]) -> tuple[dict[str, Family], InputErro
 
 
 def check_files(
-    families: Mapping[str, Family], targets: Iterable[str], wrong: InputError | None = None
+    families: Mapping[str, Family],
+    targets: Iterable[str],
+    wrong: InputError | None = None,
+    is_made: Callable[[Path], bool] = lambda _: False,
 ) -> None:
     """Check that the files that the studies of a run name exist, unless no target of the run is a step.
 
     Commands, such as ``check``, answer without the sources. :data:`VALIDATE` alone answers where a study is `wrong`.
+    A file need not be there where ``is_made(path)`` tells that a rule outside this workflow makes it.
 
     Raises
     ------
@@ -82,7 +86,7 @@ def check_files(
             "a study with `--config study=PATH`."
         )
     for members in families.values():
-        family.check_files(members.members, members.path)
+        family.check_files(members.members, members.path, is_made)
 
 
 VALIDATE = "validate"
@@ -114,16 +118,21 @@ class Plan:
         The studies with their variants, by id.
     notebook : pathlib.Path
         What the report is made from.
-    shard_tables : callable
-        ``shard_tables(study)`` gives the shard table of a study once the checkpoint has made it.
+    shards : callable
+        ``shards(study)`` gives the shard table of a study once the checkpoint has made it.
+    results : pathlib.Path
+        Where the results are. What the rules ask for is in :data:`RESULTS`: Snakemake adds the prefix of a module.
     """
 
     def __init__(
-        self, families: Mapping[str, Family], notebook: Path, shard_tables: Callable[[str], Path]
+        self,
+        families: Mapping[str, Family],
+        notebook: Path,
+        shards: Callable[[str], Path],
+        results: Path = RESULTS,
     ) -> None:
-        self.families = families
-        self.notebook = notebook
-        self._shard_tables = shard_tables
+        self.families, self.notebook = families, notebook
+        self._results, self._shard_tables = results, shards
         self._shards = cache(self._read_shards)
 
     # The study of a job
@@ -167,7 +176,10 @@ class Plan:
         steps read, by the names of the inputs.
         """
         members, _ = self.family(study)
-        places = ["", *sorted(f"variants/{folder.name}" for folder in (RESULTS / study).glob("variants/*"))]
+        places = [
+            "",
+            *sorted(f"variants/{folder.name}" for folder in (self._results / study).glob("variants/*")),
+        ]
         return {
             place: (
                 partial(members.known_digest, place),
@@ -303,7 +315,9 @@ class Plan:
         They must be parameters: what parameters derive from an input function, Snakemake does not compare.
         """
         data = self.study(wildcards).sources
-        return [digests.sha256(path) for side, path in self.sources(wildcards.study).items() if side in data]
+        paths = [path for side, path in self.sources(wildcards.study).items() if side in data]
+        # What a rule outside this workflow makes may not be there yet; Snakemake asks again before the job runs.
+        return [digests.sha256(path) if path.exists() else "not made yet" for path in paths]
 
     def checklist(self, wildcards: Any) -> str:
         """Return the questions of the board."""
