@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making import drafting
 from making.examples import examples
+from reident.archive import environment
 from reident.drafting.command import main
 from reident.errors import InputError
 from reident.study.model import load
-from workflow.commands import CHECKOUT
 
 HEADER = ["pid", "sex", "region"]
 ROWS = [[f"p{at}", "MF"[at % 2], "NES"[at % 3]] for at in range(30)]
@@ -127,22 +127,14 @@ def test_the_command_is_a_module_too(files, tmp_path):
 
 
 def test_set_up_installs_the_command_in_any_folder(files, tmp_path):
-    """By the lines of the Makefile, in a folder whose name has a blank and an umlaut."""
-    lines = [
-        line
-        for line in (CHECKOUT / "Makefile").read_text(encoding="utf-8").splitlines()
-        if "reident\n" in f"{line}\n"
-    ]
-    lines = [line for line in lines if line.startswith("\t@")]
-    assert len(lines) == 2
-    folder = tmp_path / "my stüdies"
-    (folder / ".venv" / "bin").mkdir(parents=True)
-    python = folder / ".venv" / "bin" / "python"
+    """Also in one whose name has a blank and an umlaut, with the interpreter of its environment."""
+    folder = tmp_path / "my stüdies" / ".venv"
+    (folder / "bin").mkdir(parents=True)
+    python = folder / "bin" / "python"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
     python.chmod(0o755)
-    (folder / "Makefile").write_text("\n".join(["BIN := .venv/bin", "all:", *lines, ""]), encoding="utf-8")
-    subprocess.run(["make"], cwd=folder, check=True, capture_output=True)
-    command = [folder / ".venv" / "bin" / "reident", "init", *map(str, files)]
+    environment._write_command(folder)
+    command = [folder / "bin" / "reident", "init", *map(str, files)]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
 
