@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from making import drafting, labour
+from making import drafting, formats, labour
 from reident import reading
 from reident.drafting.command import main
 from reident.pipeline import parts
@@ -83,6 +83,26 @@ def test_a_labour_force_survey(tmp_path):
     assert draft.strata[0].puf == hand.strata[0].puf
     ours, theirs = ({(one.puf, one.eif): one.type for one in own.linking_variables} for own in (draft, hand))
     assert ours == theirs
+
+
+@pytest.mark.parametrize("kind", ["parquet", "stata", "spss", "xport", "sas7bdat"])
+def test_a_file_of_another_format_gives_the_same_draft(kind, tmp_path):
+    """But for its name, and what only text has: a comment on the delimiter, and the alignment of comments."""
+    labour.write(tmp_path)
+    paths = [tmp_path / f"{side}.csv" for side in ("puf", "eif", "iuf")]
+    stored = [path.with_suffix(f".{formats.ENDINGS[kind]}") for path in paths]
+    for path, other in zip(paths, stored, strict=True):
+        formats.write(pd.read_csv(path, dtype=str, keep_default_na=False), kind, other)
+    texts = [
+        drafted(own, tmp_path / f"{name}.yaml", []).read_text(encoding="utf-8")
+        for own, name in ((paths, "one"), (stored, "two"))
+    ]
+    contents = [yaml.load(text, Loader=yaml.BaseLoader) for text in texts]  # noqa: S506 - makes text alone
+    for content in contents:
+        del content["id"]
+        for side in content["files"].values():
+            del side["path"]
+    assert contents[0] == contents[1]
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ linking_variables:
   - {name: school, type: categorical, order: [low, high]}
   - {name: incme, type: numeric}
   - {name: rooms, type: TODO what is this}
-metrics: {taxicab: {alpha: 2}}
+metrics: {taxicab: {alpha: 0,5}}
 rank_filter: {max_pairs: many}
 variants: [{set: binning.bins, values: [3, none]}]
 """
@@ -33,7 +33,7 @@ MISTAKES = [
     "study.yaml, line 5: `files.eif.delimeter` is not a known key. Did you mean `delimiter`?",
     "study.yaml, line 9: `linking_variables[1].type` must be `numeric` or `categorical`.",
     "study.yaml, line 13: `linking_variables[5].type` is still to be decided. Replace the TODO with a value",
-    "study.yaml, line 14: `metrics.taxicab.alpha` must be at most 1.",
+    "study.yaml, line 14: `metrics.taxicab.alpha` must be a number. Write 0.5, with a point.",
     "study.yaml, line 15: `rank_filter.max_pairs` must be an integer.",
     "study.yaml, line 16: variant `bins-none`: `binning.bins` must be an integer.",
     "puf.csv, row 1: the file has no column `incme`. Did you mean `income`?",
@@ -331,3 +331,39 @@ def test_several_studies_are_validated_in_one_run_and_must_have_different_ids(tm
     assert "the file is not valid YAML" in found[1]
     assert answer.errors == 2
     assert not (tmp_path / "results").exists()
+
+
+def test_a_study_file_that_cannot_be_completed_says_that_its_files_were_not_read(tmp_path):
+    answer = validated(tmp_path, "id: x\nmetrics: {taxicab: {}}\nrates: {level: 3}\n")
+    found = errors(answer, tmp_path)
+    assert "line 3: `rates.level` must be less than 1" in found[0]
+    assert answer.lines[-2].endswith("the files of the study were not read. First correct the study file.")
+    assert answer.errors == len(found) == 2
+
+
+def test_a_mistake_is_not_the_cause_of_another_one(tmp_path):
+    files(tmp_path)
+    text = STUDY.replace("metrics: {taxicab: {alpha: 0,5}}", "metrics: {adhoc: {scores: {rooms: exact}}}")
+    assert text != STUDY
+    found = errors(validated(tmp_path, text), tmp_path)
+    assert not any("score" in line for line in found), found
+
+
+def test_one_file_that_two_sections_read_has_the_columns_of_both(tmp_path):
+    rows = [[f"f{at:02d}", str(3 * at % 37 + 4), str(at % 11 + 1), "NS"[at % 2]] for at in range(40)]
+    saved(tmp_path / "amounts.csv", [["id", "sales", "staff", "region"], *rows])
+    study = {
+        "id": "masked",
+        "microaggregate": {"path": "amounts.csv", "id": "id", "variables": ["sales"]},
+        "linking_variables": [{"name": "sales", "type": "numeric"}],
+        "metrics": {"winkler": {}},
+        "file_risk": {
+            "file": {"path": "amounts.csv", "id": "id"},
+            "key_variables": ["region", {"name": "staff", "order": ["1", "2"]}, "sector"],
+            "sampling_fraction": "0.1",
+        },
+    }
+    found = errors(validated(tmp_path, study), tmp_path)
+    assert len(found) == 2, found
+    assert "no column `sector`" in found[0]
+    assert "column `staff`: the value of `staff` is not in the declared `order`" in found[1]

@@ -11,6 +11,7 @@ from pathlib import Path
 from reident.drafting import filerisk, linked, masked, synthetic
 from reident.drafting.draft import Draft
 from reident.errors import InputError
+from reident.study import reading as studyfile
 from reident.study.model import load
 
 _DESCRIPTION = """\
@@ -111,7 +112,7 @@ def _exists(out: Path) -> InputError:
 
 
 def _summary(made: Draft, out: Path) -> str:
-    open_ = made.open
+    open_ = _undecided(out)
     lines = [*made.facts, f"Draft: {out}"]
     if open_:
         where = ", ".join(map(str, open_[:20])) + (" …" if len(open_) > 20 else "")
@@ -125,6 +126,11 @@ def _summary(made: Draft, out: Path) -> str:
         lines.append("Nothing is left to be decided. Check the reasons in the draft, then run:")
         lines.append(f"  .venv/bin/snakemake --config study={out}")
     return "".join(f"{line}\n" for line in lines)
+
+
+def _undecided(out: Path) -> list[int]:
+    """Return the lines on which something is to be decided."""
+    return sorted({mistake.line for mistake in studyfile.todos(*studyfile.read(out, decide=False))})
 
 
 def _mistake(out: Path) -> str:

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 from reident.drafting import codes, types
 from reident.drafting.profile import Column, File
-from reident.drafting.sheet import TODO, Sheet, code_list, scalar
+from reident.drafting.sheet import Sheet, code_list, scalar
 from reident.drafting.source import Source
 from reident.drafting.wording import listed, number
 from reident.sections.columns import RESERVED
+from reident.study.reading import TODO
 
 _SCHEMA = Path(__file__).parents[3] / "schemas" / "study.schema.json"
 
@@ -33,13 +34,6 @@ class Draft(NamedTuple):
 
     text: str
     facts: tuple[str, ...]
-
-    @property
-    def open(self) -> list[int]:
-        """The lines on which something is to be decided."""
-        value = re.compile(r"(?:^|[\s{\[:])TODO(?=[\s,}\]]|$)")
-        lines = self.text.splitlines()
-        return [at for at, line in enumerate(lines, start=1) if value.search(re.split(r"(?:^|\s)#", line)[0])]
 
 
 def head(sheet: Sheet, out: Path, sources: Sequence[Source], what: str) -> None:

@@ -8,12 +8,13 @@ from reident.drafting import draft, links, names, types
 from reident.drafting.draft import Draft
 from reident.drafting.links import Key
 from reident.drafting.profile import Column, File, profile
-from reident.drafting.sheet import TODO, Sheet, scalar
+from reident.drafting.sheet import Sheet, scalar
 from reident.drafting.sheet import names as listed
 from reident.drafting.source import describe
 from reident.errors import InputError
 from reident.sections.filerisk import MAX_KEY_VARIABLES
 from reident.sections.filerisk import RESERVED as RISK_NAMES
+from reident.study.reading import TODO
 
 _MANY = 10
 """With more key variables than this, the search for uniques is limited to sets of three."""

@@ -13,12 +13,13 @@ from reident.drafting.draft import Draft, Missing
 from reident.drafting.links import Key, Links
 from reident.drafting.profile import File, profile
 from reident.drafting.recodes import Recode
-from reident.drafting.sheet import TODO, Sheet, names, scalar, table
+from reident.drafting.sheet import Sheet, names, scalar, table
 from reident.drafting.source import describe
 from reident.drafting.types import Kind
 from reident.errors import InputError
 from reident.linkage.metrics.unicity import MAX_VARIABLES
 from reident.sections.linkage import MAX_LINKING_VARIABLES
+from reident.study.reading import TODO
 
 METRICS = "{unicity: {}, taxicab: {}, euclidean: {}, adhoc: {}}"
 

@@ -8,11 +8,12 @@ from reident.drafting import draft, names, types
 from reident.drafting.draft import Draft
 from reident.drafting.filerisk import row_key
 from reident.drafting.profile import profile
-from reident.drafting.sheet import TODO, Sheet, code_list, flow, scalar
+from reident.drafting.sheet import Sheet, code_list, flow, scalar
 from reident.drafting.sheet import names as listed
 from reident.drafting.source import describe
 from reident.errors import InputError
 from reident.sections.microaggregation import PUFID
+from reident.study.reading import TODO
 
 
 def make(path: Path, out: Path) -> Draft:

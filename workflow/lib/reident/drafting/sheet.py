@@ -7,7 +7,8 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
-TODO = "TODO"
+from reident.study.reading import TODO
+
 _WIDTH = 118
 _MAX_INDENT = 46
 """The furthest column at which comments of a block are aligned."""

@@ -19,6 +19,7 @@ from reident.errors import InputError
 from reident.reading.textfile import opened, unpacked
 from reident.sections.codes import number
 from reident.sections.files import SourceFile
+from reident.study.reading import TODO
 
 _CHUNK = 1 << 22
 _RECORDS = 1000
@@ -120,7 +121,7 @@ def _usable(source: Source) -> Source:
     for name in source.columns:
         if not name.strip():
             refused[name] = "it has no name"
-        elif name.startswith("TODO"):
+        elif name.startswith(TODO):
             refused[name] = "its name begins with TODO, which marks what is to be decided"
     return source._replace(
         columns=tuple(name for name in source.columns if name not in refused), refused=refused

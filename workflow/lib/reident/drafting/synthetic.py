@@ -14,13 +14,14 @@ from reident.drafting.filerisk import row_key
 from reident.drafting.hashing import hashes
 from reident.drafting.links import Key
 from reident.drafting.profile import Column, File, profile
-from reident.drafting.sheet import TODO, Sheet, flow, scalar
+from reident.drafting.sheet import Sheet, flow, scalar
 from reident.drafting.sheet import names as listed
 from reident.drafting.source import Source, describe
 from reident.drafting.wording import number, percent
 from reident.errors import InputError
 from reident.intake.keys import positions
 from reident.sections.codes import clean
+from reident.study.reading import TODO
 
 _MAX_ROWS = 100_000
 """Records that are compared between the files; of more records, those with the smallest hashes of their key."""

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from reident.drafting import names
 from reident.drafting.profile import MAX_LEVELS, Column
-
-TODO = "TODO"
+from reident.study.reading import TODO
 
 MAX_CODES = 50
 """A column with more levels is not taken for one of categories, and no code of it is written into a draft."""

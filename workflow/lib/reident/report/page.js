@@ -35,14 +35,13 @@
     const layers = { wide: picture.dataset.wide.split('|'), narrow: picture.dataset.narrow.split('|') };
     const alts = picture.dataset.alts ? picture.dataset.alts.split('|') : [];
     other.className = 'at-other';
-    other.removeAttribute('src');
     picture.classList.add('at-own');
-    picture.after(other);
     return (limit) => {
       const form = phone.matches ? 'narrow' : 'wide';
       const own = phone.matches ? picture.querySelector('source').getAttribute('srcset') : image.getAttribute('src');
       other.src = 'data:image/svg+xml,' + encodeURIComponent(sourceOf(own) + layers[form][limit - 1] + '</svg>');
       other.alt = alts[limit - 1] || image.alt;
+      picture.after(other); // only now: at first there is nothing to show
     };
   };
 

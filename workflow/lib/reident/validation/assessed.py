@@ -83,11 +83,11 @@ def check(files: RiskFiles, texts: Mapping[str, pa.Table | None], findings: Find
 def _compare_codes(files: RiskFiles, typed: Mapping[str, Mapping[str, pa.Array]], findings: Findings) -> None:
     for variable in files.key:
         for other in (POPULATION, ORIGINAL):
-            pair = {
-                sources(files)[table].path.rsplit("/", 1)[-1]: typed[table][variable.name]
+            pair = [
+                (sources(files)[table].path.rsplit("/", 1)[-1], typed[table][variable.name])
                 for table in (FILE, other)
                 if variable.name in typed.get(table, ())
-            }
+            ]
             if variable.type == "categorical" and len(pair) > 1:
                 table = codes.compared(variable.name, pair)
                 if table is not None:

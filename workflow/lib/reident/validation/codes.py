@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,29 +13,26 @@ MAX_CODES = 50
 MAX_WIDTH = 40
 
 
-def compared(variable: str, files: Mapping[str, pa.Array | pa.ChunkedArray]) -> str | None:
+def compared(variable: str, files: Sequence[tuple[str, pa.Array | pa.ChunkedArray]]) -> str | None:
     """Return a table of codes with the numbers of their records.
 
     Parameters
     ----------
     variable : str
-    files : mapping of pyarrow text column
-        The codes after recoding, null where missing, by the name of the file.
+    files : sequence of (str, pyarrow text column)
+        The name of each file, and the codes after recoding, null where missing.
 
     Returns
     -------
     str or None
         None if every file has every code, or there are more than :data:`MAX_CODES`.
     """
-    counts = {file: _counts(column) for file, column in files.items()}
-    codes = sorted({code for own in counts.values() for code in own})
-    if len(codes) > MAX_CODES or all(code in own for own in counts.values() for code in codes):
+    counts = [_counts(column) for _, column in files]
+    codes = sorted({code for own in counts for code in own})
+    if len(codes) > MAX_CODES or all(code in own for own in counts for code in codes):
         return None
-    rows = [
-        [_cell(code), *(f"{own[code]:,}" if code in own else "–" for own in counts.values())]
-        for code in codes
-    ]
-    rows.insert(0, [f"codes of {variable}", *counts])
+    rows = [[_cell(code), *(f"{own[code]:,}" if code in own else "–" for own in counts)] for code in codes]
+    rows.insert(0, [f"codes of {variable}", *(name for name, _ in files)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "  ".join(

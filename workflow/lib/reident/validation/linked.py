@@ -77,9 +77,9 @@ def _typed(part: Preparing, side: str, text: pa.Table, findings: Findings) -> di
 def _compare_codes(part: Preparing, typed: Mapping[str, Mapping[str, pa.Array]], findings: Findings) -> None:
     for column in part.columns:
         if column.coding("puf").kind == "categorical":
-            files = {
-                part.file_name(side): own[column.name] for side, own in typed.items() if column.name in own
-            }
+            files = [
+                (part.file_name(side), own[column.name]) for side, own in typed.items() if column.name in own
+            ]
             table = codes.compared(column.name, files) if len(files) == len(SIDES) else None
             if table is not None:
                 findings.hint(table)

@@ -92,7 +92,7 @@ def _compare_codes(
             continue
         for place, own in typed.items():
             if place is not None and name in own:
-                files = {_last(options.file(at).path): typed[at][name] for at in (None, place)}
+                files = [(_last(options.file(at).path), typed[at][name]) for at in (None, place)]
                 if (table := codes.compared(name, files)) is not None:
                     findings.hint(table)
 

@@ -69,6 +69,8 @@ def validate(paths: list[Path]) -> Answer:
                 f"{path}: `id` must not be that of another study of this run ({ids[study.id]}). Change one of the two."
             )
         own = [f"Error: {one}" for one in findings.errors] + [f"Warning: {one}" for one in findings.warnings]
+        if study is None:
+            own.append(f"{path}: the files of the study were not read. First correct the study file.")
         lines += [*own, *(f"\n{hint}\n" for hint in findings.hints)]
         logged += own
         errors, warnings = errors + len(findings.errors), warnings + len(findings.warnings)

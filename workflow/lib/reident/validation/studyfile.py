@@ -56,7 +56,7 @@ def read(path: Path, findings: Findings) -> Content | None:
     content, known, gone = Content(data, node), known_keys(), _Gone()
     mistakes = studyfile.todos(data, node)
     for _ in range(MAX_ROUNDS):
-        new = [mistake for mistake in mistakes if not gone.explains(mistake)]
+        new = [mistake for mistake in _without_halves(mistakes) if not gone.explains(mistake)]
         # Unknown keys first, one of which may be a missing one; then from the end: the numbers of other items hold.
         mistakes.sort(key=lambda one: _order(one.location), reverse=True)
         mistakes.sort(key=lambda one: _UNKNOWN not in one.message)
@@ -73,6 +73,16 @@ def read(path: Path, findings: Findings) -> Content | None:
         else:
             return content
     return None
+
+
+def _without_halves(mistakes: list[Mistake]) -> list[Mistake]:
+    """Return mistakes without those about one half of a number that is written with a comma."""
+    halves = {_NAMES.findall(one.message)[0] for one in mistakes if one.message.endswith("with a point.")}
+    return [
+        one
+        for one in mistakes
+        if one.message.endswith("with a point.") or not halves.intersection(_NAMES.findall(one.message)[:1])
+    ]
 
 
 def _order(location: Location) -> list[tuple[bool, Any]]:
@@ -97,11 +107,12 @@ class _Gone:
 
     def explains(self, mistake: Mistake) -> bool:
         """Return whether a mistake may be one only because of what was left out or renamed."""
-        about = set(_NAMES.findall(mistake.message)) & self._names
+        named = _NAMES.findall(mistake.message)
+        about = any(one == name or one.endswith(f".{name}") for one in named for name in self._names)
         if _MISSING in mistake.message:
             lacks = any(mistake.location[: len(section)] == section for section in self._sections if section)
-            return bool(about) or lacks or mistake.location in self.renamed
-        return bool(about) or (_UNKNOWN in mistake.message and mistake.location in self.renamed)
+            return about or lacks or mistake.location in self.renamed
+        return about or (_UNKNOWN in mistake.message and mistake.location in self.renamed)
 
 
 def _correct(content: Content, mistake: Mistake, known: Sequence[str], gone: _Gone) -> bool:
@@ -120,7 +131,8 @@ def _correct(content: Content, mistake: Mistake, known: Sequence[str], gone: _Go
     (place,) = (at for at, (key, _) in enumerate(node.value) if key.value == last)
     key, value = node.value[place]
     near = difflib.get_close_matches(str(last), known, n=1) if _UNKNOWN in mistake.message else []
-    choices = _NAMES.findall(mistake.message)[1:] if isinstance(section[last], str) else []
+    literal = isinstance(section[last], str) and _UNKNOWN not in mistake.message
+    choices = [name for name in _NAMES.findall(mistake.message)[1:] if literal and name != section[last]]
     if near and near[0] not in section and (*way, last) not in gone.renamed:
         section[near[0]] = section.pop(last)
         key.value = near[0]

@@ -63,6 +63,8 @@ class Texts:
         """Say what will be asked of a file, so that one reading is enough."""
         key = _key(wanted)
         known = self._wanted.get(key, wanted)
+        if not set(wanted.columns) <= set(known.columns):
+            self._read.pop(key, None)
         self._wanted[key] = known._replace(
             columns=list(dict.fromkeys([*known.columns, *wanted.columns])),
             keys=list(dict.fromkeys([*known.keys, *wanted.keys])),
@@ -71,8 +73,8 @@ class Texts:
     def get(self, wanted: Wanted) -> pa.Table | None:
         """Return the columns of a file that are there; None if the file cannot be read or has none of them."""
         key = _key(wanted)
+        self.want(wanted)
         if key not in self._read:
-            self.want(wanted)
             self._read[key] = self._text(self._wanted[key])
         table = self._read[key]
         if table is None:
