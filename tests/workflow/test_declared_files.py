@@ -77,8 +77,15 @@ HOUSEHOLDS = Case(
         "metrics": {"taxicab": {}},
         "checklist": {"answers": {"survey": "A survey."}},
         "release": {"policy": "census-drb"},
+        "confirmed_csv": True,
     },
-    ("simulated/puf.csv", "protection/rates.csv", "checklist.csv", "releasable.ipynb"),
+    (
+        "simulated/puf.csv",
+        "protection/rates.csv",
+        "checklist.csv",
+        "releasable.ipynb",
+        "confirmed/taxicab.csv",
+    ),
     {
         "{key of the PUF}": ["pufid"],
         "{key of the EIF}": ["broker", "serial"],
