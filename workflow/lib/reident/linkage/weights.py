@@ -290,8 +290,8 @@ def _estimates(
         m = _smoothed(found.links[at, used])
         u = _smoothed(pairs[at, used] - found.links[at, used])
         for place, own_m, own_u in zip(used, m, u, strict=True):
-            weight = fellegi_sunter.scaled(math.log2(own_m) - math.log2(own_u)) / SCALE
-            rows.append((variable.name, LEVELS[place], int(pairs[at, place]), own_m, own_u, weight))
+            n = int(pairs[at, place])
+            rows.append((variable.name, LEVELS[place], n, own_m, own_u, weight(own_m, own_u)))
         if incomplete[at]:
             rows.append((variable.name, LEVELS[PRESENT], int(pairs[at, PRESENT]), None, None, 0.0))
     levels = pd.DataFrame(rows, columns=["variable", "level", "n_pairs", "m", "u", "weight"])
@@ -306,6 +306,11 @@ def _estimates(
         "tolerance": fellegi_sunter.largest_tolerance(levels, least),
     }
     return Estimates(levels, pd.DataFrame([line]))
+
+
+def weight(m: float, u: float) -> float:
+    """Return log2(m / u), the weight of a level in bits, to 12 decimals."""
+    return fellegi_sunter.scaled(math.log2(m) - math.log2(u)) / SCALE
 
 
 def _smoothed(counts: np.ndarray) -> list[float]:
