@@ -23,14 +23,16 @@ from reident.report.wording import (
 
 LEVELS, MODEL, CALIBRATION = "weights/levels.csv", "weights/model.csv", "weights/calibration.csv"
 METRIC = "fellegi_sunter"
+ABOUT = 0.1
+"""Probabilities are about right whose mean is no farther than this from the share that is right (METHODS §4.6)."""
 
 TEXT = Sentences("fellegi_sunter")
 HEADING = Sentences("headings")
 
 
 def bits(weight: float) -> str:
-    """Return a weight with two decimals, and with its sign unless it is 0."""
-    return f"{weight:+.2f}".replace("-", "\u2212") if weight else "0.00"
+    """Return a weight with two decimals, and with its sign unless that is 0."""
+    return f"{weight:+.2f}".replace("-", "\u2212") if round(weight, 2) else "0.00"
 
 
 @part(MODEL)
@@ -83,12 +85,15 @@ def _mean(lines: pd.DataFrame) -> tuple[float, float]:
 
 @part(CALIBRATION)
 def calibration_text(results: Results) -> str | None:
-    """Compare the mean probability with the share that is right, or nothing if no pair is suspected."""
+    """Say how far the mean probability is from the share that is right, or nothing if no pair is suspected."""
     lines = results.table(CALIBRATION)
     if lines.empty or not results.confirmable:
         return None
     probability, share = _mean(lines)
-    return TEXT("calibration.text", probability=percent(probability), share=percent(share))
+    apart = round(probability - share, 12)
+    verdict = "too_sure" if apart > ABOUT else "too_careful" if apart < -ABOUT else "about_right"
+    means = {"probability": percent(probability), "share": percent(share)}
+    return " ".join([TEXT("calibration.text", **means), TEXT(f"calibration.{verdict}")])
 
 
 @part(CALIBRATION)
