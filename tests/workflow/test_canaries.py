@@ -48,7 +48,7 @@ CANARY: dict[str, Any] = {
     "files": FILES,
     "strata": ["region"],
     "linking_variables": LINKING,
-    "metrics": {"unicity": {}, "taxicab": {}, "euclidean": {"norm": "rms"}, "adhoc": {}},
+    "metrics": {"unicity": {}, "taxicab": {}, "euclidean": {"norm": "rms"}, "adhoc": {}, "fellegi_sunter": {}},
     "file_risk": {"sampling_fraction": 0.1, "key_variables": ["sex", "age", {"name": "rooms"}, {"name": "region"}]},
     "matching": {
         "confidential": {"path": "confidential.csv", "id": "pid"},

@@ -9,12 +9,9 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.tables.common import without_repeats
 from reident.report.wording import (
-    UNDEFINED,
     count,
     declared,
-    defined,
     escape,
-    number,
     percent,
     rates,
     some,
@@ -66,15 +63,10 @@ def weights_table(results: Results) -> str:
         ),
         Column(TEXT("weights.columns.level"), [TEXT(f"levels.{level}") for level in lines["level"]], "l"),
         Column(TEXT("weights.columns.pairs"), [count(n) for n in lines["n_pairs"]]),
-        Column(TEXT("weights.columns.m"), _shares(lines["m"])),
-        Column(TEXT("weights.columns.u"), _shares(lines["u"])),
+        Column(TEXT("weights.columns.m"), rates(lines["m"])),
+        Column(TEXT("weights.columns.u"), rates(lines["u"])),
         Column(TEXT("weights.columns.weight"), [bits(weight) for weight in lines["weight"]]),
     )
-
-
-def _shares(values: pd.Series) -> list[str]:
-    """Return percentages with four significant digits, since m and u may be tiny."""
-    return [number(float(f"{100 * value:.4g}")) if defined(value) else UNDEFINED for value in values]
 
 
 def _mean(lines: pd.DataFrame) -> tuple[float, float]:
