@@ -18,7 +18,7 @@ import pandas as pd
 import pyarrow as pa
 from reident.linkage import weights
 from reident.linkage.metrics import fellegi_sunter
-from reident.linkage.metrics.contract import Estimates, Setting
+from reident.linkage.metrics.contract import Estimates, Scored, Setting
 from reident.linkage.metrics.fellegi_sunter import LEVELS, Options
 from reident.linkage.pairing import Comparison
 from reident.linkage.parts import OrderedVariable, Weighing
@@ -32,8 +32,10 @@ PARTIAL = ("x2", "x5", "x8")
 N_KEPT = 40
 
 
-def ours(data: dict[str, np.ndarray]) -> tuple[Estimates, np.ndarray, np.ndarray]:
-    """The model, the levels of all pairs int8 (n_puf, n_eif, v), and their weights (n_puf, n_eif)."""
+def weighed(
+    data: dict[str, np.ndarray], options: Options, keep: int, threads: int = 1
+) -> tuple[Estimates, Scored]:
+    """The model that a blind intruder estimates from all pairs, and the pairs by their weights."""
     codes = [data[f"{side}_codes"].astype(np.int32) for side in ("puf", "eif")]
     names = [f"x{at}" for at in range(codes[0].shape[1])]
     tables = {
@@ -46,15 +48,24 @@ def ours(data: dict[str, np.ndarray]) -> tuple[Estimates, np.ndarray, np.ndarray
     n = [table.num_rows for table in tables.values()]
     manifest = pd.DataFrame({"stratum": ["s0001"], "n_puf": n[:1], "n_eif": n[1:], "pairs": [n[0] * n[1]]})
     variables = tuple(OrderedVariable(name, "numeric") for name in names)
-    part = Weighing(variables, PARTIAL, None, LEAST, False)
-    estimates = weights.estimate(part, tables, strata, manifest)
+    limit = options.threshold
+    part = Weighing(variables, options.partial, limit.probability, limit.weight, False)
+    estimates = weights.estimate(part, tables, strata, manifest, threads=threads)
     pairing = Comparison(variables, tables, strata, 1).pairing(0)
+    setting = Setting(keep, threads, weights=estimates)
+    return estimates, fellegi_sunter.score(pairing, options, setting)
+
+
+def ours(data: dict[str, np.ndarray]) -> tuple[Estimates, np.ndarray, np.ndarray]:
+    """The model, the levels of all pairs int8 (n_puf, n_eif, v), and their weights (n_puf, n_eif)."""
+    codes = [data[f"{side}_codes"] for side in ("puf", "eif")]
+    n = [len(own) for own in codes]
     options = Options(partial=PARTIAL, threshold={"weight": LEAST})
-    scored = fellegi_sunter.score(pairing, options, Setting(n[0] * n[1], weights=estimates))
+    estimates, scored = weighed(data, options, n[0] * n[1])
     weight = np.full(n, np.nan)
     weight[scored.puf, scored.eif] = scored.score
     apart = np.abs(codes[0][:, None, :] - codes[1][None, :, :])
-    near = np.array([name in PARTIAL for name in names])
+    near = np.array([f"x{at}" in PARTIAL for at in range(codes[0].shape[1])])
     level = np.where(apart == 0, 0, np.where((apart == 1) & near, 1, 2))
     level[(codes[0][:, None, :] < 0) | (codes[1][None, :, :] < 0)] = LEVELS.index("missing")
     return estimates, level.astype(np.int8), weight
