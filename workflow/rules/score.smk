@@ -33,7 +33,8 @@ rule weigh:
         "results/{study}/benchmarks/weigh.tsv"
     conda:
         "../../environment.yml"
-    threads: lambda wildcards: many_threads() if PLAN.all_pairs(wildcards) > LARGE_SHARD else 1
+    # Not by the number of pairs, as scores: a dry run asks before the strata are known.
+    threads: lambda wildcards, input: many_threads() if is_large(input.puf) or is_large(input.eif) else 1
     resources:
         mem_mb=lambda wildcards, input, attempt: int(2000 + 40 * input.size_mb) * attempt,
         runtime=lambda wildcards, attempt: 60 * attempt,

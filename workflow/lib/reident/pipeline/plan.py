@@ -403,10 +403,6 @@ class Plan:
         shards = sorted({line["shard"] for line in self.shards(wildcards)})
         return [f"{home}/scores/{wildcards.metric}/{shard}.parquet" for shard in shards]
 
-    def all_pairs(self, wildcards: Any) -> int:
-        """Return how many pairs a study compares."""
-        return sum(int(line["pairs"]) for line in self.shards(wildcards))
-
     def shard_pairs(self, wildcards: Any) -> int:
         """Return how many pairs a shard compares."""
         lines = self.shards(wildcards)
