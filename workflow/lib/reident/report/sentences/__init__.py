@@ -113,4 +113,4 @@ def _shown(name: str, value: Any) -> str:
 
 @cache
 def _entries(section: str) -> dict[str, Any]:
-    return yaml.safe_load((FOLDER / f"{section}.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_load((FOLDER / "en" / f"{section}.yaml").read_text(encoding="utf-8"))
