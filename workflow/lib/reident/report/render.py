@@ -20,15 +20,16 @@ import nbformat
 import pypandoc
 import typst
 
+from reident.report import language as languages
 from reident.report.layout import REPORT
 from reident.report.sentences import Sentences
 from reident.report.style import NARROW
 from reident.report.wording import day, plain
+from reident.sections.language import DEFAULT_LANGUAGE
 
 MAX_TITLE_LENGTH = 300
 TEXT = Sentences("page")
 HERE = Path(__file__).parent
-LANGUAGE = "en"
 MARKDOWN = (
     "markdown_strict-raw_html+all_symbols_escapable+bracketed_spans+fenced_divs+header_attributes+implicit_figures"
     "+intraword_underscores+link_attributes+pipe_tables+table_attributes+table_captions+tex_math_dollars+auto_identifiers"
@@ -66,10 +67,11 @@ class About(NamedTuple):
     agency: str
     study: str
     date: datetime.date | None
-    footer: str = TEXT("footer")
-    front: str = TEXT("front")
+    footer: str = ""
+    front: str = ""
     banner: str = ""
     style: str = ""
+    language: str = DEFAULT_LANGUAGE
 
     @property
     def day(self) -> str:
@@ -95,6 +97,7 @@ def render(
     front: str = "",
     banner: str = "",
     style: str = "",
+    language: str = DEFAULT_LANGUAGE,
 ) -> Rendered:
     """Render an executed notebook.
 
@@ -113,20 +116,23 @@ def render(
         A line at the top of every page; empty for none.
     style : str
         CSS that follows the style sheet of the page.
+    language : str
+        The language of the texts, and of what the notebook shows.
 
     Returns
     -------
     Rendered
         The same bytes for the same notebook and texts.
     """
-    content = read(notebook)
-    footer, front = footer or TEXT("footer"), front or TEXT("front")
-    title, subtitle, agency, study, footer, front, banner = (
-        plain(text, MAX_TITLE_LENGTH) if text else ""
-        for text in (title, subtitle or TEXT("subtitle"), agency, study, footer, front, banner)
-    )
-    about = About(title, subtitle, agency, study, date, footer, front, banner, style)
-    return Rendered(to_html(content, about), to_pdf(content, about))
+    with languages.use(language):
+        content = read(notebook)
+        footer, front = footer or TEXT("footer"), front or TEXT("front")
+        title, subtitle, agency, study, footer, front, banner = (
+            plain(text, MAX_TITLE_LENGTH) if text else ""
+            for text in (title, subtitle or TEXT("subtitle"), agency, study, footer, front, banner)
+        )
+        about = About(title, subtitle, agency, study, date, footer, front, banner, style, language)
+        return Rendered(to_html(content, about), to_pdf(content, about))
 
 
 def read(notebook: nbformat.NotebookNode) -> Content:
@@ -183,14 +189,14 @@ def to_html(content: Content, about: About) -> str:
         )
     contents, body = both.split("\f")
     text = page.substitute(
-        language=LANGUAGE,
+        language=about.language,
         title=html.escape(about.title),
         subtitle=html.escape(about.subtitle),
         facts="\n".join(
             f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>"
             for name, value in about.facts
         ),
-        css=(HERE / "page.css").read_text(encoding="utf-8") + about.style,
+        css=_words() + (HERE / "page.css").read_text(encoding="utf-8") + about.style,
         banner=f'\n<p class="banner">{html.escape(about.banner)}</p>' if about.banner else "",
         skip=html.escape(TEXT("skip")),
         front_title=html.escape(about.front),
@@ -201,6 +207,11 @@ def to_html(content: Content, about: About) -> str:
         body=body,
     )
     return re.sub(r'<img\ssrc="([^"]+)"[^>]*>', lambda image: _picture(image, content.figures), text)
+
+
+def _words() -> str:
+    """Return the words that the style sheet sets before the numbers of tables and figures."""
+    return f':root {{ --table: "{TEXT("table")} "; --figure: "{TEXT("figure")} "; }}\n'
 
 
 def _picture(match: re.Match[str], figures: dict[str, Drawn]) -> str:
@@ -233,7 +244,7 @@ def to_pdf(content: Content, about: About) -> bytes:
     source = "\n".join(
         [
             (HERE / "page.typ").read_text(encoding="utf-8"),
-            f"#show: report.with({named}, facts: ({facts}), lang: {_literal(LANGUAGE)}, date: {stamp},",
+            f"#show: report.with({named}, facts: ({facts}), lang: {_literal(about.language)}, date: {stamp},",
             f"front: [\n{front}\n])",
             body,
         ]

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from reident.report.wording import plain, shorten
+from reident.report.wording import digits, fixed, plain, shorten
 
 INK = "#1d2733"
 MUTED = "#5b6670"
@@ -263,14 +263,14 @@ def percent_axis(axes: Axes, top: float, ticks: int = 4) -> None:
 
 def percent_tick(value: float, _: int) -> str:
     """Return the label of a tick on an axis of shares."""
-    return f"{100 * value:.6g} %"
+    return f"{digits(f'{100 * value:.6g}')} %"
 
 
 def count_axis(axes: Axes, which: Literal["x", "y"]) -> None:
     """Make an axis one of counts from 0, with light grid lines and thousands separators."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_major_locator(MaxNLocator(4, integer=True))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: fixed(value, 0)))
     axes.grid(visible=True, axis=which)
     axes.tick_params(axis=which, labelsize=7, labelcolor=MUTED)
     axes.spines["bottom"].set_visible(which == "y")

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from reident.report.figures.rates import limit_line, top_of
 from reident.report.layout import part
-from reident.report.results import WHOLE, Results, title
+from reident.report.results import WHOLE, Results
 from reident.report.sentences import Sentences
 from reident.report.style import (
     CONFIRMED,
@@ -26,6 +26,7 @@ from reident.report.style import (
     rows,
 )
 from reident.report.tables.attack import shown_strata, with_strata_note
+from reident.report.titles import title
 from reident.report.wording import UNDEFINED, declared, defined, percent, shorten
 
 ATTACK = Sentences("attack")

@@ -6,10 +6,11 @@ import pandas as pd
 
 from reident.pipeline.tables import WHOLE
 from reident.report.layout import Column, block, paragraphs, part, table
-from reident.report.results import Results, title
+from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.tables.attack import shown_strata, with_strata_note
 from reident.report.tables.front import interval_column, unconfirmable
+from reident.report.titles import title
 from reident.report.wording import (
     NO_BREAK,
     UNDEFINED,
@@ -17,6 +18,7 @@ from reident.report.wording import (
     declared,
     defined,
     escape,
+    fixed,
     listed,
     percent,
     rates,
@@ -25,7 +27,6 @@ from reident.report.wording import (
 
 TEXT = Sentences("rates")
 HEADING = Sentences("headings")
-INTERVALS = {"clopper-pearson": "Clopper–Pearson", "wilson": "Wilson", "clustered": "clustered"}
 
 
 @part("rates.csv")
@@ -86,7 +87,7 @@ def _bounds(results: Results, whole: pd.DataFrame) -> str | None:
 def _reading(results: Results) -> str:
     """Return the meaning of each rate."""
     method = results.study["rates"]["interval"]
-    interval = f"{declared(results.level)} {INTERVALS[method]}"
+    interval = f"{declared(results.level)} {TEXT(f'by_metric.intervals.{method}')}"
     independent = TEXT("by_metric.reading.independent.records")
     if method == "clustered":
         independent = TEXT("by_metric.reading.independent.clusters", columns=_cluster(results))
@@ -111,7 +112,7 @@ def pairs_by_metric(results: Results) -> str:
         TEXT("pairs"),
         Column(HEADING("metric"), [f"**{title(metric)}**" for metric in results.metrics], "l", "1fr"),
         Column(HEADING("suspected_pairs"), [count(n) for n in whole["n_pairs"]]),
-        Column(HEADING("pairs_per_record"), [f"{n:.1f}" if defined(n) else UNDEFINED for n in ratios]),
+        Column(HEADING("pairs_per_record"), [fixed(n, 1) for n in ratios]),
         Column(HEADING("confirmed_pairs"), [count(n) for n in whole["n_confirmed_pairs"]]),
         Column(HEADING("pair_precision"), rates(whole["pair_precision"])),
         Column(HEADING("reach"), rates(whole["reach"])),
