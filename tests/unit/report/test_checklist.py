@@ -41,7 +41,7 @@ def results(tmp_path):
 
 def shown(results):
     return "\n\n".join(
-        map(str, tables.section(results, "Checklist", tables.checklist, *tables.checklist_topics(results)))
+        map(str, tables.section(results, "checklist", tables.checklist, *tables.checklist_topics(results)))
     )
 
 

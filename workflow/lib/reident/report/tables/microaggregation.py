@@ -91,7 +91,7 @@ def masked_premise(results: Results) -> str:
     released = some(round(rows["used"]), "masked_record")
     is_sample = rows["used"] != rows["in"]
     sentences = [
-        TEXT("premise.masking", k=masking["k"], aggregate=masking["aggregate"]),
+        TEXT("premise.masking", k=masking["k"], aggregate=TEXT(f"premise.aggregates.{masking['aggregate']}")),
         TEXT("premise.records", variables=variables, records=records),
         TEXT("premise.sample_released", released=released, share=percent(rows["used"] / rows["in"]))
         if is_sample
