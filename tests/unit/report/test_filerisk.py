@@ -81,7 +81,9 @@ def test_an_exact_special_form_has_no_standard_error(make_results):
 def test_each_definition_is_shown_with_the_quantities_it_depends_on(usual):
     text = tables.risk_definitions(usual)
     rows = [line for line in text.splitlines() if line.startswith("| **DIS-SUDA")]
-    assert [name for name in map(name_of, DEFINED) if any(name in row for row in rows)] == [*map(name_of, DEFINED)]
+    assert [name for name in map(name_of, DEFINED) if any(name in row for row in rows)] == [
+        *map(name_of, DEFINED)
+    ]
     assert "selected" in rows[0]
     assert "selected" not in rows[1]
     for row in rows:
@@ -114,7 +116,8 @@ def test_hazards_of_a_limited_search_are_shown_in_full(make_results):
     n, alone = value(results, "uniques_without_msu"), value(results, "U")
     assert f"**DIS-SUDA, both definitions.** {n} of {alone} sample uniques have no MSU of up to 2" in text
     assert (
-        f"**{name_of('user-guide')}.** The formula is not defined for the score 0 of {n} sample uniques" in text
+        f"**{name_of('user-guide')}.** The formula is not defined for the score 0 of {n} sample uniques"
+        in text
     )
     assert "…" not in text
 

@@ -201,7 +201,9 @@ def test_every_language_has_the_same_sentences_with_the_same_fields(code, sectio
         own, other = entry_of(code, section, key), entry_of(DEFAULT_LANGUAGE, section, key)
         assert set(sentences.field_names(own)) == set(sentences.field_names(other)), key
         assert sentences.is_choice(own) == sentences.is_choice(other), key
-        if sentences.is_choice(own):  # a sentence for 0 without the number may not be shown for another number
+        if sentences.is_choice(
+            own
+        ):  # a sentence for 0 without the number may not be shown for another number
             assert ("none" in own) == ("none" in other), key
 
 
@@ -264,11 +266,15 @@ def test_a_field_may_be_named_in_the_dative():
         ("exact repeat of a link", "causes", "genaue Wiederholung einer Verknüpfung"),
         ("no template is like this", "warnings", "no template is like this"),
         (
-            "puf.v1.2.csv, column no, 7: 12 keys look like 1.2E+15, which is how a spreadsheet writes a long number after "
-            "rounding it. Check that no two keys have become equal.",
+            (
+                "a.v1.2.csv, variable no, 7: 1,200 values are a code that is declared missing for EIF only. "
+                "Here they count as values."
+            ),
             "warnings",
-            "puf.v1.2.csv, Spalte no, 7: 12 Schlüssel sehen aus wie 1.2E+15; so schreibt ein Tabellenprogramm eine lange "
-            "Zahl, nachdem es sie gerundet hat. Prüfen Sie, dass keine zwei Schlüssel gleich geworden sind.",
+            (
+                "a.v1.2.csv, Variable no, 7: 1.200 Werte sind ein Code, der nur für EIF als fehlend angegeben ist. "
+                "Hier zählen sie als Werte."
+            ),
         ),
         (
             "The linking variable 1,5 is missing in every record of one of the two files.",

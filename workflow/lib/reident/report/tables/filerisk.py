@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from reident.filerisk.prepare import MISSING_LABEL
 from reident.report.layout import Column, block, items, paragraphs, part, table
 from reident.report.nouns import some
 from reident.report.recorded import recorded
@@ -340,7 +341,7 @@ def risk_levels(results: Results) -> str | None:
         Column(HEADING("variable"), [escape(name) for name in first["variable"]], "l", "1fr"),
         Column(
             TEXT("levels.columns.level"),
-            [escape(results.label(row.variable, row.level)) for row in first.itertuples()],
+            [escape(_level(results, row.variable, row.level)) for row in first.itertuples()],
             "l",
             "1fr",
         ),
@@ -349,6 +350,26 @@ def risk_levels(results: Results) -> str | None:
         Column(TEXT("variables.columns.contribution"), rates(first["contribution"])),
         kind="compact",
     )
+
+
+def numeric_variables(results: Results) -> set[str]:
+    """Return the names of the numeric key variables; those of a PUF or an EIF may be linking variables."""
+    risk = declaration(results)
+    names = {variable.name for variable in risk.key_variables if variable.type == "numeric"}
+    if risk.side in ("puf", "eif"):
+        names |= {
+            variable["name"]
+            for variable in results.study["linking_variables"]
+            if variable["type"] == "numeric"
+        }
+    return names
+
+
+def _level(results: Results, variable: str, level: str) -> str:
+    """Return what the report shows for a level of a key variable: its label, or the name of its bin."""
+    label = results.label(variable, level)
+    binned = level == MISSING_LABEL or variable in numeric_variables(results)
+    return recorded(label, "bins") if label == level and binned else label
 
 
 def class_label(above: float, up_to: float) -> str:

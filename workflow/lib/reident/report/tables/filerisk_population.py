@@ -19,6 +19,7 @@ from reident.report.tables.filerisk import (
     SUMMARY,
     declaration,
     name_of,
+    numeric_variables,
     occurring_classes,
     quantity,
     short_name,
@@ -246,7 +247,9 @@ def risk_account(results: Results) -> str:
 def risk_bins(results: Results) -> str | None:
     """Show the bins of numeric key variables, or nothing without one."""
     categories = results.table(CATEGORIES)
-    groups = categories[categories["variable"].isin(_numeric(results))].groupby("variable", sort=False)
+    groups = categories[categories["variable"].isin(numeric_variables(results))].groupby(
+        "variable", sort=False
+    )
     if not len(groups):
         return None
     return table(
@@ -254,7 +257,7 @@ def risk_bins(results: Results) -> str | None:
         Column(HEADING("variable"), [escape(name) for name, _ in groups], "l"),
         Column(
             TEXT("bins.columns.bins"),
-            [" · ".join(escape(_bin(label)) for label in bins["label"]) for _, bins in groups],
+            [" · ".join(escape(recorded(label, "bins")) for label in bins["label"]) for _, bins in groups],
             "l",
             "1fr",
         ),
@@ -263,21 +266,3 @@ def risk_bins(results: Results) -> str | None:
         ),
         kind="compact",
     )
-
-
-def _bin(label: str) -> str:
-    """Return the name of a bin."""
-    return recorded(label, "bins")
-
-
-def _numeric(results: Results) -> set[str]:
-    """Return the names of the numeric key variables; those of a PUF or an EIF may be linking variables."""
-    risk = declaration(results)
-    names = {variable.name for variable in risk.key_variables if variable.type == "numeric"}
-    if risk.side in ("puf", "eif"):
-        names |= {
-            variable["name"]
-            for variable in results.study["linking_variables"]
-            if variable["type"] == "numeric"
-        }
-    return names
