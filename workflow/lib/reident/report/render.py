@@ -15,11 +15,11 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-import matplotlib as mpl
 import nbformat
 import pypandoc
 import typst
 
+from reident.report import fonts
 from reident.report import language as languages
 from reident.report.layout import REPORT
 from reident.report.sentences import Sentences
@@ -188,25 +188,38 @@ def to_html(content: Content, about: About) -> str:
             f"--template={template}",
         )
     contents, body = both.split("\f")
-    text = page.substitute(
-        language=about.language,
-        title=html.escape(about.title),
-        subtitle=html.escape(about.subtitle),
-        facts="\n".join(
+    fields = {
+        "language": about.language,
+        "title": html.escape(about.title),
+        "subtitle": html.escape(about.subtitle),
+        "facts": "\n".join(
             f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>"
             for name, value in about.facts
         ),
-        css=_words() + (HERE / "page.css").read_text(encoding="utf-8") + about.style,
-        banner=f'\n<p class="banner">{html.escape(about.banner)}</p>' if about.banner else "",
-        skip=html.escape(TEXT("skip")),
-        front_title=html.escape(about.front),
-        contents_title=html.escape(TEXT("contents")),
-        footer=html.escape(about.footer),
-        contents=contents,
-        front=_pandoc(content.front, "html5", *options, "--metadata=prefix:front-"),
-        body=body,
+        "banner": f'\n<p class="banner">{html.escape(about.banner)}</p>' if about.banner else "",
+        "skip": html.escape(TEXT("skip")),
+        "front_title": html.escape(about.front),
+        "contents_title": html.escape(TEXT("contents")),
+        "footer": html.escape(about.footer),
+        "contents": contents,
+        "front": _pandoc(content.front, "html5", *options, "--metadata=prefix:front-"),
+        "body": body,
+    }
+    faces = fonts.faces(html.unescape("".join(fields.values())))
+    css = (HERE / "page.css").read_text(encoding="utf-8")
+    text = page.substitute(
+        fields,
+        css=_words() + (faces + _with_labels(css) if faces else css) + about.style,
+        fonts="; font-src data:" if faces else "",
     )
     return re.sub(r'<img\ssrc="([^"]+)"[^>]*>', lambda image: _picture(image, content.figures), text)
+
+
+def _with_labels(css: str) -> str:
+    """Return the style sheet with the embedded fonts: they have the letters for which a reader may lack a font."""
+    for family in ("--sans: ", "--serif: "):
+        css = css.replace(family, f'{family}"{fonts.FAMILY}", ', 1)
+    return css.replace(", monospace", f', "{fonts.FAMILY}", monospace')
 
 
 def _words() -> str:
@@ -224,7 +237,7 @@ def _picture(match: re.Match[str], figures: dict[str, Drawn]) -> str:
 
 
 def to_pdf(content: Content, about: About) -> bytes:
-    """Return a tagged PDF/UA-1 and PDF/A-2a document, set in the fonts that typst and matplotlib bundle."""
+    """Return a tagged PDF/UA-1 and PDF/A-2a document, set in the fonts of typst, matplotlib and other packages."""
     options = [f"--lua-filter={HERE / 'filter.lua'}"]
     front, body = (_pandoc(text, "typst", *options) for text in (content.front, content.body))
     date = about.date or datetime.date(1970, 1, 1)
@@ -253,7 +266,7 @@ def to_pdf(content: Content, about: About) -> bytes:
     files = {"main.typ": source} | {name: drawn.wide for name, drawn in content.figures.items()}
     return typst.compile(  # type: ignore[call-overload] # its stubs do not allow files by name
         {name: text.encode() for name, text in files.items()},
-        font_paths=[str(Path(mpl.get_data_path()) / "fonts" / "ttf")],
+        font_paths=[str(fonts.DEJAVU.path.parent), *fonts.folders(source)],
         ignore_system_fonts=True,
         pdf_standards=["ua-1", "a-2a"],
         timestamp=0,

@@ -22,6 +22,7 @@ MAX_LABEL_LENGTH = 120
 """Characters of a label that are shown: one cell must not fill a page."""
 
 NO_BREAK = "\u00a0"
+ISOLATE, END_OF_ISOLATE = "\u2068", "\u2069"
 _JOINERS = "\u200c\u200d"
 _INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 
@@ -50,16 +51,22 @@ def plain(label: object, max_length: int = MAX_LABEL_LENGTH) -> str:
 def escape(label: object, max_length: int = MAX_LABEL_LENGTH) -> str:
     r"""Return at most `max_length` characters of a label as Markdown that shows each of them literally.
 
-    A backslash precedes every ASCII punctuation mark, in cells, captions and sentences alike.
+    A backslash precedes every ASCII punctuation mark, in cells, captions and sentences alike. A label with letters that
+    are written from right to left is isolated, so that it does not turn what is around it.
 
     Examples
     --------
     >>> print(escape("a|b $x$"))
     a\|b \$x\$
     """
-    return "".join(
-        "\\" + letter if letter in string.punctuation else letter for letter in plain(label, max_length)
-    )
+    text = plain(label, max_length)
+    literal = "".join("\\" + letter if letter in string.punctuation else letter for letter in text)
+    return f"{ISOLATE}{literal}{END_OF_ISOLATE}" if _is_right_to_left(text) else literal
+
+
+def _is_right_to_left(text: str) -> bool:
+    """Return whether a text has letters that are written from right to left."""
+    return not text.isascii() and any(unicodedata.bidirectional(letter) in {"R", "AL"} for letter in text)
 
 
 def code(text: str) -> str:
