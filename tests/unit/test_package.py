@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import reident
+from reident import starter
 
 
 @pytest.fixture
@@ -17,6 +18,7 @@ def module(tmp_path) -> Path:
     package = tmp_path / "reident"
     (package / "inner").mkdir(parents=True)
     shutil.copy(reident.__file__, package)
+    shutil.copy(starter.__file__, package)
     (package / "inner" / "__init__.py").touch()
     path = package / "inner" / "module.py"
     path.write_text("number = 1\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""pyproject.toml, requirements.lock and environment.yml name the same packages in the same versions."""
+"""pyproject.toml, the two locks and environment.yml name the same packages in the same versions."""
 
 import re
 import tomllib
@@ -9,10 +9,11 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from reident.archive import environment
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())
-LOCK = (CHECKOUT / "requirements.lock").read_text()
+LOCKS = ("requirements.lock", "requirements-dev.lock")
 ENVIRONMENT = yaml.safe_load((CHECKOUT / "environment.yml").read_text())
 
 CONDA_NAMES = {"matplotlib-base": "matplotlib"}  # conda-forge's name without Qt: the name on PyPI
@@ -39,9 +40,10 @@ def group(name):
             yield entry
 
 
-def locked():
-    """One ``(name, version, marker or None, hashes, required by)`` for each entry of the lock."""
-    lines = [line for line in LOCK.splitlines() if not re.match(r"#|--", line)]
+def locked(lock):
+    """One ``(name, version, marker or None, hashes, required by)`` for each entry of a lock."""
+    text = (CHECKOUT / lock).read_text()
+    lines = [line for line in text.splitlines() if not re.match(r"#|--", line)]
     for entry in re.split(r"\n(?=[^\s#])", "\n".join(lines).strip()):
         requirement = Requirement(entry.split("\\\n")[0].strip())
         hashes = re.findall(r"--hash=(\S+)", entry)
@@ -52,16 +54,29 @@ def locked():
 
 RUNTIME = pins(PYPROJECT["project"]["dependencies"])
 TEST, DEV = pins(group("test")), pins(group("dev"))
-ENTRIES = list(locked())
+STUDY, ADDED = (list(locked(lock)) for lock in LOCKS)
+ENTRIES = STUDY + ADDED
 
 
-def test_the_lock_was_made_for_exactly_the_declared_packages():
+@pytest.mark.parametrize(("entries", "declared"), [(STUDY, RUNTIME), (ADDED, DEV)], ids=LOCKS)
+def test_a_lock_was_made_for_exactly_the_declared_packages(entries, declared):
     direct = {
         name: exact
-        for name, exact, _, _, requirers in ENTRIES
+        for name, exact, _, _, requirers in entries
         if any(requirer.startswith("reident (pyproject.toml") for requirer in requirers)
     }
-    assert direct == RUNTIME | DEV
+    assert direct == declared
+
+
+def test_tests_add_packages_and_exchange_none():
+    assert not {name for name, *_ in STUDY} & {name for name, *_ in ADDED}
+
+
+def test_what_no_study_needs_is_in_no_lock():
+    """A debugger, and completion for people who type into a kernel: 55 MB."""
+    excluded = environment.excludes(CHECKOUT / "pyproject.toml")
+    assert excluded == PYPROJECT["tool"]["uv"]["exclude-dependencies"] == ["debugpy", "jedi"]
+    assert not {name for name, *_ in ENTRIES} & {*excluded, "parso"}
 
 
 def test_conda_users_get_what_a_study_and_its_tests_need_in_the_same_versions():
@@ -111,11 +126,14 @@ def test_every_group_is_pinned_exactly_and_names_a_package_once(name):
 @pytest.mark.parametrize(
     "path",
     [
-        "requirements.lock",
+        *LOCKS,
         "environment.yml",
         "pyproject.toml",
         "Makefile",
         ".ci/run",
+        ".github/workflows/ci.yml",
+        "container/Containerfile",
+        "container/reident.def",
         ".pre-commit-config.yaml",
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import shutil
@@ -46,8 +47,8 @@ class Page:
                 assert "error" not in answer, answer["error"]
                 return answer["result"]
 
-    def open(self, path: Path, width: int, height: int = 900) -> None:
-        """Show a file in a window of a given size and wait until it is loaded and quiet."""
+    def open(self, path: Path, width: int, height: int = 900, *, scripts: bool = True) -> None:
+        """Show a file in a window of a given size, with or without its scripts, and wait until it is quiet."""
         self.events.clear()
         self.call(
             "Emulation.setDeviceMetricsOverride",
@@ -56,9 +57,13 @@ class Page:
             deviceScaleFactor=1,
             mobile=width < 600,
         )
+        self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         self.call("Page.navigate", url=path.resolve().as_uri())
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
             self._read()
+        self.call(
+            "Emulation.setScriptExecutionDisabled", value=False
+        )  # what the page did not run stays undone
         self.ask("new Promise(done => setTimeout(done, 300))")
 
     def ask(self, expression: str) -> Any:
@@ -66,6 +71,29 @@ class Page:
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
+
+    def press(self, key: str, times: int = 1) -> None:
+        """Press a key on the element that has the focus."""
+        code = {
+            "Tab": 9,
+            "Enter": 13,
+            "Escape": 27,
+            " ": 32,
+            "End": 35,
+            "Home": 36,
+            "ArrowLeft": 37,
+            "ArrowRight": 39,
+        }[key]
+        text = {"Enter": "\r", " ": " "}.get(key, "")
+        about = {"key": key, "code": key if key != " " else "Space", "windowsVirtualKeyCode": code}
+        for _ in range(times):
+            self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **about)
+            self.call("Input.dispatchKeyEvent", type="keyUp", **about)
+
+    def printed(self) -> bytes:
+        """The page as the browser prints it, as PDF."""
+        answer = self.call("Page.printToPDF", preferCSSPageSize=True, printBackground=True)
+        return base64.b64decode(answer["data"])
 
     def requests(self) -> list[str]:
         """The addresses that the page asked for."""

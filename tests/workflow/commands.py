@@ -8,9 +8,13 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
+
+from reident.pipeline.steps import STEPS
+from reident.terminal import preview, words
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -32,13 +36,21 @@ class Ended(NamedTuple):
 
     @property
     def planned(self) -> dict[str, int]:
-        """The jobs of each rule that a dry run would run, without their total."""
-        table = re.search(r"^Job stats.*?\n(.*?)^\s*total\s+\d+", self.shown, re.MULTILINE | re.DOTALL)
-        if table is None:
-            assert "Nothing to be done" in self.shown, self.shown
+        """The steps that a dry run would run, or that a run has run, by their rules."""
+        if "Nothing to be done" in self.shown:
             return {}
-        lines = re.findall(r"^\s*(\w+(?: \w+)*)\s+(\d+)\s*$", table[1], re.MULTILINE)
-        return {rule.replace(" ", "_"): int(n) for rule, n in lines}  # the table shows underscores as blanks
+        rules = {step.label: rule for rule, step in STEPS.items()}
+        label = "|".join(sorted(map(re.escape, rules), key=len, reverse=True))
+        if preview.END in self.shown:
+            lines = re.findall(rf"^ +(\d+)  ({label})\b", self.shown, re.MULTILINE)
+        else:
+            ended = filter(words.STEP_ENDED.match, self.shown.splitlines())
+            lines = [(1, re.search(label, line)[0]) for line in ended]
+        assert lines, self.shown
+        counts: Counter[str] = Counter()
+        for n, text in lines:
+            counts[rules[text]] += int(n)
+        return dict(counts)
 
 
 def snakemake(

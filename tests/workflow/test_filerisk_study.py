@@ -107,7 +107,7 @@ def test_running_again_does_nothing_and_a_change_reruns_what_takes_it(alone):
     assert again.planned == {}
     write(alone, {**SECTION, "dis_suda": "user-guide"})
     changed = snakemake("--dry-run", studies=[file], folder=alone / "run")
-    assert set(changed.planned) == {"all", "resolve", "assess_file", "judge", "report"}
+    assert set(changed.planned) == {"resolve", "assess_file", "judge", "report"}
     write(alone)
 
 

@@ -112,7 +112,7 @@ def test_running_again_does_nothing_and_a_change_reruns_what_takes_it(alone):
     assert again.planned == {}
     study_file(alone, {"id": "alone", "matching": {**MATCHING, "interval": "open"}})
     changed = snakemake("--dry-run", studies=[file], folder=alone / "run")
-    assert set(changed.planned) == {"all", "resolve", "match", "judge", "report"}
+    assert set(changed.planned) == {"resolve", "match", "judge", "report"}
     study_file(alone, {"id": "alone", "matching": MATCHING})
 
 

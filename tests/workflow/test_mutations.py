@@ -331,8 +331,8 @@ def test_a_changed_study_gives_its_own_numbers_though_its_time_stamp_is_kept(aga
 
 
 LIBRARY = "workflow/lib/reident"
-RATE = {"rate": 1, "judge": 1, "report": 1, "all": 1}
-REPORT = {"report": 1, "all": 1}
+RATE = {"rate": 1, "judge": 1, "report": 1}
+REPORT = {"report": 1}
 CODE = [
     (
         "a module of a step, with the records lost",

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 ONE_METRIC = {"score": 1, "rank": 1, "confirm": 1, "describe": 1, "rate": 1}
 EVERYTHING = {"stratify": 1, "bin": 1, "rank": 4, "confirm": 4, "describe": 1, "rate": 1}
 """Before strata are known again, shards are not; so the scores do not show in the plan."""
-REPORT = {"report": 1, "all": 1}
+REPORT = {"report": 1}
 VERDICT = {"judge": 1, **REPORT}
 DATA = made("small", "study.json", "rates.csv", "description/overlap.csv")
 """Everything but the review, which reads its notebook from the checkout itself."""

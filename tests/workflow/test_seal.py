@@ -73,6 +73,7 @@ def test_the_command_seals_and_the_reader_verifies(study):
     assert f"small: sealed as reports/small/sealed/{bag.name}" in ended.shown
     assert f"small: its digest is {digest}. Tell the auditor this digest, apart from the file." in ended.shown
     assert "small: not signed." in ended.shown
+    assert ended.shown.count("small: not dated. Give the study the `date` of its review") == 1
     verified, _ = verify.read(bag)
     assert (verified.study, verified.digest, verified.signed_by) == ("small", digest, None)
     answer = check(Family(study), Path("results"), NOTEBOOK)

@@ -29,7 +29,7 @@ OTHERS = {
 """What each variant says that is not the study itself."""
 
 COMPARISON = made("small", "comparison/rates.csv")
-REPORT = {"describe": 1, "report": 1, "all": 1}
+REPORT = {"describe": 1, "report": 1}
 
 
 def varied(change=None):
@@ -154,7 +154,7 @@ CHANGES = [
 @pytest.mark.parametrize(("sentence", "change", "planned"), CHANGES, ids=[case[0] for case in CHANGES])
 def test_a_change_of_a_value_computes_that_value_alone(again, sentence, change, planned):
     small.write(again.inputs, varied(change), {})
-    last = {} if sentence == "nothing" else {"resolve": 1, "compare_variants": 2, "report": 1, "all": 1}
+    last = {} if sentence == "nothing" else {"resolve": 1, "compare_variants": 2, "report": 1}
     assert again.plan() == {**planned, **last}
 
 

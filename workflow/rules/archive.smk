@@ -11,11 +11,13 @@ rule seal:
         notebook=str(NOTEBOOK),
     log:
         "results/seal.log",
+    localrule: True
     conda:
         "../../environment.yml"
     params:
         studies=[str(members.path) for members in FAMILIES.values()],
         notebook=lambda wildcards, input: input.notebook,
+        results=str(RESULTS),
     script:
         "../scripts/seal.py"
 
@@ -24,10 +26,11 @@ rule sign:
     """Add a sign-off to a bag, for example the decision of the board."""
     log:
         "results/sign.log",
+    localrule: True
     conda:
         "../../environment.yml"
     params:
-        **{key: config.get(key) for key in ("bag", "signoff", "key")},
+        **SETTINGS.given("bag", "signoff", "key"),
     script:
         "../scripts/sign.py"
 
@@ -36,10 +39,11 @@ rule verify:
     """Check every byte, manifest and signature of a bag."""
     log:
         "results/verify.log",
+    localrule: True
     conda:
         "../../environment.yml"
     params:
-        **{key: config.get(key) for key in ("bag", "signers")},
+        **SETTINGS.given("bag", "signers"),
     script:
         "../scripts/verify.py"
 
@@ -48,11 +52,12 @@ rule reproduce:
     """Verify a bag, compute its study anew, and compare each result."""
     log:
         "results/reproduce.log",
+    localrule: True
     conda:
         "../../environment.yml"
     threads: many_threads()
     params:
-        **{key: config.get(key) for key in ("bag", "inputs", "trust", "signers", "keep")},
+        **SETTINGS.given("bag", "inputs", "trust", "signers", "keep"),
     script:
         "../scripts/reproduce.py"
 
@@ -61,10 +66,12 @@ rule compare:
     """Compare two releases, each a bag or a study file."""
     log:
         "results/compare.log",
+    localrule: True
     conda:
         "../../environment.yml"
     params:
-        **{key: config.get(key) for key in ("before", "after", "signers")},
+        **SETTINGS.given("before", "after", "signers"),
         notebook=str(NOTEBOOK),
+        results=str(RESULTS),
     script:
         "../scripts/compare.py"

@@ -14,17 +14,13 @@ from pathlib import Path
 # Everything that the run and its jobs make is their owner's alone; Snakemake's folder was there before this line.
 os.umask(0o077)
 
-HOME = Path(workflow.basedir)
-NOTEBOOK = HOME / "workflow" / "notebooks" / "disclosure-review.ipynb"
-LIBRARY = HOME / "workflow" / "lib"
-sys.path.insert(0, str(LIBRARY))
-# Every job finds the library, remote ones too, without an installed package.
-os.environ.update(PYTHONPATH=os.pathsep.join([str(LIBRARY), *filter(None, [os.environ.get("PYTHONPATH")])]))
-
 from snakemake import __version__
 from snakemake.dag import DAG
+from snakemake.logging import logger
 from snakemake.scheduling.job_scheduler import JobScheduler
+from snakemake.script import PythonScript
 
+from reident import starter, terminal
 from reident.archive import commands
 from reident.errors import InputError
 from reident.ledger import check, conclusion, confidentiality, runs, stale
@@ -32,14 +28,23 @@ from reident.linkage.metrics import REGISTRY
 from reident.pipeline import configuration, release, scheduler, steps
 from reident.pipeline.digests import sha256
 from reident.pipeline.family import notebooks
-from reident.pipeline.plan import LARGE_SHARD, Plan, check_files, is_large, load_families
+from reident.pipeline.plan import LARGE_SHARD, Plan, check_files, is_large, load_valid_families
+
+try:
+    # As another workflow may have it: with names of its own for the rules, and in a folder of its own.
+    MODULE = scheduler.Module(workflow, rules)
+except InputError as error:
+    sys.exit(f"Error: {error}")
+RESULTS, REPORTS = MODULE.folder("results"), MODULE.folder("reports")
+
+
+configfile: configuration.file(HOME)
 
 
 def guard_folders():
     """Refuse folders that others may read, unless the run allows it; close Snakemake's own to them."""
-    allowed = str(config.get("shared_results")).lower() == "true"  # from the command line it is text
-    for warning in confidentiality.check_folders([Path("results"), Path("reports")], allowed):
-        sys.stderr.write(f"Warning: {warning}\n")
+    for warning in confidentiality.check_folders([RESULTS, REPORTS], SETTINGS.shared_results):
+        logger.warning(f"Warning: {warning}")
     records = Path(".snakemake").resolve()
     confidentiality.check_records(records)
     # Snakemake opens each record to the group, inside a folder that is closed now.
@@ -49,10 +54,13 @@ def guard_folders():
 
 try:
     scheduler.check_version(__version__)
-    if workflow.is_main_process:
+    SETTINGS, warned = configuration.read(
+        config, HOME, MODULE, workflow.config_settings.overwrite_config, workflow.workdir_init
+    )
+    if workflow.is_main_process and not MODULE.repeated:
+        for warning in warned:
+            logger.warning(f"Warning: {warning}")
         guard_folders()
-    configuration.check(config)
-    FAMILIES = load_families(configuration.study_files(config, HOME))
 except InputError as error:
     sys.exit(f"Error: {error}")
 
@@ -62,7 +70,11 @@ def shard_table(study):
     return Path(checkpoints.stratify.get(study=study).output.shards)
 
 
-PLAN = Plan(FAMILIES, NOTEBOOK, shard_table)
+# What is wrong with a study is told once the targets are known: `validate` tells all of it.
+FAMILIES, WRONG = load_valid_families(SETTINGS.study_files)
+if SCREEN is not None:
+    SCREEN.screen.several = len(FAMILIES) > 1
+PLAN = Plan(FAMILIES, NOTEBOOK, shard_table, RESULTS)
 EDITION = notebooks(NOTEBOOK)["edition_notebook"]
 
 
@@ -73,13 +85,13 @@ def stale_results(study):
         sys.exit(
             "Error: `--no-hooks` must not be given: `onstart` takes the locks of the run. Run without it."
         )
-    return stale.find_stale(Path("results", study), PLAN.known(study))
+    return stale.find_stale(RESULTS / study, PLAN.known(study))
 
 
 def refuse_missing_files(targets):
-    """Refuse to plan steps of a study that names files which are not there."""
+    """Refuse to plan steps of a study that is not valid, or names files which are not there."""
     try:
-        check_files(FAMILIES, targets)
+        check_files(FAMILIES, targets, WRONG, MODULE.is_made)
     except InputError as error:
         sys.exit(f"Error: {error}")
 
@@ -87,49 +99,68 @@ def refuse_missing_files(targets):
 def refuse_stale_results():
     """Refuse to gather results that are no longer what their steps make of the sources."""
     for members in FAMILIES.values():
-        if not (answer := check.check(members, Path("results"), NOTEBOOK)).closes:
+        if not (answer := check.check(members, RESULTS, NOTEBOOK)).closes:
             sys.exit(f"Error: {answer.line}")
     # The scheduler asks for the resources of jobs here, and not for the sizes of files on which they depend.
     warnings.filterwarnings("ignore", "coroutine '.*_size_files.*' was never awaited", RuntimeWarning)
 
 
-runs.tell_jobs()
+starter.tell_jobs()
 scheduler.keep_waiting_jobs(JobScheduler)
-scheduler.check_before_graph(DAG, refuse_missing_files)
-if workflow.is_main_process:
-    scheduler.force_stale(DAG, lambda study: stale_results(study).files)
+scheduler.replace_shell(PythonScript)
+if not MODULE.repeated:
+    scheduler.check_before_graph(DAG, MODULE, refuse_missing_files)
+if workflow.is_main_process and not MODULE.repeated:
+    scheduler.force_stale(DAG, MODULE, lambda study: stale_results(study).files)
     scheduler.check_before_report(workflow, refuse_stale_results)
-# A job is the process that was started, with no shell between: it ends when Snakemake does.
-shell.prefix("set -euo pipefail; exec ")
 
 
+PAGES = []  # the pages that this run makes, or finds as they should be
 VERDICTS = set()  # the studies whose verdict this run makes, or finds as it should be
 
 
-def start_run():
+def take_results():
     """Take the results of the studies that have jobs to run; set aside results that their steps did not write."""
     release.recorded()  # what asking git tells, every job finds in its environment
-    for study in sorted(scheduler.studies(workflow.dag.needrun_jobs())):
+    jobs = MODULE.own(workflow.dag.needrun_jobs())
+    for study in sorted(scheduler.studies(jobs)):
         found = stale_results(study)
-        outputs = set() if workflow.touch else scheduler.outputs(workflow.dag, study, found.files)
-        for warning in runs.start(Path("results", study), found, outputs):
-            sys.stderr.write(f"Warning: {warning}\n")  # at once, beside the thread that shows the progress
-    VERDICTS.update(scheduler.studies(job for job in workflow.dag.jobs if job.rule.name == "judge"))
+        outputs = set() if workflow.touch else scheduler.outputs(jobs, study, found.files)
+        for warning in runs.start(RESULTS / study, found, outputs):
+            logger.warning(f"Warning: {warning}")
+    PAGES.extend(path for job in MODULE.own(workflow.dag.jobs) for path in scheduler.pages(job))
+    VERDICTS.update(scheduler.studies(MODULE.makers(workflow.dag.jobs, "judge")))
 
 
-onstart:
+def start_run():
+    """Begin a run, or end it with one sentence."""
     if workflow.is_main_process:
         try:
-            start_run()
+            take_results()
         except InputError as error:
             sys.exit(f"Error: {error}")
 
 
-onsuccess:
+def end_run():
+    """Tell the verdicts, and end with the status of a command that has one."""
     for study in sorted(VERDICTS):
-        for line in conclusion.lines(Path("results", study)):
-            sys.stderr.write(f"{line}\n")
-    commands.end()
+        for line in conclusion.lines(RESULTS / study):
+            logger.info(line, extra=terminal.SHOWN)
+    for line in conclusion.reports(PAGES, REPORTS):
+        logger.info(line, extra=terminal.SHOWN)
+    commands.end(RESULTS)
+
+
+onstart:
+    start_run()
+
+
+onsuccess:
+    end_run()
+
+
+if MODULE.imported and not MODULE.repeated:
+    scheduler.add_hooks(DAG, start_run, end_run)
 
 
 wildcard_constraints:
@@ -145,4 +176,4 @@ wildcard_constraints:
 
 def many_threads():
     """The threads of a long job: all cores here; a cluster has no such number, there as many as configured."""
-    return workflow.resource_settings.cores or int(config["threads_on_a_cluster"])
+    return workflow.resource_settings.cores or SETTINGS.threads_on_a_cluster

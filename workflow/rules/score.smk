@@ -5,7 +5,8 @@ Makes  scores/{metric}/{shard}.parquet: the pairs that the rank filter may need;
        suspected/{metric}.parquet: the pairs of all shards with their ranks;
        suspected/{metric}.distribution.csv: records and pairs by stratum and rank;
        confirmed/{metric}.parquet: the suspected pairs by their keys, {metric}.pairs.parquet: by row number;
-       confirmed/{metric}.limits.csv: counts at every rank limit
+       confirmed/{metric}.limits.csv: counts at every rank limit;
+       confirmed/{metric}.csv: the suspected pairs by their keys, for a spreadsheet, where the study asks for it
 
 Before confirmation a record is its row number in prepared/, which is in the order of keys.
 """
@@ -99,3 +100,27 @@ rule confirm:
         library=PLAN.library_digest("confirm"),
     script:
         "../scripts/confirm.py"
+
+
+rule export_confirmed:
+    """Write the suspected pairs by their keys as CSV."""
+    input:
+        study=ancient(PLAN.study_file),
+        confirmed=PLAN.result("confirm", "confirmed/{metric}.parquet"),
+    output:
+        pairs="results/{study}/confirmed/{metric}.csv",
+        ledger="results/{study}/ledger/export_confirmed.{metric}.json",
+    log:
+        "results/{study}/logs/export_confirmed.{metric}.log",
+    benchmark:
+        "results/{study}/benchmarks/export_confirmed.{metric}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 40 * input.size_mb) * attempt,
+    params:
+        study=PLAN.part_digest("export_confirmed"),
+        library=PLAN.library_digest("export_confirmed"),
+    script:
+        "../scripts/export_confirmed.py"

@@ -39,7 +39,7 @@ checkpoint stratify:
     params:
         study=PLAN.part_digest("stratify"),
         library=PLAN.library_digest("stratify"),
-        pairs_per_shard=lambda wildcards: int(config["pairs_per_shard"]),
+        pairs_per_shard=lambda wildcards: SETTINGS.pairs_per_shard,
     script:
         "../scripts/stratify.py"
 

@@ -14,6 +14,7 @@ from making.workshop import Workshop
 from reident import ledger
 from reident.errors import InputError
 from reident.ledger import chain, runs, stale, stored
+from reident.starter import STARTER, process_numbers
 
 RESULTS = ("prepared/puf.txt", "binned/puf.txt", "scores/taxicab.txt", "rates.txt")
 EVENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.truncate")
@@ -244,7 +245,7 @@ def test_half_written_files_of_dead_steps_are_removed_and_others_stay(shop):
 
 def job_of(queue, starter):
     """A job that sleeps, and knows which process started it."""
-    os.environ[runs.STARTER] = f"{starter} {runs._process_numbers()}"
+    os.environ[STARTER] = f"{starter} {process_numbers()}"
     runs.die_with_starter()
     queue.put(os.getpid())
     time.sleep(60)

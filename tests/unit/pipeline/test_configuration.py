@@ -1,13 +1,19 @@
 """What a run is told beside its studies: which keys and values there are, and which study files it takes."""
 
+import json
 from pathlib import Path
+from types import SimpleNamespace
 
+import jsonschema
 import pytest
 import yaml
 from reident.errors import InputError
 from reident.pipeline import configuration
+from reident.study import settings
 
-BUNDLED = yaml.safe_load((Path(__file__).parents[3] / "config" / "config.yaml").read_text(encoding="utf-8"))
+CHECKOUT = Path(__file__).parents[3]
+BUNDLED = yaml.safe_load((CHECKOUT / "config" / "config.yaml").read_text(encoding="utf-8"))
+SCHEMA = json.loads((CHECKOUT / "workflow/schemas/config.schema.json").read_text(encoding="utf-8"))
 
 TAKEN = [
     ("as it is", {}),
@@ -15,12 +21,15 @@ TAKEN = [
     ("numbers from a file", {"pairs_per_shard": 10**12}),
     ("booleans", {"shared_results": "True"}),
     ("a study", {"study": "one.yaml,two.yaml"}),
+    ("a list of studies", {"study": ["one.yaml", "two,three.yaml"]}),
+    ("no study of its own", {"studies": []}),
 ]
 
 
 @pytest.mark.parametrize(("sentence", "more"), TAKEN, ids=[case[0] for case in TAKEN])
 def test_accepted_settings(sentence, more):
-    configuration.check({**BUNDLED, **more})
+    settings.check({**BUNDLED, **more})
+    jsonschema.Draft202012Validator(SCHEMA).validate({**BUNDLED, **more})
 
 
 REFUSED = [
@@ -52,7 +61,8 @@ REFUSED = [
 @pytest.mark.parametrize(("sentence", "more", "says"), REFUSED, ids=[case[0] for case in REFUSED])
 def test_refused_settings(sentence, more, says):
     with pytest.raises(InputError) as caught:
-        configuration.check({**BUNDLED, **more})
+        settings.check({**BUNDLED, **more})
+    assert not jsonschema.Draft202012Validator(SCHEMA).is_valid({**BUNDLED, **more})
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -77,3 +87,109 @@ def test_refused_lists_of_studies(tmp_path, sentence, config, says):
     with pytest.raises(InputError) as caught:
         configuration.study_files(config, tmp_path)
     assert says in str(caught.value)
+
+
+COMMAS = [
+    ("one file", ["a,b.yaml"], "a,b.yaml", ["a,b.yaml"]),
+    ("two files", ["a", "b.yaml"], "a,b.yaml", ["a", "b.yaml"]),
+    ("the whole first", ["a", "b.yaml", "a,b.yaml"], "a,b.yaml", ["a,b.yaml"]),
+    (
+        "a file with a comma among others",
+        ["1.yaml", "a,b.yaml"],
+        "1.yaml,a,b.yaml,2.yaml",
+        ["1.yaml", "a,b.yaml", "2.yaml"],
+    ),
+    ("files that are not there", [], "a,b.yaml", ["a", "b.yaml"]),
+    ("a list", [], ["a,b.yaml", "c.yaml"], ["a,b.yaml", "c.yaml"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("there", "given", "paths"), [case[1:] for case in COMMAS], ids=[case[0] for case in COMMAS]
+)
+def test_a_comma_in_the_path_of_a_file_divides_nothing(tmp_path, monkeypatch, there, given, paths):
+    monkeypatch.chdir(tmp_path)
+    for name in there:
+        Path(name).touch()
+    assert configuration.study_files({"study": given}, Path()) == [Path(path) for path in paths]
+
+
+def module(imported=False, reads_files=True, prefix=""):
+    return SimpleNamespace(imported=imported, reads_files=reads_files, folder=lambda name: Path(prefix, name))
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """A checkout with its configuration, and the working directory of a user."""
+    home, here = tmp_path / "checkout", tmp_path / "here"
+    (home / "config").mkdir(parents=True)
+    (home / "config/config.yaml").write_text("studies: [bundled.yaml]\n", encoding="utf-8")
+    here.mkdir()
+    monkeypatch.chdir(here)
+    return home, here
+
+
+def read(home, config, given=(), started_in=".", **arguments):
+    found, warnings = configuration.read(config, home, module(**arguments), given, started_in)
+    return [str(path) for path in found.study_files], warnings
+
+
+def test_the_studies_of_the_bundled_file_are_in_the_checkout_and_others_in_the_working_directory(folders):
+    home, here = folders
+    config = {"studies": ["one.yaml"]}
+    assert configuration.file(home) == str(home / "config/config.yaml")
+    assert read(home, config) == (["../checkout/one.yaml"], [])
+    assert read(home, config, given=config) == (["one.yaml"], []), "of --configfile or --config"
+    assert read(home, config, imported=True, reads_files=False) == (["one.yaml"], []), "of an importer"
+    (here / "config").mkdir()
+    (here / "config/config.yaml").write_text("studies: [one.yaml]\n", encoding="utf-8")
+    assert configuration.file(home) == "config/config.yaml"
+    assert read(home, config) == (["one.yaml"], [])
+
+
+def test_a_prefix_does_not_move_the_studies(folders):
+    home, here = folders
+    config = {"study": "one.yaml"}
+    assert read(home, config, imported=True, reads_files=False, prefix="risk") == (
+        [str(here / "one.yaml")],
+        [],
+    )
+
+
+def test_what_is_ignored_is_said_in_one_warning(folders, tmp_path):
+    home, here = folders
+    for folder in (here, tmp_path / "start"):
+        (folder / "config").mkdir(parents=True)
+        (folder / "config/config.yaml").write_text("studies: [one.yaml]\n", encoding="utf-8")
+    config = {"studies": ["one.yaml"], "genome": "hg38", "samples": []}
+    start = tmp_path / "start/config/config.yaml"
+    files, (warning,) = read(home, config, imported=True, started_in=str(tmp_path / "start"))
+    assert files == ["one.yaml"]
+    assert warning == (
+        "config: ignored the keys `genome`, `samples`, which are not settings of reident and "
+        f"{start}, since the working directory has its own config/config.yaml."
+    )
+    assert read(
+        home, config | {"genome": 1}, imported=True, reads_files=False, started_in=str(tmp_path / "start")
+    )[1] == ["config: ignored the keys `genome`, `samples`, which are not settings of reident."]
+    with pytest.raises(InputError, match="`genome` is not a known key"):
+        read(home, config)
+
+
+def test_settings_that_are_not_given_have_their_defaults(folders):
+    home, _ = folders
+    found, _ = configuration.read({"study": "a.yaml"}, home, module(), {}, ".")
+    assert (found.pairs_per_shard, found.threads_on_a_cluster, found.shared_results) == (
+        20_000_000_000,
+        8,
+        False,
+    )
+    assert {key: BUNDLED[key] for key in ("pairs_per_shard", "threads_on_a_cluster", "shared_results")} == {
+        key: settings.SETTINGS[key].default
+        for key in ("pairs_per_shard", "threads_on_a_cluster", "shared_results")
+    }
+    found, _ = configuration.read(
+        {"study": "a.yaml", "pairs_per_shard": "20_000", "bag": "b"}, home, module(), {}, "."
+    )
+    assert found.pairs_per_shard == 20_000
+    assert found.given("bag", "trust") == {"bag": "b", "trust": None}

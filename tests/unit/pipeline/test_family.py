@@ -359,3 +359,76 @@ def test_the_file_before_protection_must_exist(tmp_path):
         (tmp_path / name).touch()
     with pytest.raises(InputError, match=r"`files\.original\.path`: full\.csv does not exist"):
         family.check_files(family.load(path), path)
+
+
+# Variables that a variant drops, and files that it exchanges
+
+ADHOC = {**PLAIN, "metrics": {"taxicab": {}, "adhoc": {"scores": {"c": "exact", "x": "exact"}}}}
+DROPPED = [
+    ("a linking variable and its score", "linking_variables.c", ["x"], ["region", "sex"], ["x"]),
+    ("a linking variable by its number", "linking_variables[1]", ["c"], ["region", "sex"], ["c"]),
+    ("a strata variable in full", "strata.region", ["x", "c"], ["sex"], ["c", "x"]),
+    ("a strata variable that is only a name", "strata.sex", ["x", "c"], ["region"], ["c", "x"]),
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "key", "linking", "strata", "scores"), DROPPED, ids=[case[0] for case in DROPPED]
+)
+def test_a_variant_may_drop_a_variable(tmp_path, sentence, key, linking, strata, scores):
+    base = {**copy.deepcopy(ADHOC), "strata": [{"name": "region"}, "sex"]}
+    study, without = loaded(tmp_path, {"set": key, "values": {"without": None}}, base=base)
+    assert [variable.name for variable in without.study.linking_variables] == linking
+    assert [variable.name for variable in without.study.strata] == strata
+    assert list(without.study.metrics.adhoc.scores) == scores
+    assert without.labels.popitem()[1] == "without"
+    assert (study.variant, len(study.study.linking_variables)) == ("study", 2)
+
+
+def test_several_items_are_dropped_by_their_own_numbers(tmp_path):
+    base = copy.deepcopy(PLAIN)
+    base["linking_variables"] += [{"name": "y", "type": "numeric"}, {"name": "z", "type": "numeric"}]
+    settings = {
+        "linking_variables[1]": None,
+        "linking_variables[2]": None,
+        "linking_variables[3].missing": ["-9"],
+    }
+    _, member = loaded(tmp_path, {"name": "fewer", "combinations": {"y": settings}}, base=base)
+    assert [variable.name for variable in member.study.linking_variables] == ["y", "z"]
+    assert member.study.linking_variables[0].missing.puf == ("-9",)
+
+
+def test_a_variable_that_is_not_there_cannot_be_dropped(tmp_path):
+    with pytest.raises(InputError, match=r"`linking_variables.q` is not an item of the list"):
+        loaded(tmp_path, {"set": "linking_variables.q", "values": {"without": None}})
+
+
+def test_a_variant_that_drops_a_variable_shares_nothing_that_reads_it(tmp_path):
+    drop = {"set": "linking_variables.c", "values": {"without": None}}
+    found = Family(saved(tmp_path, ALPHA, drop, base=BOTH))
+    place = "variants/alpha-0.25_c-without"
+    assert found.home(place, "prepare") == "variants/c-without"
+    assert found.home(place, "confirm", "taxicab") == place
+    assert found.home(place, "confirm", "euclidean") == "variants/c-without"
+    assert found.part(place, "prepare").columns_of("puf") == ["p", "x"]
+
+
+def test_a_variant_that_exchanges_a_file_reads_and_shares_its_own(tmp_path):
+    other = {"path": "other.csv", "id": "q"}
+    exchange = {"name": "file", "combinations": {"other": {"files.puf": other, "files.iuf.puf_id": "q"}}}
+    found = Family(saved(tmp_path, ALPHA, exchange, base=BOTH))
+    place = "variants/alpha-0.25_file-other"
+    assert found.home(place, "prepare") == "variants/file-other"
+    assert family.sources(found.at(place), found.path)["puf"] == tmp_path / "other.csv"
+    assert family.sources(found.at("variants/file-other"), found.path)["puf"] == tmp_path / "other.csv"
+    assert family.sources(found.at("variants/alpha-0.25"), found.path)["puf"] == tmp_path / "puf.csv"
+
+
+def test_copies_for_people_are_of_the_study_alone(tmp_path):
+    base = {**PLAIN, "confirmed_csv": True}
+    study, variant = loaded(tmp_path, {**ALPHA, "values": ["0.25"]}, base=base)
+    assert [member.study.confirmed_csv for member in (study, variant)] == [True, False]
+    members = loaded(tmp_path, ALPHA, base=base)
+    assert places(members)[1] == ("alpha-0.5", ""), "a variant equal to the study shares its results"
+    with pytest.raises(InputError, match="`confirmed_csv` must not vary"):
+        loaded(tmp_path, {"set": "confirmed_csv", "values": ["true"]})

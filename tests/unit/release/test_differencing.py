@@ -10,11 +10,13 @@ import pandas as pd
 import pytest
 from making import gated
 from oracles.attacker import Attacker
+from reident.errors import InputError
 from reident.linkage import protection
 from reident.matching.summary import CLASSES
 from reident.pipeline.parts import Alike
 from reident.pipeline.steps import declared
 from reident.release import policies
+from reident.release.cells import SUPPRESSED
 from scipy import sparse
 from scipy.optimize import linprog
 
@@ -178,12 +180,62 @@ def test_the_same_counts_by_another_policy_are_not_told(tmp_path):
     assert after == set()
 
 
+def with_variant(records):
+    """The tables of a study and of a variant whose attack is the same, and what describes them."""
+    results = gated.tables(records)
+    rates = results[RESULTS / "rates.csv"]
+    whole = rates[rates["stratum"] == "ALL"].drop(columns="stratum")
+    results[RESULTS / "comparison/rates.csv"] = pd.concat(
+        [whole.assign(variant=name, reference=reference, set_bins=bins)
+         for name, reference, bins in (("study", "yes", "5"), ("a", "no", "4"))]
+    )  # fmt: skip
+    metrics = whole["metric"].tolist()
+    alike = Alike(("a",), tuple(("a", metric) for metric in metrics), {"a": gated.LIMIT})
+    return results, {"varied": ("bins",), "variants": {"a": {"bins": "4"}}, "alike": alike}
+
+
+def test_a_variant_more_is_not_told(tmp_path):
+    """A variant with the same attack repeats counts of the earlier edition, to the nearest 5 instead of 50."""
+    records = study([131, 77])
+    first = gated.read(gated.publish(gated.passed(records, "census-drb"), tmp_path / "first" / "releasable"))
+    results, described = with_variant(records)
+    told = []
+    for after in ([], [first]):
+        made = gated.passed(records, "opensafely", results, after, **described)
+        second = gated.read(gated.publish(made, tmp_path / str(len(after)) / "releasable"))
+        repeats = {cell: one for cell, one in second.cells.items() if cell.variant == "a"}
+        assert repeats
+        close = set()
+        for cell, one in repeats.items():
+            before = first.cells.get(cell._replace(variant=""))
+            is_public = cell.quantity == "n_puf" or (cell.quantity, cell.metric) == ("n_ambiguous", "unicity")
+            if before is None or one.text == SUPPRESSED or is_public:
+                continue  # no record is ambiguous where there is no rank limit
+            width = min(one.high, before.high) - max(one.low, before.low)
+            if width < math.floor((SHARE if before.value is not None else 1) * (before.high - before.low)):
+                close.add((cell.quantity, cell.metric))
+        told.append(close)
+    alone, after = told
+    assert {quantity for quantity, _ in alone} >= {"n_suspected", "n_confirmed"}
+    assert after == set()
+
+
 def test_the_same_edition_again_shows_nothing_more(tmp_path):
     records = study([131, 77], later=9)
     first = gated.passed(records, "census-drb")
     folder = gated.publish(first, tmp_path / "releasable")
     again = gated.passed(records, "census-drb", after=[gated.read(folder)])
     assert again.tables["attack"].equals(first.tables["attack"])
+
+
+def test_an_earlier_edition_that_no_study_has_is_refused(tmp_path):
+    """More records are confirmed than suspected: somebody edited the file."""
+    folder = gated.publish(gated.passed(study([174]), "census-drb"), tmp_path / "releasable")
+    attack = pd.read_csv(folder / "attack.csv", dtype=str, keep_default_na=False)
+    attack.loc[attack["n_confirmed"] != "x", "n_confirmed"] = "250"
+    attack.to_csv(folder / "attack.csv", index=False)
+    with pytest.raises(InputError, match=r"release\.after: no study has the counts of these editions"):
+        gated.passed(study([175]), "census-drb", after=[gated.read(folder)])
 
 
 def test_an_edition_in_an_archive_is_as_its_folder(tmp_path):

@@ -33,7 +33,8 @@ def usual(tmp_path_factory):
 
 
 def cells(markdown: str, row: int) -> list[str]:
-    """Return the cells of a line of the first table in a text; line 0 is the header."""
+    """Return the cells of a line of the first table in a text as paper shows them; line 0 is the header."""
+    markdown = re.sub(r'\[([^\[\]]*)\]\{(?:term=[\w-]+|limits="[^"]*"|\.own-limit)\}', r"\1", markdown)
     lines = [line for line in markdown.splitlines() if line.startswith("|")]
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", lines[row if row == 0 else row + 1])[1:-1]]
 

@@ -128,3 +128,28 @@ LINES = [
 def test_the_line_of_a_location(tmp_path, sentence, location, line):
     text = "a: 1\nb:\n  c:\n    - x: 1\n    - x: 2\n      y: 3\n"
     assert studyfile.line_of(studyfile.read(saved(tmp_path, text))[1], location) == line
+
+
+UNDECIDED = [
+    ("a value", "id: a\ntitle: TODO\n", "line 2: `title`"),
+    ("a value with words after it", "id: a\nx: {y: [b, 'TODO: which one?']}\n", "line 2: `x.y[2]`"),
+    ("a key", "id: a\nx:\n  TODO which: 1\n", "line 3: `x.TODO which`"),
+    ("several", "id: TODO\nx: 1\ny: TODO\n", "line 1: `id`"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "text", "place"), UNDECIDED, ids=[case[0] for case in UNDECIDED])
+def test_what_is_still_to_be_decided_is_refused_with_its_line_and_key(tmp_path, sentence, text, place):
+    path = tmp_path / "study.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        studyfile.read(path)
+    assert f"{path}, {place} is still to be decided. Replace the TODO with a value" in str(caught.value)
+    assert ("1 more line has a mistake" in str(caught.value)) == (sentence == "several")
+    assert studyfile.read(path, decide=False)[0]["id"] in ("a", "TODO")
+
+
+def test_a_comment_and_a_word_inside_a_text_are_decided(tmp_path):
+    path = tmp_path / "study.yaml"
+    path.write_text("id: a # TODO\ntitle: nothing TODO\ntodo: x\n", encoding="utf-8")
+    assert studyfile.read(path)[0] == {"id": "a", "title": "nothing TODO", "todo": "x"}

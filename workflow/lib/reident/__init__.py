@@ -26,3 +26,7 @@ def _find(folder: str) -> FileFinder:
 
 
 sys.path_hooks.insert(0, _find)
+
+from reident.starter import end_silently  # noqa: E402 - found by the loader above, like every other module
+
+end_silently()

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from reident import starter
 from reident.errors import InputError
-from reident.ledger import runs
 
 
 def answer(job: Any, command: str, **more: Any) -> None:
@@ -33,19 +33,25 @@ def answer(job: Any, command: str, **more: Any) -> None:
     sys.stdout.write("".join(f"{line}\n" for line in lines))
     sys.stdout.flush()
     if status > 1:  # of a job, Snakemake tells success and failure apart, and nothing else
-        _status_file(os.environ.get(runs.STARTER, "")).write_text(str(status), encoding="utf-8")
+        _status_file(Path(job.log[0]).parent).write_text(str(status), encoding="utf-8")
     sys.exit(status == 1)
 
 
-def end() -> None:
-    """End the scheduler's process with the status of the command that it ran, where that is neither 0 nor 1."""
-    file = _status_file(os.environ.get(runs.STARTER, ""))
+def end(results: Path) -> None:
+    """End the scheduler's process with the status of the command that it ran, where that is neither 0 nor 1.
+
+    Parameters
+    ----------
+    results : pathlib.Path
+        The folder of the results.
+    """
+    file = _status_file(results)
     if file.is_file():
         status = int(file.read_text(encoding="utf-8"))
         file.unlink()
         sys.exit(status)
 
 
-def _status_file(starter: str) -> Path:
+def _status_file(results: Path) -> Path:
     """Return where a command leaves its exit status for the process that started it."""
-    return Path("results", f".status-{starter.partition(' ')[0]}")
+    return results / f".status-{os.environ.get(starter.STARTER, '').partition(' ')[0]}"

@@ -49,6 +49,7 @@ def run(
     notebook: str,
     render: Callable[[Comparison], Mapping[str, str | bytes]],
     cores: int,  # noqa: ARG001 - as every command of this room
+    results: str = "results",
 ) -> tuple[list[str], int]:
     """Compare two releases and write the page.
 
@@ -64,6 +65,8 @@ def run(
         ``render(comparison)`` gives the page by the suffix of its file.
     cores : int
         Not used.
+    results : str
+        The folder of the results of studies.
 
     Returns
     -------
@@ -81,7 +84,8 @@ def run(
     # Bags are unpacked beside the reports and not in the folder of the system: they may hold the inputs.
     with staging(REPORTS) as folder:
         releases = [
-            open_release(str(path), folder / side, Path(notebook), signers) for side, path in paths.items()
+            open_release(str(path), folder / side, Path(notebook), signers, Path(results))
+            for side, path in paths.items()
         ]
         comparison = _compared(releases, [Path(str(path)) for path in paths.values()])
         target = REPORTS / "--".join(release.name for release in releases)

@@ -97,7 +97,9 @@ class Release:
         return labels if len(set(labels.values())) == len(labels) else {}
 
 
-def open_release(path: str, into: Path, notebook: Path, signers: str | None) -> Release:
+def open_release(
+    path: str, into: Path, notebook: Path, signers: str | None, results: Path = RESULTS
+) -> Release:
     """Open a release that a user names.
 
     Parameters
@@ -110,6 +112,8 @@ def open_release(path: str, into: Path, notebook: Path, signers: str | None) -> 
         What reports are made from.
     signers : str or None
         The allowed signers of a bag.
+    results : pathlib.Path
+        The folder of the results of a study.
 
     Raises
     ------
@@ -119,7 +123,7 @@ def open_release(path: str, into: Path, notebook: Path, signers: str | None) -> 
     if is_bag(Path(path)):
         verified = verify.open_bag(Path(path), into, None if signers is None else Path(signers))
         return of_bag(verified.folder, tuple(verified.warnings))
-    return of_study(Path(path), notebook)
+    return of_study(Path(path), notebook, results)
 
 
 def is_bag(path: Path) -> bool:
@@ -133,11 +137,11 @@ def of_bag(folder: Path, notes: tuple[str, ...] = ()) -> Release:
     return Release(folder.name, complete(study), folder / layout.TABLES, folder / layout.LEDGER, notes)
 
 
-def of_study(path: Path, notebook: Path) -> Release:
-    """Return the release of a study with finished results in the working folder."""
+def of_study(path: Path, notebook: Path, results: Path = RESULTS) -> Release:
+    """Return the release of a study with finished results in a folder."""
     members = Family(path)
-    root = RESULTS / members.study.id
-    answer = check(members, RESULTS, notebook)
+    root = results / members.study.id
+    answer = check(members, results, notebook)
     if not answer.closes:
         raise InputError(answer.line)
     release = Release(members.study.id, plain(members.study), root, root)

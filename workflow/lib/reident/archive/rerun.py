@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -28,6 +27,7 @@ from reident.pipeline.digests import sha256
 from reident.pipeline.family import Family
 from reident.study import reading
 from reident.study.named_files import path_problem
+from reident.terminal import words
 
 RUN, STUDY, HOME, OUTSIDE = "run", "study", "home", "outside"
 """The folders of a new run: its working directory, the study file with the inputs below it, a home without settings,
@@ -49,8 +49,6 @@ _WITHOUT_NETWORK = (
 
 MAX_TRIES = 20
 """Budgets of pairs that are tried for each table of shards."""
-
-_DONE = re.compile(r"\d+ of \d+ steps \(\d+%\) done")
 
 
 class Placed(NamedTuple):
@@ -295,7 +293,7 @@ def _follow(lines: Iterable[str], file: Path, say: Callable[[str], None]) -> lis
             log.write(line)
             if line.startswith("Error: "):
                 errors.append(line.removeprefix("Error: ").strip())
-            if _DONE.search(line) and time.monotonic() - last > PROGRESS_INTERVAL:
+            if words.STEP_ENDED.match(line) and time.monotonic() - last > PROGRESS_INTERVAL:
                 last = time.monotonic()
                 say(line.strip())
     return list(dict.fromkeys(errors))

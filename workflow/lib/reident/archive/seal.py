@@ -14,11 +14,13 @@ from reident.ledger.check import check
 from reident.pipeline import release
 from reident.pipeline.family import Family
 
-RESULTS = Path("results")
-"""The folder of the results, from the working directory."""
 
-
-def run(studies: list[str], notebook: str, cores: int) -> tuple[list[str], int]:  # noqa: ARG001
+def run(
+    studies: list[str],
+    notebook: str,
+    cores: int,  # noqa: ARG001 - as every command of this room
+    results: str = "results",
+) -> tuple[list[str], int]:
     """Seal studies, each into one bag.
 
     Parameters
@@ -28,6 +30,9 @@ def run(studies: list[str], notebook: str, cores: int) -> tuple[list[str], int]:
     notebook : str
         What the report is made from, in the checkout whose code goes into the bag.
     cores : int
+        Not used.
+    results : str
+        The folder of the results.
 
     Returns
     -------
@@ -37,14 +42,14 @@ def run(studies: list[str], notebook: str, cores: int) -> tuple[list[str], int]:
     lines, status = [], 0
     for file in studies:
         try:
-            lines += seal(Family(Path(file)), Path(notebook))
+            lines += seal(Family(Path(file)), Path(notebook), Path(results))
         except InputError as error:
             lines.append(f"Error: {error}")
             status = 1
     return lines, status
 
 
-def seal(members: Family, notebook: Path) -> list[str]:
+def seal(members: Family, notebook: Path, results: Path) -> list[str]:
     """Seal one study, and return what to print.
 
     Raises
@@ -52,8 +57,8 @@ def seal(members: Family, notebook: Path) -> list[str]:
     InputError
         If its chain does not close, it has no report, or the bag cannot be signed or written.
     """
-    study, root = members.study, RESULTS / members.study.id
-    if not (answer := check(members, RESULTS, notebook)).closes:
+    study, root = members.study, results / members.study.id
+    if not (answer := check(members, results, notebook)).closes:
         raise InputError(answer.line)
     info = {
         "Bag-Software-Agent": f"reident {release.version(notebook.parents[2]) or '(version unknown)'}",
@@ -64,7 +69,7 @@ def seal(members: Family, notebook: Path) -> list[str]:
         layout.INFO_VERSION: layout.VERSION,
     }
     key = study.seal.sign_with and members.path.parent / Path(study.seal.sign_with).expanduser()
-    payload = collect(members, RESULTS, notebook)
+    payload = collect(members, results, notebook)
     folder = located(root, "", "reports/sealed")
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     info = {label: value for label, value in info.items() if value}
@@ -75,6 +80,11 @@ def seal(members: Family, notebook: Path) -> list[str]:
     ]
     if answer.absent:
         lines.append(f"{study.id}: not verified, since they were not there: {', '.join(answer.absent)}.")
+    if study.date is None:
+        lines.append(
+            f"{study.id}: not dated. Give the study the `date` of its review, then run it and seal it again, so that "
+            "the report and the bag have one."
+        )
     if bag.signature is None:
         return [
             *lines,

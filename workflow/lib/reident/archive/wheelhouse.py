@@ -3,9 +3,10 @@
     make wheelhouse PLATFORMS="manylinux_2_28_x86_64" PYTHONS="3.11 3.12"
     make WHEELHOUSE=wheelhouse/wheelhouse.tar
 
-``wheelhouse.tar`` has the files of requirements.lock, wheel by wheel, in sorted order and without times: the same
-files give the same bytes. ``wheelhouse.json`` beside it has its SHA-512, what it is for, and each file in it. A package
-of which the lock has no wheel travels as its source, with what builds it; collecting proves that it builds offline.
+``wheelhouse.tar`` has the files of requirements.lock and requirements-dev.lock, wheel by wheel, in sorted order and
+without times: the same files give the same bytes. ``wheelhouse.json`` beside it has its SHA-512, what it is for, and
+each file in it. A package of which the lock has no wheel travels as its source, with what builds it; collecting proves
+that it builds offline.
 
 In ten years
 ------------
@@ -42,6 +43,9 @@ from typing import Any
 from reident.errors import InputError
 
 LOCK = Path("requirements.lock")
+DEVELOPMENT = Path("requirements-dev.lock")
+"""What tests and linters need beside :data:`LOCK`."""
+
 PYTHON = ".".join(platform.python_version_tuple()[:2])
 ARCHIVE, MANIFEST = "wheelhouse.tar", "wheelhouse.json"
 COLLECT = "Collect it with `make wheelhouse`"
@@ -133,15 +137,31 @@ def this_platform() -> str:
     return re.sub(r"^linux_", "manylinux_2_28_", name)
 
 
-def collect(lock: Path, folder: Path, platforms: Sequence[str], pythons: Sequence[str]) -> Path:
-    """Download what the lock names for every platform and Python, and write the archive and its manifest.
+def collect(
+    lock: Path, folder: Path, platforms: Sequence[str], pythons: Sequence[str], others: Sequence[Path] = ()
+) -> Path:
+    """Download what locks name for every platform and Python, and write the archive and its manifest.
+
+    Parameters
+    ----------
+    lock : pathlib.Path
+        What a study needs.
+    folder : pathlib.Path
+        Where the archive goes.
+    platforms, pythons : sequence of str
+    others : sequence of pathlib.Path
+        Further locks, which are installed after the first.
 
     Returns
     -------
     pathlib.Path
         The archive. An earlier one stays until the new one is complete.
     """
-    parts = entries(lock.read_text(encoding="utf-8"))
+    parts = {
+        text: part
+        for file in (lock, *others)
+        for text, part in entries(file.read_text(encoding="utf-8")).items()
+    }
     targets = [
         (tag, python, environment_of(tag, python)) for tag in platforms for python in dict.fromkeys(pythons)
     ]
@@ -155,6 +175,7 @@ def collect(lock: Path, folder: Path, platforms: Sequence[str], pythons: Sequenc
             _carry_source(next(part for text, part in parts.items() if text.startswith(name)), wheels)
         manifest = _write(sorted(wheels.iterdir()), Path(scratch), lock)
         described = {**manifest, "platforms": sorted(platforms), "pythons": sorted(pythons)}
+        described["other_locks"] = {file.name: _digest(file, "sha256") for file in others}
         Path(scratch, MANIFEST).write_text(json.dumps(described, indent=1, sort_keys=True) + "\n")
         (folder / MANIFEST).unlink(missing_ok=True)  # never the manifest of another archive
         for name in (ARCHIVE, MANIFEST):
@@ -308,12 +329,13 @@ def check(archive: Path, lock: Path) -> dict[str, Any]:
     path = archive.with_name(MANIFEST)
     try:
         manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        expected, of_lock = manifest["sha512"], manifest["lock_sha256"]
+        expected = manifest["sha512"]
+        of_locks = {manifest["lock_sha256"], *manifest.get("other_locks", {}).values()}
     except OSError as error:
         raise InputError(
             f"{path}: the manifest of the wheelhouse cannot be read ({error.strerror}). Keep it beside the archive."
         ) from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError(
             f"{path}: the manifest of the wheelhouse is not complete. {COLLECT} again."
         ) from None
@@ -321,7 +343,7 @@ def check(archive: Path, lock: Path) -> dict[str, Any]:
         raise InputError(
             f"{archive}: the wheelhouse is not the one of its manifest (SHA-512). Copy it again, or collect it again."
         )
-    if _digest(lock, "sha256") != of_lock:
+    if _digest(lock, "sha256") not in of_locks:
         raise InputError(
             f"{archive}: the wheelhouse was collected for another version of {lock.name}. Take the version that it "
             "belongs to, or collect it again."
@@ -347,7 +369,7 @@ def _members(archive: Path) -> Iterator[tuple[str, Any]]:
 def _install(folder: Path, named: Path, lock: Path) -> None:
     links = ["--no-index", f"--find-links={folder}"]
     try:
-        pip(["install", *links, "--require-hashes", f"--requirement={lock}"], online=False)
+        pip(["install", *links, "--no-deps", "--require-hashes", f"--requirement={lock}"], online=False)
     except MissingError as missing:
         machine = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
         raise InputError(
@@ -360,19 +382,21 @@ def main(arguments: Sequence[str]) -> int:
     """Collect or install, and say in one sentence what was wrong."""
     parser = argparse.ArgumentParser(prog="python -m reident.archive.wheelhouse")
     commands = parser.add_subparsers(dest="command", required=True)
-    collecting = commands.add_parser("collect", help="download what requirements.lock names")
+    collecting = commands.add_parser("collect", help="download what the locks name")
     collecting.add_argument("folder", type=Path)
     collecting.add_argument("--platforms", nargs="+", default=[this_platform()])
     collecting.add_argument("--pythons", nargs="+", default=[PYTHON])
-    commands.add_parser("install", help="install from a wheelhouse").add_argument("wheelhouse", type=Path)
+    installing = commands.add_parser("install", help="install from a wheelhouse")
+    installing.add_argument("wheelhouse", type=Path)
+    installing.add_argument("--lock", type=Path, default=LOCK)
     given = parser.parse_args(arguments)
     try:
         if given.command == "collect":
-            archive = collect(LOCK, given.folder, given.platforms, given.pythons)
+            archive = collect(LOCK, given.folder, given.platforms, given.pythons, [DEVELOPMENT])
             size = archive.stat().st_size / 1e6
             sys.stdout.write(f"{archive} ({size:,.0f} MB) and {archive.with_name(MANIFEST)}\n")
         else:
-            install(given.wheelhouse, LOCK)
+            install(given.wheelhouse, given.lock)
     except InputError as error:
         sys.stderr.write(f"Error: {error}\n")
         return 1

@@ -14,6 +14,8 @@ from reident.filerisk import coarser, dis, dis_suda, quantities, suda, uniques
 from reident.filerisk.parts import Assessment
 from reident.filerisk.prepare import ROW, codes_of
 from reident.filerisk.quantities import ANONYMITY, DIGITS, shown
+from reident.sections.codes import Coding
+from reident.sections.recodes import Recoding
 
 if TYPE_CHECKING:
     from reident.filerisk.dis_suda import DisSuda
@@ -145,8 +147,12 @@ def _collapsed(options: Assessment, categories: pd.DataFrame) -> list[tuple[int,
     """Return the position of each variable that has coarser codes, and the coarser code of each code."""
     tables = []
     for one in options.collapse:
-        labels = categories.loc[categories["variable"] == one.variable, "label"]
-        coarse = [one.recode.get(label, label) for label in labels]
+        lines = categories[categories["variable"] == one.variable]
+        recode = Recoding(Coding("categorical", recode=one.recode))
+        coarse = [
+            label if missing and not recode.names(label) else recode(label)
+            for label, missing in zip(lines["label"], lines["missing"], strict=True)
+        ]
         tables.append((options.key.index(one.variable), np.unique(coarse, return_inverse=True)[1]))
     return tables
 

@@ -64,27 +64,32 @@ class Prepared(NamedTuple):
     warnings: pd.DataFrame
 
 
+def columns_of(files: RiskFiles, table: str = FILE) -> list[str]:
+    """Return the columns that the study needs of the source of a prepared table: its file, or another one."""
+    weight = (files.weight,) if files.weight else ()
+    front, behind = {FILE: (files.id, weight), POPULATION: ((), files.strata)}.get(
+        table, (files.original_id, ())
+    )
+    return [*front, *(variable.column for variable in files.key), *behind]
+
+
 def read_file(files: RiskFiles, path: Path) -> pa.Table:
     """Return the text of what the study needs of the file whose risk is measured."""
-    weight = [files.weight] if files.weight else []
-    names = [*files.id, *(variable.column for variable in files.key), *weight]
-    return reading.read(path, files.file, names, files.id)
+    return reading.read(path, files.file, columns_of(files), files.id)
 
 
 def read_population(files: RiskFiles, path: Path) -> pa.Table:
     """Return the text of what the study needs of the population."""
     if files.population is None:
         raise ValueError("the study has no population")
-    names = [*(variable.column for variable in files.key), *files.strata]
-    return reading.read(path, files.population, names, ())
+    return reading.read(path, files.population, columns_of(files, POPULATION), ())
 
 
 def read_original(files: RiskFiles, path: Path) -> pa.Table:
     """Return the text of what the study needs of the file before perturbation."""
     if files.original is None:
         raise ValueError("the study has no original file")
-    names = [*files.original_id, *(variable.column for variable in files.key)]
-    return reading.read(path, files.original, names, files.original_id)
+    return reading.read(path, files.original, columns_of(files, ORIGINAL), files.original_id)
 
 
 def prepare(
@@ -173,12 +178,14 @@ def _weights(text: pa.Table, column: str, source: SourceFile) -> pa.Array:
     if (numbers < 0).any():
         row = int((numbers < 0).argmax()) + first
         raise InputError(
-            f"{file}, row {row}, column `{column}`: the weight must not be negative. Correct the file."
+            f"{file}, row {row}, column `{column}`: the weight must not be negative. Correct the file.",
+            ("weight",),
         )
     if numbers.mean() < 1:
         raise InputError(
             f"{file}, column `{column}`: the mean weight must be at least 1; a sample is not larger than its "
-            "population. Name the column of expansion weights, or give `sampling_fraction`."
+            "population. Name the column of expansion weights, or give `sampling_fraction`.",
+            ("weight",),
         )
     return values
 
@@ -206,12 +213,14 @@ def _same_records(files: RiskFiles, source: SourceFile, text: pa.Table, original
         row = int((rows < 0).argmax()) + files.file.first_row
         raise InputError(
             f"{name}: the file must have the records of {file}, but {int((rows < 0).sum()):,} are not in it, the first "
-            f"in row {row} of {file}. Give both files the same records."
+            f"in row {row} of {file}. Give both files the same records.",
+            ("original",),
         )
     if original.num_rows > text.num_rows:
         raise InputError(
             f"{name}: the file must have the records of {file} and no others, but has "
-            f"{original.num_rows - text.num_rows:,} more. Give both files the same records."
+            f"{original.num_rows - text.num_rows:,} more. Give both files the same records.",
+            ("original",),
         )
     return original.take(rows)
 
@@ -227,12 +236,15 @@ def _coding(variable: KeyVariable, source: SourceFile) -> Coding:
     )
 
 
+def typed_variable(variable: KeyVariable, source: SourceFile, text: pa.Table) -> pa.Array:
+    """Return one key variable of one file, typed; null where missing."""
+    place = Place(_last(source), variable.column, variable.name, source.first_row)
+    return typed(text[variable.column], _coding(variable, source), place)
+
+
 def _coded(variable: KeyVariable, files: RiskFiles, texts: Texts) -> tuple[dict[str, np.ndarray], list[str]]:
     """Return the codes of one variable in each file, int32, -1 where missing, and what they stand for."""
-    columns = {}
-    for name, (source, text) in texts.items():
-        place = Place(_last(source), variable.column, variable.name, source.first_row)
-        columns[name] = typed(text[variable.column], _coding(variable, source), place)
+    columns = {name: typed_variable(variable, *own) for name, own in texts.items()}
     if variable.type == "numeric":
         values = [column.to_numpy(zero_copy_only=False).astype(np.float64) for column in columns.values()]
         cuts = cut_points(values[0], files.bins, files.ranks)
@@ -328,7 +340,8 @@ def _unknown_codes(
         if len(ours) and len(theirs) and not np.isin(ours, theirs).any():
             raise InputError(
                 f"{file} and {other}, column `{variable.column}`: no code of `{variable.name}` is in both "
-                "files. Recode one of the files (`recode`)."
+                "files. Recode one of the files (`recode`).",
+                ("variable", variable.name),
             )
         if name == POPULATION:
             every, have, holder = ours, theirs, FILE

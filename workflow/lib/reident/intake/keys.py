@@ -7,7 +7,7 @@ Unicode code point: sorting codes sorts keys.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -93,21 +93,48 @@ def check(table: pa.Table, names: Sequence[str], file: str, first_row: int = 2) 
     InputError
         If a key repeats or is empty, in all its columns; with the file and row.
     """
-    empty = pc.equal(table[names[0]], "")
-    for name in names[1:]:
-        empty = pc.and_(empty, pc.equal(table[name], ""))
-    if (place := pc.index(empty, True).as_py()) >= 0:
-        listed = f"columns {', '.join(names)}" if len(names) > 1 else f"column `{names[0]}`"
-        raise InputError(
-            f"{file}, row {place + first_row}, {listed}: the key must not be empty. Give every record a key."
-        )
     code = codes([table], [names])[0]
-    if (repeat := first_repeat(code)) is not None:
-        raise InputError(
-            f"{file}, row {repeat + first_row}: the key ({', '.join(names)}) is not unique; an earlier row has it. "
-            "Keep one record per key, or name every column of the key."
-        )
+    for problem in problems(table, names, code, file, first_row):
+        raise InputError(problem)
     return code
+
+
+def problems(
+    table: pa.Table, names: Sequence[str], code: np.ndarray, file: str, first_row: int = 2
+) -> Iterator[str]:
+    """Yield what is wrong with a file's key: records without one, and keys that repeat.
+
+    Parameters
+    ----------
+    table, names
+        As :func:`check` takes them.
+    code : int64 (n,)
+        The codes of the key, see :func:`codes`.
+    """
+    empty = without_key(table, names)
+    if empty.any():
+        listed = f"columns {', '.join(names)}" if len(names) > 1 else f"column `{names[0]}`"
+        yield (
+            f"{file}, row {int(empty.argmax()) + first_row}, {listed}: the key must not be empty"
+            f"{_further(empty.sum())}. Give every record a key."
+        )
+    # A key that is empty in several records is no key that repeats.
+    held = np.flatnonzero(~empty)
+    if (repeat := first_repeat(code[held])) is not None:
+        n = len(held) - len(np.unique(code[held]))
+        yield (
+            f"{file}, row {held[repeat] + first_row}: the key ({', '.join(names)}) is not unique; an earlier row has it"
+            f"{_further(n)}. Keep one record per key, or name every column of the key."
+        )
+
+
+def without_key(table: pa.Table, names: Sequence[str]) -> np.ndarray:
+    """Return which records have an empty key, in all its columns; bool (n,)."""
+    return np.all([pc.equal(table[name], "").to_numpy() for name in names], axis=0)
+
+
+def _further(rows: int) -> str:
+    return f" ({rows:,} such rows)" if rows > 1 else ""
 
 
 def positions(

@@ -101,7 +101,7 @@ def _records(part: Preparing, side: str, text: pa.Table, account: Account) -> pa
     code = keys.check(text, source.id, file, source.first_row)
     data = {name: text[part] for name, part in zip(names, source.id, strict=True)}
     for column in part.columns:
-        data[column.name] = _typed(column, side, source, text)
+        data[column.name] = typed_column(column, side, source, text)
     account.open(side, text.num_rows).close(side)
     return pa.table(data).take(np.argsort(code, kind="stable"))
 
@@ -109,7 +109,10 @@ def _records(part: Preparing, side: str, text: pa.Table, account: Account) -> pa
 def _check_original(part: Preparing, puf: pa.Table, original: pa.Table) -> None:
     """Refuse a file before protection that does not have the keys of the PUF."""
     names, file = part.keys_of("original"), part.file_name("original")
-    keys.check(original, names, file, part.file("original").first_row)
+    try:
+        keys.check(original, names, file, part.file("original").first_row)
+    except InputError as error:
+        raise InputError(str(error), ("original",)) from None
     lacking, others = (
         int((keys.positions(one, names, other, names) < 0).sum())
         for one, other in ((original, puf), (puf, original))
@@ -118,7 +121,8 @@ def _check_original(part: Preparing, puf: pa.Table, original: pa.Table) -> None:
         raise InputError(
             f"{file}: the file before protection must have the keys of {part.file_name('puf')}, but lacks "
             f"{lacking:,} of its records and has {others:,} others. Export both files from the same records, or remove "
-            "`files.original`."
+            "`files.original`.",
+            ("original",),
         )
 
 
@@ -133,7 +137,7 @@ def _clusters(part: Preparing, text: pa.Table, records: pa.Table) -> pa.Table:
     return pa.table({"cluster": np.unique(cluster, return_inverse=True)[1]})
 
 
-def _typed(column: Column, side: str, source: RecordFile, text: pa.Table) -> pa.Array:
+def typed_column(column: Column, side: str, source: RecordFile, text: pa.Table) -> pa.Array:
     """Return one variable of one file, typed; null where missing."""
     name = getattr(column, side)
     place = Place(source.path.rsplit("/", 1)[-1], name, column.name, source.first_row)
@@ -152,7 +156,8 @@ def _links(part: Preparing, iuf: pa.Table, sides: dict[str, pa.Table], account: 
         raise InputError(
             f"{file}, row {first + source.first_row}: the link names a record that is not in "
             f"{part.file_name(side)} ({unknown.sum():,} such links). Correct the links, or "
-            "allow them by `unknown_links_at_most`."
+            "allow them by `unknown_links_at_most`.",
+            ("links",),
         )
     n_eif = sides["eif"].num_rows
     links = np.unique(rows["puf"][~unknown] * n_eif + rows["eif"][~unknown])

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from reident.errors import InputError
 from reident.sections.codes import Coding, normaliser, number
+from reident.sections.recodes import Recoding
 
 
 class Place(NamedTuple):
@@ -51,11 +52,12 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
     numeric, normal = coding.kind == "numeric", normaliser(coding)
     stored = normaliser(coding, stored=True)
     missing = {normal(code) for code in coding.missing}
-    recode = {normal(code): normal(target) for code, target in coding.recode.items()}
-    if len(recode) < len(coding.recode):
+    recode = Recoding(coding)
+    if recode.repeated:
         raise InputError(
             f"`recode` of `{place.variable}`, for {place.file}: two of its codes are equal after trimming and "
-            "normalising. Keep one of them."
+            "normalising. Keep one of them.",
+            ("variable", place.variable),
         )
     known = None if coding.order is None else {normal(category) for category in coding.order}
     out: list[str | float | None] = []
@@ -64,7 +66,7 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
         if value in missing:
             out.append(None)
             continue
-        value, problem = recode.get(value, value), None
+        value, problem = recode(value), None
         if numeric:
             out.append(number(value))
             problem = "is not a number. Declare it as a missing code, recode it" if out[-1] is None else None
@@ -78,6 +80,7 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
             )
             raise InputError(
                 f"{place.file}, row {row}, column `{place.column}`: the value of `{place.variable}` {problem}, "
-                "or correct the file."
+                "or correct the file.",
+                ("variable", place.variable),
             )
     return pa.array(out, pa.float64() if numeric else pa.string()).take(encoded.indices)

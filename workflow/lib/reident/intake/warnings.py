@@ -19,6 +19,7 @@ from reident.intake.severity import INVALIDATES, NOTABLE, UNDERSTATES, Line, nam
 from reident.intake.undeclared import Sides
 from reident.sections.codes import Coding, clean, normaliser, number
 from reident.sections.linkage import Column
+from reident.sections.recodes import Recoding
 
 _ROUNDED = r"^\s*[+-]?\d([.,]\d+)?[eE][+]?\d+\s*$"
 """What a spreadsheet makes of a long number: 1.2E+15."""
@@ -76,8 +77,9 @@ def of_missing_codes(part: Preparing, puf: pa.Table, eif: pa.Table) -> list[Line
         for own, other, table in (("puf", "eif", puf), ("eif", "puf", eif)):
             coding = column.coding(own, part.file(own).decimal)
             normal, stored = normaliser(coding), normaliser(coding, stored=True)
-            known = {normal(code) for code in (*coding.missing, *coding.recode)}
-            foreign = {normal(code) for code in getattr(column.missing, other)} - known
+            known, recode = {normal(code) for code in coding.missing}, Recoding(coding)
+            others = {normal(code) for code in getattr(column.missing, other)} - known
+            foreign = {code for code in others if not recode.names(code)}
             found = {
                 text: rows for text, rows in _counts(table[getattr(column, own)]) if stored(text) in foreign
             }
@@ -108,11 +110,11 @@ def of_unused_codes(part: Preparing, puf: pa.Table, eif: pa.Table) -> list[Line]
             normal, stored = normaliser(coding), normaliser(coding, stored=True)
             found = {stored(text) for text in pc.unique(table[getattr(column, side)]).to_pylist()}
             where = f"{part.file_name(side)}, variable {column.name}"
-            recoded = {normal(code) for code in coding.recode}
-            others = found - recoded - {normal(code) for code in coding.missing}
-            if others and (unused := len(recoded - found)):
+            recode, values = Recoding(coding), found - {normal(code) for code in coding.missing}
+            others = recode.otherwise is None and not all(map(recode.names, values))
+            if others and (unused := len(recode.unused(found))):
                 warning = (
-                    f"{where}: {unused:,} of the {len(recoded):,} codes in `recode` do not occur, while codes "
+                    f"{where}: {unused:,} of the {len(recode.codes):,} codes in `recode` do not occur, while codes "
                     "that are not in it do. Check how the file writes its codes."
                 )
                 warnings.append(Line(NOTABLE, warning))
@@ -166,7 +168,8 @@ def _common_codes(part: Preparing, column: Column, role: str, ours: set[str], th
     if not common:
         raise InputError(
             f"{part.file_name('puf')} and {part.file_name('eif')}, columns `{column.puf}` and `{column.eif}`: no code "
-            f"of `{column.name}` is in both files. Recode one of the files (`recode`)."
+            f"of `{column.name}` is in both files. Recode one of the files (`recode`).",
+            ("variable", column.name),
         )
     if 2 * common >= codes:
         return []

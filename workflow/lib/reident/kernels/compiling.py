@@ -7,9 +7,14 @@ of the kernels.
 
 import hashlib
 import os
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numba
+from numba.core import event
 
 _SOURCES = Path(__file__).parent
 
@@ -23,9 +28,18 @@ def _sources_digest() -> str:
 
 
 def _cache_root() -> Path:
-    """Return ``$NUMBA_CACHE_DIR`` if it is set, otherwise ``.cache/numba`` beside the workflow."""
-    declared = os.environ.get("NUMBA_CACHE_DIR")
-    return Path(declared) if declared else _SOURCES.parents[3] / ".cache" / "numba"
+    """Return ``$NUMBA_CACHE_DIR`` if set, ``.cache/numba`` beside the workflow for its owner, or the user's cache.
+
+    What is in the cache is code that runs. Several users of one checkout therefore have a cache each: nobody runs what
+    another one wrote, and a checkout that others may not write to serves them as well.
+    """
+    if declared := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(declared)
+    checkout = _SOURCES.parents[3]
+    if checkout.stat().st_uid == os.geteuid() and os.access(checkout, os.W_OK):
+        return checkout / ".cache" / "numba"
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - there may be no home
+    return Path(caches, "reident", "numba")
 
 
 numba.config.CACHE_DIR = str(_cache_root() / _sources_digest())
@@ -40,3 +54,55 @@ that take tuples of arrays, counting costs more than the work, and threads wait 
 inner_jit = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False, forceinline=True)
 """For such functions in an inner loop: passing a tuple of arrays costs more than the work, so that they become part of
 the function that calls them."""
+
+
+class Clock(event.Listener):
+    """The seconds that this process has spent compiling; code from the cache counts for nothing.
+
+    Parameters
+    ----------
+    changed : callable
+        Takes whether a kernel is being compiled, wherever that changes.
+    """
+
+    def __init__(self, changed: Callable[[bool], Any]) -> None:
+        self._changed = changed
+        self._lock = threading.Lock()  # threads compile too, for one another
+        self._depth = 0
+        self._start = self._spent = 0.0
+        event.register("numba:compile", self)
+
+    @property
+    def seconds(self) -> float:
+        """The seconds spent so far."""
+        with self._lock:
+            return self._spent + (time.monotonic() - self._start if self._depth else 0.0)
+
+    @property
+    def runs(self) -> bool:
+        """Whether a kernel is being compiled now."""
+        return self._depth > 0
+
+    def on_start(self, event: Any) -> None:  # noqa: ARG002 - as numba calls it
+        """Begin to count, unless one kernel is compiled for another."""
+        with self._lock:
+            self._depth += 1
+            outermost = self._depth == 1
+            if outermost:
+                self._start = time.monotonic()
+        if outermost:
+            self._changed(True)
+
+    def on_end(self, event: Any) -> None:  # noqa: ARG002 - as numba calls it
+        """Count no further, where no other kernel is being compiled."""
+        with self._lock:
+            self._depth -= 1
+            outermost = not self._depth
+            if outermost:
+                self._spent += time.monotonic() - self._start
+        if outermost:
+            self._changed(False)
+
+    def stop(self) -> None:
+        """Listen no more."""
+        event.unregister("numba:compile", self)

@@ -12,14 +12,15 @@ import traceback
 from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from reident import starter
 from reident.errors import InputError
-from reident.ledger import runs
+from reident.ledger import progress, runs
 from reident.ledger.chain import (
     AGAIN,
     Chain,
@@ -37,8 +38,8 @@ from reident.pipeline.digests import library_digest, sha256, versions
 from reident.pipeline.parts import digest
 from reident.pipeline.steps import STEPS
 
-PROGRESS_INTERVAL = 10
-"""Progress interval of a step, in seconds."""
+if TYPE_CHECKING:
+    from reident.kernels.compiling import Clock
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -60,13 +61,12 @@ class Step:
     Parameters
     ----------
     job
-        The job as the scheduler describes it: ``rule``, ``wildcards``, ``input``, ``output``,
+        The job as the scheduler describes it: ``wildcards``, ``input``, ``output``,
         ``params``, ``log``, ``threads``. ``params.study`` and ``params.library`` are digests;
-        the output named ``ledger`` is the step's entry.
+        the output named ``ledger`` is the step's entry, whose name begins with the rule's.
     """
 
     def __init__(self, job: Any) -> None:
-        self.rule = job.rule
         self.inputs = {name: _paths(value) for name, value in job.input.items()}
         self.outputs = {name: Path(value) for name, value in job.output.items()}
         self.params = dict(job.params.items())
@@ -77,12 +77,15 @@ class Step:
         self.root = root_of(self.folder)
         self.place = place_of(self.folder)
         self.name = self.entry.stem
+        self.rule = self.name.partition(".")[0]  # `job.rule` is the name that another workflow gives to it
         self.log = Path(job.log[0])
         self._written: dict[str, Written] = {}
         self._sinks: dict[str, Sink] = {}
         self._read: dict[Path, _Read] = {}
         self._lock: int | None = None
-        self._began = self._reported = time.monotonic()
+        self._began = self._reported = self._printed = time.monotonic()
+        self._estimate = progress.Estimate()
+        self._compiling: Clock | None = None
 
     @cached_property
     def _family(self) -> family.Family:
@@ -107,6 +110,10 @@ class Step:
         self._read = {path: _as_it_is(path) for paths in self.inputs.values() for path in paths}
         if digest(self.part) != self.params["study"]:
             raise InputError(f"{self.path('study')} changed since this run began. {AGAIN}.")
+        if STEPS[self.rule].compiled:
+            from reident.kernels.compiling import Clock  # noqa: PLC0415 - other steps must not wait for numba
+
+            self._compiling = Clock(lambda runs: self.say(progress.compiling(self.name, runs=runs)))
 
     @property
     def metric(self) -> str | None:
@@ -161,21 +168,34 @@ class Step:
         path = self.outputs[name]
         self._written[name] = write_temporary(path, encoded(content, path))._replace(rows=rows)
 
-    def say(self, message: str) -> None:
-        """Add a line to the log file: never a key or a value of the data."""
-        with contextlib.suppress(OSError), self.log.open("a", encoding="utf-8") as log:
-            log.write(message + "\n")
+    def say(self, message: str) -> bool:
+        """Add a line to the log file, never a key or a value of the data; return whether it could be written."""
+        try:
+            with self.log.open("a", encoding="utf-8") as log:
+                log.write(message + "\n")
+        except OSError:
+            return False
+        return True
 
     def progress(self, part: float) -> None:
-        """Tell the log and the terminal, at intervals, how far a long step is and when it will be done."""
+        """Tell the log, at intervals, how far a long step is and when it will be done.
+
+        The terminal shows what the log says; a terminal without our screen gets the line from here.
+        """
         now = time.monotonic()
-        if part <= 0 or now - self._reported < PROGRESS_INTERVAL:
+        compiled = self._compiling.seconds if self._compiling else 0.0
+        before, worked = self._estimate.share, now - self._began - compiled
+        interval = progress.LOG_INTERVAL if part - before >= 0.01 else progress.INTERVAL
+        if part <= 0 or now - self._reported < interval:
             return
         self._reported = now
-        left = (now - self._began) * (1 - part) / part
-        message = f"{self.name}: {part:.0%} done, about {_duration(left)} left"
+        self._estimate.report(worked, part)
+        busy = self._compiling is not None and self._compiling.runs
+        message = progress.line(self.name, self._estimate.share, None if busy else self._estimate.left())
         self.say(message)
-        _write_line(message)
+        if not starter.is_shown() and now - self._printed >= progress.INTERVAL:
+            self._printed = now
+            _write_line(message)
 
     def finish(self) -> None:
         """Check that inputs did not change and outputs are complete; give them their names; write the entry."""
@@ -241,6 +261,8 @@ class Step:
 
     def end(self) -> None:
         """Give back the lock of a working step."""
+        if self._compiling is not None:
+            self._compiling.stop()
         if self._lock is not None:
             os.close(self._lock)
 
@@ -303,9 +325,8 @@ def _end(running: Step, error: Exception) -> NoReturn:
     # A full disk may be why the step failed. An error here would bring the first one to the terminal, with data.
     with contextlib.suppress(OSError):
         running.abandon()
-    with contextlib.suppress(OSError):
-        running.say(message)
-    _write_line(message)
+    if not (running.say(message) and starter.is_shown()):
+        _write_line(message)
     raise Failed(message)
 
 
@@ -371,13 +392,6 @@ def _about_unexpected(running: Step, error: Exception) -> str:
 
 def _traceback(error: Exception) -> bytes:
     return "".join(traceback.format_exception(error)).encode(errors="backslashreplace")
-
-
-def _duration(seconds: float) -> str:
-    """Return a rounded duration in words: 40 s, 12 min, 3.5 h."""
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def _paths(value: Any) -> list[Path]:

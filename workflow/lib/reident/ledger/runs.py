@@ -8,7 +8,6 @@ everything else works.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import fcntl
 import os
@@ -24,12 +23,10 @@ from pathlib import Path
 from reident.errors import InputError
 from reident.ledger.chain import located, shown
 from reident.ledger.stale import SET_ASIDE, Stale, ledger_state
+from reident.starter import STARTER, process_numbers
 
 RUN = "ledger/.run.lock"
 STEPS = "ledger/.steps.lock"
-STARTER = "REIDENT_STARTER"
-"""The environment variable in which a scheduler tells its jobs which process it is."""
-
 GRACE = 5.0
 """Seconds that a run waits for one that is just ending."""
 
@@ -142,11 +139,6 @@ def _lock(path: Path, kind: int, grace: float, otherwise: str) -> int:
             return descriptor
 
 
-def tell_jobs() -> None:
-    """Let the jobs that this process starts know it."""
-    os.environ[STARTER] = f"{os.getpid()} {_process_numbers()}"
-
-
 def die_with_starter() -> None:
     """End this process at once, as by ``kill -9``, when the one that started it ends.
 
@@ -156,7 +148,7 @@ def die_with_starter() -> None:
     if sys.platform != "linux":
         return
     process, _, numbers = os.environ.get(STARTER, "").partition(" ")
-    if numbers != _process_numbers():  # started without a run, or in a container that hides it
+    if numbers != process_numbers():  # started without a run, or in a container that hides it
         return
     starter = int(process)
     if os.getppid() == starter:
@@ -176,10 +168,3 @@ def _die_with(descriptor: int) -> None:
     """Wait until a process has ended; a zombie parent counts as ended."""
     select.select([descriptor], [], [])
     os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _process_numbers() -> str:
-    """Return what tells process numbers apart: a container may have its own."""
-    with contextlib.suppress(OSError):
-        return str(Path("/proc/self/ns/pid").readlink())
-    return "all"

@@ -25,7 +25,7 @@ _FOR_STEPS = {
     re.sub(r"{\w+}", "*", table.path)
     for step in STEPS.values()
     for table in step.tables
-    if table.path.endswith(".csv") and not table.reported and table not in RELEASE
+    if table.path.endswith(".csv") and not (table.reported or table.exported or table in RELEASE)
 }
 """The CSV tables that only steps read, such as the records of simulated studies."""
 

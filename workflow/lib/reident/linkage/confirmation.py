@@ -118,6 +118,11 @@ def confirm(
     return limits.table(list(manifest["stratum"])) if metric.ranked else pd.DataFrame(columns=LIMITS)
 
 
+def export(confirmed: pa.Table) -> pd.DataFrame:
+    """Return the suspected pairs as :func:`confirm` leaves them, as a table to write as CSV."""
+    return confirmed.to_pandas()
+
+
 def _keyed(pairs: pa.Table, keys: dict[str, pa.Table], stratum: pa.Array) -> pa.Table:
     """Replace row numbers by keys."""
     columns: dict[str, pa.ChunkedArray | pa.Array] = {}

@@ -56,18 +56,23 @@ class Prepared(NamedTuple):
     correspondence: pd.DataFrame
 
 
+def columns_of(options: MatchedFiles, file: int | None = None) -> list[str]:
+    """Return the columns that the study needs of a synthetic file, counted from 0, or of the confidential file."""
+    names = [*options.key(file), *_names(options)]
+    if file is None:
+        names += [target.variable for target in options.targets]
+        names += [options.population_count] if options.population_count else []
+    return names
+
+
 def read_confidential(options: MatchedFiles, path: Path) -> pa.Table:
     """Return the text of what the study needs of the confidential file."""
-    own = options.key()
-    names = [*own, *_names(options), *(target.variable for target in options.targets)]
-    names += [options.population_count] if options.population_count else []
-    return reading.read(path, options.file(), names, own)
+    return reading.read(path, options.file(), columns_of(options), options.key())
 
 
 def read_synthetic(options: MatchedFiles, file: int, path: Path) -> pa.Table:
     """Return the text of what the study needs of a synthetic file, counted from 0."""
-    own = options.key(file)
-    return reading.read(path, options.file(file), [*own, *_names(options)], own)
+    return reading.read(path, options.file(file), columns_of(options, file), options.key(file))
 
 
 def prepare(options: MatchedFiles, confidential: pa.Table, synthetic: Sequence[pa.Table]) -> Prepared:
@@ -138,16 +143,17 @@ def coding(options: MatchedFiles, variable: MatchedVariable, decimal: str = ".")
     return Coding(kind, variable.missing, integer_coded=variable.integer_coded, decimal=decimal)
 
 
+def typed_variable(
+    options: MatchedFiles, variable: MatchedVariable, text: pa.Table, source: SourceFile
+) -> pa.Array:
+    """Return one variable of one file, typed; null where missing."""
+    place = Place(_last(source.path), variable.name, variable.name, source.first_row)
+    return typed(text[variable.name], coding(options, variable, source.decimal), place)
+
+
 def _typed(options: MatchedFiles, text: pa.Table, source: SourceFile) -> pa.Table:
     return pa.table(
-        {
-            variable.name: typed(
-                text[variable.name],
-                coding(options, variable, source.decimal),
-                Place(_last(source.path), variable.name, variable.name, source.first_row),
-            )
-            for variable in options.variables
-        }
+        {variable.name: typed_variable(options, variable, text, source) for variable in options.variables}
     )
 
 
@@ -159,7 +165,8 @@ def _order(options: MatchedFiles, place: int, confidential: pa.Table, text: pa.T
             raise InputError(
                 f"{file}: the number of records ({text.num_rows:,}) must be that of {wanted} "
                 f"({confidential.num_rows:,}), because rows correspond by order. "
-                "Correct the file, or give both files an `id`."
+                "Correct the file, or give both files an `id`.",
+                ("file", str(place)),
             )
         return None
     names = options.key(place)
@@ -168,14 +175,16 @@ def _order(options: MatchedFiles, place: int, confidential: pa.Table, text: pa.T
     if (found < 0).any():
         raise InputError(
             f"{wanted}, row {int((found < 0).argmax()) + options.file().first_row}: the record's key is not in {file} "
-            f"({int((found < 0).sum()):,} such records). Give every record its own synthetic record."
+            f"({int((found < 0).sum()):,} such records). Give every record its own synthetic record.",
+            ("file", str(place)),
         )
     if text.num_rows != confidential.num_rows:
         back = keys.positions(confidential, options.key(), text, names)
         row = int((back < 0).argmax()) + options.file(place).first_row
         raise InputError(
             f"{file}, row {row}: the record's key is not in {wanted} "
-            f"({int((back < 0).sum()):,} such records). Remove these records, or correct the keys."
+            f"({int((back < 0).sum()):,} such records). Remove these records, or correct the keys.",
+            ("file", str(place)),
         )
     return found
 
@@ -186,7 +195,7 @@ def _targets(options: MatchedFiles, text: pa.Table, file: str) -> np.ndarray:
     for target in options.targets:
         chosen &= _meets(options, target, text, file)
     if not chosen.any():
-        raise InputError(f"{file}: no record is a target. Correct `targets`.")
+        raise InputError(f"{file}: no record is a target. Correct `targets`.", ("targets",))
     return chosen
 
 
@@ -231,7 +240,8 @@ def _population(options: MatchedFiles, name: str, confidential: pa.Table, target
     if wrong.any():
         raise InputError(
             f"{file}, row {int(wrong.argmax()) + first_row}, column `{name}`: the population count of a target must be "
-            f"a positive number ({int(wrong.sum()):,} such records). Correct the counts."
+            f"a positive number ({int(wrong.sum()):,} such records). Correct the counts.",
+            ("population",),
         )
     return counts
 
@@ -264,7 +274,8 @@ def _common_codes(
     if not ours & theirs:
         raise InputError(
             f"{file}, column `{name}`: no code is also in {_last(options.file().path)}. Code both files alike, "
-            "or give a numeric variable a `radius`."
+            "or give a numeric variable a `radius`.",
+            ("variable", name),
         )
     if 2 * len(ours & theirs) >= len(ours | theirs):
         return []

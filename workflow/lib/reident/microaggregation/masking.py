@@ -139,7 +139,8 @@ def _numbers(options: Microaggregate, original: pa.Table, name: str) -> np.ndarr
     if known < options.k:
         raise InputError(
             f"{file}, column `{name}`: at least k = {options.k} values must not be missing ({known} are not). "
-            "Lower `k`, or remove the column from `variables`."
+            "Lower `k`, or remove the column from `variables`.",
+            ("variable", name),
         )
     return values
 
@@ -157,12 +158,14 @@ def _check_codes(
             if n := _of_codes(values[name], coding):
                 raise InputError(
                     f"{where}: {n:,} values are a code that the variable `{own.name}` declares missing and "
-                    "`microaggregate.missing` does not. Add the code to `microaggregate.missing`."
+                    "`microaggregate.missing` does not. Add the code to `microaggregate.missing`.",
+                    ("variable", name),
                 )
             if n := _of_codes(changed[name], coding):
                 raise InputError(
                     f"{where}: {n:,} values equal, after masking, a code that the variable `{own.name}` declares "
-                    "missing. Use another code for missing values in the file, such as an empty cell."
+                    "missing. Use another code for missing values in the file, such as an empty cell.",
+                    ("variable", name),
                 )
 
 

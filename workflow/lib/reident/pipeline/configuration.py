@@ -1,57 +1,119 @@
-"""The settings of a run beside its studies: config/config.yaml, and `--config` on the command line."""
+"""The settings of a run beside its studies, as config/config.yaml, the command line or another workflow give them."""
 
 from __future__ import annotations
 
-import difflib
 import os
-import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from reident.errors import InputError
+from reident.pipeline.scheduler import Module
 from reident.study.named_files import path_problem
+from reident.study.settings import COMMANDS, SETTINGS, check
 
-_ARCHIVE = ("bag", "inputs", "trust", "signers", "keep", "signoff", "key", "before", "after")
-"""What the commands on a sealed study take: given on the command line alone."""
-
-_KEYS = ("study", "studies", "pairs_per_shard", "shared_results", "threads_on_a_cluster", *_ARCHIVE)
-_REMEDY = "Correct it in config/config.yaml or on the command line."
+CONFIG = Path("config", "config.yaml")
+"""The file with the settings: in the working directory, or else in the checkout."""
 
 
-def check(config: Mapping[str, Any]) -> None:
-    """Refuse unknown settings, and values that a setting must not have.
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a run, complete.
 
     Parameters
     ----------
     config : mapping
-        Values from a file have types; values from the command line may be text.
+        What was given.
+    study_files : list of pathlib.Path
+        The study files of the run.
+    """
+
+    config: Mapping[str, Any]
+    study_files: list[Path]
+
+    def _value(self, key: str) -> Any:
+        return self.config.get(key, SETTINGS[key].default)
+
+    @property
+    def pairs_per_shard(self) -> int:
+        """The largest number of pairs in a shard."""
+        return int(self._value("pairs_per_shard"))
+
+    @property
+    def threads_on_a_cluster(self) -> int:
+        """The processors of a long job on a cluster."""
+        return int(self._value("threads_on_a_cluster"))
+
+    @property
+    def shared_results(self) -> bool:
+        """Whether others may read the results."""
+        return str(self._value("shared_results")).lower() == "true"
+
+    def given(self, *keys: str) -> dict[str, Any]:
+        """Return settings as they were given, None where they were not."""
+        return {key: self.config.get(key) for key in keys}
+
+
+def file(home: Path) -> str:
+    """Return the configuration file: that of the working directory, or else the one that comes with the workflow.
+
+    Parameters
+    ----------
+    home : pathlib.Path
+        The checkout.
+    """
+    return str(CONFIG if CONFIG.is_file() else home / CONFIG)
+
+
+def read(
+    config: Mapping[str, Any], home: Path, module: Module, given: Mapping[str, Any], started_in: str
+) -> tuple[Settings, list[str]]:
+    """Return the settings of a run, and a warning where something that looks like a setting is ignored.
+
+    Parameters
+    ----------
+    config : mapping
+        The configuration as Snakemake composed it.
+    home : pathlib.Path
+        The checkout.
+    module : Module
+        Whether another workflow gives the configuration, which may have keys of its own.
+    given : mapping
+        What the command line gives, by ``--config`` and ``--configfile``.
+    started_in : str
+        The folder in which Snakemake was started, whatever ``--directory`` says.
 
     Raises
     ------
     InputError
-        For the first unknown key, number that is not a positive integer, or value that is not a boolean.
+        As :func:`reident.study.settings.check` and :func:`study_files`.
     """
-    for key in config:
-        if key not in _KEYS:
-            close = difflib.get_close_matches(str(key), _KEYS, n=1)
-            remedy = f"Did you mean `{close[0]}`?" if close else f"Use one of {', '.join(_KEYS)}."
-            raise InputError(f"config: `{key}` is not a known key. {remedy}")
-    for key in ("pairs_per_shard", "threads_on_a_cluster"):
-        if not re.fullmatch(r"0*[1-9](_?\d)*", str(config.get(key, 1)), re.ASCII):
-            raise InputError(f"config: `{key}` must be a positive integer. {_REMEDY}")
-    if str(config.get("shared_results", False)).lower() not in ("true", "false"):
-        raise InputError(f"config: `shared_results` must be `true` or `false`. {_REMEDY}")
+    ignored = []
+    if module.imported and (foreign := [key for key in config if key not in SETTINGS]):
+        config = {key: value for key, value in config.items() if key in SETTINGS}
+        ignored.append(
+            f"the keys {', '.join(f'`{key}`' for key in foreign)}, which are not settings of reident"
+        )
+    check(config)
+    used, other = Path(file(home)), Path(started_in, CONFIG)
+    if module.reads_files and other.is_file() and not (used.is_file() and used.samefile(other)):
+        ignored.append(f"{other}, since the working directory has its own {CONFIG}")
+    bundled = module.reads_files and used != CONFIG and "studies" not in given
+    files = study_files(config, home if bundled else Path())
+    if module.imported:
+        files = [path if module.folder("x") == Path("x") else path.absolute() for path in files]
+    return Settings(config, files), [f"config: ignored {' and '.join(ignored)}."] if ignored else []
 
 
-def study_files(config: Mapping[str, Any], home: Path) -> list[Path]:
+def study_files(config: Mapping[str, Any], base: Path) -> list[Path]:
     """Return the study files of a run: those of the command line, or else those of config/config.yaml.
 
     Parameters
     ----------
     config : mapping
-    home : pathlib.Path
-        The folder that the paths of config/config.yaml are relative to.
+    base : pathlib.Path
+        The folder that the paths of `studies` are relative to; those of `study` are relative to the working directory.
 
     Raises
     ------
@@ -59,12 +121,14 @@ def study_files(config: Mapping[str, Any], home: Path) -> list[Path]:
         If `studies` is not a list of paths, or a path contains a brace.
     """
     named, listed = config.get("study"), config.get("studies")
-    if not named and any(config.get(key) for key in _ARCHIVE):
+    if not named and any(config.get(key) for key in COMMANDS):
         return []  # The command is about a bag and not about a study of this folder.
-    if named:
-        listed = str(named).split(",")
+    if isinstance(named, list) and named:
+        listed = [str(path) for path in named]
+    elif named:
+        listed = _split(str(named))
     elif isinstance(listed, list) and all(isinstance(path, str) for path in listed):
-        listed = [os.path.relpath(home / path) for path in listed]
+        listed = [path if base == Path() else os.path.relpath(base / path) for path in listed]
     else:
         raise InputError(
             "config: `studies` must be a list of study files. Write a list, or name a study with `--config study=PATH`."
@@ -73,3 +137,14 @@ def study_files(config: Mapping[str, Any], home: Path) -> list[Path]:
         if (problem := path_problem(path)) is not None:
             raise InputError(f"{path} {problem}")
     return [Path(path) for path in listed]
+
+
+def _split(text: str) -> list[str]:
+    """Return the paths of a text with commas between them; a comma in the path of an existing file divides nothing."""
+    parts, paths = text.split(","), []
+    while parts:
+        ends = (end for end in range(len(parts), 1, -1) if Path(",".join(parts[:end])).is_file())
+        end = next(ends, 1)
+        paths.append(",".join(parts[:end]))
+        parts = parts[end:]
+    return paths

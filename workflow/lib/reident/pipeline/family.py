@@ -12,6 +12,7 @@ variant moves no results.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +34,10 @@ CHECKLIST = "checklist"
 
 REFERENCE = "study"
 """The name, among the variants, of a study that does not equal any of its variants."""
+
+
+_OF_STUDY = {"release": None, "confirmed_csv": False}
+"""What a variant does not have, as values of the model."""
 
 
 class Member(NamedTuple):
@@ -63,6 +68,8 @@ class Family:
     ----------
     path : pathlib.Path
         The study file.
+    content : tuple, optional
+        What of the file is the study, see :func:`reident.study.reading.read`; by default all of it.
 
     Raises
     ------
@@ -70,11 +77,13 @@ class Family:
         As :func:`reident.study.load`.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, content: tuple[dict[str, Any], Any] | None = None) -> None:
         self.path = path
-        self.study = studies.load(path)
+        self.study = studies.load(path) if content is None else Study.model_validate(content[0])
         self._complete = studies.plain(self.study)
-        self._data, self._node = studyfile.read(path)
+        data, node = studyfile.read(path) if content is None else content
+        self._data: dict[str, Any] = data
+        self._node = node
         self._made: dict[str, Study] = {"": self.study}
         self._homes: dict[tuple[str, str, str | None], str] = {}
         self._chains: dict[tuple[str, str, str | None], str | None] = {}
@@ -252,8 +261,8 @@ class Family:
                     variant,
                     f": `{section}` must not be added or removed by a variant. Keep it as in the study.",
                 )
-        # The edition is of the study with its variants; a variant has none of its own.
-        return made.model_copy(update={"release": None})
+        # The edition is of the study with its variants, and the copies for people are of the study itself.
+        return made.model_copy(update=_OF_STUDY)
 
     def _error(
         self, variant: variants.Variant, message: str, location: tuple[str | int, ...] = ()
@@ -283,8 +292,16 @@ def one(path: Path, place: str) -> Study:
     return Family(path).at(place)
 
 
-def check_files(members: list[Member], path: Path) -> None:
+def check_files(members: list[Member], path: Path, is_made: Callable[[Path], bool] = lambda _: False) -> None:
     """Check that every file that a study or one of its variants names exists, and that checklist and rounding fit.
+
+    Parameters
+    ----------
+    members : list of Member
+    path : pathlib.Path
+        The study file.
+    is_made : callable
+        Whether a file is about to be made, so that it need not be there.
 
     Raises
     ------
@@ -293,7 +310,7 @@ def check_files(members: list[Member], path: Path) -> None:
     """
     for member in members:
         try:
-            named_files.check_files(member.study, path)
+            named_files.check_files(member.study, path, is_made)
             if not member.place or member.study.checklist != members[0].study.checklist:
                 checklists.check(member.study, path)
             if not member.place:
@@ -327,7 +344,7 @@ def settings_files(study: Study, path: Path) -> dict[str, Path]:
 
 def _content(study: Study) -> str:
     """Return the digest of everything that a result depends on, which is equal for equal studies."""
-    return digest(resolving(study).model_copy(update={"variants": (), "release": None}))
+    return digest(resolving(study).model_copy(update={"variants": (), **_OF_STUDY}))
 
 
 def _labels(study: Study, whole: dict[str, Any]) -> dict[str, str]:

@@ -367,7 +367,12 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
     if isinstance(value, BaseModel):
-        return {name: plain(getattr(value, name)) for name in type(value).model_fields}
+        # A key that a study does not give, and earlier releases did not know, changes no digest.
+        return {
+            name: plain(getattr(value, name))
+            for name, field in type(value).model_fields.items()
+            if not (field.exclude_if and field.exclude_if(getattr(value, name)))
+        }
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):

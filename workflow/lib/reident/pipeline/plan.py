@@ -51,17 +51,33 @@ def load_families(paths: list[Path]) -> dict[str, Family]:
     return families
 
 
-def check_files(families: Mapping[str, Family], targets: Iterable[str]) -> None:
+def load_valid_families(paths: list[Path]) -> tuple[dict[str, Family], InputError | None]:
+    """Return the studies of a run as :func:`load_families`; none, and the error, if one of them is not valid."""
+    try:
+        return load_families(paths), None
+    except InputError as error:
+        return {}, error
+
+
+def check_files(
+    families: Mapping[str, Family],
+    targets: Iterable[str],
+    wrong: InputError | None = None,
+    is_made: Callable[[Path], bool] = lambda _: False,
+) -> None:
     """Check that the files that the studies of a run name exist, unless no target of the run is a step.
 
-    Commands, such as ``check``, answer without the sources.
+    Commands, such as ``check``, answer without the sources. :data:`VALIDATE` alone answers where a study is `wrong`.
+    A file need not be there where ``is_made(path)`` tells that a rule outside this workflow makes it.
 
     Raises
     ------
     InputError
-        For the first file that does not, or a run of steps without a study.
+        For a study that is not valid, the first file that does not exist, or a run of steps without a study.
     """
     commands = set(targets)
+    if wrong is not None and commands != {VALIDATE}:
+        raise wrong
     if commands and not commands & {ALL, *steps.STEPS}:
         return
     if not families:
@@ -70,8 +86,11 @@ def check_files(families: Mapping[str, Family], targets: Iterable[str]) -> None:
             "a study with `--config study=PATH`."
         )
     for members in families.values():
-        family.check_files(members.members, members.path)
+        family.check_files(members.members, members.path, is_made)
 
+
+VALIDATE = "validate"
+"""The rule that tells what is wrong with a study."""
 
 ALL = "all"
 """The rule that makes everything."""
@@ -99,16 +118,21 @@ class Plan:
         The studies with their variants, by id.
     notebook : pathlib.Path
         What the report is made from.
-    shard_tables : callable
-        ``shard_tables(study)`` gives the shard table of a study once the checkpoint has made it.
+    shards : callable
+        ``shards(study)`` gives the shard table of a study once the checkpoint has made it.
+    results : pathlib.Path
+        Where the results are. What the rules ask for is in :data:`RESULTS`: Snakemake adds the prefix of a module.
     """
 
     def __init__(
-        self, families: Mapping[str, Family], notebook: Path, shard_tables: Callable[[str], Path]
+        self,
+        families: Mapping[str, Family],
+        notebook: Path,
+        shards: Callable[[str], Path],
+        results: Path = RESULTS,
     ) -> None:
-        self.families = families
-        self.notebook = notebook
-        self._shard_tables = shard_tables
+        self.families, self.notebook = families, notebook
+        self._results, self._shard_tables = results, shards
         self._shards = cache(self._read_shards)
 
     # The study of a job
@@ -152,7 +176,10 @@ class Plan:
         steps read, by the names of the inputs.
         """
         members, _ = self.family(study)
-        places = ["", *sorted(f"variants/{folder.name}" for folder in (RESULTS / study).glob("variants/*"))]
+        places = [
+            "",
+            *sorted(f"variants/{folder.name}" for folder in (self._results / study).glob("variants/*")),
+        ]
         return {
             place: (
                 partial(members.known_digest, place),
@@ -199,6 +226,18 @@ class Plan:
         return lambda wildcards: [
             f"{self.home(wildcards.study, 'confirm', metric)}/confirmed/{metric}.{kind}"
             for metric in self.study(wildcards).chosen
+        ]
+
+    @property
+    def exported(self) -> list[str]:
+        """The copies of results for people, of the studies of the run that ask for them."""
+        return [
+            str(RESULTS / name / path)
+            for name, members in self.families.items()
+            for step in steps.wanted(members.study)
+            for table in step.tables
+            if table.exported
+            for path in steps.paths(table, members.study)
         ]
 
     def compared(self, side: str) -> Asked:
@@ -276,7 +315,9 @@ class Plan:
         They must be parameters: what parameters derive from an input function, Snakemake does not compare.
         """
         data = self.study(wildcards).sources
-        return [digests.sha256(path) for side, path in self.sources(wildcards.study).items() if side in data]
+        paths = [path for side, path in self.sources(wildcards.study).items() if side in data]
+        # What a rule outside this workflow makes may not be there yet; Snakemake asks again before the job runs.
+        return [digests.sha256(path) if path.exists() else "not made yet" for path in paths]
 
     def checklist(self, wildcards: Any) -> str:
         """Return the questions of the board."""

@@ -30,6 +30,7 @@ KINDS = frozenset(
         ".css",
         ".html",
         ".ipynb",
+        ".js",
         ".json",
         ".lock",
         ".lua",

@@ -7,7 +7,7 @@ use are private ones of Snakemake. A newer version must therefore be tried first
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import wraps
+from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,66 @@ def check_version(installed: str) -> None:
         )
 
 
+class Module:
+    """How the workflow is run: by itself, or as a module of another one, which may rename its rules and folders.
+
+    Parameters
+    ----------
+    workflow
+        The workflow, as a Snakefile knows it.
+    rules
+        The rules of this workflow, as a Snakefile knows them: by the names that its own files give them.
+
+    Raises
+    ------
+    InputError
+        If the importer replaces parts of paths, so that results would not be where the ledger looks for them.
+    """
+
+    def __init__(self, workflow: Any, rules: Any) -> None:
+        modifier = workflow.modifier
+        self.imported = not modifier.is_main_snakefile()
+        self.reads_files = not modifier.skip_configfile
+        self._workflow, self._rules, self._paths = workflow, rules, modifier.path_modifier
+        self._readings = [modifier]
+        if self._paths.modifies_prefixes:
+            raise InputError("module: `replace_prefix` must not be given for reident. Give `prefix`.")
+        # Each `use rule` of one module reads this workflow again: the first reading then speaks for all of them.
+        first = vars(workflow).setdefault("reident_modules", {}).setdefault(modifier.namespace, self)
+        self.repeated = first is not self
+        if self.repeated:
+            first._readings.append(modifier)  # noqa: SLF001
+
+    def folder(self, name: str) -> Path:
+        """Return a folder of the workflow below the importer's `prefix`."""
+        return Path(self._paths.replace_prefix(name))
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """The names of the rules in this workflow's own files, by their names in the run; known once all are read."""
+        names = {}
+        for reading in self._readings:
+            used = {rule.name for rule in reading.rules}
+            for name in reading.rule_whitelist or self._rules._rules:  # noqa: SLF001
+                if (called := reading.modify_rulename(name)) in used:
+                    names[called] = name
+        return names
+
+    def is_made(self, path: Path) -> bool:
+        """Return whether a rule of the importer makes a file."""
+        return any(
+            rule.name not in self.names and rule.is_producer(str(path)) for rule in self._workflow.rules
+        )
+
+    def own(self, jobs: Iterable[Any]) -> list[Any]:
+        """Return the jobs of this workflow's rules."""
+        return [job for job in jobs if job.rule.name in self.names]
+
+    def makers(self, jobs: Iterable[Any], rule: str) -> list[Any]:
+        """Return the jobs of one of this workflow's rules."""
+        return [job for job in jobs if self.names.get(job.rule.name) == rule]
+
+
 def keep_waiting_jobs(scheduler: type) -> None:
     """Let a scheduler's failed jobs no longer count as running while they wait for another attempt.
 
@@ -58,7 +118,27 @@ def keep_waiting_jobs(scheduler: type) -> None:
     scheduler._handle_error = handle_error  # type: ignore[attr-defined]  # noqa: SLF001
 
 
-def force_stale(dag: type, stale: Callable[[str], Iterable[Path]]) -> None:
+def replace_shell(script: type) -> None:
+    """Let a script's process take the place of the shell that starts it: it then ends when Snakemake does.
+
+    The prefix of all shell commands would say the same, but of an importer's commands too, which may be several.
+
+    Parameters
+    ----------
+    script : type
+        Snakemake's ``PythonScript``.
+    """
+    execute = script._execute_cmd  # type: ignore[attr-defined]  # noqa: SLF001
+
+    @wraps(execute)
+    def execute_cmd(self: Any, command: str, **named: Any) -> Any:
+        return execute(self, f"exec {command}" if named.get("is_python_script") else command, **named)
+
+    if not hasattr(execute, "__wrapped__"):
+        script._execute_cmd = execute_cmd  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def force_stale(dag: type, module: Module, stale: Callable[[str], Iterable[Path]]) -> None:
     """Force the jobs whose results no longer hold, whatever triggers the user chose.
 
     This is what ``--forcerun`` does to the jobs of the graph, but that option would also make every file that it names
@@ -69,6 +149,7 @@ def force_stale(dag: type, stale: Callable[[str], Iterable[Path]]) -> None:
     ----------
     dag : type
         Snakemake's ``DAG``.
+    module : Module
     stale : callable
         ``stale(study)`` gives the results of a study that no longer hold. It is asked for studies with jobs in the
         graph alone, so that the target ``check`` and the linter do not pay for it.
@@ -78,32 +159,67 @@ def force_stale(dag: type, stale: Callable[[str], Iterable[Path]]) -> None:
     @wraps(update)
     async def update_needrun(self: Any, *arguments: Any, **named: Any) -> None:
         if not getattr(self.workflow, _CHECKED, False):
-            for study in studies(self.jobs):
+            for study in studies(module.own(self.jobs)):
                 self.forcefiles.update(map(str, stale(study)))
         await update(self, *arguments, **named)
 
     dag.update_needrun = update_needrun  # type: ignore[attr-defined]
 
 
-def check_before_graph(dag: type, check: Callable[[set[str]], None]) -> None:
+def check_before_graph(dag: type, module: Module, check: Callable[[set[str]], None]) -> None:
     """Call a function before the graph of jobs is built: while the workflow is read, its targets are not known.
 
     Parameters
     ----------
     dag : type
         Snakemake's ``DAG``.
+    module : Module
     check : callable
-        Takes the names of the rules that are targets; none if a target is a file.
+        Takes the names of the rules that are targets, as this workflow names them, and `all` for any rule of an
+        importer; none if a target is a file.
     """
     init = dag.init  # type: ignore[attr-defined]
 
     @wraps(init)
     async def init_checked(self: Any, *arguments: Any, **named: Any) -> None:
         rules = {rule.name for rule in self.targetrules} | self.target_jobs_rules
-        check(set() if self.targetfiles else rules)
+        check(set() if self.targetfiles else {module.names.get(rule, "all") for rule in rules})
         await init(self, *arguments, **named)
 
     dag.init = init_checked  # type: ignore[attr-defined]
+
+
+def add_hooks(dag: type, start: Callable[[], None], end: Callable[[], None]) -> None:
+    """Call functions at the start and at the good end of a run that has this workflow as a module.
+
+    Of a module, Snakemake calls neither ``onstart`` nor ``onsuccess``.
+
+    Parameters
+    ----------
+    dag : type
+        Snakemake's ``DAG``.
+    start, end : callable
+    """
+    init = dag.init  # type: ignore[attr-defined]
+
+    @wraps(init)
+    async def init_hooked(self: Any, *arguments: Any, **named: Any) -> None:
+        # All files are read now, and the importer's own handlers are known. Ours are first at the start, and last.
+        workflow = self.workflow
+        on_start, on_success = workflow._onstart, workflow._onsuccess  # noqa: SLF001
+
+        def begin(log: Any) -> None:
+            start()
+            on_start(log)
+
+        def finish(log: Any) -> None:
+            on_success(log)
+            end()
+
+        workflow._onstart, workflow._onsuccess = begin, finish  # noqa: SLF001
+        await init(self, *arguments, **named)
+
+    dag.init = init_hooked  # type: ignore[attr-defined]
 
 
 def check_before_report(workflow: Any, check: Callable[[], None]) -> None:
@@ -134,12 +250,17 @@ def studies(jobs: Iterable[Any]) -> set[str]:
     return {name.partition("/")[0] for name in names if name is not None}
 
 
-def outputs(dag: Any, study: str, stale: Iterable[Path]) -> set[Path]:
-    """Return what the jobs to run make of a study.
+def outputs(jobs: Iterable[Any], study: str, stale: Iterable[Path]) -> set[Path]:
+    """Return what the jobs that are to run make of a study.
 
     Which shards there are is known only after the checkpoint. Where it is to run, all results that no longer hold
     count as made.
     """
-    jobs = [job for job in dag.needrun_jobs() if studies([job]) == {study}]
+    jobs = [job for job in jobs if studies([job]) == {study}]
     later = stale if any(job.is_checkpoint for job in jobs) else ()
     return {Path(path) for job in jobs for path in job.output}.union(later)
+
+
+def pages(job: Any) -> list[str]:
+    """Return the pages for readers that a job makes, in HTML and PDF."""
+    return [str(path) for path in job.output if str(path).endswith((".html", ".pdf"))]

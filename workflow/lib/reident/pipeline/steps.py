@@ -28,6 +28,8 @@ class Step:
     ----------
     rule : str
         Of Snakemake; the adapter has its name.
+    label : str
+        What it does, in words for the terminal.
     modules : tuple of str
         The modules of the library that it runs; with what these import they make the library digest.
     part : callable
@@ -48,6 +50,7 @@ class Step:
     """
 
     rule: str
+    label: str
     modules: tuple[str, ...]
     part: Callable[[Study, str | None], Any] | None
     wanted: Callable[[Study], bool]
@@ -107,6 +110,7 @@ def _steps() -> Iterator[Step]:
     simulate = _of_study(parts.simulating)
     yield Step(
         "resolve",
+        "Filling in the study",
         ("study.model", "study.reading", "pipeline.family"),
         _of_study(parts.resolving),
         _always,
@@ -116,6 +120,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "checklist",
+        "Reading the checklist",
         ("study.checklists", "study.reading"),
         _of_study(parts.answering),
         lambda study: study.checklist is not None,
@@ -123,12 +128,27 @@ def _steps() -> Iterator[Step]:
         tables.CHECKLIST,
         shared=False,
     )
-    yield Step("simulate", ("simulation.survey",), simulate, _simulated(HouseholdSurvey), (), tables.SIMULATE)
     yield Step(
-        "synthesize", ("simulation.synthesis",), simulate, _simulated(SyntheticSurvey), (), tables.SYNTHESIZE
+        "simulate",
+        "Simulating the survey",
+        ("simulation.survey",),
+        simulate,
+        _simulated(HouseholdSurvey),
+        (),
+        tables.SIMULATE,
+    )
+    yield Step(
+        "synthesize",
+        "Simulating the synthetic files",
+        ("simulation.synthesis",),
+        simulate,
+        _simulated(SyntheticSurvey),
+        (),
+        tables.SYNTHESIZE,
     )
     yield Step(
         "simulate_amounts",
+        "Simulating the file of amounts",
         ("simulation.skewed",),
         simulate,
         _simulated(SkewedAmounts),
@@ -136,10 +156,17 @@ def _steps() -> Iterator[Step]:
         tables.SIMULATE_AMOUNTS,
     )
     yield Step(
-        "populate", ("simulation.authorities",), simulate, _simulated(LocalAuthorities), (), tables.POPULATE
+        "populate",
+        "Simulating the population",
+        ("simulation.authorities",),
+        simulate,
+        _simulated(LocalAuthorities),
+        (),
+        tables.POPULATE,
     )
     yield Step(
         "microaggregate",
+        "Masking the file",
         ("microaggregation.masking",),
         _of_study(parts.masking),
         lambda study: study.microaggregate is not None,
@@ -148,6 +175,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "prepare",
+        "Reading the files",
         ("intake.prepare",),
         _of_study(parts.preparing),
         _linked,
@@ -155,13 +183,26 @@ def _steps() -> Iterator[Step]:
         tables.PREPARE,
     )
     yield Step(
-        "stratify", ("linkage.strata",), _of_study(parts.stratifying), _linked, ("prepare",), tables.STRATIFY
+        "stratify",
+        "Forming the strata",
+        ("linkage.strata",),
+        _of_study(parts.stratifying),
+        _linked,
+        ("prepare",),
+        tables.STRATIFY,
     )
     yield Step(
-        "bin", ("linkage.bins",), _of_study(parts.cutting), _linked, ("prepare", "stratify"), tables.BIN
+        "bin",
+        "Cutting variables into categories",
+        ("linkage.bins",),
+        _of_study(parts.cutting),
+        _linked,
+        ("prepare", "stratify"),
+        tables.BIN,
     )
     yield Step(
         "score",
+        "Comparing records",
         ("linkage.scoring", "linkage.metrics.{metric}"),
         _of_metric,
         _linked,
@@ -170,10 +211,17 @@ def _steps() -> Iterator[Step]:
         compiled=True,
     )
     yield Step(
-        "rank", ("linkage.ranking",), _of_study(lambda _: None), _linked, ("stratify", "score"), tables.RANK
+        "rank",
+        "Ranking the pairs",
+        ("linkage.ranking",),
+        _of_study(lambda _: None),
+        _linked,
+        ("stratify", "score"),
+        tables.RANK,
     )
     yield Step(
         "confirm",
+        "Confirming the pairs",
         ("linkage.confirmation",),
         _of_study(parts.confirming),
         _linked,
@@ -181,7 +229,18 @@ def _steps() -> Iterator[Step]:
         tables.CONFIRM,
     )
     yield Step(
+        "export_confirmed",
+        "Writing suspected pairs as CSV",
+        ("linkage.confirmation",),
+        _of_study(lambda _: None),
+        lambda study: study.confirmed_csv and _linked(study),
+        ("confirm",),
+        tables.EXPORT_CONFIRMED,
+        shared=False,
+    )
+    yield Step(
         "rate",
+        "Computing the rates",
         ("linkage.rates", "linkage.clusters"),
         _of_study(parts.rating),
         _linked,
@@ -191,6 +250,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "describe",
+        "Describing the variables",
         ("linkage.description",),
         _of_study(parts.describing),
         _linked,
@@ -200,6 +260,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "agreements",
+        "Counting agreements",
         ("linkage.agreements",),
         _of_study(parts.counting),
         lambda study: "winkler" in study.chosen,
@@ -209,6 +270,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "prepare_matching",
+        "Reading the synthetic files",
         ("matching.prepare",),
         _of_study(lambda study: parts.matched_files(study.matched)),
         _matched,
@@ -217,6 +279,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "match",
+        "Matching records",
         ("matching.summary",),
         _of_study(lambda study: parts.match_rules(study.matched)),
         _matched,
@@ -227,6 +290,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "prepare_filerisk",
+        "Reading the file and its population",
         ("filerisk.prepare",),
         _of_study(parts.risk_files),
         _assessed,
@@ -235,6 +299,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "assess_file",
+        "Measuring the risk of the file",
         ("filerisk.assessment",),
         _of_study(parts.assessment),
         _assessed,
@@ -245,6 +310,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "sample_population",
+        "Sampling the population",
         ("filerisk.numerical_study",),
         _of_study(parts.sampling),
         _sampled,
@@ -255,6 +321,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "judge",
+        "Reaching the verdict",
         ("verdict.limits", "verdict.terminal"),
         _of_study(parts.judging),
         _always,
@@ -264,6 +331,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "compare_variants",
+        "Comparing the variants",
         ("pipeline.comparison",),
         None,
         lambda study: bool(study.variants),
@@ -274,6 +342,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "compare_protection",
+        "Comparing before and after protection",
         ("linkage.protection",),
         _of_study(lambda study: tuple(variable.name for variable in study.strata)),
         lambda study: bool(before_protection(study)),
@@ -284,6 +353,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "release",
+        "Rounding for publication",
         ("release.gate",),
         None,
         _released,
@@ -303,6 +373,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "edition",
+        "Writing the edition for publication",
         ("report.edition",),
         _of_study(parts.heading),
         _released,
@@ -312,6 +383,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "report",
+        "Writing the report",
         ("report", "report.execute", "report.render", "report.tables", "report.figures", "pipeline.release"),
         _of_study(parts.heading),
         _always,

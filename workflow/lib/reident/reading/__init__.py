@@ -7,6 +7,7 @@ names apart from the records, the first record is row 1.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -14,10 +15,11 @@ import pyarrow as pa
 
 from reident.errors import InputError
 from reident.reading import delimited, fixedwidth, parquet, statistical, xport
-from reident.reading.names import BATCH, TEXT, refuse_foreign
+from reident.reading.names import BATCH, TEXT, recognised, refuse_foreign
+from reident.reading.padding import padded
 from reident.sections.files import SourceFile
 
-__all__ = ["BATCH", "batches", "read"]
+__all__ = ["BATCH", "batches", "column_names", "read", "readable", "recognised"]
 
 _Reader = Callable[[Path, SourceFile, Sequence[str], Sequence[str]], Iterator[pa.RecordBatch]]
 _READERS: dict[str, _Reader] = {
@@ -28,6 +30,14 @@ _READERS: dict[str, _Reader] = {
     "stata": statistical.batches,
     "spss": statistical.batches,
     "xport": xport.batches,
+}
+_NAMES: dict[str, Callable[[Path, SourceFile], list[str]]] = {
+    "csv": delimited.column_names,
+    "parquet": parquet.column_names,
+    "sas7bdat": statistical.column_names,
+    "stata": statistical.column_names,
+    "spss": statistical.column_names,
+    "xport": xport.column_names,
 }
 
 
@@ -65,13 +75,45 @@ def batches(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the given columns of a source file in batches of records, see :func:`read`."""
     wanted = list(dict.fromkeys(columns))
+    with readable(path, source):
+        for batch in _READERS[source.kind](path, source, wanted, keys):
+            yield padded(batch, source.pad)
+
+
+def column_names(path: Path, source: SourceFile) -> list[str]:
+    """Return the names of the columns of a source file, in their order.
+
+    Parameters
+    ----------
+    path : Path
+    source : SourceFile
+        The description of a file that names its columns: any format but fixed width.
+
+    Raises
+    ------
+    InputError
+        For a file that cannot be read, or that gives a name twice.
+    """
+    with readable(path, source):
+        return _NAMES[source.kind](path, source)
+
+
+@contextlib.contextmanager
+def readable(path: Path, source: SourceFile) -> Iterator[None]:
+    """Refuse what is not a file of the declared format, and say why a file cannot be read.
+
+    Raises
+    ------
+    InputError
+        Within the context too, for an error of the operating system.
+    """
     try:
         if path.is_dir():
             raise InputError(f"{path.name} is a folder. Name a file in it.")
         if path.exists() and not path.is_file():
             raise InputError(f"{path.name} is a pipe or a device. Write its content to a file.")
         refuse_foreign(path, source)
-        yield from _READERS[source.kind](path, source, wanted, keys)
+        yield
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise InputError(

@@ -54,6 +54,21 @@ def batches(
             raise _irregular(path, source, error) from None
 
 
+def column_names(path: Path, source: SourceFile) -> list[str]:
+    """Return the names in the header."""
+    csv.field_size_limit(MAX_FIELD)
+    with opened(path, source) as text:
+        reader = csv.reader(lines(path, text), **_dialect(source))
+        try:
+            header = next(reader, None)
+            if not header:
+                raise _no_header(path, reader)
+        except csv.Error as error:
+            raise _irregular(path, source, error) from None
+    check_header(path, header, ())
+    return header
+
+
 def _no_header(path: Path, rest: Iterator[list[str]]) -> InputError:
     if any(rest):
         return InputError(f"{path.name}, row 1: the header row is blank. Remove the blank line.")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from reident.errors import InputError
-from reident.reading.names import BATCH, TEXT
+from reident.reading.names import BATCH, TEXT, MissingColumnError
 from reident.reading.textfile import lines, opened
 
 if TYPE_CHECKING:
@@ -27,9 +27,10 @@ def batches(
     keys: Sequence[str],  # noqa: ARG001 - text is always exact
 ) -> Iterator[pa.RecordBatch]:
     """Yield the given columns as text, without the blanks around the values."""
-    for name in wanted:
-        if name not in source.layout:
-            raise InputError(f"{path.name}: `layout` has no column `{name}`. Add its positions.")
+    missing = [name for name in wanted if name not in source.layout]
+    for name in missing:
+        message = f"{path.name}: `layout` has no column `{name}`. Add its positions."
+        raise MissingColumnError(message, missing, tuple(source.layout), "")
     places = [_place(source.layout[name]) for name in wanted]
     needed = max(_place(positions).stop for positions in source.layout.values())
     width, row = 0, 0

@@ -49,6 +49,13 @@ _FOREIGN = [
 """The first bytes of a file, its format if a study can declare it, what it is, and what to do."""
 
 
+def recognised(path: Path) -> str:
+    """Return the format that the first bytes of a file show, of those that a study can declare; empty for others."""
+    with path.open("rb") as stream:
+        start = stream.read(_START)
+    return next((kind for mark, kind, _, _ in _FOREIGN if kind and start.startswith(mark)), "")
+
+
 def refuse_foreign(path: Path, source: SourceFile) -> None:
     """Refuse a file whose first bytes show that it is not of the declared format.
 
@@ -75,6 +82,26 @@ def refuse_foreign(path: Path, source: SourceFile) -> None:
             )
 
 
+class MissingColumnError(InputError):
+    """Columns that a file does not have.
+
+    Parameters
+    ----------
+    message : str
+        About the first of them.
+    missing : sequence of str
+        All of them.
+    header : sequence of str
+        The columns that the file has, if its first row is a header.
+    row : str
+        The place of the names in the file, as :func:`check_header` takes it.
+    """
+
+    def __init__(self, message: str, missing: Sequence[str], header: Sequence[str], row: str) -> None:
+        super().__init__(message)
+        self.missing, self.header, self.row = tuple(missing), tuple(header), row
+
+
 def check_header(path: Path, header: Sequence[str], wanted: Sequence[str], row: str = ", row 1") -> None:
     """Refuse a column name that is given twice, and a file without a wanted column.
 
@@ -99,16 +126,19 @@ def check_header(path: Path, header: Sequence[str], wanted: Sequence[str], row: 
                 f"{path.name}{row}, column {position}: the column name is given twice. Rename one of the two."
             )
         seen.add(name)
-    composed = {unicodedata.normalize("NFC", name) for name in header}
-    for name in wanted:
-        if name in seen:
-            continue
-        if unicodedata.normalize("NFC", name) in composed:
-            raise InputError(
-                f"{path.name}{row}: the column `{name}` is written with letters that look the same but are stored "
-                "differently (Unicode NFC). Copy the name from the file into the study file."
-            )
-        raise InputError(
-            f"{path.name}{row}: the file has no column `{name}`. Correct the name in the study file"
-            f"{', or the `delimiter`' if row else ''}."
+    missing = [name for name in wanted if name not in seen]
+    for name in missing:
+        raise MissingColumnError(f"{path.name}{row}: {_without(name, header, row)}", missing, header, row)
+
+
+def _without(name: str, header: Sequence[str], row: str) -> str:
+    """Return that a file has no column of a name, and what to do."""
+    if unicodedata.normalize("NFC", name) in {unicodedata.normalize("NFC", one) for one in header}:
+        return (
+            f"the column `{name}` is written with letters that look the same but are stored differently (Unicode "
+            "NFC). Copy the name from the file into the study file."
         )
+    return (
+        f"the file has no column `{name}`. Correct the name in the study file"
+        f"{', or the `delimiter`' if row else ''}."
+    )

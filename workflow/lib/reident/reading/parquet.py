@@ -42,9 +42,21 @@ def batches(
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
             if "UTF8" in str(error):  # pyarrow decodes categories itself, and does not say where
                 raise _not_utf8(f"{path.name}, a column of categories") from None
-            raise InputError(
-                f"{path.name}: the file is not a complete Parquet file. Write it again."
-            ) from None
+            raise _incomplete(path) from None
+
+
+def column_names(path: Path, source: SourceFile) -> list[str]:  # noqa: ARG001 - the file describes itself
+    """Return the names of the columns."""
+    try:
+        names = list(pq.read_schema(path).names)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise _incomplete(path) from None
+    check_header(path, names, (), row="")
+    return names
+
+
+def _incomplete(path: Path) -> InputError:
+    return InputError(f"{path.name}: the file is not a complete Parquet file. Write it again.")
 
 
 def _values(kind: pa.DataType) -> pa.DataType:

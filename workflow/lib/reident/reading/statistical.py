@@ -75,6 +75,13 @@ def batches(
         raise _incomplete(path, source)
 
 
+def column_names(path: Path, source: SourceFile) -> list[str]:
+    """Return the names of the columns."""
+    names = list(_read(path, source, source.encoding, metadataonly=True)[1].column_names)
+    check_header(path, names, (), row="")
+    return names
+
+
 def _read(path: Path, source: SourceFile, encoding: str | None, **how: Any) -> tuple[dict[str, list], Any]:
     if encoding is not None:
         how["encoding"] = codecs.lookup(encoding).name

@@ -35,6 +35,15 @@ class _Variable(NamedTuple):
     width: int
 
 
+def column_names(path: Path, source: SourceFile) -> list[str]:  # noqa: ARG001 - the file describes itself
+    """Return the names of the columns."""
+    with path.open("rb") as stream:
+        if not stream.read(1):
+            raise InputError(f"{path.name}: {_INCOMPLETE}")
+        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return list(_describe(path, content)[0])
+
+
 def batches(
     path: Path, source: SourceFile, wanted: Sequence[str], keys: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reident.release.cells import Cell
+from reident.release.linear import ContradictionError
 from reident.release.system import TOLERANCE, Part, System
 
 PASSES = 60
@@ -58,7 +59,7 @@ def propagate(system: System, passes: int = PASSES) -> tuple[np.ndarray, np.ndar
 
     Raises
     ------
-    ValueError
+    ContradictionError
         If the relations contradict each other.
     """
     matrix = system.matrix.tocoo()
@@ -78,7 +79,7 @@ def propagate(system: System, passes: int = PASSES) -> tuple[np.ndarray, np.ndar
         closer_high = np.minimum(high, np.floor(new_high + TOLERANCE))
         closer_low = np.maximum(low, np.ceil(new_low - TOLERANCE))
         if (closer_low > closer_high).any():
-            raise ValueError("the relations between the published counts contradict each other")
+            raise ContradictionError
         if (closer_low == low).all() and (closer_high == high).all():
             break
         low, high = closer_low, closer_high
@@ -90,7 +91,7 @@ def witness(system: System) -> np.ndarray:
 
     Raises
     ------
-    ValueError
+    ContradictionError
         If no counts satisfy the system.
     """
     return _Search(system, None).point
@@ -118,7 +119,7 @@ def narrow(
 
     Raises
     ------
-    ValueError
+    ContradictionError
         If no counts satisfy the system.
     """
     if not system.cells:
@@ -159,7 +160,7 @@ class _Search:
         if point is None:
             point = everything.solve(np.zeros(n))
         if point is None:
-            raise ValueError("the relations between the published counts contradict each other")
+            raise ContradictionError
         self.point = point
         self.least, self.most = point.copy(), point.copy()
         self.quantity = np.unique([cell.quantity for cell in system.cells], return_inverse=True)[1]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from reident.errors import InputError
 from reident.pipeline import release as versions
 from reident.pipeline.parts import Releasing
 from reident.pipeline.steps import declared
@@ -22,7 +23,7 @@ from reident.release.cells import SUPPRESSED, Cell, Published
 from reident.release.collect import Naming, Typed
 from reident.release.earlier import Edition
 from reident.release.facts import Facts, Limit
-from reident.release.linear import Relation
+from reident.release.linear import ContradictionError, Relation
 from reident.release.relations import relations
 from reident.sections.language import DEFAULT_LANGUAGE
 from reident.sections.release import Policy
@@ -108,7 +109,13 @@ class _Audit(NamedTuple):
         return relations(cells, facts(self.part, self.strata, limits))
 
     def run(self, limits: list[Limit]) -> suppression.Protected:
-        """Suppress what the other counts and the outcomes would tell."""
+        """Suppress what the other counts and the outcomes would tell.
+
+        Raises
+        ------
+        InputError
+            If no study has the counts of the tables and of the earlier editions.
+        """
         policies_ = [self.policy, *(Policy.model_validate(edition.policy) for edition in self.after)]
         cells, after = self.rounded, []
         if self.after:
@@ -116,9 +123,16 @@ class _Audit(NamedTuple):
         for edition in self.after:
             other = edition._replace(cells=joint.in_strata(edition.cells, edition.strata))
             after.append((other, relations(other.cells, facts_of(other))))
-        return joint.protect_jointly(
-            cells, self.relations(limits, cells), after, self.known, _required(policies_)
-        )[0]
+        try:
+            return joint.protect_jointly(
+                cells, self.relations(limits, cells), after, self.known, _required(policies_)
+            )[0]
+        except ContradictionError:
+            raise InputError(
+                "release.after: no study has the counts of these editions. Name earlier ones as they were published."
+                if self.after
+                else "rates.csv: no study has these counts. Run the study again in an empty folder."
+            ) from None
 
     def tell(self, audited: suppression.Protected) -> bool:
         """Return whether outcomes tell a count closer than the policy asks, however many counts are suppressed."""

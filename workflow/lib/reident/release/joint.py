@@ -11,15 +11,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import optimize, sparse
+from scipy import sparse
 
 from reident.linkage.ranking import WHOLE
-from reident.release import solver
 from reident.release.cells import SUPPRESSED, Cell, Published
 from reident.release.earlier import UNKNOWN, Edition, is_own
 from reident.release.feasibility import propagate, witness
-from reident.release.linear import Relation
+from reident.release.linear import ContradictionError, Relation
 from reident.release.relations import ATTACK
+from reident.release.solver import Program
 from reident.release.suppression import BEYOND, Protected, Required, default_weights, protect
 from reident.release.system import TOLERANCE, System
 
@@ -118,7 +118,7 @@ def join(
 
     Raises
     ------
-    ValueError
+    ContradictionError
         If an edition contradicts its own relations.
     """
     joint, rows = dict(cells), list(relations)
@@ -164,7 +164,7 @@ def smallest_distance(
 
     Raises
     ------
-    ValueError
+    ContradictionError
         If no counts satisfy the relations.
     """
     if not pairs:
@@ -180,7 +180,7 @@ def smallest_distance(
     while True:
         try:
             witness(System([*rows, *links(pairs, distance)], intervals, largest))
-        except ValueError:
+        except ContradictionError:
             if distance >= largest:
                 raise
             distance += 1
@@ -198,18 +198,17 @@ def _fractional_distance(system: System, pairs: Sequence[tuple[Cell, Cell]], lar
     apart = sparse.csr_array((np.append(ones, -ones), places), shape=(m, n))
     column = sparse.csr_array(np.ones((m, 1)))
     none = sparse.csr_array((system.matrix.shape[0], 1))
-    found = solver.milp(
-        np.append(np.zeros(n), 1.0),
-        constraints=[
-            optimize.LinearConstraint(sparse.hstack([system.matrix, none]), system.row_low, system.row_high),
-            optimize.LinearConstraint(sparse.hstack([apart, -column]), -np.inf, 0),
-            optimize.LinearConstraint(sparse.hstack([apart, column]), 0, np.inf),
-        ],
-        bounds=optimize.Bounds(np.append(low, 0), np.append(high, largest)),
-    )
-    if found.x is None:
-        raise ValueError("the relations between the published counts contradict each other")
-    return float(found.x[-1])
+    infinite = np.full(m, np.inf)
+    found = Program(
+        sparse.vstack(
+            [sparse.hstack(pair) for pair in ((system.matrix, none), (apart, -column), (apart, column))]
+        ).tocsr(),
+        np.concatenate([system.row_low, -infinite, np.zeros(m)]),
+        np.concatenate([system.row_high, np.zeros(m), infinite]),
+    ).smallest(np.append(np.zeros(n), 1.0), np.append(low, 0), np.append(high, largest))
+    if found is None:
+        raise ContradictionError
+    return float(found.point[-1])
 
 
 def protect_jointly(
@@ -240,7 +239,7 @@ def protect_jointly(
 
     Raises
     ------
-    ValueError
+    ContradictionError
         If an edition contradicts its own relations.
     """
     relations, editions = list(relations), [(edition, list(rows)) for edition, rows in editions]

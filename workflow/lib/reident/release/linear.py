@@ -10,6 +10,13 @@ from typing import NamedTuple, TypeAlias
 from reident.release.cells import Cell
 
 
+class ContradictionError(ValueError):
+    """No counts satisfy all relations."""
+
+    def __init__(self) -> None:
+        super().__init__("the relations between the published counts contradict each other")
+
+
 class Relation(NamedTuple):
     """A linear relation: low ≤ Σ coefficient · count ≤ high.
 

@@ -1,4 +1,4 @@
-"""HiGHS, silent: some of its messages go to the standard output of the process, whatever it is told."""
+"""HiGHS, silent and on one thread: linear programs whose rows stay while bounds and objective change."""
 
 from __future__ import annotations
 
@@ -6,26 +6,117 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import NamedTuple
 
-from scipy import optimize
+import highspy
+import numpy as np
+from scipy import sparse
+
+WARM = 3000
+"""The largest number of variables with which a solution starts from the one before: larger programs are simplified."""
 
 
-def milp(*arguments: Any, **options: Any) -> Any:
-    """Solve as :func:`scipy.optimize.milp`."""
-    with _silence():
-        return optimize.milp(*arguments, **options)
+PRIMAL = 4
+"""The primal simplex method, by its number: the point before stays feasible where only the objective changes."""
 
 
-def linprog(*arguments: Any, **options: Any) -> Any:
-    """Solve as :func:`scipy.optimize.linprog`."""
-    with _silence():
-        return optimize.linprog(*arguments, **options)
+class Solution(NamedTuple):
+    """A best point of a linear program.
+
+    Attributes
+    ----------
+    point : float64 (k,)
+    duals : float64 (rows,)
+        Positive where the lower end of a row holds the objective up, negative for the upper end; meaningless where
+        the point is of whole numbers.
+    """
+
+    point: np.ndarray
+    duals: np.ndarray
+
+
+class Program:
+    """Rows of a linear program, for which points with the smallest value of objectives are found.
+
+    In a small program, a solution starts from that of the objective before, which is much faster than from nothing.
+    Which of several best points is found therefore depends on the order of the objectives, and on nothing else.
+
+    Parameters
+    ----------
+    matrix : scipy.sparse.csr_array, (rows, k)
+    row_low, row_high : float64 (rows,)
+        The ends of each row; they may be infinite.
+    """
+
+    def __init__(self, matrix: sparse.csr_array, row_low: np.ndarray, row_high: np.ndarray) -> None:
+        self.matrix, self.row_low, self.row_high = matrix, row_low, row_high
+        self._models: dict[bool, highspy.Highs] = {}
+
+    def smallest(
+        self,
+        objective: np.ndarray,
+        low: np.ndarray,
+        high: np.ndarray,
+        *,
+        whole: bool = False,
+        gap: float = 0.0,
+        presolve: bool = True,
+    ) -> Solution | None:
+        """Return a point between two others with the smallest objective; None where the solver has none.
+
+        Parameters
+        ----------
+        objective, low, high : float64 (k,)
+        whole : bool
+            Whether the point must be of whole numbers.
+        gap : float
+            With whole numbers: how far the objective may be from the smallest one, as a share of it.
+        presolve : bool
+            Whether the first solution may simplify the program before it; small ones are solved faster without.
+        """
+        k = len(objective)
+        if not k:
+            return Solution(np.zeros(0), np.zeros(len(self.row_low)))
+        with _silence():
+            model = self._models.get(whole) or self._model(whole)
+            if k > WARM:
+                model.clearSolver()
+            columns = np.arange(k, dtype=np.int32)
+            model.changeColsCost(k, columns, objective.astype(float))
+            model.changeColsBounds(k, columns, low.astype(float), high.astype(float))
+            model.setOptionValue("presolve", "choose" if presolve else "off")
+            model.setOptionValue("mip_rel_gap", gap)
+            model.run()
+            if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+                return None
+            found = model.getSolution()
+            return Solution(np.array(found.col_value), np.array(found.row_dual))
+
+    def _model(self, whole: bool) -> highspy.Highs:
+        rows, k = self.matrix.shape
+        program = highspy.HighsLp()
+        program.num_col_, program.num_row_ = k, rows
+        program.col_cost_, program.col_lower_, program.col_upper_ = np.zeros(k), np.zeros(k), np.zeros(k)
+        program.row_lower_, program.row_upper_ = self.row_low.astype(float), self.row_high.astype(float)
+        program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        program.a_matrix_.num_col_, program.a_matrix_.num_row_ = k, rows
+        program.a_matrix_.start_ = self.matrix.indptr.astype(np.int32)
+        program.a_matrix_.index_ = self.matrix.indices.astype(np.int32)
+        program.a_matrix_.value_ = self.matrix.data.astype(float)
+        if whole:
+            program.integrality_ = [highspy.HighsVarType.kInteger] * k
+        model = highspy.Highs()
+        model.setOptionValue("output_flag", False)
+        model.setOptionValue("threads", 1)
+        model.setOptionValue("simplex_strategy", PRIMAL)
+        model.passModel(program)
+        self._models[whole] = model
+        return model
 
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Send what compiled code prints to nowhere."""
+    """Send what compiled code prints to nowhere: some messages go to the standard output, whatever it is told."""
     sys.stdout.flush()
     before, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     try:

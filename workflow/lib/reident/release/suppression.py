@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy import optimize, sparse
+from scipy import sparse
 
 from reident.linkage.ranking import WHOLE
-from reident.release import solver
 from reident.release.cells import SUPPRESSED as TEXT
 from reident.release.cells import Cell, Published
 from reident.release.feasibility import PART, Width, narrow, propagate, witness
 from reident.release.linear import Relation
+from reident.release.solver import Program
 from reident.release.system import TOLERANCE, Part, System
 
 KEPT, SUPPRESSED, OPEN = "kept", "suppressed", "open"
@@ -395,19 +395,15 @@ class _Work:
         self.cuts += [sparse.csr_array(cut[None]) for cut in cuts]
         matrix = sparse.vstack(self.cuts, format="csr")
         used = np.flatnonzero(np.bincount(matrix.indices, minlength=len(self.weight)))
-        found = solver.milp(
-            self.weight[used],
-            constraints=[optimize.LinearConstraint(matrix[:, used], 1 - TOLERANCE, np.inf)],
-            bounds=optimize.Bounds(0, 1),
-            integrality=np.ones(len(used)),
-            options={"mip_rel_gap": 0.0},
-        )
-        if found.x is None:
+        ends = np.full(matrix.shape[0], 1 - TOLERANCE), np.full(matrix.shape[0], np.inf)
+        none, one = np.zeros(len(used)), np.ones(len(used))
+        found = Program(matrix[:, used], *ends).smallest(self.weight[used], none, one, whole=True)
+        if found is None:
             raise ValueError(
                 "no pattern of suppressions protects every count; allow more cells to be suppressed"
             )
         self.suppressed = np.zeros(len(self.weight), bool)
-        self.suppressed[used[found.x > 0.5]] = True
+        self.suppressed[used[found.point > 0.5]] = True
 
     def result(self) -> Protected:
         """Return the pattern, and the audit of every published cell."""

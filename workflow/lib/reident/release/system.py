@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 import numpy as np
-from scipy import optimize, sparse
+from scipy import sparse
 
 from reident.linkage.ranking import WHOLE
-from reident.release import solver
 from reident.release.cells import Cell
 from reident.release.linear import Relation
+from reident.release.solver import Program
 
 TOLERANCE = 1e-6
 
@@ -31,6 +31,8 @@ class System:
         The number of the stratum of each cell; -1 for the whole study.
     names : list of str
         What the relations say.
+    program : Program
+        The relations, for the solver.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class System:
         self.matrix = sparse.csr_array((values, columns, starts), shape=(len(rows), len(self.cells)))
         self.matrix.sort_indices()
         self.row_low, self.row_high = (np.array([row[at] for row in rows], float) for at in (1, 2))
+        self.program = Program(self.matrix, self.row_low, self.row_high)
         hidden = (0, largest)
         ends = np.array([intervals.get(cell, hidden) for cell in self.cells], np.int64).reshape(-1, 2)
         self.low, self.high = ends[:, 0].copy(), ends[:, 1].copy()
@@ -93,7 +96,7 @@ class Part:
     ) -> None:
         self.own, self.low, self.high = own, system.low[own], system.high[own]
         matrix, low, high = system.matrix, system.row_low, system.row_high
-        self.rows = np.arange(matrix.shape[0])
+        self.rows, self.program = np.arange(matrix.shape[0]), system.program
         if len(own) < len(system.cells):
             columns = (matrix.tocsc() if by_column is None else by_column)[:, own]
             self.rows = np.unique(columns.indices)
@@ -109,6 +112,7 @@ class Part:
             low = low[self.rows] - np.bincount(owners, many, len(self.rows))
             high = high[self.rows] - np.bincount(owners, few, len(self.rows))
             matrix = columns.tocsr()[self.rows]
+            self.program = Program(matrix, low, high)
         self.matrix, self.row_low, self.row_high = matrix, low, high
 
     def solve(self, objective: np.ndarray, *, is_exact: bool = False) -> np.ndarray | None:
@@ -140,6 +144,7 @@ class Part:
         rows = np.flatnonzero(first == last)
         self.rows, self.matrix = self.rows[rows], self.matrix[rows]
         self.row_low, self.row_high = self.row_low[rows], self.row_high[rows]
+        self.program = Program(self.matrix, self.row_low, self.row_high)
         return first[rows]
 
     def inner_box(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -154,22 +159,19 @@ class Part:
             ]
         )
         infinite = np.full(k, np.inf)
-        found = solver.milp(
-            np.concatenate([np.zeros(k), -1 / np.maximum(width, 1)]),
-            constraints=[
-                optimize.LinearConstraint(
-                    matrix,
-                    np.concatenate([self.row_low, self.low, -infinite]),
-                    np.concatenate([self.row_high, infinite, self.high]),
-                )
-            ],
-            bounds=optimize.Bounds(
-                np.concatenate([self.low, np.zeros(k)]), np.concatenate([self.high, width / 4])
-            ),
+        box = Program(
+            matrix.tocsr(),
+            np.concatenate([self.row_low, self.low, -infinite]),
+            np.concatenate([self.row_high, infinite, self.high]),
         )
-        if found.x is None:
+        found = box.smallest(
+            np.concatenate([np.zeros(k), -1 / np.maximum(width, 1)]),
+            np.concatenate([self.low, np.zeros(k)]),
+            np.concatenate([self.high, width / 4]),
+        )
+        if found is None:
             return None
-        room = found.x[k:] + TOLERANCE
+        room = found.point[k:] + TOLERANCE
         return np.floor(self.low + room).astype(np.int64), np.ceil(self.high - room).astype(np.int64)
 
     def duals(self, objective: np.ndarray) -> np.ndarray | None:
@@ -177,44 +179,16 @@ class Part:
 
         A value is positive where the lower end of the relation holds the objective up, negative for the upper end.
         """
-        exact = self.row_low == self.row_high
-        upper, lower = np.isfinite(self.row_high) & ~exact, np.isfinite(self.row_low) & ~exact
-        found = solver.linprog(
-            objective,
-            A_ub=sparse.vstack([self.matrix[upper], -self.matrix[lower]]),
-            b_ub=np.concatenate([self.row_high[upper], -self.row_low[lower]]),
-            A_eq=self.matrix[exact],
-            b_eq=self.row_low[exact],
-            bounds=np.stack([self.low, self.high], axis=1),
-            method="highs-ds",
-            options={"presolve": False},  # these are small, and solved faster without it
-        )
-        if found.x is None:
-            return None
-        values, n = np.zeros(len(self.rows)), int(upper.sum())
-        values[exact] = found.eqlin.marginals
-        values[upper] += np.minimum(found.ineqlin.marginals[:n], 0)
-        values[lower] -= np.minimum(found.ineqlin.marginals[n:], 0)
-        return np.where(abs(values) < TOLERANCE / 1000, 0, values)
+        found = self.program.smallest(objective, self.low, self.high, presolve=False)
+        return None if found is None else np.where(abs(found.duals) < TOLERANCE / 1000, 0, found.duals)
 
     def relax(self, objective: np.ndarray) -> np.ndarray | None:
         """Return a point with the smallest objective, whole numbers or not; None where the solver has none."""
         return self._milp(objective, whole=False)
 
     def _milp(self, objective: np.ndarray, *, whole: bool, gap: float = 0.0) -> np.ndarray | None:
-        if not len(objective):
-            return np.zeros(0)
-        constraints = (
-            [optimize.LinearConstraint(self.matrix, self.row_low, self.row_high)] if len(self.rows) else []
-        )
-        found = solver.milp(
-            objective,
-            constraints=constraints,
-            bounds=optimize.Bounds(self.low, self.high),
-            integrality=np.full(len(objective), int(whole)),
-            options={"mip_rel_gap": gap},
-        )
-        return found.x
+        found = self.program.smallest(objective, self.low, self.high, whole=whole, gap=gap)
+        return None if found is None else found.point
 
     def _holds(self, point: np.ndarray) -> bool:
         """Return whether a point of whole numbers satisfies everything."""

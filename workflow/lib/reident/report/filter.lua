@@ -4,7 +4,8 @@
 
 local PLAIN = pandoc.WriterOptions{wrap_text = 'none'}
 local LONG = 18          -- longer words may be broken anywhere, see page.typ
-local BOXES = {verdict = true, findings = true, reading = true, note = true, warning = true, decision = true}
+local BOXES = {verdict = true, findings = true, reading = true, note = true, warning = true, decision = true,
+  evidence = true, entry = true}
 local SPANS = {
   above = 'mark', within = 'mark', unsure = 'mark', nothing = 'mark', unknown = 'mark', open = 'mark', aside = 'aside', file = 'file',
 }
@@ -83,12 +84,29 @@ local function span(element)
   end
 end
 
+-- What the HTML marks for its script is the phrase itself.
+local function phrase(element)
+  if element.attributes.limits or element.attributes.term or element.classes:includes('own-limit') then
+    return element.content
+  end
+end
+
+-- A link inside the report, which also names the page.
+local function link(element)
+  return pandoc.RawInline('typst',
+    '#seen(' .. quoted(element.target:gsub('^#', '')) .. ')[' .. inlines(element.content) .. '];')
+end
+
+local function label(name)
+  return name ~= '' and ' #label(' .. quoted(name) .. ')' or ''
+end
+
 local function figure(element)
   local picture
   element.content:walk{Image = function(image) picture = image end}
   return pandoc.RawBlock('typst', '#picture(' .. quoted(picture.src)
     .. ', alt: ' .. quoted(picture.attributes.alt)
-    .. ', caption: [' .. typst(element.caption.long) .. '])')
+    .. ', caption: [' .. typst(element.caption.long) .. '])' .. label(element.identifier))
 end
 
 local ALIGN = {AlignLeft = 'left', AlignRight = 'right', AlignCenter = 'center', AlignDefault = 'left'}
@@ -113,14 +131,14 @@ local function data_table(element)
     '  caption: [' .. typst(element.caption.long) .. '],',
     '  header: (' .. cells_of(element.head.rows[1]) .. ',),',
     table.concat(rows, '\n'),
-    ')'}, '\n'))
+    ')' .. label(element.identifier)}, '\n'))
 end
 
 local function div(element)
   local class = element.classes[1]
   if BOXES[class] then
     local kind = element.classes[2] and '("' .. element.classes[2] .. '")' or ''
-    return pandoc.RawBlock('typst', '#' .. class .. kind .. '[\n' .. typst(element.content) .. '\n]')
+    return pandoc.RawBlock('typst', '#' .. class .. kind .. '[\n' .. typst(element.content) .. '\n]' .. label(element.identifier))
   elseif class == 'options' or class == 'signatures' or class == 'question' then
     local parts = {}
     for _, block in ipairs(element.content) do parts[#parts + 1] = '[' .. typst{block} .. ']' end
@@ -138,7 +156,9 @@ end
 return {
   {Math = math, Code = code, Span = digest, Image = alternative},
   {Str = str},
+  {Span = phrase},
   {Span = span},
+  {Link = link},
   {Table = data_table, Figure = figure},
   {Div = div, Header = header},
 }

@@ -54,7 +54,9 @@ _CLASSES = (
     (re.compile(r"^:{3,}.*\n?", re.MULTILINE), ""),  # fences of a block
     (re.compile(r"^: (.*) \{[^}]*\}$", re.MULTILINE), r"*\1*"),  # caption of a table
     (re.compile(r"^(#+ .*) \{[^}]*\}$", re.MULTILINE), r"\1"),  # class of a heading
-    (re.compile(r"(?<!\\)\[((?:[^\\\]]|\\.)*)\]\{\.\w+\}"), r"\1"),  # class of a phrase
+    *[(re.compile(r"(?<!\\)\[((?:[^\\\[\]]|\\.)*)\]\{[^{}]*\}"), r"\1")]
+    * 2,  # class of a phrase, also in another
+    (re.compile(r"(?<!\\)\[((?:[^\\\[\]]|\\.)*)\]\(#[\w-]+\)"), r"\1"),  # link inside the report
 )
 
 
@@ -141,7 +143,7 @@ class Column(NamedTuple):
     width: str = "auto"
 
 
-def table(caption: str, *columns: Column, kind: str = "") -> str:
+def table(caption: str, *columns: Column, kind: str = "", name: str = "") -> str:
     """Return a Markdown table with a caption.
 
     Parameters
@@ -150,8 +152,12 @@ def table(caption: str, *columns: Column, kind: str = "") -> str:
         Markdown.
     columns : Column
         Columns of equal length; the first one names the rows.
-    kind : {'', 'compact'}
-        ``compact`` tables are set in smaller type.
+    kind : str
+        Classes, separated by spaces. ``compact`` tables are set in smaller type; readers can sort ``sortable`` ones in
+        the HTML, and choose the lines of ``strata`` by their names; ``own-limit`` ones hold for the study's own rank
+        limit alone.
+    name : str
+        The identifier to which links in the report lead.
     """
     rule = {"l": ":--", "r": "--:", "c": ":-:"}
     lines = [
@@ -160,7 +166,11 @@ def table(caption: str, *columns: Column, kind: str = "") -> str:
         *(_row(row) for row in zip(*(column.cells for column in columns), strict=True)),
     ]
     marks = " ".join(
-        filter(None, [f".{kind}" if kind else "", f'widths="{" ".join(c.width for c in columns)}"'])
+        [
+            *([f"#{name}"] if name else []),
+            *(f".{class_}" for class_ in kind.split()),
+            f'widths="{" ".join(c.width for c in columns)}"',
+        ]
     )
     return "\n".join(lines) + f"\n\n: {caption} {{{marks}}}"
 
@@ -169,10 +179,11 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def block(kind: str, *paragraphs: str) -> str:
-    """Return paragraphs as a block whose classes, in `kind`, the style sheets define."""
+def block(kind: str, *paragraphs: str, name: str = "") -> str:
+    """Return paragraphs as a block whose classes, in `kind`, the style sheets define; links lead to its `name`."""
     fence = ":" * (4 if any(":::" in paragraph for paragraph in paragraphs) else 3)
-    return "\n\n".join([f"{fence} {{.{' .'.join(kind.split())}}}", *paragraphs, fence])
+    identifier = f"#{name} " if name else ""
+    return "\n\n".join([f"{fence} {{{identifier}.{' .'.join(kind.split())}}}", *paragraphs, fence])
 
 
 def paragraphs(*texts: str | None) -> str:

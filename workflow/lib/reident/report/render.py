@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import base64
 import datetime
+import hashlib
 import html
 import re
 import string
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +24,7 @@ import typst
 from reident.report import fonts
 from reident.report import language as languages
 from reident.report.layout import REPORT
+from reident.report.live import STATES
 from reident.report.sentences import Sentences
 from reident.report.style import NARROW
 from reident.report.wording import day, plain
@@ -45,10 +48,16 @@ class Rendered(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """The drawings of a figure for pages and for phones, as SVG."""
+    """The drawings of a figure for pages and for phones, as SVG.
+
+    `layers` has the marks at other rank limits, see :class:`reident.report.layers.Layers`; `own_limit` is whether the
+    figure holds for the study's own alone.
+    """
 
     wide: str
     narrow: str
+    layers: Mapping[str, Sequence[str]] | None = None
+    own_limit: bool = False
 
 
 class Content(NamedTuple):
@@ -57,6 +66,8 @@ class Content(NamedTuple):
     front: str
     body: str
     figures: dict[str, Drawn]
+    slider: Mapping[str, int] | None = None
+    """The rank limits that the HTML can show, see :class:`reident.report.live.Slider`."""
 
 
 class About(NamedTuple):
@@ -72,6 +83,7 @@ class About(NamedTuple):
     banner: str = ""
     style: str = ""
     language: str = DEFAULT_LANGUAGE
+    live: bool = False
 
     @property
     def day(self) -> str:
@@ -98,6 +110,7 @@ def render(
     banner: str = "",
     style: str = "",
     language: str = DEFAULT_LANGUAGE,
+    live: bool = False,
 ) -> Rendered:
     """Render an executed notebook.
 
@@ -108,8 +121,8 @@ def render(
     title, subtitle, agency, study : str
         Plain text. Without a subtitle, the report has its usual one.
     date : datetime.date or None
-        The date of the report. Without it the front page says so, and the metadata of the PDF, which must have
-        a date, name the first day of 1970.
+        The date of the report. Without it the front page says so, the metadata of the PDF have none, and the PDF
+        does not conform to PDF/A, which requires one.
     footer, front : str
         The line at the foot of the first page and the name of the front page, where they are not the usual ones.
     banner : str
@@ -118,6 +131,9 @@ def render(
         CSS that follows the style sheet of the page.
     language : str
         The language of the texts, and of what the notebook shows.
+    live : bool
+        Whether the HTML has the script that shows other rank limits, sorts tables and explains terms. It is the only
+        one that the page's policy allows, by its hash.
 
     Returns
     -------
@@ -131,7 +147,7 @@ def render(
             plain(text, MAX_TITLE_LENGTH) if text else ""
             for text in (title, subtitle or TEXT("subtitle"), agency, study, footer, front, banner)
         )
-        about = About(title, subtitle, agency, study, date, footer, front, banner, style, language)
+        about = About(title, subtitle, agency, study, date, footer, front, banner, style, language, live)
         return Rendered(to_html(content, about), to_pdf(content, about))
 
 
@@ -139,20 +155,29 @@ def read(notebook: nbformat.NotebookNode) -> Content:
     """Return what the cells of an executed notebook show, in their order."""
     texts: dict[bool, list[str]] = {True: [], False: []}
     figures: dict[str, Drawn] = {}
+    slider = None
     for cell in notebook.cells:
         front = "front" in cell.metadata.get("tags", [])
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             if "image/svg+xml" in data:
                 name = f"figure-{len(figures) + 1:02d}.svg"
-                figures[name] = Drawn(data["image/svg+xml"], data.get(NARROW, data["image/svg+xml"]))
                 about = output.metadata["image/svg+xml"]
-                texts[front].append(f'![{about["caption"]}]({name}){{alt="{_attribute(about["alt"])}"}}')
+                narrow = data.get(NARROW, data["image/svg+xml"])
+                figures[name] = Drawn(
+                    data["image/svg+xml"], narrow, about.get("layers"), bool(about.get("own_limit"))
+                )
+                identifier = f"#{about['name']} " if about.get("name") else ""
+                texts[front].append(
+                    f'![{about["caption"]}]({name}){{{identifier}alt="{_attribute(about["alt"])}"}}'
+                )
+            elif STATES in data:
+                slider = data[STATES]
             elif REPORT in data:
                 texts[front].append(data[REPORT])
             elif "text/markdown" in data:
                 texts[front].append(data["text/markdown"])
-    return Content("\n\n".join(texts[True]), "\n\n".join(texts[False]), figures)
+    return Content("\n\n".join(texts[True]), "\n\n".join(texts[False]), figures, slider)
 
 
 def _attribute(text: str) -> str:
@@ -171,10 +196,11 @@ def _pandoc(markdown: str, to: str, *options: str) -> str:
 
 
 def to_html(content: Content, about: About) -> str:
-    """Return one page that makes no request: it contains the style sheet and the figures, and no script."""
+    """Return one page that makes no request: it contains the style sheet, the figures and at most its own script."""
     page = string.Template((HERE / "page.html").read_text(encoding="utf-8"))
     options = ["--mathml", f"--lua-filter={HERE / 'wrap.lua'}", "--shift-heading-level-by=1"]
     options.append(f"--metadata=annex:{TEXT('annex')}")
+    options.append(f"--metadata=terms:{' '.join(TERM.findall(content.body))}")
     with tempfile.TemporaryDirectory() as folder:
         template = Path(folder) / "parts.html"
         template.write_text("$toc$\f$body$", encoding="utf-8")
@@ -188,6 +214,8 @@ def to_html(content: Content, about: About) -> str:
             f"--template={template}",
         )
     contents, body = both.split("\f")
+    script = _script(content, live=about.live)
+    policy = script.pop("policy")
     fields = {
         "language": about.language,
         "title": html.escape(about.title),
@@ -201,6 +229,7 @@ def to_html(content: Content, about: About) -> str:
         "front_title": html.escape(about.front),
         "contents_title": html.escape(TEXT("contents")),
         "footer": html.escape(about.footer),
+        **script,
         "contents": contents,
         "front": _pandoc(content.front, "html5", *options, "--metadata=prefix:front-"),
         "body": body,
@@ -210,7 +239,7 @@ def to_html(content: Content, about: About) -> str:
     text = page.substitute(
         fields,
         css=_words() + (faces + _with_labels(css) if faces else css) + about.style,
-        fonts="; font-src data:" if faces else "",
+        policy=("; font-src data:" if faces else "") + policy,
     )
     return re.sub(r'<img\ssrc="([^"]+)"[^>]*>', lambda image: _picture(image, content.figures), text)
 
@@ -227,20 +256,59 @@ def _words() -> str:
     return f':root {{ --table: "{TEXT("table")} "; --figure: "{TEXT("figure")} "; }}\n'
 
 
+TERM = re.compile(r"\{#term-([\w-]+) ")
+"""An entry of the glossary."""
+
+
+def _script(content: Content, *, live: bool) -> dict[str, str]:
+    """Return the parts of the page that belong to its script; all empty without it."""
+    if not live:
+        return dict.fromkeys(("policy", "numbers", "slider", "controls"), "")
+    script = (HERE / "page.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    own = languages.current()
+    return {
+        "policy": f"; script-src 'sha256-{digest}'",
+        "numbers": f' data-decimal="{html.escape(own.decimal)}" data-group="{html.escape(own.thousands)}"',
+        "slider": _slider(content.slider) if content.slider else "",
+        "controls": f"{_filled('controls.html', TEXT.group('controls'))}<script>{script}</script>\n",
+    }
+
+
+def _slider(limits: Mapping[str, int]) -> str:
+    """Return the slider of the rank limit, which the script shows."""
+    own = limits["own"]
+    texts = {"reset": TEXT("slider_reset", own=own), "note": TEXT("slider_note", own=own)}
+    texts |= {name: str(limit) for name, limit in limits.items()}
+    return _filled("slider.html", texts | TEXT.group("slider"))
+
+
+def _filled(name: str, texts: Mapping[str, str]) -> str:
+    """Return a part of the page with its texts."""
+    part = string.Template((HERE / name).read_text(encoding="utf-8"))
+    return part.substitute({key: html.escape(text) for key, text in texts.items()})
+
+
 def _picture(match: re.Match[str], figures: dict[str, Drawn]) -> str:
     """Return an image of pandoc's HTML as the drawing that fits the screen."""
     wide, narrow = (
-        f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}" for svg in figures[match[1]]
+        f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}"
+        for svg in figures[match[1]][:2]
     )
     image = match[0].replace(match[1], wide, 1)
-    return f'<picture><source media="screen and (max-width: 36rem)" srcset="{narrow}">{image}</picture>'
+    drawn = figures[match[1]]
+    marks = ' class="own-limit"' if drawn.own_limit else ""
+    for form, layers in (drawn.layers or {}).items():
+        marks += f' data-{form}="{html.escape("|".join(layers), quote=False).replace(chr(34), "&quot;")}"'
+    return (
+        f'<picture{marks}><source media="screen and (max-width: 36rem)" srcset="{narrow}">{image}</picture>'
+    )
 
 
 def to_pdf(content: Content, about: About) -> bytes:
-    """Return a tagged PDF/UA-1 and PDF/A-2a document, set in the fonts of typst, matplotlib and other packages."""
+    """Return a tagged PDF/UA-1 document, with a date also PDF/A-2a, in fonts that come with packages."""
     options = [f"--lua-filter={HERE / 'filter.lua'}"]
     front, body = (_pandoc(text, "typst", *options) for text in (content.front, content.body))
-    date = about.date or datetime.date(1970, 1, 1)
     values = {
         "title": about.title,
         "subtitle": about.subtitle,
@@ -249,11 +317,13 @@ def to_pdf(content: Content, about: About) -> bytes:
         "contents-title": TEXT("contents") if content.body else "",
         "annex-title": TEXT("annex"),
         "footer": about.footer,
+        "page-word-is": TEXT("page", n="{n}"),
     }
     values |= {"banner": about.banner} if about.banner else {}
     facts = "".join(f"({_literal(name)}, {_literal(value)}), " for name, value in about.facts)
     named = ", ".join(f"{name}: {_literal(value)}" for name, value in values.items())
-    stamp = f"datetime(year: {date.year}, month: {date.month}, day: {date.day})"
+    date = about.date
+    stamp = f"datetime(year: {date.year}, month: {date.month}, day: {date.day})" if date else "none"
     source = "\n".join(
         [
             (HERE / "page.typ").read_text(encoding="utf-8"),
@@ -268,7 +338,7 @@ def to_pdf(content: Content, about: About) -> bytes:
         {name: text.encode() for name, text in files.items()},
         font_paths=[str(fonts.DEJAVU.path.parent), *fonts.folders(source)],
         ignore_system_fonts=True,
-        pdf_standards=["ua-1", "a-2a"],
+        pdf_standards=["ua-1", "a-2a"] if date else ["ua-1"],
         timestamp=0,
     )
 

@@ -20,6 +20,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reident.report import fonts
+from reident.report.layers import Layers
 from reident.report.wording import digits, fixed, plain, shorten
 
 INK = "#1d2733"
@@ -101,15 +102,24 @@ NARROW = "application/vnd.reident.narrow+svg"
 
 
 class Figure(NamedTuple):
-    """A drawing for pages and one for phones, with their alternative text and their caption in Markdown."""
+    """A drawing for pages and one for phones, with their alternative text and their caption in Markdown.
+
+    `layers` has the marks at other rank limits; `own_limit` is whether the figure holds for the study's own alone.
+    Links lead to its `name`.
+    """
 
     svg: str
     narrow: str
     alt: str
     caption: str
+    name: str = ""
+    layers: Layers | None = None
+    own_limit: bool = False
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, str], dict[str, Any]]:
-        about = {"alt": self.alt, "caption": self.caption, "isolated": True}
+        about = {"alt": self.alt, "caption": self.caption, "isolated": True, "own_limit": self.own_limit}
+        about |= {"name": self.name} if self.name else {}
+        about |= {"layers": self.layers._asdict()} if self.layers else {}
         return {"image/svg+xml": self.svg, NARROW: self.narrow}, {"image/svg+xml": about}
 
     def __repr__(self) -> str:
@@ -189,6 +199,10 @@ def figure(
     across: int = 2,
     stacked: bool = False,
     between: float = 0.02,
+    name: str = "",
+    layers: Callable[[Sheet], Sequence[str]] | None = None,
+    alts: Sequence[str] = (),
+    own_limit: bool = False,
     **subplots: Any,
 ) -> Figure:
     """Draw a figure for pages, with its panels side by side, and for phones, with at most `across` in a row.
@@ -210,18 +224,28 @@ def figure(
         Whether the panels are below each other on pages too.
     between : float
         Space between panels, as a share of their width; it keeps the numbers of their axes apart.
+    name : str
+        The identifier to which links in the report lead.
+    layers : callable, optional
+        ``layers(sheet)`` returns the marks at the rank limits 1, 2, … as SVG, see :mod:`reident.report.layers`.
+    alts : sequence of str
+        The alternative texts at these rank limits.
+    own_limit : bool
+        Whether the figure holds for the study's own rank limit alone.
     subplots
         For :meth:`matplotlib.figure.Figure.subplots`.
     """
     alt = plain(alt, len(alt))
     page, phone = (1, panels), (-(-panels // across), min(panels, across))
     grids = [(panels, 1)] * 2 if stacked else [page, phone]
-    wide, narrow = (
-        _svg(draw, form, panels, grid, height * (1 if stacked else grid[0]), between, subplots)
-        for form, grid in zip((PAGE, PHONE), grids, strict=True)
-    )
+    drawings, marks = [], []
     label = f'<svg role="img" aria-label="{escape_xml(alt)}"'
-    return Figure(wide.replace("<svg", label, 1), narrow.replace("<svg", label, 1), alt, caption)
+    for form, grid in zip((PAGE, PHONE), grids, strict=True):
+        svg, sheet = _svg(draw, form, panels, grid, height * (1 if stacked else grid[0]), between, subplots)
+        drawings.append(svg.replace("<svg", label, 1))
+        marks.append(tuple(layers(sheet)) if layers else ())
+    other = Layers(marks[0], marks[1], tuple(alts)) if marks[0] else None
+    return Figure(drawings[0], drawings[1], alt, caption, name, other, own_limit)
 
 
 def _svg(
@@ -232,8 +256,8 @@ def _svg(
     height: float,
     between: float,
     subplots: Look,
-) -> str:
-    """Return a drawing as SVG without date, program name, comments or any effect of the user's settings."""
+) -> tuple[str, Sheet]:
+    """Return a drawing as SVG without date, program name, comments or effects of the user's settings, and its sheet."""
     options = {
         name: value for name, value in subplots.items() if name != "width_ratios" or grid[1] == len(value)
     }
@@ -257,7 +281,7 @@ def _drawn(
     between: float,
     options: Look,
     more_fonts: tuple[str, ...] = (),
-) -> str:
+) -> tuple[str, Sheet]:
     with mpl.rc_context(), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         mpl.rcdefaults()
@@ -268,7 +292,8 @@ def _drawn(
         axes_grid = list(drawn.subplots(*grid, squeeze=False, **options).flat)
         for axes in axes_grid[panels:]:
             axes.set_visible(False)
-        draw(Sheet(drawn, axes_grid[:panels], form.narrow))
+        sheet = Sheet(drawn, axes_grid[:panels], form.narrow)
+        draw(sheet)
         stream = io.StringIO()
         no_metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         drawn.savefig(stream, format="svg", metadata=no_metadata)
@@ -280,7 +305,8 @@ def _drawn(
         if not is_missing:
             warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     svg = stream.getvalue()
-    return re.sub(r"<!--.*?-->\s*|<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    svg = re.sub(r"<!--.*?-->\s*|<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    return svg, sheet
 
 
 def percent_axis(axes: Axes, top: float, ticks: int = 4) -> None:

@@ -150,28 +150,3 @@ def check_order(kind: str, order: tuple[str, ...] | None, *, integer_coded: bool
         )
     if len(set(order or ())) < len(order or ()):
         raise ValueError("`.order` must not contain a category twice. Remove one of the two.")
-
-
-def check_recodes(coding: Coding, key: str, missing: str = "missing") -> None:
-    """Refuse a recode table that maps a code onto a missing code.
-
-    Missing codes are looked up before recoding, so the result would be read as a value.
-
-    Parameters
-    ----------
-    coding : Coding
-    key, missing : str
-        The keys of the recode table and of the missing codes, for the message.
-
-    Raises
-    ------
-    ValueError
-    """
-    normal = normaliser(coding)
-    codes = {normal(code) for code in coding.missing}
-    for code, target in coding.recode.items():
-        if normal(target) in codes and normal(code) not in codes:
-            raise ValueError(
-                f"`.{key}` must not map a code to `{target}`, which is a missing code: missing codes are looked up "
-                f"before recoding, so it would be read as a value. Add `{code}` to `{missing}` instead."
-            )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import operator
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -89,6 +90,13 @@ class SourceFile(Section):
         default_factory=dict,
         description="Fixed width: the first and last position of each column that the study reads, counted in "
         "characters from 1, for example `{pufid: 1-8, sex: 9, age: 10-12}`. Blanks around a value are padding.",
+    )
+    pad: dict[Name, Annotated[int, Field(ge=1, le=100)]] = Field(
+        default_factory=dict,
+        exclude_if=operator.not_,
+        description="The width of columns whose values are padded with zeros on the left, for example `{pufid: 8}`: "
+        "`1` and `0001` then both become `00000001`. Keys and codes alike. Values that are longer, or do not consist "
+        "of digits, stay as they are; codes in the study file are written as padded. Source: METHODS §1.",
     )
 
     @property

@@ -15,9 +15,9 @@ from reident.sections.codes import (
     Labels,
     both_spellings,
     check_order,
-    check_recodes,
 )
 from reident.sections.files import Name
+from reident.sections.recodes import check_recodes, check_spans
 
 if TYPE_CHECKING:
     from reident.sections.linkage import LinkingVariable
@@ -46,7 +46,10 @@ class KeyVariable(Section):
         "looked up before recoding. Source: METHODS §1.",
     )
     recode: dict[str, str] = Field(
-        default_factory=dict, description="The mapping from the codes of the file to those of the study."
+        default_factory=dict,
+        description="The mapping from the codes of the file to those of the study. A key is a code; or a range of "
+        "numbers, both ends included, such as `18-29` or `65-`; or `otherwise`, for every code without an entry of its "
+        "own. Source: METHODS §1.",
     )
     order: tuple[str, ...] | None = Field(
         None, min_length=2, description="Categorical: all categories after recoding, from lowest to highest."
@@ -84,8 +87,14 @@ class Collapse(Section):
     variable: Name = Field(description="The categorical key variable.")
     recode: dict[str, str] = Field(
         min_length=1,
-        description="The mapping from codes of the study to coarser ones. Codes that are not in it stay as they are.",
+        description="The mapping from codes of the study to coarser ones, with the same keys as other recode tables. "
+        "Codes that are not in it stay as they are.",
     )
+
+    @model_validator(mode="after")
+    def _ranges_fit(self) -> Collapse:
+        check_spans(self.recode, "recode")
+        return self
 
     def check(self, key: Sequence[KeyVariable]) -> None:
         """Refuse a variable that is not in the key or has no codes.

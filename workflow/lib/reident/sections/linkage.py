@@ -17,10 +17,10 @@ from reident.sections.codes import (
     Labels,
     both_spellings,
     check_order,
-    check_recodes,
     listed,
 )
 from reident.sections.files import Name, Names
+from reident.sections.recodes import check_recodes
 
 MAX_LINKING_VARIABLES = 64
 
@@ -35,9 +35,15 @@ class PerFile(Section):
 class Recodes(Section):
     """The recode tables of each file, from the file's codes to the study's."""
 
-    puf: dict[str, str] = Field(default_factory=dict, description="The recode table of the public use file.")
+    puf: dict[str, str] = Field(
+        default_factory=dict,
+        description="The recode table of the public use file. A key is a code; or a range of numbers, both ends "
+        "included, such as `18-29` or `65-`; or `otherwise`, for every code without an entry of its own. Source: "
+        "METHODS §1.",
+    )
     eif: dict[str, str] = Field(
-        default_factory=dict, description="The recode table of the external intruder file."
+        default_factory=dict,
+        description="The recode table of the external intruder file, written in the same way.",
     )
 
 

@@ -14,6 +14,7 @@ from reident.sections.codes import Codes, clean, normaliser, number
 from reident.sections.exact import Rational
 from reident.sections.files import Files, LinkFile, Name, RecordFile, SourceFile
 from reident.sections.linkage import Column
+from reident.sections.recodes import Recoding
 
 ORIGINAL = "original"
 """The side of the file that is micro-aggregated."""
@@ -146,10 +147,10 @@ class Microaggregate(SourceFile):
         """
         coding = variable.coding(side)
         normal = normaliser(coding)
-        known = {normal(code) for code in (*coding.missing, *coding.recode)}
+        known, recode = {normal(code) for code in coding.missing}, Recoding(coding)
         for code in self.missing:
             silent = coding.kind != "numeric" or number(clean(code)) is not None
-            if silent and normal(code) not in known:
+            if silent and normal(code) not in known and not recode.names(normal(code)):
                 raise ValueError(
                     f"`.microaggregate.missing` declares the code `{code}`, but `{variable.name}` would compare it as "
                     f"a value. Add it to the `missing` of `{variable.name}`."

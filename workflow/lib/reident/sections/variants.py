@@ -15,7 +15,7 @@ from reident.sections.base import Pattern, Section, one_or_many
 
 MAX_VARIANTS = 200
 MAX_ID_LENGTH = 100
-WITHOUT_RESULTS = ("id", "title", "agency", "date", "decision", "variants")
+WITHOUT_RESULTS = ("id", "title", "agency", "date", "decision", "variants", "confirmed_csv")
 """Keys of a study that change no result: their variants would be equal."""
 
 Path = tuple[str | int, ...]
@@ -34,8 +34,8 @@ class Varied(Section):
         None,
         description="The key that varies, with dots between its sections, as in `metrics.taxicab.alpha`. Write an "
         "item of a list by its `name`, as in `linking_variables.age.missing`, or by its number in quotation marks, as "
-        "in "
-        '`"linking_variables[1].missing"`. If a list of keys is given, all of them take the same value.',
+        '`"linking_variables[1].missing"`. If a list of keys is given, all of them take the same value. The value '
+        "`null` drops an item of a list, such as `linking_variables.occupation`, and its score.",
     )
     values: Annotated[dict[_Word, Any] | list[Any], Field(min_length=1)] | None = Field(
         None,

@@ -39,5 +39,5 @@ def near(name: str, known: Sequence[str]) -> str:
 
 def error(path: Path, location: tuple[str | int, ...], message: str) -> InputError:
     """Return an error of a study file, with its line and key."""
-    line = studyfile.line_of(studyfile.read(path)[1], location)
+    line = studyfile.line_of(studyfile.read(path, decide=False)[1], location)
     return InputError(f"{path}, line {line}: `{studyfile.shown(location)}` {message}")

@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import yaml
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
@@ -19,6 +20,8 @@ from reident.sections.base import Section
 from reident.sections.checklist import Questions
 from reident.sections.release import Policy
 from reident.sections.seal import SignOff
+from reident.study import settings
+from reident.study.bundled import CONFIG
 from reident.study.model import Study
 
 INTRODUCTION = """\
@@ -98,17 +101,12 @@ RUNS = """\
 
 [config.yaml](config.yaml) is not a study: it has the settings of a run, on which no number depends.
 
-| key | type | default | meaning |
-|---|---|---|---|
-| `studies` | list of text | `[config/studies/example.yaml]` | The study files to run if the command line has no \
-`--config study=…`. |
-| `pairs_per_shard` | positive integer | `20_000_000_000` | The largest number of pairs of records in one scoring job. \
-Strata are combined into jobs up to this number; a stratum with more than twice as many pairs is split. |
-| `threads_on_a_cluster` | positive integer | `8` | The number of processors that a long job requests on a cluster. On \
-a single machine, a job uses all processors that `--cores` allows. |
-| `shared_results` | `true` or `false` | `false` | Whether other users may read `results/` and `reports/`. If `false`, \
-a run refuses folders that others can read, and gives the command that closes them. If `true`, each run prints a \
-warning. Files that a run creates are readable by their owner only, in either case. |
+- `snakemake` reads `config/config.yaml` in the working directory, which `--directory` names. If there is none, it reads
+  the file that comes with the workflow.
+- Paths in `studies`, in `study` and of `--configfile` are relative to the working directory. Only the `studies` of the
+  file that comes with the workflow are relative to its checkout.
+- A workflow that has this one as a module gives its own configuration (`config: config`). Keys that are not in this
+  table are ignored, with one warning.
 """
 
 
@@ -139,6 +137,8 @@ variants:
   or with a variant that sets only the values on which they depend, such as `results/{id}/variants/alpha-0.25`. After a
   value is added or changed, only the results that it affects are computed.
 - A value that is a list or a section must have a label: `values: {label: value}`. An empty value takes the default.
+- A variant can drop a variable, `{set: linking_variables.occupation, values: {without: null}}`, or exchange a file,
+  `{set: files.puf.path, values: {swapped: puf-swapped.csv}}`. The value of `files.puf` as a whole is a section.
 - Mistakes in variants are reported with their line before anything is computed: an unknown key, a wrong type, two
   combinations that are the same study, or a combination that is not a valid study.
 - To make the report of a variant, with all of its steps, ask for it:
@@ -247,7 +247,14 @@ def readme() -> str:
         if len(keys) > 1:
             parts += [f"### `{name}`\n", _table(keys[1:])]
     asked, policy, decision = (_table_of(model) for model in (Questions, Policy, SignOff))
-    return "\n".join([*parts, VARIANTS, CHECKLISTS, asked, POLICIES, policy, RUNS, SIGN_OFF, decision])
+    return "\n".join(
+        [*parts, VARIANTS, CHECKLISTS, asked, POLICIES, policy, RUNS, _settings(), SIGN_OFF, decision]
+    )
+
+
+def _settings() -> str:
+    """Return the table of config/config.yaml."""
+    return settings.table(yaml.safe_load((CONFIG / "config.yaml").read_text(encoding="utf-8")))
 
 
 def _table_of(model: type[Section]) -> str:
@@ -378,6 +385,8 @@ def files() -> dict[str, str]:
     """Return the texts of the generated files by their paths from the root of the repository."""
     return {
         "workflow/schemas/study.schema.json": json.dumps(schema(), ensure_ascii=False, indent=2) + "\n",
+        "workflow/schemas/config.schema.json": json.dumps(settings.schema(), ensure_ascii=False, indent=2)
+        + "\n",
         "config/README.md": readme(),
     }
 

@@ -7,6 +7,7 @@ A study file is read into :class:`Study`, which fills in every default and refus
 from __future__ import annotations
 
 import json
+import operator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,7 +47,7 @@ from reident.sections.simulation import (
 )
 from reident.sections.variants import MAX_VARIANTS, Varied
 from reident.sections.variants import check as check_variants
-from reident.study import names
+from reident.study import names, padding
 from reident.study import reading as studyfile
 from reident.study.metrics import ChosenMetrics
 
@@ -68,7 +69,9 @@ class Study(Section):
     title: str = Field("", description="The title of the report. If absent: the `id`.")
     agency: str = Field("", description="The organisation that releases the file, for the front page.")
     date: Day | None = Field(
-        None, description="The date of the report, YYYY-MM-DD. If absent: the report has no date."
+        None,
+        description="The date of the report, YYYY-MM-DD. If absent: the report has no date, so its PDF does not "
+        "conform to PDF/A, which requires one, and `snakemake seal` gives a warning.",
     )
     language: Code = Field(
         DEFAULT_LANGUAGE,
@@ -137,6 +140,13 @@ class Study(Section):
         f"report compares the rates of the study and its variants. At most {MAX_VARIANTS} combinations.",
     )
 
+    confirmed_csv: bool = Field(
+        False,
+        exclude_if=operator.not_,
+        description="Whether to write the confirmed and suspected pairs of each metric as CSV too, "
+        "`confirmed/{metric}.csv`, for a spreadsheet. It has the keys of records, and stays in `results/`. Variants "
+        "have none.",
+    )
     seal: Seal = Field(
         default_factory=Seal, description="What `snakemake seal` makes of the study. Source: METHODS §10."
     )
@@ -332,6 +342,11 @@ class Study(Section):
             raise ValueError("`.metrics` must have at least one metric. Add one, for example `taxicab: {}`.")
         for name, options in self.chosen.items():
             REGISTRY[name].check(options, self.linking_variables)
+        return self
+
+    @model_validator(mode="after")
+    def _pads_fit(self) -> Study:
+        padding.check(self)
         return self
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -57,21 +58,27 @@ def named_files(study: Study) -> dict[Location, str]:
     return named
 
 
-def check_files(study: Study, path: Path) -> None:
-    """Check that every file that a study names exists, relative to the study file at `path`.
+def check_files(study: Study, path: Path, is_made: Callable[[Path], bool] = lambda _: False) -> None:
+    """Check that every file that a study names exists, relative to the study file at `path`, or is about to be made.
 
     Raises
     ------
     InputError
         With the line and key of the first file that does not, or that cannot be read.
     """
+    for problem in problems(study, path, is_made):
+        raise InputError(problem)
+
+
+def problems(study: Study, path: Path, is_made: Callable[[Path], bool] = lambda _: False) -> Iterator[str]:
+    """Yield, with line and key, what is wrong with each file that a study names, relative to its file at `path`."""
     for location, name in named_files(study).items():
         problem = path_problem(name) or _access_problem(path.parent / name)
-        if problem is not None:
-            line = studyfile.line_of(studyfile.read(path)[1], location)
+        if problem is not None and not is_made(path.parent / name):
+            line = studyfile.line_of(studyfile.read(path, decide=False)[1], location)
             shown = "".join(letter if letter.isprintable() else "?" for letter in name[:MAX_SHOWN])
             cut = "…" if len(name) > MAX_SHOWN else ""
-            raise InputError(f"{path}, line {line}: `{studyfile.shown(location)}`: {shown}{cut} {problem}")
+            yield f"{path}, line {line}: `{studyfile.shown(location)}`: {shown}{cut} {problem}"
 
 
 def path_problem(name: str) -> Problem | None:

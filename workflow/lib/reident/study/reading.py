@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from reident.errors import InputError
 from reident.sections.base import Section
 from reident.sections.variants import split
+from reident.study import syntax
 
 SectionT = TypeVar("SectionT", bound=Section)
 
@@ -32,6 +33,9 @@ MAX_VALUES = 2_000_000
 
 MAX_DEPTH = 50
 """How deeply lists and sections may be nested; a study needs fewer than ten levels."""
+
+TODO = "TODO"
+"""How a key or a value begins that is still to be decided."""
 
 _INNER_KEY = re.compile(r"`\.([^`]+)` ")
 _NULLS = {"", "~", "null", "Null", "NULL"}
@@ -98,7 +102,7 @@ class Mistake(NamedTuple):
     message: str
 
 
-def read(path: Path, *keys: str) -> tuple[Any, yaml.Node]:
+def read(path: Path, *keys: str, decide: bool = True) -> tuple[Any, yaml.Node]:
     """Return the plain content of a YAML file (dict, list, str, None) and its node tree.
 
     Parameters
@@ -106,24 +110,26 @@ def read(path: Path, *keys: str) -> tuple[Any, yaml.Node]:
     path : pathlib.Path
     keys : str
         What a message gives as examples of keys, by default those of a study.
+    decide : bool
+        Whether to refuse a file with something that is still to be decided, see :func:`todos`.
 
     Raises
     ------
     InputError
-        If the file cannot be read, is not UTF-8, is not YAML, is empty or too large, or gives a key twice.
+        If the file cannot be read, is not UTF-8, is not YAML, is empty or too large, gives a key twice, or has a
+        value that is still to be decided.
     """
     text = _text(path)
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         if isinstance(node, yaml.MappingNode):
-            return _plain(node, path, (), itertools.count(1)), node
+            data = _plain(node, path, (), itertools.count(1))
+            if decide and (undecided := todos(data, node)):
+                raise _first(path, undecided)
+            return data, node
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "syntax error"
-        if problem.startswith("but "):
-            problem = f"{getattr(error, 'context', '')} {problem}"
-        what = f"the file is not valid YAML ({problem}). Check the indentation and the quotation marks."
-        raise _error(path, mark.line + 1 if mark else None, what) from None
+        line, problem, remedy = syntax.locate(text, error)
+        raise _error(path, line, f"the file is not valid YAML ({problem}). {remedy}") from None
     except RecursionError:
         raise _error(path, None, _TOO_DEEP) from None
     examples = " and ".join(f"`{key}:`" for key in keys or ("id", "files"))
@@ -181,6 +187,37 @@ def _plain(node: yaml.Node, path: Path, above: tuple[int, ...], number: Iterator
     return mapping
 
 
+def todos(data: Any, node: yaml.Node) -> list[Mistake]:
+    """Return what of a file is still to be decided, by line: each key, and each value, that begins with TODO.
+
+    Parameters
+    ----------
+    data : dict
+        The content of the file, see :func:`read`.
+    node : yaml.Node
+        The tree of the file.
+    """
+    problem = "is still to be decided. Replace the TODO with a value, or remove the key."
+    locations = sorted(_undecided(data, ()), key=lambda location: line_of(node, location))
+    return [
+        Mistake(line_of(node, location), location, f"`{shown(location)}` {problem}") for location in locations
+    ]
+
+
+def _undecided(data: Any, above: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
+    if isinstance(data, str) and data.startswith(TODO):
+        yield above
+    if isinstance(data, dict):
+        for key, value in data.items():
+            if key.startswith(TODO):
+                yield (*above, key)
+            else:
+                yield from _undecided(value, (*above, key))
+    if isinstance(data, list):
+        for at, value in enumerate(data):
+            yield from _undecided(value, (*above, at))
+
+
 def line_of(node: yaml.Node, location: Sequence[str | int]) -> int:
     """Return the line (from 1) of the value at a location, or of the deepest value on the way that exists."""
     line = node.start_mark.line + 1
@@ -213,6 +250,28 @@ def _written(location: Sequence[str | int], data: Any) -> list[str | int]:
             parts.append(part)
             data = data.get(part)
     return parts
+
+
+def _comma_number(location: Sequence[str | int], data: Any, error: Any) -> tuple[str, str] | None:
+    """Return the key that precedes the digits after a decimal comma, and the number with a point.
+
+    In braces, YAML reads ``{rate: 0,3}`` as the key `rate` and the key `3` without a value.
+    """
+    digits = str(location[-1]) if location else ""
+    if (
+        error["type"] != "extra_forbidden"
+        or error["input"] is not None
+        or not re.fullmatch(r"[0-9]+", digits)
+    ):
+        return None
+    for part in _written(location, data)[:-1]:
+        data = data[part]
+    keys = list(data)
+    before = keys[keys.index(digits) - 1] if digits in keys[1:] else None
+    whole = data.get(before)
+    if before is None or not isinstance(whole, str) or not re.fullmatch(r"[-+]?[0-9]+", whole):
+        return None
+    return before, f"{whole}.{digits}"
 
 
 def _reason(error: Any, known: Sequence[str]) -> str:
@@ -271,7 +330,11 @@ def explain(
     error: ValidationError, path: Path, data: Any, node: yaml.Node, known: Sequence[str]
 ) -> InputError:
     """Return the first mistake of a study file, by line, with the number of further lines that have mistakes."""
-    first, *others = mistakes(error, data, node, known)
+    return _first(path, mistakes(error, data, node, known))
+
+
+def _first(path: Path, every: Sequence[Mistake]) -> InputError:
+    first, *others = every
     further = len({mistake.line for mistake in others} - {first.line})
     more = (
         f" ({further} more line{'s have mistakes' if further > 1 else ' has a mistake'}.)" if further else ""
@@ -303,6 +366,8 @@ def mistakes(error: ValidationError, data: Any, node: yaml.Node, known: Sequence
         if inner := _INNER_KEY.match(reason):
             location, parts = (*location, *split(inner[1])), [*parts, *split(inner[1])]
             reason = reason[inner.end() :]
+        if number := _comma_number(location, data, item):
+            parts, reason = [*parts[:-1], number[0]], f"must be a number. Write {number[1]}, with a point."
         separator = ": " if reason.startswith("`") else " "
         message = f"`{shown(parts)}`{separator}{reason}" if parts else reason
         result.append(Mistake(line_of(node, location), location, message))

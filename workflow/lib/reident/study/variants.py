@@ -117,14 +117,15 @@ def _item(items: list[Any], part: str | int) -> int | None:
     """Return the position of a list item that is given by its number or its `name`; None if there is not one."""
     if isinstance(part, int):
         return part if 0 <= part < len(items) else None
-    places = [at for at, item in enumerate(items) if isinstance(item, Mapping) and item.get("name") == part]
+    names = [item.get("name") if isinstance(item, Mapping) else item for item in items]
+    places = [at for at, name in enumerate(names) if name == part]
     return places[0] if len(places) == 1 else None
 
 
 def with_settings(
     content: dict[str, Any], complete: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the content of a study file with other values and without `variants`.
+    """Return the content of a study file with other values and without `variants`; None drops an item of a list.
 
     Parameters
     ----------
@@ -141,6 +142,7 @@ def with_settings(
         If the study does not have a section on the way to a key, or has it as a single word.
     """
     result = copy.deepcopy({name: value for name, value in content.items() if name != "variants"})
+    dropped: list[tuple[list[Any], int]] = []
     for key, value in settings.items():
         *way, last = split(key)
         inside, known = result, complete
@@ -153,8 +155,24 @@ def with_settings(
                 )
         for at, part in enumerate(way):
             inside = _enter(inside, part, [*way, last][at + 1], key, shown(way[: at + 1]))
-        _put(inside, last, value, key)
+        items: Any = inside
+        if isinstance(items, list) and value is None:
+            dropped.append((items, _place_in(items, last, key)))
+        else:
+            _put(inside, last, value, key)
+    # Last and from the end, so that the numbers of other items hold while values are set.
+    for items, place in sorted(dropped, key=lambda one: one[1], reverse=True):
+        _drop_score(result, items.pop(place))
     return result
+
+
+def _drop_score(content: dict[str, Any], item: Any) -> None:
+    """Remove the score of a linking variable that a variant drops."""
+    scores = value_at(content, "metrics.adhoc.scores")
+    name = item.get("name") if isinstance(item, Mapping) else item
+    linking = value_at(content, "linking_variables") or []
+    if isinstance(scores, dict) and _item(linking, str(name)) is None:
+        scores.pop(name, None)
 
 
 def _enter(inside: Any, part: str | int, after: str | int, key: str, section: str) -> Any:
@@ -177,12 +195,16 @@ def _enter(inside: Any, part: str | int, after: str | int, key: str, section: st
 
 def _put(inside: Any, last: str | int, value: Any, key: str) -> None:
     if isinstance(inside, list):
-        place = _item(inside, last)
-        if place is None:
-            raise ValueError(f"`{key}` is not an item of the list. Correct the key.")
-        inside[place] = copy.deepcopy(value)
+        inside[_place_in(inside, last, key)] = copy.deepcopy(value)
     else:
         inside[_spelling(inside, str(last))] = copy.deepcopy(value)
+
+
+def _place_in(items: list[Any], part: str | int, key: str) -> int:
+    place = _item(items, part)
+    if place is None:
+        raise ValueError(f"`{key}` is not an item of the list. Correct the key.")
+    return place
 
 
 def _spelling(section: Mapping[str, Any], name: str) -> str:

@@ -5,7 +5,16 @@ comparison read the tables that are marked for them, docs/DATA.md and README lis
 """
 
 from reident.pipeline.tables.columns import WHOLE, Column, Count, Dimension, Kind, Lines, Rate, Table
-from reident.pipeline.tables.linkage import BIN, CONFIRM, DESCRIBE, PREPARE, RANK, SCORE, STRATIFY
+from reident.pipeline.tables.linkage import (
+    BIN,
+    CONFIRM,
+    DESCRIBE,
+    EXPORT_CONFIRMED,
+    PREPARE,
+    RANK,
+    SCORE,
+    STRATIFY,
+)
 from reident.pipeline.tables.matching import MATCH, PREPARE_MATCHING
 from reident.pipeline.tables.rates import AGREEMENTS, PROTECTION, RATE
 from reident.pipeline.tables.release import EDITION, RELEASE
@@ -29,8 +38,9 @@ from reident.pipeline.tables.sources import (
 from reident.pipeline.tables.verdict import JUDGE
 
 __all__ = [
-    "AGREEMENTS", "ASSESS_FILE", "BIN", "CHECKLIST", "COMPARE", "COMPARED_COLUMNS", "CONFIRM", "DESCRIBE", "EDITION",
-    "JUDGE", "MATCH", "MICROAGGREGATE", "POPULATE", "PREPARE", "PREPARE_FILERISK", "PREPARE_MATCHING", "PROTECTION",
-    "RANK", "RATE", "RELEASE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE", "SIMULATE_AMOUNTS",
-    "STRATIFY", "SYNTHESIZE", "WHOLE", "Column", "Count", "Dimension", "Kind", "Lines", "Rate", "Table",
+    "AGREEMENTS", "ASSESS_FILE", "BIN", "CHECKLIST", "COMPARE", "COMPARED_COLUMNS", "CONFIRM", "DESCRIBE",
+    "EDITION", "EXPORT_CONFIRMED", "JUDGE", "MATCH", "MICROAGGREGATE", "POPULATE", "PREPARE", "PREPARE_FILERISK",
+    "PREPARE_MATCHING", "PROTECTION", "RANK", "RATE", "RELEASE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE",
+    "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY", "SYNTHESIZE", "WHOLE", "Column", "Count", "Dimension", "Kind",
+    "Lines", "Rate", "Table",
 ]  # fmt: skip

@@ -106,6 +106,8 @@ class Table(NamedTuple):
         The section of METHODS that defines its columns, such as ``6`` or ``4.1``.
     released : Lines or bool
         Whether its numbers are in the releasable edition; with lines, theirs alone.
+    exported : bool
+        Whether it is a copy for people, which no step reads.
     """
 
     output: str
@@ -117,6 +119,7 @@ class Table(NamedTuple):
     compared: Lines | None = None
     section: str = ""
     released: Lines | bool = False
+    exported: bool = False
 
 
 class _More(TypedDict, total=False):

@@ -265,20 +265,21 @@ EXPECTED_CORRECT = (
     "suspected PUF records that are right by one guess among the candidates, on average: the sum over suspected "
     "records of the share of true links among their candidates"
 )
+CONFIRMED = (
+    PUF_KEY,
+    EIF_KEY,
+    text("stratum", "the stratum, `s0001` …", section="2"),
+    SCORED._replace(section="4"),
+    ORDER._replace(section="4.1"),
+    RANK_NUMBER,
+    boolean("confirmed", "whether the pair is a link of the IUF"),
+)
 CONFIRM = (
     Table(
         "confirmed",
         "confirmed/{metric}.parquet",
         "The suspected pairs, each checked against the true links, by key of the PUF, rank and key of the EIF.",
-        (
-            PUF_KEY,
-            EIF_KEY,
-            text("stratum", "the stratum, `s0001` …", section="2"),
-            SCORED._replace(section="4"),
-            ORDER._replace(section="4.1"),
-            RANK_NUMBER,
-            boolean("confirmed", "whether the pair is a link of the IUF"),
-        ),
+        CONFIRMED,
         "records",
         section="6",
     ),
@@ -317,6 +318,18 @@ CONFIRM = (
         reported=True,
         section="5",
         released=Lines("", "stratum", WHOLE),
+    ),
+)
+
+EXPORT_CONFIRMED = (
+    Table(
+        "pairs",
+        "confirmed/{metric}.csv",
+        "The lines of `confirmed/{metric}.parquet`, for a spreadsheet; in a study with `confirmed_csv`.",
+        CONFIRMED,
+        "records",
+        section="6",
+        exported=True,
     ),
 )
 

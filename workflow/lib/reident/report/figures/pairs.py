@@ -138,6 +138,7 @@ def _overlap(results: Results, found: str, colour: str) -> Figure | None:
         alt=_overlap_alt(sets, found),
         caption=caption,
         stacked=True,
+        own_limit=True,
         sharex=True,
         height_ratios=[1.3, matrix],
     )

@@ -71,7 +71,15 @@ def protection(results: Results) -> Figure | None:
     alt = _alt(whole)
     height = 0.8 + height_of(len(whole))
     return figure(
-        draw, panels=3, height=height, alt=alt, caption=caption, across=1, between=0.06, sharey=True
+        draw,
+        panels=3,
+        height=height,
+        alt=alt,
+        caption=caption,
+        across=1,
+        between=0.06,
+        own_limit=True,
+        sharey=True,
     )
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from reident.report.figures.rates import limit_line, top_of
+from reident.report.layers import Places, own, path
 from reident.report.layout import part
-from reident.report.results import WHOLE, Results
+from reident.report.live import States, states
+from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import (
     CONFIRMED,
@@ -26,6 +29,7 @@ from reident.report.style import (
     rows,
 )
 from reident.report.tables.attack import shown_strata, with_strata_note
+from reident.report.tables.rates import strata_states
 from reident.report.titles import title
 from reident.report.wording import UNDEFINED, declared, defined, percent, shorten
 
@@ -112,18 +116,29 @@ def rates_by_stratum(results: Results) -> Figure | None:
     if not results.strata_names:
         return None
     shown = shown_strata(results)
-    rates = results.table("rates.csv").set_index(["metric", "stratum"])
-    by_metric = {metric: rates.loc[metric].reindex(shown["stratum"]) for metric in results.metrics}
+    at = strata_states(results)
+    whole = states(results, results.whole.reset_index())
+    by_metric = {metric: at_.own for metric, at_ in at.items()}
     if all(lines["conditional_rate"].isna().all() for lines in by_metric.values()):
         return None
     limits = [results.limit_of(metric) for metric in results.metrics]
-    top = _top(by_metric, max((limit for limit in limits if limit is not None), default=None))
+    top = _top(list(at.values()), max((limit for limit in limits if limit is not None), default=None))
 
     def draw(sheet: Sheet) -> None:
+        lines_whole = whole.own.set_index("metric")["conditional_rate"]
         for axes, (metric, lines) in zip(sheet.panels, by_metric.items(), strict=True):
-            _panel(axes, lines, rates.loc[(metric, WHOLE), "conditional_rate"], results.limit_of(metric), top)
+            _panel(axes, lines, lines_whole[metric], results.limit_of(metric), top)
             axes.set_title(title(metric), pad=14)
         _name_rows(sheet, results, shown)
+
+    def layer(sheet: Sheet, limit: int) -> str:
+        """Return the marks of all panels at a rank limit."""
+        at_limit = {metric: at_.at[limit - 1] if at_.at else at_.own for metric, at_ in at.items()}
+        of_whole = whole.at[limit - 1].set_index("metric")["conditional_rate"]
+        return "".join(
+            _marks(Places(axes), lines, of_whole[metric], results.limit_of(metric))
+            for axes, (metric, lines) in zip(sheet.panels, at_limit.items(), strict=True)
+        )
 
     return figure(
         draw,
@@ -132,6 +147,12 @@ def rates_by_stratum(results: Results) -> Figure | None:
         alt=_rates_alt(results, by_metric),
         caption=_caption(results),
         between=0.05,
+        name="rates-by-stratum-figure",
+        layers=lambda sheet: [layer(sheet, limit + 1) for limit in range(len(whole.at))],
+        alts=[
+            _rates_alt(results, {metric: at_.at[limit] if at_.at else at_.own for metric, at_ in at.items()})
+            for limit in range(len(whole.at))
+        ],
         sharey=True,
     )
 
@@ -143,29 +164,70 @@ def _caption(results: Results) -> str:
     return with_strata_note(results, text)
 
 
-def _top(by_metric: dict[str, pd.DataFrame], limit: float | None) -> float:
-    """Return the end of an axis that shows every interval."""
-    return top_of([float(lines["conditional_high"].max()) for lines in by_metric.values()], limit)
+def _top(by_metric: list[States], limit: float | None) -> float:
+    """Return the end of an axis that shows every interval, and the rates at every rank limit."""
+    ends = [float(at.own["conditional_high"].max()) for at in by_metric]
+    ends += [float(lines["conditional_rate"].max()) for at in by_metric for lines in at.at]
+    return top_of(ends, limit)
+
+
+def _above(rate: float, limit: float | None) -> bool:
+    return limit is not None and rate > limit
 
 
 def _panel(axes: Axes, lines: pd.DataFrame, whole: float, limit: float | None, top: float) -> None:
+    marks: list[Artist] = []
     for at, line in enumerate(lines.itertuples()):
         if not defined(line.conditional_rate):
-            axes.text(0.02 * top, at, UNDEFINED, va="center", color=MUTED, fontsize=7)
+            marks.append(axes.text(0.02 * top, at, UNDEFINED, va="center", color=MUTED, fontsize=7))
             continue
-        above = limit is not None and line.conditional_rate > limit
         band: Look = {"color": SUSPECTED, "linewidth": 3.2, "alpha": 0.75, "zorder": 2}
-        axes.plot([line.conditional_low, line.conditional_high], [at, at], **band)
+        marks += axes.plot([line.conditional_low, line.conditional_high], [at, at], **band)
         look: Look = (
             {"marker": "D", "color": LIMIT, "markersize": 3.6}
-            if above
+            if _above(line.conditional_rate, limit)
             else {"marker": "o", "color": CONFIRMED}
         )
-        axes.plot(line.conditional_rate, at, **{"markersize": 4, "zorder": 3, "clip_on": False, **look})
+        marks += axes.plot(
+            line.conditional_rate, at, **{"markersize": 4, "zorder": 3, "clip_on": False, **look}
+        )
     percent_axis(axes, top, ticks=3)
     if defined(whole):
-        axes.axvline(whole, color=CONFIRMED, linewidth=0.8, zorder=1)
+        marks.append(axes.axvline(whole, color=CONFIRMED, linewidth=0.8, zorder=1))
+    own(marks, f"panel-{axes.get_subplotspec().num1}")  # type: ignore[union-attr] # every panel has its place
     limit_line(axes, limit)
+
+
+def _marks(places: Places, lines: pd.DataFrame, whole: float, limit: float | None) -> str:
+    """Return the marks of one panel for other lines."""
+    rows_ = list(enumerate(lines.itertuples()))
+    known = [(row, line) for row, line in rows_ if defined(line.conditional_rate)]
+    bands = [(row, line) for row, line in known if defined(line.conditional_low)]
+    dots = (
+        places.dot(line.conditional_rate, row)
+        for row, line in known
+        if not _above(line.conditional_rate, limit)
+    )
+    above = (
+        places.diamond(line.conditional_rate, row, 4.6)
+        for row, line in known
+        if _above(line.conditional_rate, limit)
+    )
+    nothing = (places.nothing(row) for row, line in rows_ if not defined(line.conditional_rate))
+    return "".join(
+        [
+            path([places.upright(whole)] if defined(whole) else [], stroke=CONFIRMED, stroke_width=0.8),
+            path(
+                (places.line(line.conditional_low, line.conditional_high, row) for row, line in bands),
+                stroke=SUSPECTED,
+                stroke_width=3.2,
+                stroke_opacity=0.75,
+            ),
+            path(nothing, stroke=MUTED),
+            path(dots, stroke=CONFIRMED, stroke_width=5, stroke_linecap="round"),
+            path(above, fill=LIMIT),
+        ]
+    )
 
 
 def _rates_alt(results: Results, by_metric: dict[str, pd.DataFrame]) -> str:

@@ -108,6 +108,7 @@ def agreement(results: Results) -> Figure | None:
         height=height_of(len(shares)) + 0.1,
         alt=_agreement_alt(shares, metrics),
         caption=PATTERNS("agreement.figure.caption"),
+        own_limit=True,
         between=0.06,
         sharey=True,
     )

@@ -86,6 +86,10 @@ class Sentences:
         """Return the sentences of a group by their keys; they have no fields."""
         return {name: self(f"{key}.{name}") for name in self._entry(key)}
 
+    def names(self, key: str) -> list[str]:
+        """Return the keys of the entries of a group."""
+        return list(self._entry(key))
+
     def _entry(self, key: str) -> Any:
         entry: Any = entries(language.current().code, self.section)
         for part in key.split("."):

@@ -6,6 +6,7 @@ from reident.report.tables.annex import account, command, cut_points, provenance
 from reident.report.tables.attack import files, premise, strata, strata_table, variables
 from reident.report.tables.checklist import checklist, checklist_topics, sign_off
 from reident.report.tables.choices import choices, choices_text
+from reident.report.tables.evidence import evidence, matching_evidence, risk_evidence
 from reident.report.tables.filerisk import (
     risk_cells,
     risk_classes,
@@ -29,6 +30,7 @@ from reident.report.tables.filerisk_population import (
 )
 from reident.report.tables.filerisk_uniques import risk_coarser, risk_conventions, risk_suda
 from reident.report.tables.front import findings, overall, verdicts
+from reident.report.tables.glossary import glossary
 from reident.report.tables.matching import (
     matching_overall,
     matching_premise,
@@ -57,6 +59,7 @@ from reident.report.tables.patterns import (
     agreement_table,
     agreement_text,
     ambiguous,
+    limit_slider,
     overlap,
     rank_limit,
     ranks,
@@ -108,15 +111,19 @@ __all__ = [
     "command",
     "cut_points",
     "escape",
+    "evidence",
     "files",
     "findings",
+    "glossary",
     "grave_warnings",
+    "limit_slider",
     "masked_account",
     "masked_premise",
     "masked_variables",
     "matching_account",
     "matching_choices",
     "matching_distribution",
+    "matching_evidence",
     "matching_findings",
     "matching_overall",
     "matching_pooled",
@@ -155,6 +162,7 @@ __all__ = [
     "risk_conventions",
     "risk_definitions",
     "risk_dis",
+    "risk_evidence",
     "risk_findings",
     "risk_hazards",
     "risk_levels",

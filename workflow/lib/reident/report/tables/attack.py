@@ -78,6 +78,7 @@ def variables(results: Results) -> str:
                 "r",
                 "0.9fr",
             ),
+            kind="sortable",
         ),
     )
 
@@ -158,5 +159,5 @@ def strata_table(results: Results) -> str | None:
         Column(HEADING("eif_records"), [count(n) for n in manifest["n_eif"]]),
         Column(HEADING("true_links"), [count(n) for n in manifest["n_links"]]),
         Column(HEADING("pairs_compared"), [count(n) for n in manifest["pairs"]]),
-        kind="compact" if len(manifest) > 20 else "",
+        kind="compact sortable strata" if len(manifest) > 20 else "sortable strata",
     )

@@ -225,7 +225,7 @@ def risk_cells(results: Results) -> str:
         matching = Column(TEXT("cells.columns.matches"), list(classes["label"]), "l", "1.5fr")
         return paragraphs(
             TEXT("cells.anonymity_wildcard", **violations),
-            table(TEXT("cells.caption_wildcard", file=CELLS), matching, *columns),
+            table(TEXT("cells.caption_wildcard", file=CELLS), matching, *columns, name="risk-cells"),
         )
     return paragraphs(
         TEXT("cells.anonymity", **violations),
@@ -234,6 +234,7 @@ def risk_cells(results: Results) -> str:
             Column(TEXT("cells.columns.size"), list(classes["label"]), "l", "1.5fr"),
             Column(TEXT("cells.columns.cells"), [count(value) for value in classes["n_cells"]], "r", "1fr"),
             *columns,
+            name="risk-cells",
         ),
     )
 

@@ -45,6 +45,7 @@ def risk_dis(results: Results) -> str:
             TEXT("dis.caption"),
             Column(TEXT("dis.columns.quantity"), [TEXT(f"dis.rows.{row}") for row in rows], "l", "1fr"),
             Column(TEXT("dis.columns.value"), list(rows.values())),
+            name="risk-dis",
         ),
         _sampling(results),
         _agreement(results),

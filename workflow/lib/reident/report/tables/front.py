@@ -308,4 +308,4 @@ def verdicts(results: Results) -> str:
         columns.insert(1, Column(HEADING("verdict"), [f"[{one.words}]{{.{one.kind}}}" for one in kinds], "l"))
     if whole["single_rate"].isna().any():
         caption += " " + TEXT("table.undefined", undefined=UNDEFINED)
-    return table(caption, *columns)
+    return table(caption, *columns, kind="own-limit", name="verdict-by-metric")

@@ -324,6 +324,7 @@ def matching_summaries(results: Results) -> str:
             caption,
             Column(HEADING("file"), [_file_label(file) for file in summary["file"]], "l", "2fr"),
             *columns,
+            name="matching-summaries",
         ),
         None if summary["false_match_rate"].notna().all() else block("note", TEXT("summaries.undefined")),
         block("reading", *TEXT.group("summaries.reading").values()),

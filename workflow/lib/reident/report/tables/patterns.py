@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from reident.report.layout import Column, paragraphs, part, table
+from reident.report.live import Slider, slider, states
 from reident.report.nouns import some
 from reident.report.results import WHOLE, Results
 from reident.report.sentences import Sentences
@@ -71,15 +72,27 @@ def ambiguous(results: Results) -> str | None:
     """Return the table of suspected and ambiguous records of the ranked metrics."""
     if not results.ranked:
         return None
-    whole = results.whole.loc[results.ranked]
-    candidates = whole["n_suspected"] + whole["n_ambiguous"]
+    at = states(results, results.whole.loc[results.ranked].reset_index())
+
+    def candidates(lines: pd.DataFrame) -> pd.Series:
+        return lines["n_suspected"] + lines["n_ambiguous"]
+
+    def share(lines: pd.DataFrame) -> list[str]:
+        all_ = candidates(lines)
+        return rates(lines["n_ambiguous"] / all_.where(all_ > 0))
+
     return table(
         TEXT("ambiguous"),
         Column(HEADING("metric"), [f"**{title(metric)}**" for metric in results.ranked], "l", "1fr"),
-        Column(HEADING("records_before"), [count(n) for n in candidates]),
-        Column(HEADING("records_suspected"), [count(n) for n in whole["n_suspected"]]),
-        Column(HEADING("records_ambiguous"), [count(n) for n in whole["n_ambiguous"]]),
-        Column(HEADING("share_ambiguous"), rates(whole["n_ambiguous"] / candidates.where(candidates > 0))),
+        Column(HEADING("records_before"), at.cells(lambda lines: [count(n) for n in candidates(lines)])),
+        Column(
+            HEADING("records_suspected"), at.cells(lambda lines: [count(n) for n in lines["n_suspected"]])
+        ),
+        Column(
+            HEADING("records_ambiguous"), at.cells(lambda lines: [count(n) for n in lines["n_ambiguous"]])
+        ),
+        Column(HEADING("share_ambiguous"), at.cells(share)),
+        name="ambiguous-records",
     )
 
 
@@ -100,6 +113,12 @@ def overlap(results: Results) -> str | None:
             shares = {"single_share": percent(single / n), "all_share": percent(by_all / n)}
             texts.append(TEXT(f"overlap.{name}", n=n, single=single, all=by_all, **shares))
     return " ".join([TEXT("overlap.text"), *texts]) if texts else TEXT("overlap.nothing")
+
+
+@part("rates.csv")
+def limit_slider(results: Results) -> Slider | None:
+    """Return the rank limits among which the reader of the HTML can choose."""
+    return slider(results)
 
 
 @part("rates.csv")
@@ -163,4 +182,5 @@ def agreement_table(results: Results) -> str:
         if key in shares:
             cells = [without_unit(percent(share, 0)) for share in shares[key]]
             columns.append(Column(heading, cells, "r", "1fr"))
-    return table(TEXT("agreement.caption", undefined=UNDEFINED), *columns, kind="compact")
+    caption = TEXT("agreement.caption", undefined=UNDEFINED)
+    return table(caption, *columns, kind="compact sortable own-limit")

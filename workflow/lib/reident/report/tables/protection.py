@@ -77,7 +77,7 @@ def protection_by_metric(results: Results) -> str:
     sizes = {side: round(whole[f"n_puf_{side}"].iloc[0]) for side in SIDES}
     undefined = whole[[f"conditional_rate_{side}" for side in SIDES]].isna().any(axis=None)
     note = block("note", TEXT("undefined", undefined=UNDEFINED)) if undefined else None
-    return paragraphs(table(TEXT("by_metric", **sizes), *columns), note)
+    return paragraphs(table(TEXT("by_metric", **sizes), *columns, kind="own-limit"), note)
 
 
 def _changes(lines: pd.DataFrame, name: str) -> list[str]:
@@ -103,7 +103,7 @@ def protection_by_stratum(results: Results) -> str | None:
                     escape(results.strata_heading), [escape(name) for name in strata["label"]], "l", "1fr"
                 ),
                 *(Column(heading(), _changes(by_stratum, column)) for column, heading in SHARES.items()),
-                kind="compact",
+                kind="compact strata sortable own-limit",
             )
         )
     only = lines.loc[lines["stratum"] == "", "stratum_before"].nunique()

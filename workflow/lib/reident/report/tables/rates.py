@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
+
 import pandas as pd
 
 from reident.pipeline.tables import WHOLE
 from reident.report.layout import Column, block, paragraphs, part, table
+from reident.report.live import States, states
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.tables.attack import shown_strata, with_strata_note
@@ -33,38 +37,57 @@ HEADING = Sentences("headings")
 def rates_by_metric(results: Results) -> str:
     """Return the table of suspected, confirmed and conditional rates of the whole study, with its notes."""
     whole = results.whole
+    at = states(results, whole.reset_index())
     ratios = zip(whole["conditional_rate"], whole["baseline_rate"], strict=True)
+    interval = interval_column(results, whole, "1.45fr")
     return paragraphs(
         table(
             TEXT("by_metric.caption", n=round(whole["n_puf"].iloc[0])),
             Column(HEADING("metric"), [f"**{title(metric)}**" for metric in results.metrics], "l", "1.35fr"),
-            Column(HEADING("suspected_records"), [count(n) for n in whole["n_suspected"]], "r", "1.1fr"),
-            Column(HEADING("suspected_rate"), rates(whole["suspected_rate"]), "r", "1.1fr"),
-            Column(HEADING("confirmed_records"), [count(n) for n in whole["n_confirmed"]], "r", "1.1fr"),
-            Column(HEADING("confirmed_rate"), rates(whole["confirmed_rate"]), "r", "1.1fr"),
-            Column(HEADING("conditional_rate"), rates(whole["conditional_rate"]), "r", "1.15fr"),
-            interval_column(results, whole, "1.45fr"),
-            Column(HEADING("baseline"), rates(whole["baseline_rate"]), "r", "1fr"),
-            Column(HEADING("rate_to_baseline"), [times(*pair) for pair in ratios], "r", "1fr"),
+            Column(HEADING("suspected_records"), counts(at, "n_suspected"), "r", "1.1fr"),
+            Column(HEADING("suspected_rate"), shares(at, "suspected_rate"), "r", "1.1fr"),
+            Column(HEADING("confirmed_records"), counts(at, "n_confirmed"), "r", "1.1fr"),
+            Column(HEADING("confirmed_rate"), shares(at, "confirmed_rate"), "r", "1.1fr"),
+            Column(HEADING("conditional_rate"), shares(at, "conditional_rate"), "r", "1.15fr"),
+            interval._replace(cells=at.own_only(interval.cells)),
+            Column(HEADING("baseline"), at.own_only(rates(whole["baseline_rate"])), "r", "1fr"),
+            Column(HEADING("rate_to_baseline"), at.own_only([times(*pair) for pair in ratios]), "r", "1fr"),
+            name="rates-by-metric",
         ),
         _bounds(results, whole),
-        _claims(results, whole),
+        _claims(results, at),
         _reading(results),
     )
 
 
-def _claims(results: Results, whole: pd.DataFrame) -> str:
+def counts(at: States, name: str) -> list[str]:
+    """Return the cells of a count, at every rank limit."""
+    return at.cells(lambda lines: [count(n) for n in lines[name]])
+
+
+def shares(at: States, name: str) -> list[str]:
+    """Return the cells of a rate, at every rank limit."""
+    return at.cells(lambda lines: rates(lines[name]))
+
+
+def _claims(results: Results, at: States) -> str:
     """Return the table of claims that one guess would get right."""
+    whole = at.own
+
+    def own(texts: Iterable[str]) -> list[str]:
+        return at.own_only(texts)
+
     return table(
         TEXT("by_metric.claims"),
         Column(HEADING("metric"), [f"**{title(metric)}**" for metric in results.metrics], "l", "1.35fr"),
-        Column(HEADING("suspected_records"), [count(n) for n in whole["n_suspected"]], "r", "1.1fr"),
-        Column(HEADING("false_outside"), [count(n) for n in whole["n_false_outside"]], "r", "1fr"),
-        Column(HEADING("expected_correct"), rates(whole["expected_correct_rate"]), "r", "1.1fr"),
-        Column(HEADING("best_rank_correct"), rates(whole["best_rank_correct_rate"]), "r", "1.1fr"),
-        Column(HEADING("single"), [count(n) for n in whole["n_single"]], "r", "1.1fr"),
-        Column(HEADING("single_confirmed"), [count(n) for n in whole["n_single_confirmed"]], "r", "1fr"),
-        Column(HEADING("single_rate"), rates(whole["single_rate"]), "r", "1fr"),
+        Column(HEADING("suspected_records"), counts(at, "n_suspected"), "r", "1.1fr"),
+        Column(HEADING("false_outside"), own(count(n) for n in whole["n_false_outside"]), "r", "1fr"),
+        Column(HEADING("expected_correct"), shares(at, "expected_correct_rate"), "r", "1.1fr"),
+        Column(HEADING("best_rank_correct"), own(rates(whole["best_rank_correct_rate"])), "r", "1.1fr"),
+        Column(HEADING("single"), own(count(n) for n in whole["n_single"]), "r", "1.1fr"),
+        Column(HEADING("single_confirmed"), own(count(n) for n in whole["n_single_confirmed"]), "r", "1fr"),
+        Column(HEADING("single_rate"), own(rates(whole["single_rate"])), "r", "1fr"),
+        name="claims-by-metric",
     )
 
 
@@ -106,17 +129,23 @@ def _reading(results: Results) -> str:
 @part("rates.csv")
 def pairs_by_metric(results: Results) -> str:
     """Return the table of pairs, pair precision and reach."""
-    whole = results.whole
-    ratios = whole["n_pairs"] / whole["n_suspected"].where(whole["n_suspected"] > 0)
+    at = states(results, results.whole.reset_index())
     return table(
         TEXT("pairs"),
         Column(HEADING("metric"), [f"**{title(metric)}**" for metric in results.metrics], "l", "1fr"),
-        Column(HEADING("suspected_pairs"), [count(n) for n in whole["n_pairs"]]),
-        Column(HEADING("pairs_per_record"), [fixed(n, 1) for n in ratios]),
-        Column(HEADING("confirmed_pairs"), [count(n) for n in whole["n_confirmed_pairs"]]),
-        Column(HEADING("pair_precision"), rates(whole["pair_precision"])),
-        Column(HEADING("reach"), rates(whole["reach"])),
+        Column(HEADING("suspected_pairs"), counts(at, "n_pairs")),
+        Column(HEADING("pairs_per_record"), at.cells(_pairs_per_record)),
+        Column(HEADING("confirmed_pairs"), counts(at, "n_confirmed_pairs")),
+        Column(HEADING("pair_precision"), shares(at, "pair_precision")),
+        Column(HEADING("reach"), at.own_only(rates(at.own["reach"]))),
+        name="pairs-by-metric",
     )
+
+
+def _pairs_per_record(lines: pd.DataFrame) -> list[str]:
+    """Return the suspected pairs per suspected record."""
+    ratios = lines["n_pairs"] / lines["n_suspected"].where(lines["n_suspected"] > 0)
+    return [fixed(n, 1) for n in ratios]
 
 
 def _cluster(results: Results) -> str:
@@ -153,6 +182,7 @@ def clusters_by_metric(results: Results) -> str | None:
             Column(HEADING("confirmed_rate"), rates(whole["confirmed_rate"])),
             Column(HEADING("conditional_rate"), rates(whole["conditional_rate"])),
             interval_column(results, whole),
+            kind="own-limit",
         ),
         block("note", *notes) if notes else None,
     )
@@ -172,27 +202,53 @@ def rates_by_stratum(results: Results) -> str | None:
 def _by_stratum(results: Results, caption: str, rate: str, part_: str, whole: str) -> str:
     """Return the table of a rate, and of a count out of another, by stratum and metric."""
     strata = shown_strata(results)
-    lines = results.table("rates.csv").set_index(["metric", "stratum"])
+    by_limit = {part_, whole} >= COUNTED
     columns = []
-    for metric in results.metrics:
-        by_stratum = lines.loc[metric].reindex(strata["stratum"])
-        counts = zip(by_stratum[part_], by_stratum[whole], strict=True)
-        columns.append(Column(title(metric), rates(by_stratum[rate])))
-        columns.append(Column(HEADING("counts"), [_counts(*pair) for pair in counts], "l"))
+    for metric, at in strata_states(results).items():
+        columns.append(Column(title(metric), shares(at, rate)))
+        numbers = (
+            at.cells(partial(_counts, part_, whole))
+            if by_limit
+            else at.own_only(_counts(part_, whole, at.own))
+        )
+        columns.append(Column(HEADING("counts"), [_aside(text) for text in numbers], "l"))
+    many = len(strata) > 20 or len(results.metrics) > 4
     return table(
         with_strata_note(results, TEXT(f"by_stratum.{caption}")),
         Column(escape(results.strata_heading), [escape(label) for label in strata["label"]], "l", "1fr"),
         *columns,
-        kind="compact" if len(strata) > 20 or len(results.metrics) > 4 else "",
+        kind="compact sortable strata" if many else "sortable strata",
+        name="rates-by-stratum" if by_limit else "claims-by-stratum",
     )
 
 
-def _counts(part_: float, whole: float) -> str:
-    """Return a count out of another; empty where the other is 0."""
-    if not (defined(whole) and whole):
-        return ""
-    text = TEXT("by_stratum.counts", part=round(part_), whole=round(whole))
-    return f"[{text.replace(' ', NO_BREAK)}]{{.aside}}"
+COUNTED = {"n_suspected", "n_confirmed"}
+"""The counts by stratum that the tables have for every rank limit."""
+
+
+def strata_states(results: Results) -> dict[str, States]:
+    """Return the rates of the strata that tables and figures show, at every rank limit, by metric."""
+    strata, lines = shown_strata(results), results.table("rates.csv").set_index(["metric", "stratum"])
+    return {
+        metric: states(
+            results, lines.loc[metric].reindex(strata["stratum"]).reset_index().assign(metric=metric)
+        )
+        for metric in results.metrics
+    }
+
+
+def _counts(part_: str, whole: str, lines: pd.DataFrame) -> list[str]:
+    """Return counts out of others; empty where the other is 0."""
+    return [
+        TEXT("by_stratum.counts", part=round(n), whole=round(of)).replace(" ", NO_BREAK)
+        if defined(of) and of
+        else ""
+        for n, of in zip(lines[part_], lines[whole], strict=True)
+    ]
+
+
+def _aside(text: str) -> str:
+    return f"[{text}]{{.aside}}" if text else ""
 
 
 @part("rates.csv", "strata/manifest.csv")

@@ -32,7 +32,7 @@ def warnings(results: Results) -> str | None:
     """Return every warning, set apart."""
     if results.doubts.empty:
         return None
-    return paragraphs(TEXT("text"), block("warning", *_shown(results.doubts)))
+    return paragraphs(TEXT("text"), block("warning", *_shown(results.doubts), name="all-warnings"))
 
 
 _CODE = re.compile(r"`([\w.:/ -]+)`")

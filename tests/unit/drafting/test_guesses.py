@@ -1,0 +1,268 @@
+"""Each guess of a draft: names, missing codes, types, keys, links, counterparts, recodes, strata."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from making import drafting
+from reident.drafting import codes, counterparts, keys, links, names, recodes, strata, types
+from reident.drafting.profile import Column, File, profile
+from reident.drafting.source import describe
+from reident.errors import InputError
+
+
+def file(path, columns: dict[str, list]) -> File:
+    rows = zip(*columns.values(), strict=True)
+    saved = drafting.saved(path, [list(columns), *rows])
+    return profile(describe(saved, saved.name))
+
+
+def column(tmp_path, values: list, name: str = "x") -> Column:
+    padding = [f"k{at}" for at in range(len(values))]
+    return file(tmp_path / f"{name}.csv", {"pid": padding, name: values}).columns[name]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "least", "most"),
+    [
+        ("AGE", "age", 1, 1),
+        ("house_hold", "HouseHold", 1, 1),
+        ("income", "income_est", 0.95, 0.95),
+        ("sex", "Gender", 0.8, 0.8),
+        ("region", "wohnort", 0.8, 0.8),
+        ("education", "educational", 0.5, 0.75),
+        ("age", "tenure", 0, 0),
+        ("v1", "v2", 0, 0),
+    ],
+)
+def test_names_resemble_each_other(one, other, least, most):
+    assert least <= names.similarity(one, other) <= most
+    assert names.similarity(one, other) == names.similarity(other, one)
+
+
+@pytest.mark.parametrize(
+    ("counts", "certain", "uncertain"),
+    [
+        ({"1": 9, "2": 9, "-9": 2}, ["-9"], []),
+        ({"1": 9, "2": 9, "": 2, ".": 1}, ["", "."], []),
+        ({"1": 9, "2": 9, "3": 4, "9": 2}, [], ["9"]),
+        ({"1": 9, "2": 9, "3": 4, "4": 2}, [], []),
+        ({"7": 9, "8": 9, "9": 4}, [], []),
+        ({"18": 9, "20": 9, "31": 4, "99": 2}, ["99"], []),
+        ({"18": 9, "20": 9, "81": 4, "99": 2}, [], ["99"]),
+        ({"M": 9, "F": 9, "U": 2}, [], ["U"]),
+        ({"NA": 9, "DE": 9, "FR": 2}, [], ["NA"]),
+        ({"NA": 9, "12": 9, "13": 2}, ["NA"], []),
+        ({"low": 9, "high": 9, "Don't know": 2, "k.A.": 1}, ["Don't know", "k.A."], []),
+        ({"-1": 9, "-9": 9, "4": 2}, [], []),
+        ({".A": 9, "1": 9, "4": 2}, [".A"], []),
+    ],
+)
+def test_codes_that_mean_missing(counts, certain, uncertain):
+    missing = codes.certain(counts)
+    assert list(missing) == certain
+    assert list(codes.uncertain(counts, missing)) == uncertain
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "kind"),
+    [
+        ("sex", [1, 2] * 50, "categorical"),
+        ("age", list(range(18, 68)) * 4, "numeric"),
+        ("x", [round(0.5 * at, 1) for at in range(40)] * 3, "numeric"),
+        ("x", [f"{at % 20:02d}" for at in range(200)], "categorical"),
+        ("x", [at % 20 for at in range(200)], types.TODO),
+        ("isco", [110 + 7 * (at % 90) for at in range(2000)], "categorical"),
+        ("x", [110 + 7 * (at % 90) for at in range(2000)], types.TODO),
+        ("x", [13 * at * at for at in range(100)], "numeric"),
+        ("x", ["18-29", "30-64", "65+"] * 30, "categorical"),
+        ("x", [*range(1000, 1100), "over"], types.TODO),
+        ("born", [f"19{at % 90 + 10}-01-02" for at in range(200)], types.TODO),
+    ],
+)
+def test_types(name, values, kind, tmp_path):
+    assert types.kind([column(tmp_path, values, name)]).kind == kind
+
+
+def test_one_record_and_a_column_without_a_value(tmp_path):
+    own = file(tmp_path / "f.csv", {"pid": ["p1"], "sex": ["M"], "none": [""]}).columns
+    assert types.kind([own["none"]]).kind == types.TODO
+    assert not types.may_compare(own["none"])
+    assert types.shown(own["sex"]) == {}
+
+
+def test_codes_that_a_draft_may_show(tmp_path):
+    assert types.shown(column(tmp_path, ["a"] * 9 + ["b"] * 9 + ["c"] * 2)) == {"a": 9, "b": 9}
+    assert types.shown(column(tmp_path, [f"a{at // 4}" for at in range(400)], "many")) == {}
+    assert types.shown(column(tmp_path, ["x" * 50, "y" * 50] * 9, "long")) == {}
+
+
+def test_keys_alone_and_together(tmp_path):
+    draw = Random(1)  # noqa: S311 - made-up people
+    house, person = [f"{at // 3:03d}" for at in range(90)], [str(at % 3) for at in range(90)]
+    own = file(tmp_path / "f.csv", {"house_id": house, "person_no": person, "income": [at * 7 for at in range(90)],
+                                    "a": [draw.randint(0, 9) for _ in house]})  # fmt: skip
+    assert keys.single(own) == []
+    assert keys.composite(own)[0] == ("house_id", "person_no")
+    assert links.alone(own).columns == ("house_id", "person_no")
+
+
+def test_two_columns_that_may_be_the_key_are_to_be_decided(tmp_path):
+    own = file(
+        tmp_path / "f.csv", {"case_id": [f"c{at}" for at in range(9)], "uid": [f"u{at}" for at in range(9)]}
+    )
+    key = links.alone(own)
+    assert key.columns == ()
+    assert "`case_id`, `uid`" in key.reason
+
+
+def test_a_key_that_repeats(tmp_path):
+    own = file(tmp_path / "f.csv", {"pid": ["a", "b", "b"], "x": [1, 2, 2]})
+    with pytest.raises(InputError, match="column `pid` has 2 distinct values in 3 records"):
+        links.alone(own)
+
+
+def attack(tmp_path, n=60, **other):
+    """Two files of the same numbers as keys, and links whose columns have other names."""
+    draw = Random(4)  # noqa: S311 - made-up people
+    puf = {
+        "id": list(range(n)),
+        "sex": [draw.choice("12") for _ in range(n)],
+        "size": [at % 7 for at in range(n)],
+    }
+    turned = list(reversed(range(n)))
+    eif = {
+        "id": turned,
+        "sex": [puf["sex"][at] for at in range(n)],
+        "size": [puf["size"][at] for at in range(n)],
+    }
+    # the record with the key `at` in the PUF has the key n − 1 − at in the EIF
+    first, second = file(tmp_path / "p.csv", puf), file(tmp_path / "e.csv", eif)
+    return first, second, file(tmp_path / "l.csv", {"a": [*range(n)], "b": turned, **other})
+
+
+def test_keys_that_both_fit_are_told_apart_by_linked_records(tmp_path):
+    puf, eif, iuf = attack(tmp_path)
+    found = links.find(puf, eif, iuf)
+    # both assignments agree on every variable of this mirror image, so that nothing tells them apart
+    assert found.puf.linked == ()
+    assert "write which belongs to which" in found.puf.reason
+
+
+def test_links_to_unknown_records_are_counted(tmp_path):
+    puf = file(tmp_path / "p.csv", {"pufid": [f"p{at}" for at in range(20)], "sex": ["1", "2"] * 10})
+    eif = file(tmp_path / "e.csv", {"person": [f"e{at}" for at in range(20)], "sex": ["1", "2"] * 10})
+    iuf = file(
+        tmp_path / "l.csv",
+        {"pufid": [f"p{at}" for at in range(25)], "person": [f"e{at}" for at in range(25)]},
+    )
+    found = links.find(puf, eif, iuf)
+    assert (found.n, found.unknown, found.compared) == (25, 5, 20)
+    assert found.records[0]["pufid"].to_pylist() == [
+        f"p{one[1:]}" for one in found.records[1]["person"].to_pylist()
+    ]
+
+
+def test_more_links_than_are_compared_are_a_sample(tmp_path, monkeypatch):
+    monkeypatch.setattr(links, "MAX_LINKS", 7)
+    puf, eif, _ = attack(tmp_path)
+    iuf = file(tmp_path / "m.csv", {"puf_id": list(range(60)), "eif_id": list(range(60))})
+    found = links.find(puf, eif, iuf)
+    assert (found.n, found.compared) == (60, 7)
+    # keys of the same values in both files: the names of the columns of the links tell
+    assert (found.puf.linked, found.eif.linked) == (("puf_id",), ("eif_id",))
+
+
+def pair(tmp_path, ours: list, theirs: list, name: str = "x") -> counterparts.Pair:
+    one, other = column(tmp_path, ours, name), column(tmp_path, theirs, f"{name}_est")
+    evidence = counterparts.Evidence(1.0, 0.0, None, 0, numeric=False)
+    return counterparts.Pair(one, other, evidence, sure=True, reason="")
+
+
+def linked(ours: list, theirs: list) -> tuple[np.ndarray, np.ndarray]:
+    return np.array(ours, object), np.array(theirs, object)
+
+
+def test_counterparts_are_one_to_one_and_by_their_values(tmp_path):
+    draw = Random(2)  # noqa: S311 - made-up people
+    income = [round(draw.lognormvariate(10, 1)) for _ in range(200)]
+    job = [draw.choice(["cook", "smith", "tailor"]) for _ in range(200)]
+    one = file(tmp_path / "one.csv", {"pid": [f"p{at}" for at in range(200)], "earned": income, "trade": job})
+    other = file(tmp_path / "two.csv", {"key": [f"k{at}" for at in range(200)], "q1": job, "q2": income})
+    iuf = file(
+        tmp_path / "l.csv", {"pid": [f"p{at}" for at in range(200)], "key": [f"k{at}" for at in range(200)]}
+    )
+    found = links.find(one, other, iuf)
+    ours, theirs = ([own for own in f.columns.values() if not own.unique] for f in (one, other))
+    pairs = counterparts.pairs(ours, theirs, found)
+    assert [(own.puf.name, own.eif.name, own.sure) for own in pairs] == [
+        ("earned", "q2", True),
+        ("trade", "q1", True),
+    ]
+    unsure = counterparts.pairs(ours, theirs, None)
+    assert [(own.puf.name, own.eif.name, own.sure) for own in unsure] == [
+        ("earned", "q2", False),
+        ("trade", "q1", False),
+    ]
+
+
+def test_a_name_that_the_links_contradict_is_not_sure(tmp_path):
+    draw = Random(3)  # noqa: S311 - made-up people
+    one = [draw.choice("abcd") for _ in range(300)]
+    other = [draw.choice("abcd") for _ in range(300)]
+    first = file(tmp_path / "one.csv", {"pid": [f"p{at}" for at in range(300)], "area": one})
+    second = file(tmp_path / "two.csv", {"key": [f"k{at}" for at in range(300)], "area": other})
+    iuf = file(
+        tmp_path / "l.csv", {"pid": [f"p{at}" for at in range(300)], "key": [f"k{at}" for at in range(300)]}
+    )
+    found = links.find(first, second, iuf)
+    (own,) = counterparts.pairs([first.columns["area"]], [second.columns["area"]], found)
+    assert not own.sure
+    assert "against it" in own.reason
+
+
+def test_recodes(tmp_path):
+    sexes = pair(tmp_path, [1, 2] * 20, ["M", "F"] * 20, "sex")
+    together = linked(["1", "2"] * 10, ["M", "F"] * 10)
+    found = recodes.recode(sexes, together)
+    assert (found.side, found.table) == ("eif", {"F": "2", "M": "1"})
+    assert recodes.recode(sexes, None).table is None
+    assert recodes.recode(sexes, linked(["1", "2", "2", "1"] * 5, ["M", "M", "F", "F"] * 5)).table is None
+    labels = pair(tmp_path, ["Male", "Female"] * 20, ["m", "f"] * 20, "label")
+    assert recodes.recode(labels, None).table == {"f": "Female", "m": "Male"}
+    padded = pair(tmp_path, ["01", "02"] * 20, ["1", "2.0"] * 20, "padded")
+    assert recodes.recode(padded, None)[:3] == ("", {}, True)
+
+
+def test_coarser_codes_and_codes_without_a_counterpart(tmp_path):
+    top = pair(tmp_path, [1, 2, 3, 3] * 10, [1, 2, 3, 4] * 10, "size")
+    assert recodes.recode(top, linked(list("1233") * 5, list("1234") * 5)).table == {"4": "3"}
+    fine = pair(tmp_path, list("abcd") * 10, ["x", "x", "y", "y"] * 10, "fine")
+    found = recodes.recode(fine, linked(list("abcd") * 8, list("xxyy") * 8))
+    assert (found.side, found.table) == ("puf", {"a": "x", "b": "x", "c": "y", "d": "y"})
+    unknown = pair(tmp_path, ["1", "2"] * 20, ["1", "2"] * 18 + ["U"] * 4, "unknown")
+    assert recodes.recode(unknown, None).missing == {"eif": ["U"]}
+    few = pair(tmp_path, ["a", "b"] * 60, ["a", "b"] * 58 + ["c"] * 4, "few")
+    assert recodes.recode(few, None)[:2] == ("", {})
+    assert recodes.recode(few, None).note == "the EIF alone has 1 code, in 4 records"
+
+
+def test_codes_of_few_records_are_left_out_of_a_recode_table(tmp_path):
+    own = pair(tmp_path, ["1"] * 20 + ["2"] * 20 + ["3"] * 12, ["a"] * 20 + ["b"] * 20 + ["c"] * 2, "rare")
+    found = recodes.recode(own, linked(["1"] * 9 + ["2"] * 9 + ["3"] * 9, ["a"] * 9 + ["b"] * 9 + ["c"] * 9))
+    assert (found.table, found.hidden) == ({"a": "1", "b": "2"}, 1)
+
+
+def test_strata_count_pairs_and_lost_links(tmp_path):
+    own = pair(tmp_path, ["N"] * 6 + ["S"] * 4, ["N"] * 3 + ["S"] * 5 + [""] * 2, "region")
+    found = strata.effect(own, recodes.NONE, linked(["N", "N", "S", "S"], ["N", "S", "S", None]))
+    assert found == strata.Stratum(6 * 3 + 4 * 5, 2, 4)
+    assert "loses 2 of 4 links (50 %)" in found.words(100)
+
+
+def test_an_area_becomes_a_stratum_if_it_loses_no_links():
+    none = {"region": strata.Stratum(10, 0, 100), "sex": strata.Stratum(5, 0, 100)}
+    assert strata.chosen(none, 100) == "region"
+    assert strata.chosen({"region": strata.Stratum(10, 5, 100)}, 100) is None
+    assert strata.chosen({"region": strata.Stratum(10, None, 0)}, 100) is None
+    assert strata.chosen({"sex": strata.Stratum(5, 0, 100)}, strata.MANY_PAIRS) == "sex"

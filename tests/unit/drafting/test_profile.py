@@ -1,0 +1,159 @@
+"""What a file holds: dialects, the text of fields, counts, and unique columns, against plain Python."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from making import drafting
+from making.examples import examples
+from reident import reading
+from reident.drafting import profile as profiling
+from reident.drafting import scan
+from reident.drafting.hashing import has_repeats, hashes
+from reident.drafting.profile import profile
+from reident.drafting.source import describe
+from reident.errors import InputError
+from reident.sections.files import SourceFile
+
+HEADER = ["pid", "name", "wage"]
+ROWS = [["1", "Ärger; und, mehr", "1,5"], ["2", 'sagt "nein"', "2,25"], ["3", "zwei\nZeilen", "-3,0"]]
+
+
+def described(path: Path):
+    return describe(path, path.name)
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("quote", ['"', "'"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_a_dialect_is_recognised_and_read_as_reading_reads_it(delimiter, quote, encoding, tmp_path):
+    path = tmp_path / "file.csv"
+    drafting.saved(path, [HEADER, *ROWS], encoding=encoding, delimiter=delimiter, quotechar=quote, quoting=1)
+    source = described(path)
+    assert (source.described.delimiter, source.described.quote) == (delimiter, quote)
+    assert source.columns == tuple(HEADER)
+    assert source.decimal == ("." if delimiter == "," else ",")
+    assert pa.Table.from_batches(scan.batches(source)).to_pylist() == [
+        dict(zip(HEADER, row, strict=True)) for row in ROWS
+    ]
+
+
+def test_fields_between_apostrophes(tmp_path):
+    path = tmp_path / "file.csv"
+    path.write_text("'pid','town'\n'1','s-Hage'\n'2','Bonn'\n", encoding="utf-8")
+    assert described(path).columns == ("pid", "town")
+    path.write_text("pid,town\n1,'s-Hage\n2,Bonn\n", encoding="utf-8")
+    assert described(path).described.quote == '"'
+
+
+def test_marks_that_are_part_of_the_fields_are_no_quotes(tmp_path):
+    path = tmp_path / "file.csv"
+    path.write_text('pid;size\n1;"5\n2;"6"x\n', encoding="utf-8")
+    assert described(path).described.quote == ""
+    assert profile(described(path)).columns["size"].counts == {'"5': 1, '"6"x': 1}
+
+
+TEXTS = st.text(st.characters(exclude_characters="\0\r", exclude_categories=["Cs"]), max_size=6)
+
+
+@examples(80)
+@given(rows=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=20), bom=st.booleans())
+def test_the_fast_reader_gives_the_text_of_reading(rows, bom, tmp_path_factory):
+    path = tmp_path_factory.mktemp("files") / "file.csv"
+    drafting.saved(path, [["a", "b"], *rows], encoding="utf-8-sig" if bom else "utf-8", quoting=1)
+    source = described(path)._replace(described=SourceFile(path="file.csv"))
+    fast = pa.Table.from_batches(scan.batches(source))
+    assert fast.to_pylist() == reading.read(path, source.described, ["a", "b"]).to_pylist()
+
+
+def test_a_row_that_is_irregular_late_in_the_file_is_named(tmp_path, monkeypatch):
+    path = tmp_path / "file.csv"
+    path.write_text("a,b\n" + "1,2\n" * 5000 + "1,2,3\n", encoding="utf-8")
+    monkeypatch.setattr(scan, "_BLOCK", 1000)
+    with pytest.raises(InputError, match="row 5002: the row must have as many fields"):
+        profile(described(path))
+
+
+def columns_of(path: Path, rows: list[list[str]]):
+    return profile(described(drafting.saved(path, rows))).columns
+
+
+VALUES = st.sampled_from(
+    ["1", "01", "2.5", "-9", "", "NA", "x", " y ", "99", "12", "unknown", "1e3", "-1", "é", "e\u0301"]
+)
+
+
+@examples(100)
+@given(values=st.lists(VALUES, min_size=1, max_size=60), cap=st.sampled_from([2, 10_000]))
+def test_counts_are_those_of_a_counter(values, cap, tmp_path_factory):
+    """Beyond the cap: the same missing records, as many that are no numbers, and no count by text."""
+    folder = tmp_path_factory.mktemp("files")
+    rows = [["n", "x"], *([str(at), value] for at, value in enumerate(values))]
+    exact = columns_of(folder / "file.csv", rows)["x"]
+    plain = Counter(value.strip().replace("e\u0301", "é") for value in values)
+    assert exact.counts == plain
+    assert exact.unique == (len(set(values)) == len(values) and "" not in values)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(profiling, "MAX_LEVELS", cap)
+        capped = columns_of(folder / "file.csv", rows)["x"]
+    assert capped.records == len(values)
+    if len(set(values)) > cap:
+        assert capped.counts is None
+        assert capped.unique == exact.unique
+        if not capped.unique:
+            assert set(capped.missing) - {"-9", "99"} == set(exact.missing) - {"-9", "99", "NA"} | (
+                {"NA"} & set(capped.missing)
+            )
+        assert len(capped.sample) <= len(values)
+    else:
+        assert capped.counts == plain
+
+
+def test_a_column_with_many_levels(tmp_path, monkeypatch):
+    monkeypatch.setattr(profiling, "MAX_LEVELS", 50)
+    monkeypatch.setattr(profiling, "_MAX_SAMPLE", 100)
+    monkeypatch.setattr(scan, "_BLOCK", 500)
+    rows = [
+        ["pid", "income"],
+        *([f"p{at}", "-9" if at % 10 == 3 else str(at * 7 % 2003)] for at in range(1, 2001)),
+    ]
+    columns = columns_of(tmp_path / "file.csv", rows)
+    assert columns["pid"].unique
+    assert columns["pid"].counts is None
+    income = columns["income"]
+    assert income.missing == {"-9": 200}
+    assert income.is_numeric
+    assert income.whole
+    assert (income.valid, income.width) == (1800, (1, 4))
+    assert 100 <= len(income.sample) <= 300
+    assert abs(np.median(income.sample) - 1001) < 150
+
+
+def test_a_repeat_in_another_batch_is_seen(tmp_path, monkeypatch):
+    monkeypatch.setattr(scan, "_BLOCK", 500)
+    rows = [["pid", "x"], *([f"p{at}", "1"] for at in range(1000)), ["p0", "1"]]
+    assert not columns_of(tmp_path / "file.csv", rows)["pid"].unique
+
+
+@examples(100)
+@given(one=st.lists(TEXTS, max_size=30), other=st.lists(TEXTS, max_size=30))
+def test_hashes_are_equal_where_texts_are(one, other):
+    n = min(len(one), len(other))
+    pairs = list(zip(one[:n], other[:n], strict=True))
+    arrays = [pa.array(["", *texts[:n]], pa.string()).slice(1) for texts in (one, other)]
+    own = hashes(arrays)
+    for at in range(n):
+        assert [own[at] == own[of] for of in range(n)] == [pairs[at] == pairs[of] for of in range(n)]
+    assert has_repeats(own) == (len(set(pairs)) < n)
+
+
+def test_parts_of_a_key_are_not_joined():
+    keys = [pa.array(["1", "12", "", "a"]), pa.array(["23", "3", "a", ""])]
+    assert len(set(hashes(keys).tolist())) == 4
+    assert (
+        len(set(hashes([pa.array(["a" * n + "\0" * m for n in range(20) for m in range(3)])]).tolist())) == 60
+    )

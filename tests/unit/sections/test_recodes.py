@@ -1,0 +1,105 @@
+"""Recode tables: single codes, ranges, and `otherwise`, against a reading of the table code by code."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from making.studies import study
+from pydantic import ValidationError
+from reident.sections.codes import Coding
+from reident.sections.recodes import Recoding, check_recodes, span
+
+CODES = st.one_of(
+    st.integers(-20, 120).map(str),
+    st.sampled_from(["a", "", "x-1", "1.5", "18-29", "007", "1E1", "65-", "otherwise", "30-"]),
+)
+
+
+@st.composite
+def tables(draw):
+    """A recode table whose ranges do not overlap."""
+    ends = sorted(draw(st.sets(st.integers(-20, 120), max_size=6)))
+    ranges = [f"{first}-{last}" for first, last in zip(ends[::2], ends[1::2], strict=False)]
+    if ends and draw(st.booleans()):
+        ranges.append(f"{ends[-1] + 1}-")
+    single = draw(st.lists(CODES.filter(lambda code: code != "otherwise" and span(code) is None), max_size=5))
+    table = {
+        code: f"to {at}" for at, code in enumerate(draw(st.permutations([*ranges, *dict.fromkeys(single)])))
+    }
+    return table | draw(st.sampled_from([{}, {"otherwise": "rest"}]))
+
+
+def recoded(table, code):
+    """What becomes of a code, by looking at every entry in turn."""
+    if code in table and code != "otherwise":
+        return table[code]
+    for entry, target in table.items():
+        match = re.fullmatch(r"(-?\d+)-(-?\d+)?", entry)
+        number = int(code) if re.fullmatch(r"[+-]?\d+", code) else None
+        if match and number is not None and int(match[1]) <= number <= int(match[2] or 10**9):
+            return target
+    return table.get("otherwise", code)
+
+
+@given(tables(), CODES)
+def test_a_code_comes_before_a_range_and_a_range_before_otherwise(table, code):
+    assert Recoding(Coding("categorical", recode=table))(code) == recoded(table, code)
+
+
+NUMBERS = [
+    ("both ends are in a range", "18", "1"),
+    ("the last one too", "29", "1"),
+    ("a number with zeros in front", "018", "1"),
+    ("decimals inside", "18.5", "1"),
+    ("decimals outside", "29.5", "29.5"),
+    ("an open range", "1000", "2"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "text", "value"), NUMBERS, ids=[case[0] for case in NUMBERS])
+def test_a_range_of_a_numeric_variable_has_all_numbers_between_its_ends(sentence, text, value):
+    recode = Recoding(Coding("numeric", recode={"18-29": "1", "65-": "2"}))
+    assert float(recode(repr(float(text)))) == float(value)
+
+
+def test_categories_written_like_other_numbers_are_in_no_range():
+    recode = Recoding(Coding("categorical", recode={"1-20": "few"}))
+    assert [recode(code) for code in ("1E1", "1.0", "١", "10")] == ["1E1", "1.0", "١", "few"]
+    assert Recoding(Coding("categorical", recode={"1-20": "few"}, integer_coded=True))("1") == "few"
+
+
+def test_a_file_may_have_a_code_that_is_written_like_a_range():
+    recode = Recoding(Coding("categorical", recode={"18-29": "young"}))
+    assert recode("18-29") == recode("20") == "young"
+
+
+def test_codes_without_an_entry_are_told_from_those_of_otherwise():
+    recode = Recoding(Coding("categorical", recode={"1": "a", "5-9": "b", "otherwise": "c"}))
+    assert [recode.names(code) for code in ("1", "7", "3")] == [True, True, False]
+    assert recode.unused(["7", "3"]) == ["1"]
+    assert recode.unused(["1", "3"]) == ["5-9"]
+
+
+REFUSED = [
+    ("ranges that overlap", {"18-29": "a", "29-40": "b"}, r"ranges that overlap, but `18-29` and `29-40` do"),
+    ("an open range over another", {"18-": "a", "29-40": "b"}, r"ranges that overlap, but `18-` and `29-40`"),
+    ("a range that ends before it begins", {"29-18": "a"}, r"`.recode.29-18` must not end before it begins"),
+    ("otherwise a missing code", {"otherwise": "-9"}, r"must not map a code to `-9`.*Choose another code"),
+    ("a range onto a missing code", {"1-2": "-9"}, r"must not map a code to `-9`.*Choose another code"),
+]
+
+
+@pytest.mark.parametrize(("sentence", "table", "says"), REFUSED, ids=[case[0] for case in REFUSED])
+def test_tables_that_cannot_be_meant_are_refused(sentence, table, says):
+    with pytest.raises(ValueError, match=says):
+        check_recodes(Coding("categorical", ["-9"], table), "recode")
+
+
+def test_a_study_with_ranges_that_overlap_is_refused():
+    with pytest.raises(ValidationError, match="overlap"):
+        study(
+            linking_variables=[
+                {"name": "c", "type": "categorical", "recode": {"puf": {"1-3": "a", "3-": "b"}}}
+            ]
+        )

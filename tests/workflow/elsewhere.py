@@ -1,0 +1,44 @@
+"""Runs from the folders of users: with a Snakefile and a configuration of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+from workflow.commands import CHECKOUT, PRELOADED, Ended
+
+
+def run(
+    folder: Path, *arguments: str, snakefile: str = "", program: str = PRELOADED, **environment: str
+) -> Ended:
+    """Run `snakemake` in a folder, with a Snakefile of its own where there is one."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if snakefile:
+        (folder / "Snakefile").write_text(textwrap.dedent(snakefile), encoding="utf-8")
+    libraries = os.pathsep.join(str(CHECKOUT / name) for name in ("workflow/lib", "tests"))
+    command = [sys.executable, "-m", program, "--cores", "2", "--rerun-incomplete", "--nolock", *arguments]
+    ended = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": libraries, "COLUMNS": "400", "PYTHONHASHSEED": "0", **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+        timeout=600,
+    )
+    return Ended(ended.returncode, ended.stdout)
+
+
+def made(folder: Path) -> dict[str, bytes]:
+    """What a run must give, wherever and under whatever names it runs."""
+    files = [
+        *folder.glob("re*/small/*.csv"),
+        *folder.glob("results/small/*/*.csv"),
+        *folder.glob("reports/small/*"),
+    ]
+    files = [file for file in files if file.is_file()]
+    return {str(file.relative_to(folder)): file.read_bytes() for file in sorted(files)}

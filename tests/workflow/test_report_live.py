@@ -1,0 +1,272 @@
+"""The report in a browser: other rank limits, sorted tables and terms, by keyboard and on a phone, and on paper."""
+
+from __future__ import annotations
+
+import io
+import re
+from urllib.parse import unquote
+
+import pytest
+from making.report import write_results
+from pypdf import PdfReader
+from reident.report import render
+from reident.report.execute import execute
+from workflow.test_report_render import DAY, NOTEBOOK, TITLE
+
+from workflow import browser
+
+pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="there is no Chromium on this machine")
+
+OWN, LAST = 5, 20
+MAX_GROWTH = 500_000
+"""Bytes by which the script and what it shows may enlarge the page."""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The report of a mock study, as HTML on the disk."""
+    folder = tmp_path_factory.mktemp("live")
+    notebook = execute(NOTEBOOK, {"results": write_results(folder / "results" / "mock")})
+    path = folder / "report.html"
+    path.write_text(render.render(notebook, title=TITLE, date=DAY, live=True).html, encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def tab(made, tmp_path_factory):
+    with browser.page(tmp_path_factory.mktemp("profile")) as page:
+        yield page
+
+
+@pytest.fixture
+def page(tab, made):
+    """The report on a wide screen, as it is when it is opened."""
+    tab.open(made, 1280)
+    yield tab
+    assert tab.complaints() == []
+    assert all(address.startswith(("data:", made.as_uri())) for address in tab.requests())
+
+
+def cell(page, table: str, row: str, column: int) -> str:
+    """What a reader sees in a cell, by the label of its row."""
+    return page.ask(
+        f"[...document.querySelectorAll('#{table} tbody tr')]"
+        f".find(row => row.cells[0].innerText.trim() === '{row}').cells[{column}].innerText.trim()"
+    )
+
+
+def labels(page, table: str) -> list[str]:
+    """The labels of the rows that a reader sees, in their order."""
+    return page.ask(
+        f"[...document.querySelectorAll('#{table} tbody tr')].filter(row => row.offsetParent)"
+        ".map(row => row.cells[0].innerText.trim())"
+    )
+
+
+def move_to(page, limit: int) -> None:
+    """Move the slider by the keyboard."""
+    page.ask("document.getElementById('rank-limit').focus()")
+    page.press("Home")
+    page.press("ArrowRight", limit - 1)
+    page.ask("Promise.all([...document.images].map(image => image.decode().catch(() => 0)))")
+
+
+def test_the_slider_moves_by_keyboard_and_shows_the_numbers_of_the_tables(page):
+    at_own = cell(page, "rates-by-metric", "Taxicab", 1)
+    assert page.ask("document.querySelector('.slider').checkVisibility()")
+    assert page.ask("document.querySelector('.slider output').innerText") == f"{OWN} (this study)"
+    move_to(page, 2)
+    states = page.ask(
+        "document.querySelectorAll('#rates-by-metric tbody tr')[1].cells[1].firstChild.dataset.limits"
+    )
+    assert states.split(";")[OWN - 1] == at_own
+    assert cell(page, "rates-by-metric", "Taxicab", 1) == states.split(";")[1] != at_own
+    assert cell(page, "rates-by-metric", "Taxicab", 6) == "n/a"
+    assert "n/a" not in cell(page, "rates-by-metric", "Unicity", 6)
+    assert page.ask("document.querySelector('.slider output').innerText") == f"2 (this study: {OWN})"
+    assert (
+        page.ask(
+            "document.getElementById('rank-limit').ariaValueText || "
+            "document.getElementById('rank-limit').getAttribute('aria-valuetext')"
+        )
+        == f"2 (this study: {OWN})"
+    )
+    page.press("End")
+    assert page.ask("document.getElementById('rank-limit').value") == str(LAST)
+    page.press("Tab")
+    page.press("Enter")
+    page.ask("new Promise(done => setTimeout(done, 50))")
+    assert page.ask("document.getElementById('rank-limit').value") == str(OWN)
+    assert cell(page, "rates-by-metric", "Taxicab", 1) == at_own
+    assert not page.ask("document.documentElement.classList.contains('other-limit')")
+
+
+def test_the_slider_has_a_name_and_its_value_is_announced(page):
+    assert page.ask("document.getElementById('rank-limit').labels[0].innerText") == "Rank limit"
+    assert page.ask("document.getElementById('rank-limit').type") == "range"
+    assert page.ask("document.querySelector('.slider output').htmlFor.value") == "rank-limit"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_figure_has_other_marks_and_another_text_at_another_limit(page, made, width):
+    page.open(made, width)
+    figure = "document.querySelector('#rates-by-metric-figure')"
+    own = page.ask(f"{figure}.querySelector('picture img').alt")
+    move_to(page, 2)
+    assert not page.ask(f"{figure}.querySelector('picture').checkVisibility()")
+    assert page.ask(f"{figure}.querySelector('img.at-other').checkVisibility()")
+    assert page.ask(f"{figure}.querySelector('img.at-other').naturalWidth") > 100
+    assert page.ask(f"{figure}.querySelector('img.at-other').alt") not in {own, ""}
+    source = unquote(page.ask(f"{figure}.querySelector('img.at-other').src"))
+    assert source.count("</svg>") == 1
+    assert source.startswith("data:image/svg+xml,<svg")
+    assert f'{"259.2" if width == 390 else "460.8"}pt"' in source
+    assert page.ask("[...document.images].every(image => !image.checkVisibility() || image.naturalWidth > 0)")
+    assert page.ask("document.documentElement.scrollWidth <= window.innerWidth"), "the page scrolls sideways"
+    assert "Rank limit 2" in page.ask(f"{figure}.querySelector('figcaption').innerText")
+
+
+def test_what_is_known_for_the_own_limit_alone_says_so(page):
+    move_to(page, 3)
+    badges = page.ask(
+        "[...document.querySelectorAll('figure:has(picture.own-limit), .table:has(table.own-limit)')]"
+        ".map(one => one.querySelector('.badge')?.innerText)"
+    )
+    assert len(badges) >= 4
+    assert set(badges) == {f"Rank limit {OWN} only"}
+
+
+def test_on_paper_the_page_shows_the_study_s_own_limit(page):
+    def words() -> str:
+        return "\n".join(sheet.extract_text() for sheet in PdfReader(io.BytesIO(page.printed())).pages)
+
+    before = words()
+    move_to(page, 1)
+    assert cell(page, "rates-by-metric", "Adhoc", 6) == "n/a"
+    assert words() == before
+    assert "n/a" not in before
+    assert "Show strata" not in before
+    assert "Expected correct. The share of suspected records" in " ".join(before.split())
+
+
+def test_without_scripts_the_page_has_everything_and_no_control(page, made):
+    own = cell(page, "rates-by-metric", "Taxicab", 1)
+    page.open(made, 1280, scripts=False)
+    assert page.ask("document.querySelectorAll('.sort, .choose input, .badge').length") == 0
+    assert not page.ask("document.querySelector('.slider').checkVisibility()")
+    assert cell(page, "rates-by-metric", "Taxicab", 1) == own
+    assert page.ask("document.querySelector('#rates-by-metric a.term').hash") == "#term-metric"
+    assert page.ask("document.getElementById('term-metric').checkVisibility()")
+
+
+def test_a_script_that_was_changed_does_not_run(tab, made, tmp_path):
+    path = tmp_path / "changed.html"
+    path.write_text(
+        made.read_text(encoding="utf-8").replace("'use strict';", "'use strict'; ", 1), encoding="utf-8"
+    )
+    tab.open(path, 1280)
+    assert not tab.ask("document.querySelector('.slider').checkVisibility()")
+    assert any("Content Security Policy" in str(complaint) for complaint in tab.complaints())
+
+
+def test_a_table_is_sorted_by_keyboard_as_numbers_and_as_text(page):
+    first = labels(page, "rates-by-stratum")
+    button = "document.querySelectorAll('#rates-by-stratum th .sort')[3]"
+    assert page.ask(f"{button}.getAttribute('aria-label')") == "Sort by Taxicab"
+    page.ask(f"{button}.focus()")
+
+    def shown() -> list[float]:
+        texts = page.ask(
+            "[...document.querySelectorAll('#rates-by-stratum tbody tr')].map(row => row.cells[3].innerText)"
+        )
+        return [float(text) for text in texts if text.strip() != "–"]
+
+    # The third column has the counts of the first metric, the fourth the rates of the second.
+    page.press("Enter")
+    assert page.ask(f"{button}.closest('th').ariaSort") == "ascending"
+    assert shown() == sorted(shown())
+    page.press(" ")
+    assert page.ask(f"{button}.closest('th').ariaSort") == "descending"
+    assert shown() == sorted(shown(), reverse=True)
+    assert (
+        labels(page, "rates-by-stratum")[-1] == first[-1]
+    )  # nothing is suspected there: last in either order
+    move_to(page, 1)
+    assert shown() == sorted(shown(), reverse=True)
+    page.ask(f"{button}.click()")
+    assert page.ask("document.querySelector('#rates-by-stratum [aria-sort]')") is None
+    assert labels(page, "rates-by-stratum") == first
+    page.ask("document.querySelector('#rates-by-stratum th .sort').click()")
+    assert labels(page, "rates-by-stratum") == sorted(first)
+
+
+def test_strata_are_chosen_by_their_names_and_paper_shows_all(page):
+    every = labels(page, "rates-by-stratum")
+    page.ask("document.querySelector('#rates-by-stratum .choose input').focus()")
+    page.call("Input.insertText", text="WEALD")
+    assert labels(page, "rates-by-stratum") == ["The Weald"]
+    assert (
+        page.ask("document.querySelector('#rates-by-stratum .choose output').innerText")
+        == f"1 of {len(every)}"
+    )
+    assert "Lakeland" in "".join(
+        sheet.extract_text() for sheet in PdfReader(io.BytesIO(page.printed())).pages
+    )
+    page.ask("document.querySelector('#rates-by-stratum .choose input').select()")
+    page.call("Input.insertText", text="no such stratum")
+    assert labels(page, "rates-by-stratum") == []
+    assert (
+        page.ask("document.querySelector('#rates-by-stratum .choose output').innerText")
+        == f"0 of {len(every)}"
+    )
+
+
+TERM = "document.querySelector('#rates-by-metric th:nth-child(6) a.term')"
+MEANING = "document.getElementById('meaning')"
+WORDS = "Conditional rate. Confirmed records ÷ suspected records"
+
+
+def test_a_term_is_explained_on_focus_and_escape_hides_it(page):
+    page.ask(f"{TERM}.focus()")
+    assert page.ask(f"{MEANING}.checkVisibility()")
+    assert page.ask(f"{MEANING}.innerText").startswith(WORDS)
+    assert page.ask(f"{TERM}.getAttribute('aria-describedby')") == "meaning"
+    page.press("Escape")
+    assert not page.ask(f"{MEANING}.checkVisibility()")
+    assert page.ask(f"{TERM}.getAttribute('aria-describedby')") is None
+    page.press("Enter")
+    assert page.ask("location.hash") == "#term-conditional-rate"
+
+
+def test_a_term_is_explained_under_the_pointer_and_when_it_is_touched(page, made):
+    corner = "(box => [box.right - 8, box.bottom - 8])"
+    place = f"({TERM}.scrollIntoView({{block: 'center'}}), {corner}({TERM}.getBoundingClientRect()))"
+    x, y = page.ask(place)
+    page.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    assert page.ask(f"{MEANING}.innerText").startswith(WORDS)
+    page.call("Input.dispatchMouseEvent", type="mouseMoved", x=2, y=2)
+    page.ask("new Promise(done => setTimeout(done, 400))")
+    assert not page.ask(f"{MEANING}.checkVisibility()")
+    page.open(made, 390)
+    x, y = page.ask(place)
+    for kind, points in (("touchStart", [{"x": x, "y": y}]), ("touchEnd", [])):
+        page.call("Input.dispatchTouchEvent", type=kind, touchPoints=points)
+    page.ask("new Promise(done => setTimeout(done, 400))")
+    assert page.ask(f"{MEANING}.checkVisibility()")
+    assert page.ask("location.hash") == ""
+    left, right = page.ask(f"(b => [b.left, b.right])({MEANING}.getBoundingClientRect())")
+    assert 0 <= left < right <= 390
+
+
+def test_links_of_the_verdict_lead_to_tables_and_figures(page):
+    links = page.ask("[...document.querySelectorAll('.evidence a')].map(link => link.hash.slice(1))")
+    assert {"verdict-by-metric", "rates-by-metric", "rates-by-stratum", "rates-by-rank-limit"} <= set(links)
+    for name in links:
+        assert page.ask(f"document.getElementById('{name}').querySelector('table, img, p') !== null")
+
+
+def test_the_script_and_what_it_shows_are_small(made):
+    html = made.read_text(encoding="utf-8")
+    static = re.sub(r' data-(limits|wide|narrow|alts)="[^"]*"', "", html)
+    static = re.sub(r"<script>.*?</script>", "", static, flags=re.DOTALL)
+    assert len(html.encode()) - len(static.encode()) < MAX_GROWTH

@@ -1,0 +1,259 @@
+"""Which columns of two files are the same variable: by name, by codes or distribution, and by the true links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from scipy.optimize import linear_sum_assignment
+
+from reident.drafting import names, types
+from reident.drafting.links import Links
+from reident.drafting.profile import Column, File
+from reident.drafting.wording import percent
+from reident.sections.codes import clean, number
+
+_MIN_LINKS = 20
+"""Links with both values from which agreement is evidence."""
+
+_MAX_CATEGORIES = 200
+_SURE_NAME, _SURE_LINKS, _MARGIN = 0.8, 0.7, 0.15
+_PERHAPS = 0.4
+
+
+class Evidence(NamedTuple):
+    """Why two columns may be the same variable; each from 0 to 1.
+
+    Attributes
+    ----------
+    name : float
+        The similarity of their names.
+    values : float
+        How much of the records of both files have codes in common, or how close the distributions of numbers are.
+    links : float or None
+        The association of their values in linked records: the rank correlation of numbers, Cramér's V of codes,
+        corrected for its bias; None with too few links.
+    n : int
+        The linked records with both values.
+    numeric : bool
+        Whether values are compared as numbers.
+    """
+
+    name: float
+    values: float
+    links: float | None
+    n: int
+    numeric: bool
+
+    @property
+    def score(self) -> float:
+        """The evidence as one number."""
+        if self.links is None:
+            return 0.55 * self.name + 0.45 * self.values
+        return 0.35 * self.name + 0.2 * self.values + 0.45 * max(self.links, 0.0)
+
+
+class Pair(NamedTuple):
+    """A column of each file that are, or may be, the same variable.
+
+    Attributes
+    ----------
+    puf, eif : Column
+    evidence : Evidence
+    sure : bool
+    reason : str
+    """
+
+    puf: Column
+    eif: Column
+    evidence: Evidence
+    sure: bool
+    reason: str
+
+
+def pairs(puf: Sequence[Column], eif: Sequence[Column], links: Links | None) -> list[Pair]:
+    """Return the pairs of columns that are, or may be, the same variable, in the order of the first file.
+
+    A column is in at most one pair: the assignment has the most evidence in total.
+    """
+    if not puf or not eif:
+        return []
+    cells = [_cells(links, side, own) for side, own in enumerate((puf, eif))]
+    evidence = [[_evidence(one, other, cells) for other in eif] for one in puf]
+    scores = np.array([[own.score for own in row] for row in evidence])
+    scores[scores < _PERHAPS] = 0
+    result = []
+    for row, column in zip(*linear_sum_assignment(scores, maximize=True), strict=True):
+        if scores[row, column]:
+            own = evidence[row][column]
+            others = [*np.delete(scores[row], column), *np.delete(scores[:, column], row), 0.0]
+            sure = _is_sure(own, scores[row, column] - max(others))
+            result.append(
+                Pair(puf[row], eif[column], own, sure, _reason(puf[row], eif[column], own, sure=sure))
+            )
+    return result
+
+
+def _is_sure(own: Evidence, margin: float) -> bool:
+    if own.links is not None and own.n >= 5 * _MIN_LINKS and own.links < 0.1:
+        return False
+    if own.name >= _SURE_NAME:
+        return own.name >= 0.95 or own.values >= 0.3 or (own.links or 0) >= 0.3 or margin >= 0.3
+    return own.links is not None and own.links >= _SURE_LINKS and margin >= _MARGIN
+
+
+def _reason(one: Column, other: Column, own: Evidence, *, sure: bool) -> str:
+    """Return the evidence in words."""
+    what = []
+    if own.name == 1:
+        what.append("the same name")
+    elif own.name >= 0.95:
+        what.append("the same name but for a word")
+    elif own.name >= _SURE_NAME:
+        what.append("names of the same meaning")
+    elif own.name > 0:
+        what.append("similar names")
+    if own.numeric and one.sample.size and other.sample.size:
+        what.append(f"distributions that differ by at most {1 - own.values:.2f} (KS)")
+    elif own.values > 0:
+        what.append(f"the same codes for {percent(own.values)} of the records")
+    if own.links is not None:
+        kind = "rank correlation" if own.numeric else "Cramér's V"
+        what.append(f"{kind} {own.links:.2f} in {own.n:,} links")
+    text = ", ".join(what) or "no evidence"
+    if not sure:
+        against = " against it" if own.name >= _SURE_NAME else ""
+        text = f"perhaps `{other.name}`{against}: {text}"
+    return text
+
+
+def _cells(links: Links | None, side: int, columns: Sequence[Column]) -> dict[str, np.ndarray] | None:
+    """Return the values of linked records by column, as codes or numbers; None without enough links."""
+    if links is None or links.compared < _MIN_LINKS:
+        return None
+    table = links.records[side]
+    return {column.name: _values(table[column.name], column) for column in columns}
+
+
+def _values(text: pa.ChunkedArray, column: Column) -> np.ndarray:
+    encoded = text.combine_chunks().dictionary_encode()
+    texts = [clean(one) for one in encoded.dictionary.to_pylist()]
+    values = np.array([None if one in column.missing else one for one in texts], object)
+    return values[encoded.indices.to_numpy()]
+
+
+def _evidence(one: Column, other: Column, cells: list[dict[str, np.ndarray] | None]) -> Evidence:
+    name = names.similarity(one.name, other.name)
+    numeric = _as_numbers(one, other)
+    values = _distributions(one, other) if numeric else _codes(one, other)
+    links, n = None, 0
+    if cells[0] is not None and cells[1] is not None:
+        links, n = _association(cells[0][one.name], cells[1][other.name], one, other, numeric=numeric)
+    return Evidence(name, values, links, n, numeric)
+
+
+def _as_numbers(one: Column, other: Column) -> bool:
+    if not (one.is_numeric and other.is_numeric):
+        return False
+    return (
+        types.kind([one, other]).kind == "numeric" or min(len(one.values) or 99, len(other.values) or 99) > 12
+    )
+
+
+def _distributions(one: Column, other: Column) -> float:
+    """Return 1 less the largest difference of the two distribution functions."""
+    if not one.sample.size or not other.sample.size:
+        return 0.0
+    points = np.union1d(one.sample, other.sample)
+    below = [np.searchsorted(own.sample, points, "right") / own.sample.size for own in (one, other)]
+    return float(1 - np.abs(below[0] - below[1]).max())
+
+
+def _codes(one: Column, other: Column) -> float:
+    """Return how much of the records of both files have the same codes with the same shares; numbers by their value."""
+    if not one.values or not other.values:
+        return 0.0
+    shares = []
+    for column in (one, other):
+        own: dict[str, float] = {}
+        for code, rows in column.values.items():
+            normal = _normal(code)
+            own[normal] = own.get(normal, 0.0) + rows / column.valid
+        shares.append(own)
+    return sum(min(share, shares[1].get(code, 0.0)) for code, share in shares[0].items())
+
+
+def _normal(code: str) -> str:
+    value = number(code)
+    return code.casefold() if value is None else repr(value)
+
+
+def _association(
+    one: np.ndarray, other: np.ndarray, first: Column, second: Column, *, numeric: bool
+) -> tuple[float | None, int]:
+    both = np.array([a is not None and b is not None for a, b in zip(one, other, strict=True)], bool)
+    n = int(both.sum())
+    if n < _MIN_LINKS:
+        return None, n
+    if numeric:
+        numbers = [
+            np.array([_parsed(value, column.decimal) for value in own[both]], float)
+            for own, column in ((one, first), (other, second))
+        ]
+        return _rank_correlation(*numbers), n
+    if any(column.levels is None or len(column.values) > _MAX_CATEGORIES for column in (first, second)):
+        normal = [np.array([_normal(value) for value in own[both]]) for own in (one, other)]
+        return float((normal[0] == normal[1]).mean()), n
+    return _cramers_v(one[both], other[both]), n
+
+
+def _parsed(text: str, decimal: str) -> float:
+    value = number(text.replace(",", ".") if decimal == "," else text)
+    return np.nan if value is None else value
+
+
+def _rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
+    ranks = []
+    for values in (one, other):
+        _, place, rows = np.unique(values, return_inverse=True, return_counts=True)
+        ranks.append((np.cumsum(rows) - rows / 2)[place])
+    if min(own.std() for own in ranks) == 0:
+        return 0.0
+    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+
+
+def cross_table(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, list[str], list[str]]:
+    """Return how many linked records have each pair of codes, and the codes of the rows and columns."""
+    rows, at = np.unique(one.astype(str), return_inverse=True)
+    columns, of = np.unique(other.astype(str), return_inverse=True)
+    table = np.zeros((len(rows), len(columns)), np.int64)
+    np.add.at(table, (at, of), 1)
+    return table, rows.tolist(), columns.tolist()
+
+
+def _cramers_v(one: np.ndarray, other: np.ndarray) -> float:
+    """Return Cramér's V, corrected for its bias as by Bergsma (2013)."""
+    table, rows, columns = cross_table(one, other)
+    n, r, k = len(one), len(rows), len(columns)
+    if min(r, k) < 2:
+        return 0.0
+    expected = table.sum(1, keepdims=True) * table.sum(0, keepdims=True) / n
+    phi = ((table - expected) ** 2 / expected).sum() / n
+    phi = max(0.0, phi - (r - 1) * (k - 1) / (n - 1))
+    r_, k_ = r - (r - 1) ** 2 / (n - 1), k - (k - 1) ** 2 / (n - 1)
+    return float(np.sqrt(phi / max(min(r_, k_) - 1, 1e-9))) if min(r_, k_) > 1 else 0.0
+
+
+def linked_codes(links: Links | None, pair: Pair) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the codes of both columns in linked records, None where missing; None without links."""
+    if links is None or not links.compared:
+        return None
+    puf, eif = links.records
+    return _values(puf[pair.puf.name], pair.puf), _values(eif[pair.eif.name], pair.eif)
+
+
+def left_out(file: File, used: Sequence[str]) -> list[str]:
+    """Return the columns of a file that are in no pair and in no key."""
+    return [name for name in file.columns if name not in set(used)]

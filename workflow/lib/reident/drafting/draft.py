@@ -1,0 +1,140 @@
+"""What all kinds of drafts share: the head, the description of a file, and a variable (config/README.md)."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from reident.drafting import codes, types
+from reident.drafting.profile import Column, File
+from reident.drafting.sheet import Sheet, code_list, scalar
+from reident.drafting.source import Source
+from reident.drafting.wording import listed, number
+from reident.sections.columns import RESERVED
+from reident.study.reading import TODO
+
+_SCHEMA = Path(__file__).parents[3] / "schemas" / "study.schema.json"
+
+LIMIT = "the limit of the verdict is yours to decide; without it there is none"
+
+
+class Draft(NamedTuple):
+    """The text of a study file, and what is to be said of it on the terminal.
+
+    Attributes
+    ----------
+    text : str
+    facts : tuple of str
+        Sentences about the files, without a value of them.
+    """
+
+    text: str
+    facts: tuple[str, ...]
+
+
+def head(sheet: Sheet, out: Path, sources: Sequence[Source], what: str) -> None:
+    """Begin a draft: where it comes from, what to do, id and title."""
+    schema = os.path.relpath(_SCHEMA, out.parent)
+    sheet.remark(f"yaml-language-server: $schema={Path(schema).as_posix()}")
+    sheet.remark("")
+    sheet.remark(f"{what}, drafted by `reident init` from {', '.join(source.name for source in sources)}.")
+    sheet.remark(
+        "Every guess has its reason beside it. Check them, and replace each TODO: a study does not run while one is "
+        "left. config/README.md describes every key."
+    )
+    sheet.gap()
+    name = study_id(out)
+    sheet.add(f"id: {name}", f"the results are in results/{name} and reports/{name}")
+    sheet.add("# title:", "of the report")
+    sheet.add("# agency:", "that releases the file")
+    sheet.add("# date:", "of the report, YYYY-MM-DD")
+    sheet.gap()
+
+
+def study_id(out: Path) -> str:
+    """Return an id for a study: the name of its file, or of the folder of a file that is called `study`."""
+    stem = out.stem if out.stem.casefold() not in {"study", "draft"} else out.resolve().parent.name
+    plain = unicodedata.normalize("NFKD", stem).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:80] or "study"
+
+
+def relative(path: Path, out: Path) -> str:
+    """Return the path of a file as the study file has it: relative to its folder."""
+    return Path(os.path.relpath(path, out.parent)).as_posix()
+
+
+def file(sheet: Sheet, indent: str, source: Source, records: int) -> None:
+    """Add the path and the options of a file, each with its reason."""
+    sheet.add(
+        f"{indent}path: {scalar(source.described.path)}",
+        f"{number(records, 'record')}, {number(len(source.columns), 'column')}",
+    )
+    for name, value in source.options.items():
+        sheet.add(f"{indent}{name}: {scalar(value)}", source.reasons[name])
+
+
+def unreadable(sheet: Sheet, source: Source, indent: int) -> None:
+    """Say which columns cannot be read, and why."""
+    for name, reason in source.refused.items():
+        sheet.remark(f"Column `{name}` is left out: {reason}.", indent)
+
+
+class Missing(NamedTuple):
+    """The missing codes of one column, with the reason; `todo` if some must be decided."""
+
+    codes: tuple[str, ...]
+    todo: bool
+    reason: str
+
+
+def missing(column: Column, kind: str, extra: Sequence[str] = ()) -> Missing:
+    """Return the missing codes of one column of a variable.
+
+    Parameters
+    ----------
+    column : Column
+    kind : str
+        The type of the variable.
+    extra : sequence of str
+        Codes that have no counterpart in the other file and look like missing ones.
+    """
+    known = {**column.missing, **{one: column.values[one] for one in extra}}
+    what = [f"{_word(one)} in {number(rows, 'record')}" for one, rows in known.items()]
+    reason = ", ".join(what)
+    if extra:
+        reason += f" ({', '.join(map(_word, extra))}: no counterpart in the other file)"
+    doubtful = codes.uncertain(column.values, known) if kind != "numeric" else {}
+    doubtful = {
+        one: rows for one, rows in doubtful.items() if one not in known and one in types.shown(column)
+    }
+    rows = sum(doubtful.values())
+    if doubtful:
+        why = f"{', '.join(map(_word, doubtful))} in {number(rows, 'record')} may mean missing"
+        reason = f"{reason}; {why}" if reason else why
+    return Missing(tuple(known), codes.material(rows, column.records), reason)
+
+
+def _word(one: str) -> str:
+    return one or "an empty cell"
+
+
+def value_of(own: Missing) -> str:
+    """Return missing codes as YAML, or what is to be decided."""
+    return TODO if own.todo else code_list(own.codes)
+
+
+def free_name(name: str, taken: Mapping[str, object] | set[str]) -> str:
+    """Return the name of a variable that no key column, other variable or result column has."""
+    while name in taken or name in RESERVED or name.startswith(TODO):
+        name = f"{name}_value" if not name.startswith(TODO) else f"column {name}"
+    return name
+
+
+def remaining(sheet: Sheet, file_: File, columns: Sequence[str], indent: int = 0) -> None:
+    """List the columns of a file that the draft does not use."""
+    if columns:
+        sheet.remark(f"Not used of {file_.name}: {listed(columns)}.", indent)

@@ -1,0 +1,289 @@
+"""The draft of a study that links a public use file with an intruder's file (METHODS §1–6)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from reident.drafting import counterparts, draft, links, recodes, strata, types
+from reident.drafting.counterparts import Pair
+from reident.drafting.draft import Draft, Missing
+from reident.drafting.links import Key, Links
+from reident.drafting.profile import File, profile
+from reident.drafting.recodes import Recode
+from reident.drafting.sheet import Sheet, names, scalar, table
+from reident.drafting.source import describe
+from reident.drafting.types import Kind
+from reident.errors import InputError
+from reident.linkage.metrics.unicity import MAX_VARIABLES
+from reident.sections.linkage import MAX_LINKING_VARIABLES
+from reident.study.reading import TODO
+
+METRICS = "{unicity: {}, taxicab: {}, euclidean: {}, adhoc: {}}"
+
+
+class Variable(NamedTuple):
+    """A variable of the draft.
+
+    Attributes
+    ----------
+    name : str
+        In the study.
+    pair : Pair
+    kind : Kind
+    recode : Recode
+    missing : dict
+        By side.
+    linked : tuple of object arrays or None
+        The values of linked records.
+    """
+
+    name: str
+    pair: Pair
+    kind: Kind
+    recode: Recode
+    missing: dict[str, Missing]
+    linked: tuple[np.ndarray, np.ndarray] | None
+
+
+def make(paths: list[Path], out: Path) -> Draft:
+    """Return the draft of a study of two files, and of the links between them if they are given.
+
+    Parameters
+    ----------
+    paths : list of Path
+        The PUF, the EIF, and perhaps the IUF.
+    out : Path
+        The study file.
+
+    Raises
+    ------
+    InputError
+    """
+    sources = [describe(path, draft.relative(path, out)) for path in paths]
+    # The smallest file first: what is wrong in it is said before a large one is read.
+    order = sorted(range(len(paths)), key=lambda at: paths[at].stat().st_size)
+    profiles = {at: profile(sources[at]) for at in order}
+    files = [profiles[at] for at in range(len(paths))]
+    puf, eif = files[:2]
+    found = links.find(puf, eif, files[2]) if len(files) > 2 else None
+    keys = (found.puf, found.eif) if found else (links.alone(puf), links.alone(eif))
+    variables = _variables(puf, eif, keys, found)
+    if not variables:
+        raise InputError(
+            f"{puf.name} and {eif.name}: no column of one file corresponds to a column of the other, by name, codes or "
+            "distribution. Check that these are the two files, and name columns alike that have the same meaning."
+        )
+    every = puf.records * eif.records
+    effects = {
+        variable.name: own
+        for variable in variables
+        if variable.kind.kind == "categorical"
+        if (own := strata.effect(variable.pair, variable.recode, variable.linked)) is not None
+    }
+    sure = {
+        variable.name for variable in variables if variable.pair.sure and variable.recode.table is not None
+    }
+    stratum = strata.chosen({name: own for name, own in effects.items() if name in sure}, every)
+    if len(variables) == 1:
+        stratum = None
+    sheet = Sheet()
+    draft.head(sheet, out, sources, "A study of two files")
+    _files(sheet, puf, eif, keys, found)
+    _strata(sheet, variables, effects, stratum, every)
+    _linking(sheet, [variable for variable in variables if variable.name != stratum])
+    _rest(sheet, (puf, eif), keys, variables)
+    _closing(sheet, len(variables) - (stratum is not None))
+    return Draft(sheet.text(), tuple(_facts(files, keys, variables, stratum, found)))
+
+
+def _variables(puf: File, eif: File, keys: tuple[Key, Key], found: Links | None) -> list[Variable]:
+    ours, theirs = (
+        [
+            column
+            for column in file.columns.values()
+            if column.name not in key.columns and types.may_compare(column)
+        ]
+        for file, key in zip((puf, eif), keys, strict=True)
+    )
+    taken = {*keys[0].columns, *keys[1].columns}
+    result = []
+    for pair in counterparts.pairs(ours, theirs, found):
+        name = draft.free_name(pair.puf.name, taken)
+        taken.add(name)
+        result.append(_variable(name, pair, found))
+    return result
+
+
+def _variable(name: str, pair: Pair, found: Links | None) -> Variable:
+    kind = types.kind([pair.puf, pair.eif])
+    linked = counterparts.linked_codes(found, pair)
+    recode = recodes.recode(pair, linked) if kind.kind == "categorical" else recodes.NONE
+    missing = {
+        side: draft.missing(column, kind.kind, recode.missing.get(side, ()))
+        for side, column in (("puf", pair.puf), ("eif", pair.eif))
+    }
+    return Variable(name, pair, kind, recode, missing, linked)
+
+
+def _files(sheet: Sheet, puf: File, eif: File, keys: tuple[Key, Key], found: Links | None) -> None:
+    sheet.add("files:")
+    for side, file, key in (("puf", puf, keys[0]), ("eif", eif, keys[1])):
+        sheet.end_block()
+        sheet.add(f"  {side}:")
+        draft.file(sheet, "    ", file.source, file.records)
+        sheet.add(f"    id: {names(key.columns) if key.columns else TODO}", key.reason)
+    sheet.end_block()
+    sheet.add("  iuf:")
+    if found is None:
+        sheet.add(
+            f"    path: {TODO}", "the file of the true links; give it to `reident init` as the third file"
+        )
+        sheet.add(f"    puf_id: {TODO}", "its columns with the key of the PUF")
+        sheet.add(f"    eif_id: {TODO}", "its columns with the key of the EIF")
+        sheet.gap()
+        return
+    draft.file(sheet, "    ", found.source, found.n)
+    if found.compared < found.n - found.unknown:
+        sheet.end_block()
+        sheet.remark(f"What comments say of links is of a sample of {found.compared:,} of them.", 4)
+    for side, key in (("puf", found.puf), ("eif", found.eif)):
+        sheet.add(
+            f"    {side}_id: {names(key.linked) if key.linked else TODO}", "" if key.linked else key.reason
+        )
+    if found.unknown:
+        sheet.add(
+            f"    unknown_links_at_most: {TODO}",
+            f"{found.unknown:,} of {found.n:,} links name a record that is not in one of the files; write that number "
+            "to accept it, or correct the file",
+        )
+    sheet.gap()
+
+
+def _strata(
+    sheet: Sheet,
+    variables: list[Variable],
+    effects: dict[str, strata.Stratum],
+    stratum: str | None,
+    every: int,
+) -> None:
+    others = {name: own for name, own in effects.items() if name != stratum}
+    best = sorted(others, key=lambda name: (others[name].lost or 0, others[name].pairs))[:4]
+    if stratum is None and not best:
+        return
+    sheet.remark(
+        "Only records of the same stratum are compared. A variable is either here or a linking variable."
+    )
+    if stratum is not None:
+        sheet.add("strata:")
+        _variable_lines(sheet, next(one for one in variables if one.name == stratum), typed=False)
+        sheet.end_block()
+        sheet.remark(f"{_capital(effects[stratum].words(every))}.", 4)
+    elif best:
+        sheet.remark(
+            f"There are no strata: all {every:,} pairs are compared. Move a variable here to make strata."
+        )
+    for name in best:
+        sheet.remark(f"`{name}` {others[name].words(every)}.")
+    sheet.gap()
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _linking(sheet: Sheet, variables: list[Variable]) -> None:
+    if len(variables) > MAX_LINKING_VARIABLES:
+        sheet.remark(f"At most {MAX_LINKING_VARIABLES} variables can link; remove the others.")
+    sheet.add("linking_variables:")
+    for variable in variables:
+        _variable_lines(sheet, variable)
+        sheet.gap()
+
+
+def _variable_lines(sheet: Sheet, variable: Variable, *, typed: bool = True) -> None:
+    pair, recode = variable.pair, variable.recode
+    sheet.add(f"  - name: {scalar(variable.name)}", pair.reason if pair.sure else "")
+    if variable.name != pair.puf.name:
+        sheet.add(f"    puf: {scalar(pair.puf.name)}")
+    if not pair.sure:
+        sheet.add(f"    eif: {TODO}", f"{pair.reason}; write the column, or remove the variable")
+    elif variable.name != pair.eif.name:
+        sheet.add(f"    eif: {scalar(pair.eif.name)}")
+    if typed:
+        reason = "; ".join(filter(None, (variable.kind.reason, recode.note)))
+        sheet.add(f"    type: {variable.kind.kind}", reason)
+    if recode.integer_coded:
+        sheet.add("    integer_coded: true", "" if recode.side else recode.reason)
+    _missing(sheet, variable)
+    if recode.side:
+        written = TODO if recode.table is None else table(recode.table)
+        hidden = (
+            f"; {recode.hidden} further codes of fewer than {types.MIN_RECORDS} records are not written here"
+            if recode.hidden
+            else ""
+        )
+        decide = (
+            '; write the table, as in {"a": "1"}, or {} if codes are the same' if recode.table is None else ""
+        )
+        sheet.add(f"    recode: {{{recode.side}: {written}}}", f"{recode.reason}{hidden}{decide}")
+
+
+def _missing(sheet: Sheet, variable: Variable) -> None:
+    puf, eif = variable.missing["puf"], variable.missing["eif"]
+    if not any((puf.codes, eif.codes, puf.todo, eif.todo)):
+        return
+    reason = "; ".join(f"{side}: {own.reason}" for side, own in variable.missing.items() if own.reason)
+    if puf.todo or eif.todo:
+        known = [f"{side} {draft.code_list(own.codes)}" for side, own in variable.missing.items() if own.todo]
+        reason += f". Write the codes that mean missing (certain: {', '.join(known)})"
+    written = f"{{puf: {draft.value_of(puf)}, eif: {draft.value_of(eif)}}}"
+    if puf.codes == eif.codes and not puf.todo and not eif.todo:
+        written = draft.value_of(puf)
+    sheet.add(f"    missing: {written}", reason)
+
+
+def _rest(sheet: Sheet, files: tuple[File, File], keys: tuple[Key, Key], variables: list[Variable]) -> None:
+    used = [
+        {*keys[at].columns, *(getattr(variable.pair, side).name for variable in variables)}
+        for at, side in enumerate(("puf", "eif"))
+    ]
+    for file, own in zip(files, used, strict=True):
+        draft.remaining(sheet, file, [name for name in file.columns if name not in own])
+        draft.unreadable(sheet, file.source, 0)
+    sheet.gap()
+
+
+def _closing(sheet: Sheet, n: int) -> None:
+    metrics = METRICS
+    if n > MAX_VARIABLES:
+        metrics = metrics.replace("unicity: {}", "unicity: {max_order: 3}")
+    sheet.add(f"metrics: {metrics}", "all four, with their defaults")
+    sheet.add(
+        "# decision: {conditional_rate_at_most: 0.05}",
+        draft.LIMIT,
+    )
+
+
+def _facts(
+    files: list[File],
+    keys: tuple[Key, Key],
+    variables: list[Variable],
+    stratum: str | None,
+    found: Links | None,
+) -> list[str]:
+    facts = [
+        f"{file.name}: {file.records:,} records, {len(file.columns):,} columns, key {_key(key)}"
+        for file, key in zip(files, keys, strict=False)
+    ]
+    if found is not None:
+        facts.append(f"{files[2].name}: {found.n:,} links, {found.unknown:,} to unknown records")
+    n = len(variables) - (stratum is not None)
+    shown = f", strata by {stratum}" if stratum else ", no strata"
+    return [*facts, f"{n} linking variable{'s' * (n != 1)}{shown}"]
+
+
+def _key(key: Key) -> str:
+    return ", ".join(key.columns) if key.columns else "to be decided"

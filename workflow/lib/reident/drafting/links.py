@@ -1,0 +1,316 @@
+"""The true links: which columns are the keys of both files, and the records of both files that are linked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from reident.drafting import keys, names, scan
+from reident.drafting.hashing import hashes
+from reident.drafting.profile import Column, File
+from reident.drafting.source import Source
+from reident.drafting.wording import listed, number, percent
+from reident.errors import InputError
+from reident.intake.keys import positions
+
+MAX_LINKS = 50_000
+"""Links whose records are compared; of more links, those with the smallest hashes."""
+
+_TRIED = 5_000
+"""Distinct values of a column of links that are looked up in the files."""
+
+_HELD = 0.5
+"""The smallest share of them that a key column has."""
+
+
+class Key(NamedTuple):
+    """The key of a file, and the columns of the links that have it.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Of the file; empty if it is still to be decided.
+    linked : tuple of str
+        Of the links, in the same order; empty without links.
+    reason : str
+    """
+
+    columns: tuple[str, ...]
+    linked: tuple[str, ...]
+    reason: str
+
+
+class Links(NamedTuple):
+    """The true links.
+
+    Attributes
+    ----------
+    source : Source
+    puf, eif : Key
+    n : int
+        All links.
+    unknown : int
+        Links to a record that is not in one of the files.
+    records : tuple of pyarrow.Table
+        The linked records of both files, row by row.
+    """
+
+    source: Source
+    puf: Key
+    eif: Key
+    n: int
+    unknown: int
+    records: tuple[pa.Table, pa.Table]
+
+    @property
+    def compared(self) -> int:
+        """The links whose records are compared."""
+        return self.records[0].num_rows
+
+
+def alone(file: File) -> Key:
+    """Return the key of a file without links.
+
+    Raises
+    ------
+    InputError
+        If no set of up to three columns identifies a record.
+    """
+    unique = keys.single(file)
+    if unique:
+        best = [name for name in unique if names.names_key(name) == names.names_key(unique[0])]
+        if len(best) == 1 and (names.names_key(best[0]) or best[0] == next(iter(file.columns))):
+            return Key((best[0],), (), f"unique in all {number(file.records, 'record')}, none empty")
+        return Key(
+            (), (), f"each of these columns is unique: {listed(unique)}; write the one that is the key"
+        )
+    sets = keys.composite(file)
+    if not sets:
+        raise no_key(file)
+    return _composite(sets, file)
+
+
+def _composite(sets: Sequence[tuple[str, ...]], file: File) -> Key:
+    best = sets[0]
+    if all(map(names.names_key, best)):
+        return Key(
+            best, (), f"unique together in all {number(file.records, 'record')}; no column is unique alone"
+        )
+    several = "; ".join(listed(one) for one in sets[:3])
+    return Key((), (), f"no column is unique alone, and these are together: {several}. Write the key")
+
+
+def no_key(file: File) -> InputError:
+    """Return the error of a file without a key."""
+    named = [column for column in file.columns.values() if names.names_key(column.name) and column.levels]
+    about = ""
+    if named:
+        column = max(named, key=lambda one: (names.names_key(one.name), one.levels))
+        about = (
+            f" (column `{column.name}` has {column.levels:,} distinct values in {column.records:,} records)"
+        )
+    return InputError(
+        f"{file.name}: the key repeats; no set of up to three columns identifies every record{about}. Remove the "
+        "records that repeat, or add a column with a number for each record."
+    )
+
+
+def find(puf: File, eif: File, iuf: File) -> Links:
+    """Return the keys of both files as the links have them, and linked records.
+
+    Raises
+    ------
+    InputError
+        If no key of a file is among the columns of the links, or no link joins two records.
+    """
+    tried = {column.name: _distinct(iuf.source, column) for column in iuf.columns.values()}
+    options = [_options(file, tried, role) for file, role in ((puf, "puf"), (eif, "eif"))]
+    for file, own in zip((puf, eif), options, strict=True):
+        if not own:
+            raise InputError(
+                f"{iuf.name}: no column has the keys of {file.name}. Write the keys exactly as that file does, "
+                "with leading zeros, in a column for each column of the key."
+            )
+    pairs = [
+        (one[0] + other[0], one[1], other[1])
+        for one in options[0]
+        for other in options[1]
+        if not set(one[1].linked) & set(other[1].linked)
+    ]
+    if not pairs:
+        raise InputError(
+            f"{iuf.name}: the keys of {puf.name} and {eif.name} must be in columns of their own. Write one column "
+            "for each column of each key."
+        )
+    pairs.sort(key=lambda pair: -pair[0])
+    _, first, second = pairs[0]
+    tie = [pair for pair in pairs[1:] if pair[0] > pairs[0][0] - 0.1 and pair[1:] != pairs[0][1:]]
+    tie = [pair for pair in tie if {pair[1].linked, pair[2].linked} == {first.linked, second.linked}]
+    links = _joined(puf, eif, iuf, first, second)
+    if tie:
+        other = _joined(puf, eif, iuf, tie[0][1], tie[0][2])
+        links = _better(links, other)
+    if not links.compared:
+        raise InputError(
+            f"{iuf.name}: no link joins a record of {puf.name} with one of {eif.name}. Check that the keys are those "
+            "of these files."
+        )
+    return links
+
+
+def _distinct(source: Source, column: Column) -> pa.Array:
+    """Return up to :data:`_TRIED` distinct values of a column of the links."""
+    if column.counts is not None:
+        return pa.array(sorted(column.counts)[:_TRIED], pa.string())
+    first = next(scan.batches(source, [column.name])).column(0)
+    return pc.unique(first)[:_TRIED]
+
+
+def _options(file: File, tried: dict[str, pa.Array], role: str) -> list[tuple[float, Key]]:
+    """Return keys of a file whose columns the links have, each with how well they fit."""
+    held = _held(file, tried)
+    unique = [(name,) for name in keys.single(file)]
+    options = [option for one in unique for option in _assigned(file, one, held, role)]
+    if not options:
+        likely = sorted(
+            {own for (_, own), share in held.items() if share >= _HELD},
+            key=lambda own: -max(names.names_key(own), *(names.similarity(own, one) for one in tried)),
+        )
+        sets = keys.composite(file, likely[:8])
+        options = [option for one in sets for option in _assigned(file, one, held, role)]
+    return sorted(options, key=lambda option: -option[0])[:20]
+
+
+def _held(file: File, tried: dict[str, pa.Array]) -> dict[tuple[str, str], float]:
+    """Return by column of the links and of the file which share of the values the file's column has."""
+    columns = [column for column in file.columns.values() if column.valid == column.records]
+    many = [column.name for column in columns if column.counts is None]
+    seen = {(link, own): np.zeros(len(values), bool) for link, values in tried.items() for own in many}
+    if many:
+        for batch in scan.batches(file.source, many):
+            for (link, own), hit in seen.items():
+                place = pc.drop_null(pc.index_in(batch.column(own), tried[link]))
+                hit[place.to_numpy()] = True
+    for column in columns:
+        if column.counts is not None:
+            texts = pa.array(list(column.counts), pa.string())
+            for link, values in tried.items():
+                seen[link, column.name] = pc.is_in(values, texts).to_numpy(zero_copy_only=False)
+    return {pair: float(hit.mean()) for pair, hit in seen.items() if len(hit)}
+
+
+def _assigned(
+    file: File, key: tuple[str, ...], held: dict[tuple[str, str], float], role: str
+) -> list[tuple[float, Key]]:
+    """Return the ways in which columns of the links have the columns of a key."""
+    fitting = list(
+        dict.fromkeys(link for (link, own), share in held.items() if own in key and share >= _HELD)
+    )
+    options = []
+    for linked in permutations(fitting[:8], len(key)):
+        shares = [held.get(pair, 0.0) for pair in zip(linked, key, strict=True)]
+        if min(shares) < _HELD:
+            continue
+        alike = [
+            max(names.similarity(link, own), _side(link, file)) for link, own in zip(linked, key, strict=True)
+        ]
+        score = float(np.mean(shares)) + 0.5 * float(np.mean(alike)) + 0.2 * min(map(names.names_key, key))
+        score += 0.3 * float(np.mean([_role(link, role) for link in linked]))
+        options.append((score, Key(key, linked, _shares(file, key, linked, shares))))
+    return options
+
+
+def _side(link: str, file: File) -> float:
+    """Return whether the name of a column of the links has that of the file, as `puf_key` has that of puf.csv."""
+    own = set(names.words(file.source.path.name.partition(".")[0]))
+    return 0.5 if own & set(names.words(link)) else 0.0
+
+
+def _role(link: str, role: str) -> int:
+    """Return 1 if the name of a column of the links has `puf` or `eif` as the file is, and -1 if it has the other."""
+    parts = set(names.words(link)) & {"puf", "eif"}
+    return 0 if len(parts) != 1 else 1 if role in parts else -1
+
+
+def _shares(file: File, key: Sequence[str], linked: Sequence[str], shares: Sequence[float]) -> str:
+    together = " together" if len(key) > 1 else ""
+    having = ", ".join(
+        f"{percent(share)} of the values of `{one}`" for one, share in zip(linked, shares, strict=True)
+    )
+    return f"unique{together} in all {number(file.records, 'record')}, none empty; has {having} in the links"
+
+
+def _joined(puf: File, eif: File, iuf: File, first: Key, second: Key) -> Links:
+    """Join the links with both files."""
+    own = [*first.linked, *second.linked]
+    batches = list(scan.batches(iuf.source, own))
+    table = pa.Table.from_batches(batches).group_by(own).aggregate([])
+    sides = []
+    n = table.num_rows
+    if n > MAX_LINKS:
+        order = np.argsort(hashes([table[name].combine_chunks() for name in own]), kind="stable")
+        sampled = table.take(np.sort(order[:MAX_LINKS]))
+    else:
+        sampled = table
+    known = np.ones(n, bool)
+    for file, key in ((puf, first), (eif, second)):
+        records, has = _records(file, key, table, sampled)
+        sides.append((records, positions(records, key.columns, sampled, key.linked)))
+        known &= has
+    joint = (sides[0][1] >= 0) & (sides[1][1] >= 0)
+    records = tuple(table_.take(rows[joint]) for table_, rows in sides)
+    return Links(iuf.source, first, second, n, int((~known).sum()), (records[0], records[1]))
+
+
+def _records(file: File, key: Key, links: pa.Table, sampled: pa.Table) -> tuple[pa.Table, np.ndarray]:
+    """Return the records of a file that sampled links name, and which of all links name a record of it."""
+    every = hashes([links[name].combine_chunks() for name in key.linked])
+    wanted = np.sort(hashes([sampled[name].combine_chunks() for name in key.linked]))
+    ordered = np.sort(every)
+    found = np.zeros(len(ordered), bool)
+    kept = []
+    for batch in scan.batches(file.source):
+        own = hashes([batch.column(name) for name in key.columns])
+        at = np.searchsorted(ordered, own).clip(max=max(len(ordered) - 1, 0))
+        found[at[ordered[at] == own]] = True
+        at = np.searchsorted(wanted, own).clip(max=max(len(wanted) - 1, 0))
+        kept.append(batch.filter(pa.array(wanted[at] == own)))
+    first = np.searchsorted(ordered, every)
+    return pa.Table.from_batches(kept), found[first]
+
+
+def _better(one: Links, other: Links) -> Links:
+    """Return the assignment of keys whose linked records agree more on the columns that have the same name."""
+    agreements = [_agreement(links) for links in (one, other)]
+    if agreements[1] > agreements[0]:
+        one, other = other, one
+    gap = abs(agreements[0] - agreements[1])
+    if gap >= 0.1:
+        reason = "linked records agree more often than with the two columns exchanged"
+        return one._replace(puf=one.puf._replace(reason=f"{one.puf.reason}; {reason}"))
+    reason = f"{listed(one.puf.linked)} and {listed(one.eif.linked)} each fit either file; write which belongs to which"
+    return one._replace(
+        puf=one.puf._replace(linked=(), reason=reason), eif=one.eif._replace(linked=(), reason=reason)
+    )
+
+
+def _agreement(links: Links) -> float:
+    """Return the share of linked records that agree, on average over columns of similar names."""
+    puf, eif = links.records
+    if not puf.num_rows:
+        return 0.0
+    pairs = [
+        (one, other)
+        for one in puf.column_names
+        for other in eif.column_names
+        if names.similarity(one, other) >= 0.8
+        and one not in links.puf.columns
+        and other not in links.eif.columns
+    ]
+    shares = [pc.mean(pc.equal(puf[one], eif[other])).as_py() for one, other in pairs]
+    return float(np.mean(shares)) if shares else 0.0

@@ -1,0 +1,250 @@
+"""What the columns of a file hold, from one pass over its records.
+
+Counts are exact up to :data:`MAX_LEVELS` distinct texts of a column. Beyond that only suspected missing codes are
+counted, numbers are summed up, and a column without a repeat keeps the hashes of its texts, which prove it unique.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from reident.drafting import codes, scan
+from reident.drafting.hashing import has_repeats, hashes
+from reident.drafting.source import Source
+from reident.sections.codes import clean, number
+
+MAX_LEVELS = 10_000
+"""Distinct texts of a column that are counted one by one."""
+
+_MAX_SAMPLE = 100_000
+_NUMBER = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+_PADDED = re.compile(r"0\d+", re.ASCII)
+_DATES = [
+    (re.compile(r"\d{4}-\d\d-\d\d"), "YYYY-MM-DD"),
+    (re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}"), "DD.MM.YYYY"),
+    (re.compile(r"\d{1,2}/\d{1,2}/\d{2,4}"), "with slashes"),
+    (re.compile(r"\d{4}/\d\d/\d\d"), "YYYY/MM/DD"),
+    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*"), "YYYY-MM-DD and a time"),
+]
+
+
+class Column:
+    """What one column of a file holds; texts are trimmed.
+
+    Attributes
+    ----------
+    name : str
+    records : int
+    counts : dict or None
+        Records by text; None beyond :data:`MAX_LEVELS` texts.
+    missing : dict
+        The codes that surely mean missing, with their records.
+    values : dict
+        Records by text that does not mean missing; empty if not every text is counted.
+    not_numbers : int
+        Records whose text is neither a number nor a suspected missing code.
+    whole : bool
+        Whether every number is an integer.
+    padded : bool
+        Whether a text has leading zeros.
+    width : tuple of int
+        The shortest and the longest text.
+    dates : str
+        The form of the dates, if the first texts are dates.
+    unique : bool
+        Whether no two records have the same text and none is empty.
+    sample : float64 (m,)
+        Numbers of the column, sorted, at most about 100,000 at equal distances in the file.
+    """
+
+    def __init__(self, name: str, decimal: str) -> None:
+        self.name, self.decimal = name, decimal
+        self.records, self.not_numbers = 0, 0
+        self.counts: dict[str, int] | None = {}
+        self.missing: dict[str, int] = {}
+        self.values: dict[str, int] = {}
+        self._suspects: dict[str, int] = {}
+        self.whole, self.padded, self.unique = True, False, True
+        self.width, self.dates = (10**9, 0), ""
+        self.sample = np.empty(0)
+        self._kept: list[np.ndarray] = []
+        self._numbers: list[np.ndarray] = []
+        self._stride = 1
+
+    @property
+    def levels(self) -> int | None:
+        """The number of distinct texts; None if there are more than are counted."""
+        return None if self.counts is None else len(self.counts)
+
+    @property
+    def valid(self) -> int:
+        """The records with a value."""
+        return self.records - sum(self.missing.values())
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether every value is a number."""
+        return self.valid > 0 and not self.not_numbers
+
+    def add(self, text: pa.Array) -> None:
+        """Take the texts of further records."""
+        if not self.records and len(text):
+            self._recognise_dates(text)
+        self.records += len(text)
+        if self.unique:
+            self._keep_hashes(text)
+        if self.counts is None:
+            self._add_many(text)
+            return
+        counted = pc.value_counts(text)
+        texts, rows = counted.field(0).to_pylist(), counted.field(1).to_pylist()
+        for one, n in zip(texts, rows, strict=True):
+            self.counts[one] = self.counts.get(one, 0) + n
+        if len(self.counts) > MAX_LEVELS:
+            self._stop_counting()
+
+    def close(self) -> None:
+        """Conclude, after the last record."""
+        if self.counts is not None:
+            self._conclude(codes.cleaned(self.counts))
+        else:
+            self._conclude_many()
+        if self.unique:
+            self.unique = not has_repeats(np.concatenate(self._kept)) if self._kept else False
+        self._kept, self._numbers = [], []
+
+    def _keep_hashes(self, text: pa.Array) -> None:
+        own = hashes([text])
+        self.unique = not (pc.any(pc.equal(text, "")).as_py() or has_repeats(own))
+        self._kept = [*self._kept, own] if self.unique else []
+
+    def _stop_counting(self) -> None:
+        texts = pa.array(list(self.counts or {}), pa.string())
+        rows = np.fromiter((self.counts or {}).values(), np.int64)
+        self.counts = None
+        self._add_many(texts, rows)
+
+    def _add_many(self, text: pa.Array, rows: np.ndarray | None = None) -> None:
+        """Take texts of which there are many; `rows` are the records that have each, one if absent."""
+        place = pc.index_in(text, codes.SUSPECTS)
+        if place.null_count < len(place):
+            found = pc.fill_null(place, -1).to_numpy(zero_copy_only=False)
+            own = found >= 0
+            count = np.bincount(found[own], None if rows is None else rows[own], len(codes.SUSPECTS))
+            for at in np.flatnonzero(count).tolist():
+                code = codes.SUSPECTS[at].as_py()
+                self._suspects[code] = self._suspects.get(code, 0) + int(count[at])
+            text = text.filter(pa.array(~own))
+            rows = None if rows is None else rows[~own]
+        lengths = pc.min_max(pc.utf8_length(text)).as_py()
+        if len(text):
+            self.width = min(self.width[0], lengths["min"]), max(self.width[1], lengths["max"])
+        if not self.padded:
+            self.padded = bool(pc.any(pc.match_substring_regex(text, r"^\s*0[0-9]")).as_py())
+        self._add_numbers(text, rows)
+
+    def _add_numbers(self, text: pa.Array, rows: np.ndarray | None) -> None:
+        values = _parsed(text, self.decimal)
+        is_number = np.isfinite(values)
+        wrong = ~is_number
+        self.not_numbers += int(wrong.sum() if rows is None else rows[wrong].sum())
+        values = values[is_number]
+        self.whole = self.whole and bool((values == np.floor(values)).all())
+        self._numbers.append(values[:: self._stride])
+        if sum(map(len, self._numbers)) > 2 * _MAX_SAMPLE:
+            self._numbers = [np.concatenate(self._numbers)[::2]]
+            self._stride *= 2
+
+    def _conclude(self, counts: dict[str, int]) -> None:
+        """Derive everything from exact counts."""
+        self.counts, self.missing = counts, codes.certain(counts)
+        values = self.values = {code: rows for code, rows in counts.items() if code not in self.missing}
+        numbers = {code: _number(code, self.decimal) for code in values}
+        self.not_numbers = sum(rows for code, rows in values.items() if numbers[code] is None)
+        known = {code: own for code, own in numbers.items() if own is not None}
+        self.whole = all(own == int(own) for own in known.values())
+        self.padded = any(_PADDED.match(code) for code in values)
+        self.width = min(map(len, values), default=0), max(map(len, values), default=0)
+        rows = np.array([values[code] for code in known], np.int64)
+        every = max(1, int(rows.sum()) // _MAX_SAMPLE)
+        self.sample = np.sort(np.repeat(np.array(list(known.values()), float), -(-rows // every)))
+
+    def _conclude_many(self) -> None:
+        """Derive which suspected codes mean missing; the others are numbers like those of the sample."""
+        self.sample = np.sort(np.concatenate([*self._numbers, np.empty(0)]))
+        largest, smallest = (float(self.sample[at]) if len(self.sample) else 0.0 for at in (-1, 0))
+        others = {repr(largest): 1, repr(smallest): 1}
+        self.missing = {
+            code: rows
+            for code, rows in codes.certain({**others, **self._suspects}).items()
+            if code in self._suspects
+        }
+        if self.unique:  # a number that looks like a missing code, once, in a column of identifiers
+            self.missing = {}
+
+    def _recognise_dates(self, text: pa.Array) -> None:
+        first = [clean(one) for one in text.slice(0, 1000).to_pylist() if clean(one)]
+        for form, name in _DATES:
+            if first and sum(bool(form.fullmatch(one)) for one in first) > 0.9 * len(first):
+                self.dates = name
+
+
+def _number(text: str, decimal: str) -> float | None:
+    return number(text.replace(",", ".") if decimal == "," and "." not in text else text)
+
+
+def _parsed(text: pa.Array, decimal: str) -> np.ndarray:
+    """Return numbers; what is not a number becomes NaN."""
+    if decimal == ",":
+        text = pc.if_else(pc.match_substring(text, "."), "", pc.replace_substring(text, ",", "."))
+    try:
+        return text.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowInvalid:
+        trimmed = pc.utf8_trim_whitespace(text)
+        numbers = pc.match_substring_regex(trimmed, _NUMBER)
+        kept = pc.if_else(numbers, trimmed, pa.scalar(None, pa.string()))
+        return pc.fill_null(kept.cast(pa.float64()), np.nan).to_numpy(zero_copy_only=False)
+
+
+class File:
+    """A file with the profiles of its columns.
+
+    Attributes
+    ----------
+    source : Source
+    records : int
+    columns : dict
+        The profiles by name, in the order of the file.
+    """
+
+    def __init__(self, source: Source, columns: Sequence[Column]) -> None:
+        self.source = source
+        self.columns = {column.name: column for column in columns}
+        self.records = columns[0].records if columns else 0
+
+    @property
+    def name(self) -> str:
+        """The name of the file without its folder."""
+        return self.source.name
+
+
+def profile(source: Source) -> File:
+    """Return the profiles of all columns of a file.
+
+    Raises
+    ------
+    InputError
+        For a file that is irregular or has no record.
+    """
+    columns = [Column(name, source.decimal) for name in source.columns]
+    with ThreadPoolExecutor() as pool:
+        for batch in scan.batches(source):
+            list(pool.map(Column.add, columns, batch.columns))
+        list(pool.map(Column.close, columns))
+    return File(source, columns)

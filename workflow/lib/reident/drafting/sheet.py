@@ -1,0 +1,116 @@
+"""The text of a draft: YAML with a comment for each guess, aligned within a block."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+
+from reident.study.reading import TODO
+
+_WIDTH = 118
+_MAX_INDENT = 46
+"""The furthest column at which comments of a block are aligned."""
+
+_PLAIN = re.compile(r"[^\W\d_][\w ./()-]*(?<! )")
+_TAKEN = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"}
+"""Words that YAML readers take for something else; the study reader does not, but the eye may."""
+
+
+def scalar(text: str) -> str:
+    """Return a text as YAML, in double quotes unless it is a plain word."""
+    plain = _PLAIN.fullmatch(text) and text.casefold() not in _TAKEN and not text.startswith(TODO)
+    return text if plain else _quoted(text)
+
+
+def _quoted(text: str) -> str:
+    escaped = json.dumps(text, ensure_ascii=False)
+    return "".join(one if one.isprintable() else f"\\U{ord(one):08X}" for one in escaped)
+
+
+def flow(items: Iterable[str]) -> str:
+    """Return texts as a list in brackets."""
+    return f"[{', '.join(map(scalar, items))}]"
+
+
+def code(text: str) -> str:
+    """Return a code as YAML; codes are always in quotation marks, but those that are words."""
+    return text if re.fullmatch(r"[^\W\d_]{2,}", text) and scalar(text) == text else _quoted(text)
+
+
+def code_list(items: Iterable[str]) -> str:
+    """Return codes as a list in brackets."""
+    return f"[{', '.join(map(_quoted, items))}]"
+
+
+def table(recode: Mapping[str, str]) -> str:
+    """Return a recode table as a mapping in braces."""
+    return f"{{{', '.join(f'{code(old)}: {_quoted(new)}' for old, new in recode.items())}}}"
+
+
+def one_line(text: str) -> str:
+    """Return a text for a comment: without line ends and other control characters."""
+    return "".join(one if one.isprintable() else "�" for one in " ".join(text.split()))
+
+
+class Sheet:
+    """Lines of YAML, in blocks within which comments are aligned."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._block: list[tuple[str, str]] = []
+
+    def add(self, text: str, comment: str = "") -> None:
+        """Add a line, with a comment behind it; a long comment takes lines of its own below."""
+        self._block.append((text, one_line(comment)))
+
+    def remark(self, comment: str, indent: int = 0) -> None:
+        """Add a comment on lines of its own."""
+        self._close()
+        width = _WIDTH - indent - 2
+        self._lines += [
+            f"{' ' * indent}# {line}".rstrip() for line in textwrap.wrap(one_line(comment), width) or [""]
+        ]
+
+    def gap(self) -> None:
+        """End a block with an empty line."""
+        self._close()
+        if self._lines and self._lines[-1]:
+            self._lines.append("")
+
+    def end_block(self) -> None:
+        """End a block without an empty line."""
+        self._close()
+
+    def _close(self) -> None:
+        lengths = [len(text) for text, comment in self._block if comment and len(text) <= _MAX_INDENT]
+        column = max(lengths, default=0) + 2
+        for text, comment in self._block:
+            at = max(column, len(text) + 2)
+            if not comment:
+                self._lines.append(text)
+                continue
+            if (
+                at + 2 + len(comment) > _WIDTH and at > _MAX_INDENT + 2
+            ):  # no room behind a long line: above it
+                indent = len(text) - len(text.lstrip())
+                self._lines += [
+                    f"{' ' * indent}# {line}" for line in textwrap.wrap(comment, _WIDTH - indent - 2)
+                ]
+                self._lines.append(text)
+                continue
+            first, *rest = textwrap.wrap(comment, max(30, _WIDTH - at - 2))
+            self._lines.append(f"{text:<{at}}# {first}")
+            self._lines += [f"{'':<{at}}# {line}" for line in rest]
+        self._block = []
+
+    def text(self) -> str:
+        """Return the whole draft."""
+        self.gap()
+        return "\n".join(self._lines).rstrip("\n") + "\n"
+
+
+def names(columns: Sequence[str]) -> str:
+    """Return a column, or a list of columns, as a value."""
+    return scalar(columns[0]) if len(columns) == 1 else flow(columns)

@@ -1,0 +1,306 @@
+"""How a file is to be read: format, compression, encoding, delimiter, quotes, decimal separator (METHODS §1)."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import re
+import zlib
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from reident import reading
+from reident.errors import InputError
+from reident.reading.textfile import opened, unpacked
+from reident.sections.codes import number
+from reident.sections.files import SourceFile
+from reident.study.reading import TODO
+
+_CHUNK = 1 << 22
+_RECORDS = 1000
+"""The records from which a dialect is recognised; the whole file is then read by it."""
+
+_DELIMITERS = ((",", ";", "\t", "|"), ("^", "~", ":", " "))
+"""Those that are tried first, and those that may well be part of the fields."""
+
+_QUOTES = ('"', "'", "")
+_MARKS = [
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+]
+"""Byte order marks; that of UTF-16 is the beginning of that of UTF-32, so the order matters."""
+
+_PUNCTUATION = frozenset("€£§°ºª«»‘’“”„‚–—…•·©®™±×÷¿¡½¼¾²³µ´`¨¸\u00a0")
+"""What texts in cp1252 have beside letters; other characters show another encoding."""
+
+_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
+_POINT = re.compile(r"\s*[+-]?\d*\.\d+\s*", re.ASCII)
+
+
+class Source(NamedTuple):
+    """A file, how it is read, and why.
+
+    Attributes
+    ----------
+    path : Path
+    described : SourceFile
+        As a study describes it; its ``path`` is the one that the draft has.
+    columns : tuple of str
+        The columns that can be read, in their order.
+    refused : dict
+        For each column that cannot be read, the reason.
+    reasons : dict
+        For each option that is not the default, the reason.
+    """
+
+    path: Path
+    described: SourceFile
+    columns: tuple[str, ...]
+    refused: dict[str, str]
+    reasons: dict[str, str]
+
+    @property
+    def name(self) -> str:
+        """The name of the file without its folder."""
+        return self.path.name
+
+    @property
+    def decimal(self) -> str:
+        """The decimal separator."""
+        return self.described.decimal
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options that are not the default, as the draft has them."""
+        return {name: getattr(self.described, name) for name in self.reasons}
+
+
+def describe(path: Path, written: str) -> Source:
+    """Return how a file is read.
+
+    Parameters
+    ----------
+    path : Path
+    written : str
+        The path as the draft has it, relative to the study file.
+
+    Raises
+    ------
+    InputError
+        For a file that cannot be read, that is not a table with named columns, or whose encoding is unknown.
+    """
+    plain = _model(path, {"path": written})
+    options: dict[str, str] = {}
+    reasons: dict[str, str] = {}
+    found = reading.recognised(path) if path.is_file() else ""
+    with reading.readable(path, plain.model_copy(update={"format": found or plain.kind})):
+        path.open("rb").close()
+    if found and found != plain.kind:
+        options["format"], reasons["format"] = found, "by its first bytes"
+    if (found or plain.kind) != "csv":
+        return _stored(path, _model(path, {"path": written, **options}), reasons)
+    for name, value, reason in _text_options(path):
+        options[name], reasons[name] = value, reason
+    described = _model(path, {"path": written, **options})
+    columns = reading.column_names(path, described)
+    _check_header(path, columns)
+    return _usable(Source(path, described, tuple(columns), {}, reasons))
+
+
+def _usable(source: Source) -> Source:
+    """Leave out the columns that a study file cannot name."""
+    refused = dict(source.refused)
+    for name in source.columns:
+        if not name.strip():
+            refused[name] = "it has no name"
+        elif name.startswith(TODO):
+            refused[name] = "its name begins with TODO, which marks what is to be decided"
+    return source._replace(
+        columns=tuple(name for name in source.columns if name not in refused), refused=refused
+    )
+
+
+def _model(path: Path, options: dict[str, str]) -> SourceFile:
+    try:
+        return SourceFile.model_validate(options)
+    except ValidationError as error:
+        text = str(error.errors()[0].get("ctx", {}).get("error", "the file cannot be described."))
+        raise InputError(f"{path.name}: {text.replace('`.path`', 'the file')}") from None
+
+
+def _stored(path: Path, described: SourceFile, reasons: dict[str, str]) -> Source:
+    """Return a file of a statistical program or of Parquet, without the columns that have no certain text."""
+    names = [name for name in reading.column_names(path, described) if name.strip()]
+    refused: dict[str, str] = {}
+    try:
+        next(reading.batches(path, described, names), None)
+    except InputError:
+        for name in names:
+            try:
+                next(reading.batches(path, described, [name]), None)
+            except InputError as error:
+                refused[name] = str(error).partition("`: ")[2].partition(". ")[0] or "it cannot be read"
+        if len(refused) == len(names):
+            raise
+    return _usable(
+        Source(path, described, tuple(name for name in names if name not in refused), refused, reasons)
+    )
+
+
+def _text_options(path: Path) -> Iterator[tuple[str, Any, str]]:
+    """Yield the options of a text file that are not the default, each with its reason.
+
+    Raises
+    ------
+    InputError
+    """
+    encoding, why = _encoding(path)
+    if encoding != "utf-8":
+        yield "encoding", encoding, why
+    delimiter, quote, records = _dialect(path, encoding)
+    if delimiter != ",":
+        yield (
+            "delimiter",
+            delimiter,
+            f"gives {len(records[0])} fields in each of the first {len(records):,} rows",
+        )
+    if quote != '"':
+        yield "quote", quote, "fields are quoted by it" if quote else "quotation marks are part of the fields"
+    if delimiter != ",":
+        cells = [cell for record in records[1:] for cell in record]
+        commas, points = (sum(map(bool, map(form.fullmatch, cells))) for form in (_COMMA, _POINT))
+        if commas > points:
+            yield "decimal", ",", f"{commas:,} numbers of the first rows have a comma, {points:,} a point"
+
+
+def _encoding(path: Path) -> tuple[str, str]:
+    """Return the encoding of a text file, and the reason; the whole file is looked at."""
+    chunks = _chunks(path)
+    start = next(chunks, b"")
+    if not start.strip():
+        raise InputError(f"{path.name}: the file is empty. Write a header row and records.")
+    for mark, name in _MARKS:
+        if start.startswith(mark):
+            return name, "by its byte order mark"
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for chunk in _chunks(path):
+            if b"\0" in chunk:
+                raise _unreadable(path)
+            if not chunk.isascii() or decoder.getstate()[0]:
+                decoder.decode(chunk)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return _single_byte(path)
+    return "utf-8", ""
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    try:
+        with unpacked(path) as stream:
+            while chunk := stream.read(_CHUNK):
+                yield chunk
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise InputError(
+            f"{path.name}: the gzip file is truncated or damaged. Copy the file again, and compare its size."
+        ) from None
+
+
+def _single_byte(path: Path) -> tuple[str, str]:
+    """Return cp1252 if every byte beyond ASCII is a letter or a mark of it."""
+    bytes_beyond: set[int] = set()
+    n = 0
+    for chunk in _chunks(path):
+        beyond = chunk.translate(None, bytes(range(128)))
+        n += len(beyond)
+        bytes_beyond |= set(beyond)
+    try:
+        characters = bytes(sorted(bytes_beyond)).decode("cp1252")
+    except UnicodeDecodeError:
+        raise _unreadable(path) from None
+    if not all(character.isalpha() or character in _PUNCTUATION for character in characters):
+        raise _unreadable(path)
+    return "cp1252", f"it is not UTF-8, and its {n:,} bytes beyond ASCII are letters or marks in cp1252"
+
+
+def _unreadable(path: Path) -> InputError:
+    return InputError(
+        f"{path.name}: the encoding of the text cannot be recognised; it is neither Unicode nor cp1252. Save the file "
+        "as UTF-8."
+    )
+
+
+def _dialect(path: Path, encoding: str) -> tuple[str, str, list[list[str]]]:
+    """Return the delimiter and the quote with which the first rows have most fields, equally many, and these rows."""
+    with opened(path, SourceFile(path="x.csv", encoding=encoding)) as text:
+        first = list(islice(text, _RECORDS))
+    quotes = [quote for quote in _QUOTES if quote != "'" or any(quote in line for line in first)]
+    for group in _DELIMITERS:
+        tried = [(one, quote, _parsed(first, one, quote)) for one in group for quote in quotes]
+        regular = [(one, quote, records) for one, quote, records in tried if records and len(records[0]) > 1]
+        if regular:
+            best = max(regular, key=lambda one: len(one[2][0]))
+            apostrophes = [one for one in regular if one[0] == best[0] and one[1] == "'"]
+            return apostrophes[0] if apostrophes and _in_apostrophes(best[2]) else best
+    return _irregular(path, first)
+
+
+def _in_apostrophes(records: list[list[str]]) -> bool:
+    """Whether every field of a column, its name too, is between apostrophes."""
+    return any(
+        all(len(cell) > 1 and cell[0] == cell[-1] == "'" for cell in column)
+        for column in zip(*records, strict=True)
+    )
+
+
+def _parsed(lines: list[str], delimiter: str, quote: str) -> list[list[str]] | None:
+    """Return rows of equally many fields, without a record that the last line begins; None if there are none."""
+    quoting: dict[str, Any] = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
+    reader = csv.reader(iter(lines), delimiter=delimiter, strict=True, **quoting)
+    records: list[list[str]] = []
+    try:
+        records.extend(reader)
+    except csv.Error:
+        if len(lines) < _RECORDS or len(records) < 2:
+            return None
+    if not records or len(set(map(len, records))) > 1:
+        return None
+    return records
+
+
+def _irregular(path: Path, lines: list[str]) -> tuple[str, str, list[list[str]]]:
+    """Return the most frequent delimiter of the header, with which reading names the first wrong row; or refuse."""
+    lengths = {len(line.rstrip("\r\n")) for line in lines}
+    counts = {delimiter: lines[0].count(delimiter) for delimiter in _DELIMITERS[0]}
+    delimiter = max(counts, key=lambda one: counts[one])
+    if counts[delimiter]:
+        quote = '"' if all(line.count('"') % 2 == 0 for line in lines) else ""
+        reader = csv.reader(iter(lines[:1]), delimiter=delimiter)
+        return delimiter, quote or '"', [next(reader)]
+    if len(lengths) == 1 and len(lines) > 1 and lengths.pop() > 1 and not lines[0][:1].isalpha():
+        raise InputError(
+            f"{path.name}: the file looks like a fixed-width file, whose columns only its documentation names. "
+            "Save it as CSV with a header row, or write the study file by hand with a `layout`; see config/README.md."
+        )
+    raise InputError(
+        f"{path.name}, row 1: the header must have at least two columns, separated by a comma, a semicolon, a tab or "
+        "another single character. Save the file as CSV; for a fixed-width file, write the study file by hand with a "
+        "`layout`."
+    )
+
+
+def _check_header(path: Path, names: list[str]) -> None:
+    numbers = sum(number(name.strip()) is not None for name in names)
+    if numbers > len(names) / 2:
+        raise InputError(
+            f"{path.name}, row 1: the first row must have the names of the columns, but most of its fields are "
+            "numbers. Add a header row."
+        )

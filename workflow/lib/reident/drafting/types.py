@@ -1,0 +1,121 @@
+"""Whether a variable is numeric or categorical, with the reason; and which codes a draft may show (METHODS §1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from reident.drafting import names
+from reident.drafting.profile import MAX_LEVELS, Column
+from reident.study.reading import TODO
+
+MAX_CODES = 50
+"""A column with more levels is not taken for one of categories, and no code of it is written into a draft."""
+
+MIN_RECORDS = 3
+"""A code that fewer records have is not written into a draft: it could single out a person."""
+
+_FEW = 12
+"""Whole numbers with at most this many levels are codes, unless the name is that of an amount."""
+
+_MAX_CODE_LENGTH = 40
+
+
+class Kind(NamedTuple):
+    """The type of a variable, with the reason; ``TODO`` if the analyst must decide."""
+
+    kind: str
+    reason: str
+
+
+def kind(columns: Sequence[Column]) -> Kind:
+    """Return the type of a variable that one or two files have."""
+    if any(column.dates for column in columns):
+        form = " and ".join(sorted({column.dates or "no dates" for column in columns}))
+        return Kind(
+            TODO,
+            f"dates ({form}): as `categorical`, two dates are equal only if they are written in the same way; write "
+            "that, or remove the variable and compare a year or an age",
+        )
+    if not all(column.valid for column in columns):
+        return Kind(TODO, "no record of one file has a value; remove the variable")
+    if not all(column.is_numeric for column in columns):
+        wrong = max(columns, key=lambda column: column.not_numbers / column.valid)
+        if 0 < wrong.not_numbers <= wrong.valid / 20:
+            return Kind(
+                TODO,
+                f"{wrong.not_numbers:,} of {wrong.valid:,} values of `{wrong.name}` are not numbers; declare them as "
+                "missing and write `numeric`, or write `categorical`",
+            )
+        return Kind("categorical", "values are not numbers")
+    if any(column.padded for column in columns):
+        return Kind("categorical", "codes with leading zeros")
+    return _of_numbers(columns)
+
+
+def _of_numbers(columns: Sequence[Column]) -> Kind:
+    levels = [MAX_LEVELS if column.levels is None else len(column.values) for column in columns]
+    most = max(levels)
+    shown = " and ".join(f"more than {MAX_LEVELS:,}" if n >= MAX_LEVELS else f"{n:,}" for n in levels)
+    seldom = any(n > column.valid / 2 and n >= 5 for n, column in zip(levels, columns, strict=True))
+    amount = any(names.names_amount(column.name) for column in columns)
+    code = any(names.names_code(column.name) for column in columns)
+    if not all(column.whole for column in columns) and (most > _FEW or seldom):
+        return Kind("numeric", f"numbers with decimals, {shown} levels")
+    if (most <= 2 or (most <= _FEW and not seldom)) and not (amount and most > 6):
+        return Kind("categorical", f"{shown} levels")
+    if code and not amount:
+        return Kind(
+            "categorical" if most <= 1000 else TODO,
+            f"{shown} levels, and the name is that of a classification",
+        )
+    if amount:
+        return Kind("numeric", f"numbers, {shown} levels, and the name is that of an amount")
+    if seldom or any(_wide(column) for column in columns):
+        return Kind("numeric", f"numbers of a wide range, {shown} levels")
+    return Kind(TODO, f"whole numbers, {shown} levels: write `numeric` for amounts, `categorical` for codes")
+
+
+def _wide(column: Column) -> bool:
+    """Whether whole numbers have no common number of digits and differ by a thousand or more, as codes seldom do."""
+    low, high = column.width
+    return low < high and len(column.sample) > 1 and float(column.sample[-1] - column.sample[0]) >= 1000
+
+
+def is_text(column: Column) -> bool:
+    """Whether a column has free text, names or identifiers: most values occur once, or are long."""
+    if column.is_numeric or column.dates:
+        return False
+    if column.levels is None:
+        return True
+    return column.width[1] > _MAX_CODE_LENGTH or (
+        len(column.values) > 20 and len(column.values) > column.valid / 2
+    )
+
+
+def is_identifier(column: Column) -> bool:
+    """Whether a column identifies records, or groups of them such as households, and is no variable to compare."""
+    amount = column.is_numeric and (not column.whole or names.names_amount(column.name))
+    if amount:
+        return False
+    many = column.levels is None or len(column.values) > column.records / 3
+    return column.unique or (many and names.names_key(column.name) >= 0.8)
+
+
+def may_compare(column: Column) -> bool:
+    """Whether a column may be a variable: it has values, and neither identifies records nor is free text."""
+    return column.valid > 0 and not is_text(column) and not is_identifier(column)
+
+
+def shown(column: Column) -> dict[str, int]:
+    """Return the codes of a column that a draft may show, with their records; none of other columns.
+
+    These are codes of a column with at most :data:`MAX_CODES` short codes, of at least :data:`MIN_RECORDS` records
+    each, whose records are at least that many for each code on average.
+    """
+    values = column.values
+    if not values or len(values) > MAX_CODES or column.unique or is_text(column) or column.dates:
+        return {}
+    if column.valid < MIN_RECORDS * len(values) or column.width[1] > _MAX_CODE_LENGTH:
+        return {}
+    return {code: rows for code, rows in values.items() if rows >= MIN_RECORDS}

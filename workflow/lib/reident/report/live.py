@@ -1,0 +1,154 @@
+"""Mark what the HTML page shows at other rank limits, explains or links (METHODS §5, §6).
+
+The marks are attributes of phrases in Markdown. The PDF, the notebook, paper and a browser without scripts show the
+phrases themselves, which are those of the study's own rank limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from reident.report.results import Results
+
+STATES = "application/vnd.reident.rank-limits+json"
+"""The media type of the output that names the rank limits of the slider."""
+
+SEPARATOR = ";"
+"""Between the texts of a phrase, one for each rank limit from 1; no number contains it in any language."""
+
+COUNTS = ("n_suspected", "n_confirmed", "n_ambiguous", "n_pairs", "n_confirmed_pairs", "expected_correct")
+"""What `confirmed/{metric}.limits.csv` has for every rank limit."""
+
+RATIOS = {
+    "suspected_rate": ("n_suspected", "n_puf"),
+    "confirmed_rate": ("n_confirmed", "n_puf"),
+    "conditional_rate": ("n_confirmed", "n_suspected"),
+    "expected_correct_rate": ("expected_correct", "n_suspected"),
+    "pair_precision": ("n_confirmed_pairs", "n_pairs"),
+}
+"""The rates of these counts, which `rates.csv` has for the study's own rank limit."""
+
+KEPT = ("n_puf", "n_eif", "n_links", "n_compared", "n_findable", "tolerance")
+"""Columns of `rates.csv` that do not depend on the rank limit."""
+
+
+class Slider(NamedTuple):
+    """The rank limits that the page can show: from 1 to `last`; `own` is that of the study."""
+
+    own: int
+    last: int
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
+        return {"text/plain": repr(self), STATES: self._asdict()}
+
+
+class States(NamedTuple):
+    """Lines of the rates at the study's own rank limit, and at every rank limit from 1.
+
+    Attributes
+    ----------
+    own : pandas.DataFrame
+        Lines as in `rates.csv`.
+    at : tuple of pandas.DataFrame
+        The same lines at the rank limits 1, 2, …; empty where the study has no other. What the tables do not have for
+        other limits is NaN there, also in the line of the own limit. Metrics without rank limit keep their line.
+    live : tuple of bool
+        Whether each line depends on the rank limit.
+    """
+
+    own: pd.DataFrame
+    at: tuple[pd.DataFrame, ...]
+    live: tuple[bool, ...]
+
+    def cells(self, show: Callable[[pd.DataFrame], Sequence[str]]) -> list[str]:
+        """Return the cells of a column, each with its text at every rank limit.
+
+        Parameters
+        ----------
+        show : callable
+            ``show(lines)`` returns a text for each line.
+        """
+        texts = show(self.own)
+        by_limit = [show(lines) for lines in self.at]
+        return [
+            at_limits(text, [texts_[line] for texts_ in by_limit]) if live else text
+            for line, (text, live) in enumerate(zip(texts, self.live, strict=True))
+        ]
+
+    def own_only(self, texts: Iterable[str]) -> list[str]:
+        """Return the cells of a column that the tables have for the study's own rank limit alone."""
+        return [
+            own_only(text) if live and self.at and text else text
+            for text, live in zip(texts, self.live, strict=True)
+        ]
+
+
+def at_limits(text: str, texts: Sequence[str]) -> str:
+    """Return a text with those that replace it at the rank limits 1, 2, …; unchanged where they are all the same."""
+    if set(texts) <= {text}:
+        return text
+    if any(character in other for other in texts for character in f'{SEPARATOR}"|\\'):
+        raise ValueError("a text at a rank limit must be a number")
+    return f'[{text}]{{limits="{SEPARATOR.join(texts)}"}}'
+
+
+def own_only(text: str) -> str:
+    """Return a text that holds for the study's own rank limit alone."""
+    return f"[{text}]{{.own-limit}}"
+
+
+def slider(results: Results) -> Slider | None:
+    """Return the rank limits that the page can show; None where there is only one."""
+    lasts = [
+        int(results.table(path)["max_pairs"].max())
+        for metric in results.ranked
+        if (path := _path(results, metric))
+    ]
+    return Slider(results.max_pairs, min(lasts)) if lasts and min(lasts) > 1 else None
+
+
+def _path(results: Results, metric: str) -> str | None:
+    """Return the table of a metric's counts by rank limit; None where it has none, or no line."""
+    path = f"confirmed/{metric}.limits.csv"
+    return path if results.has(path) and len(results.table(path)) else None
+
+
+def states(results: Results, lines: pd.DataFrame) -> States:
+    """Return lines of the rates at every rank limit.
+
+    Parameters
+    ----------
+    results : Results
+    lines : pandas.DataFrame
+        Lines as in `rates.csv`, in any number and order, with the columns `metric` and `stratum`.
+    """
+    lines = lines.reset_index(drop=True)
+    ranked = [metric for metric in results.ranked if _path(results, metric)]
+    live = tuple(metric in ranked for metric in lines["metric"])
+    limits = slider(results)
+    if limits is None or not any(live):
+        return States(lines, (), live)
+    tables = [results.table(str(_path(results, metric))).assign(metric=metric) for metric in ranked]
+    counts = pd.concat(tables).set_index(["max_pairs", "metric", "stratum"])[list(COUNTS)].astype(float)
+    places = pd.MultiIndex.from_frame(lines.loc[list(live), ["metric", "stratum"]])
+    unknown = lines.astype(dict.fromkeys(lines.columns.difference(["metric", "stratum"]), float))
+    unknown.loc[list(live), lines.columns.difference(["metric", "stratum", *KEPT])] = float("nan")
+    at = range(1, limits.last + 1)
+    return States(
+        lines, tuple(_at(unknown, list(live), counts.loc[limit].reindex(places)) for limit in at), live
+    )
+
+
+def _at(unknown: pd.DataFrame, live: list[bool], counts: pd.DataFrame) -> pd.DataFrame:
+    """Return lines with the counts at one rank limit, and with the rates of these counts."""
+    lines = unknown.copy()
+    lines.loc[live, counts.columns] = counts.to_numpy()
+    known = lines[live]
+    ratios = {
+        name: known[part] / known[whole].where(known[whole] > 0) for name, (part, whole) in RATIOS.items()
+    }
+    lines.loc[live, list(ratios)] = pd.DataFrame(ratios)
+    return lines

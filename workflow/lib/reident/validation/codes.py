@@ -1,0 +1,57 @@
+"""The codes of a variable in two files beside each other, where they do not correspond."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+MAX_CODES = 50
+"""A column of more categories is not shown: it may be a key."""
+
+MAX_WIDTH = 40
+
+
+def compared(variable: str, files: Sequence[tuple[str, pa.Array | pa.ChunkedArray]]) -> str | None:
+    """Return a table of codes with the numbers of their records.
+
+    Parameters
+    ----------
+    variable : str
+    files : sequence of (str, pyarrow text column)
+        The name of each file, and the codes after recoding, null where missing.
+
+    Returns
+    -------
+    str or None
+        None if every file has every code, or there are more than :data:`MAX_CODES`.
+    """
+    counts = [_counts(column) for _, column in files]
+    codes = sorted({code for own in counts for code in own})
+    if len(codes) > MAX_CODES or all(code in own for own in counts for code in codes):
+        return None
+    rows = [[_cell(code), *(f"{own[code]:,}" if code in own else "–" for own in counts)] for code in codes]
+    rows.insert(0, [f"codes of {variable}", *(name for name, _ in files)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(
+            [
+                row[0].ljust(widths[0]),
+                *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
+            ]
+        )
+        for row in rows
+    )
+
+
+def _counts(column: pa.Array | pa.ChunkedArray) -> dict[str, int]:
+    counts = pc.value_counts(column)
+    pairs = zip(*(counts.field(at).to_pylist() for at in (0, 1)), strict=True)
+    return {code: rows for code, rows in pairs if code is not None}
+
+
+def _cell(code: str) -> str:
+    """Return a code on one line; an empty one as two quotation marks."""
+    text = "".join(letter if letter.isprintable() else "?" for letter in code) or '""'
+    return text if len(text) <= MAX_WIDTH else f"{text[: MAX_WIDTH - 1]}…"

@@ -1,0 +1,111 @@
+"""What a validation has found: errors, warnings, and what helps to correct them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+import pandas as pd
+
+from reident.errors import InputError
+
+StateT = TypeVar("StateT")
+ResultT = TypeVar("ResultT")
+
+
+class Findings:
+    """The errors and warnings of one study, each once, in the order in which they are found.
+
+    Attributes
+    ----------
+    errors, warnings : list of str
+    hints : list of str
+        Lists of columns and tables of codes; they may name codes of categories, and belong on the terminal alone.
+    variant : str
+        The variant whose files are looked at; empty for the study itself.
+    """
+
+    def __init__(self) -> None:
+        self._errors: dict[str, str] = {}
+        self._warnings: dict[str, str] = {}
+        self._hints: dict[str, str] = {}
+        self.variant = ""
+
+    @property
+    def errors(self) -> list[str]:
+        """The errors."""
+        return list(self._errors.values())
+
+    @property
+    def warnings(self) -> list[str]:
+        """The warnings."""
+        return list(self._warnings.values())
+
+    @property
+    def hints(self) -> list[str]:
+        """What helps to correct errors and warnings."""
+        return list(self._hints.values())
+
+    def error(self, message: str) -> None:
+        """Add an error."""
+        self._errors.setdefault(message, self._of_variant(message))
+
+    def warn(self, message: str) -> None:
+        """Add a warning."""
+        self._warnings.setdefault(message, self._of_variant(message))
+
+    def warn_all(self, warnings: pd.DataFrame) -> None:
+        """Add the warnings of a step, see :func:`reident.intake.severity.table`."""
+        for message in warnings["warning"]:
+            self.warn(message)
+
+    def hint(self, text: str) -> None:
+        """Add what helps to correct an error."""
+        self._hints.setdefault(text, self._of_variant(text))
+
+    def _of_variant(self, message: str) -> str:
+        return f"{message} (variant {self.variant})" if self.variant else message
+
+    @contextlib.contextmanager
+    def noting(self) -> Iterator[None]:
+        """Note an error of the block instead of raising it."""
+        try:
+            yield
+        except InputError as error:
+            self.error(str(error))
+
+    def note_all(self, messages: Iterable[str]) -> None:
+        """Add several errors."""
+        for message in messages:
+            self.error(message)
+
+    def until_accepted(
+        self,
+        step: Callable[[StateT], ResultT],
+        state: StateT,
+        without: Callable[[StateT, tuple[str, ...]], StateT | None],
+    ) -> ResultT | None:
+        """Call a function again and again, each time without what it has refused.
+
+        Parameters
+        ----------
+        step : callable
+            ``step(state)`` raises :class:`InputError` for the first thing that it refuses.
+        state
+            What it takes.
+        without : callable
+            ``without(state, about)`` gives the state without what an error is about; None if that cannot be left out.
+
+        Returns
+        -------
+        What the function gives of what is left; None if nothing is.
+        """
+        current: StateT | None = state
+        while current is not None:
+            try:
+                return step(current)
+            except InputError as error:
+                self.error(str(error))
+                current = without(current, error.about) if error.about else None
+        return None

@@ -1,0 +1,261 @@
+"""Validate studies with their files, and say what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow as pa
+
+from reident import simulation
+from reident.errors import InputError
+from reident.filerisk import prepare as filerisk
+from reident.filerisk.parts import RiskFiles
+from reident.intake.parts import Preparing
+from reident.matching import prepare as matching
+from reident.matching.parts import MatchedFiles
+from reident.microaggregation import masking
+from reident.microaggregation.parts import Masking
+from reident.pipeline import family
+from reident.pipeline.family import Family
+from reident.pipeline.steps import STEPS
+from reident.sections.microaggregation import ORIGINAL
+from reident.sections.simulation import HouseholdSurvey, LocalAuthorities, SkewedAmounts, SyntheticSurvey
+from reident.study import checklists, named_files, rounding, variants
+from reident.study.model import Study
+from reident.validation import assessed, linked, masked, matched, studyfile
+from reident.validation.findings import Findings
+from reident.validation.texts import Texts, Wanted
+
+RULES = ("prepare", "prepare_matching", "prepare_filerisk")
+"""The steps that read the files of a study."""
+
+
+class Answer(NamedTuple):
+    """What a validation found.
+
+    Attributes
+    ----------
+    errors, warnings : int
+    lines : list of str
+        What the terminal shows.
+    logged : list of str
+        The same without what may name codes of categories.
+    """
+
+    errors: int
+    warnings: int
+    lines: list[str]
+    logged: list[str]
+
+
+def validate(paths: list[Path]) -> Answer:
+    """Return every error and every warning of some studies and their files.
+
+    Parameters
+    ----------
+    paths : list of pathlib.Path
+        The study files.
+    """
+    lines, logged, ids = list[str](), list[str](), dict[str, Path]()
+    errors = warnings = 0
+    for path in paths:
+        findings = Findings()
+        study = check(path, findings)
+        if study is not None and ids.setdefault(study.id, path) != path:
+            findings.error(
+                f"{path}: `id` must not be that of another study of this run ({ids[study.id]}). Change one of the two."
+            )
+        own = [f"Error: {one}" for one in findings.errors] + [f"Warning: {one}" for one in findings.warnings]
+        if study is None:
+            own.append(f"{path}: the files of the study were not read. First correct the study file.")
+        lines += [*own, *(f"\n{hint}\n" for hint in findings.hints)]
+        logged += own
+        errors, warnings = errors + len(findings.errors), warnings + len(findings.warnings)
+    total = f"{_number(errors, 'error')}, {_number(warnings, 'warning')}. {_next(paths, errors, warnings)}"
+    return Answer(errors, warnings, [*lines, total], [*logged, total])
+
+
+def _number(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def _next(paths: list[Path], errors: int, warnings: int) -> str:
+    """Return what to do next."""
+    if errors:
+        return "Correct the errors, and validate again."
+    if not paths:
+        return "Name a study with `--config study=PATH`."
+    run = f"`snakemake --config study={','.join(map(str, paths))}`"
+    return f"Read the warnings; then run {run}." if warnings else f"Run {run}."
+
+
+def check(path: Path, findings: Findings) -> Study | None:
+    """Note what is wrong with one study and its files; return the study without that, if any is left."""
+    content = studyfile.read(path, findings)
+    if content is None:
+        return None
+    members = Family(path, content)
+    findings.note_all(_variant_problems(members))
+    places = {"": "", **{place: place.removeprefix("variants/") for place in _places(members)}}
+    for place, variant in places.items():
+        findings.variant = variant
+        study = members.at(place)
+        findings.note_all(named_files.problems(study, path))
+        for settings in (checklists, rounding):
+            if not place:
+                with findings.noting():
+                    settings.check(study, path)
+    _check_files(members, places, findings)
+    findings.variant = ""
+    return members.study
+
+
+def _variant_problems(members: Family) -> Iterator[str]:
+    """Yield what is wrong with each variant; where nothing is, what is wrong with all of them together."""
+    good = True
+    for variant in variants.expand(members.study.variants):
+        try:
+            members.at(f"variants/{variant.id}")
+        except InputError as error:
+            good = False
+            yield str(error)
+    if good:
+        try:
+            _ = members.members
+        except InputError as error:
+            yield str(error)
+
+
+def _places(members: Family) -> Iterator[str]:
+    """Yield the places of valid variants, and of the attack on the file before protection."""
+    for variant in variants.expand(members.study.variants):
+        if members.has(place := f"variants/{variant.id}"):
+            yield place
+    try:
+        if members.has(before := members.before("")):
+            yield before
+    except InputError:
+        return  # which is an error of the variants
+
+
+def _check_files(members: Family, places: dict[str, str], findings: Findings) -> None:
+    """Note what is wrong with the files of a study and its variants, each once."""
+    texts, made, parts = Texts(findings), _Made(members), dict[tuple[str, str], str]()
+    for place in places:
+        for rule in RULES:
+            if STEPS[rule].wanted(members.at(place)):
+                parts.setdefault((rule, members.home(place, rule)), place)
+    # Masking reads its file first, and what comes of it is read like other files.
+    for (rule, _), place in parts.items():
+        study = members.at(place)
+        findings.variant = places[place]
+        if study.microaggregate is not None and rule != "prepare_matching":
+            made.mask(place, texts, findings)
+    wanted = {(rule, place): _wanted(members, made, rule, place) for (rule, _), place in parts.items()}
+    for files in wanted.values():
+        for file in files.values():
+            texts.want(file)
+    for (rule, place), files in wanted.items():
+        findings.variant = places[place]
+        part: Any = members.part(place, rule)
+        own = {side: texts.get(file) for side, file in files.items()}
+        if rule == "prepare":
+            linked.check(part, own, findings)
+        elif rule == "prepare_matching":
+            matched.check(part, own["confidential"], _copies(part, own), findings)
+        else:
+            assessed.check(part, own, findings)
+
+
+def _copies(part: MatchedFiles, texts: dict[str, pa.Table | None]) -> list[pa.Table | None]:
+    return [texts[f"synthetic_{at + 1}"] for at in range(len(part.synthetic))]
+
+
+def _wanted(members: Family, made: _Made, rule: str, place: str) -> dict[str, Wanted]:
+    """Return what a step reads of each file."""
+    part: Any = members.part(place, rule)
+    paths = family.sources(members.at(place), members.path)
+
+    def want(side: str, source: Any, columns: Any, keys: Any) -> Wanted:
+        if side in paths:
+            return Wanted(paths[side], source, columns, keys)
+        drawn = made.file(place, side)
+        if drawn is not None and made.is_masked(place, side):  # what its source lacks is noted already
+            columns = [name for name in columns if name in drawn]
+        return Wanted(Path(f"{side}.csv"), source, columns, keys, drawn, is_made=True)
+
+    if isinstance(part, Preparing):
+        return {
+            side: want(side, part.file(side), part.columns_of(side), part.keys_of(side))
+            for side in part.sides
+        }
+    if isinstance(part, MatchedFiles):
+        sides: dict[int | None, str] = {at: f"synthetic_{at + 1}" for at in range(len(part.synthetic))}
+        sides[None] = "confidential"
+        return {
+            side: want(side, part.file(at), matching.columns_of(part, at), part.key(at))
+            for at, side in sides.items()
+        }
+    own: RiskFiles = part
+    names = {"file": own.side, "population": "population", "original": "unperturbed"}
+    return {
+        table: want(names[table], source, filerisk.columns_of(own, table), assessed.keys_of(own, table))
+        for table, source in assessed.sources(own).items()
+    }
+
+
+class _Made:
+    """The files that a study makes: drawn, or micro-aggregated; in memory, and each once."""
+
+    def __init__(self, members: Family) -> None:
+        self._members = members
+        self._drawn: dict[str, dict[str, pd.DataFrame]] = {}
+        self._masked: dict[str, dict[str, pd.DataFrame]] = {}
+
+    def mask(self, place: str, texts: Texts, findings: Findings) -> None:
+        """Micro-aggregate the file of a study."""
+        home = self._members.home(place, "microaggregate")
+        if home in self._masked:
+            return
+        part: Masking = self._members.part(home, "microaggregate")
+        study, options = self._members.at(home), part.options
+        path = family.sources(study, self._members.path).get(ORIGINAL)
+        drawn = self._draw(home).get(ORIGINAL)
+        own = [] if not options.id and options.path else list(options.key)
+        columns = [*own, *masking.columns_of(part)]
+        wanted = Wanted(path or Path(f"{ORIGINAL}.csv"), options.source, columns, own, drawn, path is None)
+        text = texts.get(wanted)
+        self._masked[home] = masked.make(part, text, findings)
+
+    def is_masked(self, place: str, side: str) -> bool:
+        """Return whether micro-aggregation makes a file."""
+        return self._members.at(place).made.get(side) == "microaggregation"
+
+    def file(self, place: str, side: str) -> pd.DataFrame | None:
+        """Return a file that a study makes; None if it could not make it."""
+        if self.is_masked(place, side):
+            return self._masked.get(self._members.home(place, "microaggregate"), {}).get(side)
+        return self._draw(place).get(side)
+
+    def _draw(self, place: str) -> dict[str, pd.DataFrame]:
+        """Return the files that `simulate` draws, by side."""
+        spec = self._members.at(place).simulate
+        key = "" if spec is None else spec.model_dump_json()
+        if key not in self._drawn:
+            self._drawn[key] = _drawn(spec, self._members.at(place))
+        return self._drawn[key]
+
+
+def _drawn(spec: Any, study: Study) -> dict[str, pd.DataFrame]:
+    if isinstance(spec, HouseholdSurvey):
+        return simulation.simulate(spec)
+    if isinstance(spec, LocalAuthorities):
+        return simulation.populate(spec)
+    if isinstance(spec, SkewedAmounts):
+        return {ORIGINAL: simulation.draw_skewed(spec)}
+    if isinstance(spec, SyntheticSurvey):
+        return {side: simulation.synthesize(spec, side) for side in study.matched_sources}
+    return {}
