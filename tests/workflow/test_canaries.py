@@ -176,9 +176,16 @@ def failures(sources: dict[str, str]) -> list[Failure]:
 def breaking(folder: Path) -> Path:
     """A checkout whose every step fails once with data in its error, on this library."""
     copied(folder)
-    common = folder / "workflow" / "rules" / "common.smk"
-    text, library = common.read_text(encoding="utf-8"), f'LIBRARY = Path("{CHECKOUT}/workflow/lib")'
-    common.write_text(re.sub(r"^LIBRARY = .*$", library, text, flags=re.MULTILINE), encoding="utf-8")
+    home = folder / "workflow" / "rules" / "home.smk"
+    library = f'LIBRARY = Path("{CHECKOUT}/workflow/lib")'
+    text, changed = re.subn(
+        r"^LIBRARY = .*$",
+        f"from pathlib import Path\n\n{library}",
+        home.read_text(encoding="utf-8"),
+        flags=re.MULTILINE,
+    )
+    assert changed == 1
+    home.write_text(text, encoding="utf-8")
     for script in (folder / "workflow" / "scripts").glob("*.py"):
         if "ledger.step(" in script.read_text(encoding="utf-8"):  # commands are no steps
             with script.open("a", encoding="utf-8") as adapter:

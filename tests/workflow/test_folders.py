@@ -31,29 +31,42 @@ def folder(tmp_path) -> Path:
 
 
 def planned(ended) -> set[str]:
-    """The ids of the studies of a dry run."""
+    """The ids of the studies of a dry run that tells of each job."""
     assert ended.code == 0, ended.shown
     return set(re.findall(r"results/([^/ ]+)/study\.json", ended.shown))
 
 
 @pytest.mark.slow
 def test_the_configuration_of_the_working_directory_is_used(folder):
-    assert planned(run(folder, SNAKEFILE, "--dry-run")) == {"small"}
-    assert planned(run(folder.parent, SNAKEFILE, f"--directory={folder}", "--dry-run")) == {"small"}
+    assert planned(run(folder, SNAKEFILE, "--dry-run", "--printshellcmds")) == {"small"}
+    assert planned(
+        run(folder.parent, SNAKEFILE, f"--directory={folder}", "--dry-run", "--printshellcmds")
+    ) == {"small"}
     (folder / "other.yaml").write_text("studies: [in/other.yaml]\n", encoding="utf-8")
     other = (folder / "in/small.yaml").read_text(encoding="utf-8").replace("id: small", "id: other")
     (folder / "in/other.yaml").write_text(other, encoding="utf-8")
-    assert planned(run(folder, SNAKEFILE, "--dry-run", "--configfile=other.yaml")) == {"other"}
+    assert planned(run(folder, SNAKEFILE, "--dry-run", "--printshellcmds", "--configfile=other.yaml")) == {
+        "other"
+    }
 
 
 @pytest.mark.slow
-def test_a_configuration_that_is_not_used_is_named_once(folder):
-    (folder / "out").mkdir()
-    shutil.copytree(folder / "config", folder / "out/config")
-    shutil.copytree(folder / "in", folder / "out/in")
-    ended = run(folder, SNAKEFILE, "--directory=out", "--dry-run")
+def test_a_configuration_that_is_not_used_is_named_once(folder, tmp_path_factory):
+    checkout = copied(tmp_path_factory.mktemp("checkout"))
+    with (checkout / "config/config.yaml").open("a", encoding="utf-8") as edited:
+        edited.write("threads_on_a_cluster: 2\n")
+    ended = run(
+        folder,
+        f"--snakefile={checkout}/Snakefile",
+        "--dry-run",
+        "--printshellcmds",
+        PYTHONPATH="",
+        program="snakemake",
+    )
     assert planned(ended) == {"small"}
-    warning = f"Warning: config: ignored {folder}/config/config.yaml, since the working directory has its own"
+    warning = (
+        f"Warning: config: ignored {checkout}/config/config.yaml, since the working directory has its own"
+    )
     assert ended.shown.count(warning) == 1
 
 
@@ -122,6 +135,7 @@ def test_two_users_at_once_on_one_checkout_that_they_only_read(folder, tmp_path_
         environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
+            "USER": str(number),
             "PYTHONPATH": str(checkout / "workflow/lib"),
         }
         runs.append(
@@ -162,6 +176,6 @@ def test_the_study_for_checks_is_that_of_the_readme():
 def test_the_study_for_checks_runs_where_it_is_copied(tmp_path):
     shutil.copytree(CHECKOUT / ".test/config", tmp_path / "config")
     shutil.copytree(CHECKOUT / ".test/study", tmp_path / "study")
-    ended = run(CHECKOUT, f"--directory={tmp_path}", "--dry-run")
+    ended = run(CHECKOUT, f"--directory={tmp_path}", "--dry-run", "--printshellcmds")
     assert planned(ended) == {"test"}
     assert "Warning" not in ended.shown or "ignored" not in ended.shown

@@ -138,8 +138,8 @@ def test_a_module_without_a_configuration_reads_that_of_the_folder(alone, tmp_pa
     shutil.copytree(alone / "in", tmp_path / "in")
     (tmp_path / "config").mkdir()
     (tmp_path / "config/config.yaml").write_text("studies: [in/small.yaml]\n", encoding="utf-8")
-    ended = run(tmp_path, "--dry-run", "--printshellcmds", snakefile=PLAIN)
-    assert ended.planned["report"] == 1
+    ended = run(tmp_path, "--dry-run", snakefile=PLAIN)
+    assert ended.code == 0, ended.shown
     assert "results/small/rates.csv" in ended.shown
 
 

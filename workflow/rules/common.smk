@@ -54,9 +54,7 @@ def guard_folders():
 
 try:
     scheduler.check_version(__version__)
-    SETTINGS, warned = configuration.read(
-        config, HOME, MODULE, workflow.config_settings.overwrite_config, workflow.workdir_init
-    )
+    SETTINGS, warned = configuration.read(config, HOME, MODULE, workflow.config_settings.overwrite_config)
     if workflow.is_main_process and not MODULE.repeated:
         for warning in warned:
             logger.warning(f"Warning: {warning}")

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making import drafting
 from making.examples import examples
+from reident.archive import environment
 from reident.drafting.command import main
 from reident.errors import InputError
 from reident.study.model import load
-from workflow.commands import CHECKOUT
 
 HEADER = ["pid", "sex", "region"]
 ROWS = [[f"p{at}", "MF"[at % 2], "NES"[at % 3]] for at in range(30)]
@@ -127,22 +127,14 @@ def test_the_command_is_a_module_too(files, tmp_path):
 
 
 def test_set_up_installs_the_command_in_any_folder(files, tmp_path):
-    """By the lines of the Makefile, in a folder whose name has a blank and an umlaut."""
-    lines = [
-        line
-        for line in (CHECKOUT / "Makefile").read_text(encoding="utf-8").splitlines()
-        if "reident\n" in f"{line}\n"
-    ]
-    lines = [line for line in lines if line.startswith("\t@")]
-    assert len(lines) == 2
-    folder = tmp_path / "my stüdies"
-    (folder / ".venv" / "bin").mkdir(parents=True)
-    python = folder / ".venv" / "bin" / "python"
+    """Also in one whose name has a blank and an umlaut, with the interpreter of its environment."""
+    folder = tmp_path / "my stüdies" / ".venv"
+    (folder / "bin").mkdir(parents=True)
+    python = folder / "bin" / "python"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
     python.chmod(0o755)
-    (folder / "Makefile").write_text("\n".join(["BIN := .venv/bin", "all:", *lines, ""]), encoding="utf-8")
-    subprocess.run(["make"], cwd=folder, check=True, capture_output=True)
-    command = [folder / ".venv" / "bin" / "reident", "init", *map(str, files)]
+    environment._write_command(folder)
+    command = [folder / "bin" / "reident", "init", *map(str, files)]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
 
@@ -158,11 +150,12 @@ def test_a_column_that_a_study_cannot_name_is_left_out(tmp_path, capsys):
 
 
 def test_without_links_the_third_file_is_to_be_decided(files, tmp_path, capsys):
+    """And so are the codes of sex, which links would tell."""
     out = tmp_path / "study.yaml"
     assert init(*files[:2], "--out", out) == 0
     content = yaml.safe_load(out.read_text(encoding="utf-8"))
     assert content["files"]["iuf"] == {"path": "TODO", "puf_id": "TODO", "eif_id": "TODO"}
-    assert "To be decided: 3 lines with TODO" in capsys.readouterr().out
+    assert "To be decided: 4 lines with TODO" in capsys.readouterr().out
     with pytest.raises(InputError, match=r"`files\.iuf\.path` is still to be decided"):
         load(out)
 
@@ -229,20 +222,18 @@ def test_a_file_to_be_micro_aggregated_runs_as_it_stands(tmp_path, capsys):
     assert "decimal commas" in error(capsys, "--microaggregate", comma, "--out", tmp_path / "x.yaml")
 
 
-SECRET = st.text(
-    st.characters(min_codepoint=33, max_codepoint=0x2FF, exclude_characters=',"#'), min_size=4, max_size=9
-)
+MARK = "¤"
+"""By which a test finds the values of a file in a draft; no column name has it."""
+
+LETTERS = st.characters(exclude_characters=MARK, exclude_categories=["Cs", "Cc"])
+SECRET = st.text(LETTERS, max_size=6).map(lambda text: f"{MARK}{text}")
 
 
 @examples(60)
 @given(
     secrets=st.lists(SECRET, min_size=30, max_size=30, unique=True),
     rare=SECRET,
-    header=st.lists(
-        st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8),
-        min_size=2,
-        max_size=2,
-    ),
+    header=st.lists(st.text(LETTERS, min_size=1, max_size=8), min_size=2, max_size=2),
 )
 def test_a_draft_has_no_value_but_codes_of_several_records(tmp_path_factory, secrets, rare, header):
     """Keys, free text and numbers are not in it, nor a code of one record; it is YAML whatever columns are called."""
@@ -265,9 +256,8 @@ def test_a_draft_has_no_value_but_codes_of_several_records(tmp_path_factory, sec
     assert init(*paths, "--out", folder / "study.yaml") == 0
     text = (folder / "study.yaml").read_text(encoding="utf-8")
     named = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 - makes text alone
-    codes = re.sub("|".join(map(re.escape, sorted(names, key=len, reverse=True))), "", text)
-    assert [one for one in (*secrets, rare) if one in codes and one not in "abc"] == []
-    assert not re.search(r"77[_,]?\d\d\d", codes)
+    assert MARK not in text
+    assert not re.search(r"77[_,]?\d\d\d", re.sub(r"[^\d_,]+", " ", text.split("linking_variables")[1]))
     sex = next(one for one in named["linking_variables"] if one["name"] == "sex")
     assert sex["recode"] == {"eif": {"M": "1", "F": "2"}}
 

@@ -129,8 +129,8 @@ def folders(tmp_path, monkeypatch):
     return home, here
 
 
-def read(home, config, given=(), started_in=".", **arguments):
-    found, warnings = configuration.read(config, home, module(**arguments), given, started_in)
+def read(home, config, given=(), **arguments):
+    found, warnings = configuration.read(config, home, module(**arguments), given)
     return [str(path) for path in found.study_files], warnings
 
 
@@ -144,7 +144,7 @@ def test_the_studies_of_the_bundled_file_are_in_the_checkout_and_others_in_the_w
     (here / "config").mkdir()
     (here / "config/config.yaml").write_text("studies: [one.yaml]\n", encoding="utf-8")
     assert configuration.file(home) == "config/config.yaml"
-    assert read(home, config) == (["one.yaml"], [])
+    assert read(home, config)[0] == ["one.yaml"]
 
 
 def test_a_prefix_does_not_move_the_studies(folders):
@@ -156,29 +156,31 @@ def test_a_prefix_does_not_move_the_studies(folders):
     )
 
 
-def test_what_is_ignored_is_said_in_one_warning(folders, tmp_path):
+def test_what_is_ignored_is_said_in_one_warning(folders):
     home, here = folders
-    for folder in (here, tmp_path / "start"):
-        (folder / "config").mkdir(parents=True)
-        (folder / "config/config.yaml").write_text("studies: [one.yaml]\n", encoding="utf-8")
+    (here / "config").mkdir()
+    (here / "config/config.yaml").write_text("studies: [one.yaml]\n", encoding="utf-8")
     config = {"studies": ["one.yaml"], "genome": "hg38", "samples": []}
-    start = tmp_path / "start/config/config.yaml"
-    files, (warning,) = read(home, config, imported=True, started_in=str(tmp_path / "start"))
+    files, (warning,) = read(home, config, imported=True)
     assert files == ["one.yaml"]
     assert warning == (
         "config: ignored the keys `genome`, `samples`, which are not settings of reident and "
-        f"{start}, since the working directory has its own config/config.yaml."
+        f"{home}/config/config.yaml, since the working directory has its own config/config.yaml."
     )
-    assert read(
-        home, config | {"genome": 1}, imported=True, reads_files=False, started_in=str(tmp_path / "start")
-    )[1] == ["config: ignored the keys `genome`, `samples`, which are not settings of reident."]
+    assert read(home, config, imported=True, reads_files=False)[1] == [
+        "config: ignored the keys `genome`, `samples`, which are not settings of reident."
+    ]
     with pytest.raises(InputError, match="`genome` is not a known key"):
         read(home, config)
+    # The file as it comes with the workflow says nothing that a user could miss.
+    (home / "config/config.yaml").write_text(yaml.safe_dump(BUNDLED), encoding="utf-8")
+    assert read(home, {"studies": ["one.yaml"]}) == (["one.yaml"], [])
+    assert BUNDLED == settings.BUNDLED
 
 
 def test_settings_that_are_not_given_have_their_defaults(folders):
     home, _ = folders
-    found, _ = configuration.read({"study": "a.yaml"}, home, module(), {}, ".")
+    found, _ = configuration.read({"study": "a.yaml"}, home, module(), {})
     assert (found.pairs_per_shard, found.threads_on_a_cluster, found.shared_results) == (
         20_000_000_000,
         8,
@@ -189,7 +191,7 @@ def test_settings_that_are_not_given_have_their_defaults(folders):
         for key in ("pairs_per_shard", "threads_on_a_cluster", "shared_results")
     }
     found, _ = configuration.read(
-        {"study": "a.yaml", "pairs_per_shard": "20_000", "bag": "b"}, home, module(), {}, "."
+        {"study": "a.yaml", "pairs_per_shard": "20_000", "bag": "b"}, home, module(), {}
     )
     assert found.pairs_per_shard == 20_000
     assert found.given("bag", "trust") == {"bag": "b", "trust": None}

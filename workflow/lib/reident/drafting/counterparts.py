@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 
 from reident.drafting import names, types
 from reident.drafting.links import Links
-from reident.drafting.profile import Column, File
+from reident.drafting.profile import Column
 from reident.drafting.wording import percent
 from reident.sections.codes import clean, number
 
@@ -252,8 +252,3 @@ def linked_codes(links: Links | None, pair: Pair) -> tuple[np.ndarray, np.ndarra
         return None
     puf, eif = links.records
     return _values(puf[pair.puf.name], pair.puf), _values(eif[pair.eif.name], pair.eif)
-
-
-def left_out(file: File, used: Sequence[str]) -> list[str]:
-    """Return the columns of a file that are in no pair and in no key."""
-    return [name for name in file.columns if name not in set(used)]

@@ -55,6 +55,12 @@ def head(sheet: Sheet, out: Path, sources: Sequence[Source], what: str) -> None:
     sheet.gap()
 
 
+def described(file: File, key: Sequence[str], keyless: str) -> str:
+    """Return what is said of a file on the terminal; `keyless` in place of a key without columns."""
+    columns = ", ".join(key) if key else keyless
+    return f"{file.name}: {file.records:,} records, {len(file.columns):,} columns, key {columns}"
+
+
 def study_id(out: Path) -> str:
     """Return an id for a study: the name of its file, or of the folder of a file that is called `study`."""
     stem = out.stem if out.stem.casefold() not in {"study", "draft"} else out.resolve().parent.name

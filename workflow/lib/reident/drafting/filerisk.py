@@ -77,11 +77,10 @@ def make(path: Path, out: Path) -> Draft:
         "# decision: {k_anonymity_at_least: 3}",
         draft.LIMIT,
     )
-    key_text = ", ".join(key.columns) if key.columns else "the row number"
     return Draft(
         sheet.text(),
         (
-            f"{file.name}: {file.records:,} records, {len(file.columns):,} columns, key {key_text}",
+            draft.described(file, key.columns, "the row number"),
             f"{min(len(columns), MAX_KEY_VARIABLES)} key variables",
         ),
     )

@@ -275,15 +275,10 @@ def _facts(
     found: Links | None,
 ) -> list[str]:
     facts = [
-        f"{file.name}: {file.records:,} records, {len(file.columns):,} columns, key {_key(key)}"
-        for file, key in zip(files, keys, strict=False)
+        draft.described(file, key.columns, "to be decided") for file, key in zip(files, keys, strict=False)
     ]
     if found is not None:
         facts.append(f"{files[2].name}: {found.n:,} links, {found.unknown:,} to unknown records")
     n = len(variables) - (stratum is not None)
     shown = f", strata by {stratum}" if stratum else ", no strata"
     return [*facts, f"{n} linking variable{'s' * (n != 1)}{shown}"]
-
-
-def _key(key: Key) -> str:
-    return ", ".join(key.columns) if key.columns else "to be decided"

@@ -95,11 +95,10 @@ def make(path: Path, out: Path) -> Draft:
         "# decision: {conditional_rate_at_most: 0.05}",
         draft.LIMIT,
     )
-    key_text = ", ".join(key.columns) if key.columns else "the row number"
     return Draft(
         sheet.text(),
         (
-            f"{file.name}: {file.records:,} records, {len(file.columns):,} columns, key {key_text}",
+            draft.described(file, key.columns, "the row number"),
             f"{len(numeric)} columns to be micro-aggregated",
         ),
     )

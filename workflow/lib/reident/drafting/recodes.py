@@ -18,15 +18,13 @@ _MAX_SINGLE = 0.05
 """The largest share of a file's records whose codes the other file does not have, without a decision on them."""
 
 _MIN_LINKS = 5
-_LABELS = [
-    ({"m": "male", "male": "male", "man": "male", "men": "male", "h": "male", "hombre": "male", "maennlich": "male",
-      "männlich": "male", "homme": "male"}, "male"),
-    ({"f": "female", "female": "female", "woman": "female", "women": "female", "w": "female", "mujer": "female",
-      "weiblich": "female", "femme": "female", "vrouw": "female"}, "female"),
-    ({"y": "yes", "yes": "yes", "true": "yes", "t": "yes", "ja": "yes", "j": "yes", "oui": "yes", "si": "yes"}, "yes"),
-    ({"n": "no", "no": "no", "false": "no", "f": "no", "nein": "no", "nee": "no", "non": "no"}, "no"),
-]  # fmt: skip
-"""What writes the same label: each meaning with its words."""
+_LABELS = (
+    {"m", "male", "man", "men", "h", "hombre", "maennlich", "männlich", "homme"},
+    {"f", "female", "woman", "women", "w", "mujer", "weiblich", "femme", "vrouw"},
+    {"y", "yes", "true", "t", "ja", "j", "oui", "si"},
+    {"n", "no", "false", "f", "nein", "nee", "non"},
+)
+"""Words of the same meaning, in lower case."""
 
 
 class Recode(NamedTuple):
@@ -130,7 +128,7 @@ def _labels(theirs: set[str], ours: set[str]) -> dict[str, str]:
     """Return the codes of one file whose label, in any case, or meaning is that of a code of the other."""
     by_text = {code.casefold(): code for code in ours}
     table = {code: by_text[code.casefold()] for code in theirs if code.casefold() in by_text}
-    for words, _ in _LABELS:
+    for words in _LABELS:
         one = [code for code in theirs if code.casefold() in words]
         other = [code for code in ours if code.casefold() in words]
         if len(one) == len(other) == 1:
@@ -254,4 +252,4 @@ def _shown(pair: Pair, found: Recode) -> Recode:
 
 def _known(values: dict[str, int]) -> set[str]:
     """Return the codes that are words of the table of labels, which single out nobody."""
-    return {code for code in values if any(code.casefold() in words for words, _ in _LABELS)}
+    return {code for code in values if any(code.casefold() in words for words in _LABELS)}

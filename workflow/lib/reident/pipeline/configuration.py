@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from reident.errors import InputError
 from reident.pipeline.scheduler import Module
 from reident.study.named_files import path_problem
-from reident.study.settings import COMMANDS, SETTINGS, check
+from reident.study.settings import BUNDLED, COMMANDS, SETTINGS, check
 
 CONFIG = Path("config", "config.yaml")
 """The file with the settings: in the working directory, or else in the checkout."""
@@ -67,7 +70,7 @@ def file(home: Path) -> str:
 
 
 def read(
-    config: Mapping[str, Any], home: Path, module: Module, given: Mapping[str, Any], started_in: str
+    config: Mapping[str, Any], home: Path, module: Module, given: Mapping[str, Any]
 ) -> tuple[Settings, list[str]]:
     """Return the settings of a run, and a warning where something that looks like a setting is ignored.
 
@@ -81,8 +84,6 @@ def read(
         Whether another workflow gives the configuration, which may have keys of its own.
     given : mapping
         What the command line gives, by ``--config`` and ``--configfile``.
-    started_in : str
-        The folder in which Snakemake was started, whatever ``--directory`` says.
 
     Raises
     ------
@@ -96,14 +97,22 @@ def read(
             f"the keys {', '.join(f'`{key}`' for key in foreign)}, which are not settings of reident"
         )
     check(config)
-    used, other = Path(file(home)), Path(started_in, CONFIG)
-    if module.reads_files and other.is_file() and not (used.is_file() and used.samefile(other)):
-        ignored.append(f"{other}, since the working directory has its own {CONFIG}")
-    bundled = module.reads_files and used != CONFIG and "studies" not in given
+    own = file(home) == str(CONFIG)
+    if module.reads_files and own and _is_edited(home):
+        ignored.append(f"{home / CONFIG}, since the working directory has its own {CONFIG}")
+    bundled = module.reads_files and not own and "studies" not in given
     files = study_files(config, home if bundled else Path())
     if module.imported:
         files = [path if module.folder("x") == Path("x") else path.absolute() for path in files]
     return Settings(config, files), [f"config: ignored {' and '.join(ignored)}."] if ignored else []
+
+
+def _is_edited(home: Path) -> bool:
+    """Return whether a user wrote settings into the file of the checkout, which is not in the working directory."""
+    with contextlib.suppress(OSError, ValueError, yaml.YAMLError):
+        path = home / CONFIG
+        return not path.samefile(CONFIG) and yaml.safe_load(path.read_text(encoding="utf-8")) != BUNDLED
+    return False
 
 
 def study_files(config: Mapping[str, Any], base: Path) -> list[Path]:

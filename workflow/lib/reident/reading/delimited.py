@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -30,32 +31,32 @@ def batches(
     keys: Sequence[str],  # noqa: ARG001 - text is always exact
 ) -> Iterator[pa.RecordBatch]:
     """Yield the given columns as text, field by field."""
-    csv.field_size_limit(MAX_FIELD)
-    with opened(path, source) as text:
-        reader = csv.reader(lines(path, text), **_dialect(source))
-        try:
-            header = next(reader, None)
-            if not header:
-                raise _no_header(path, reader)
-            check_header(path, header, wanted)
-            fields, row = [itemgetter(header.index(name)) for name in wanted], 1
-            columns: list[list[str]] = [[] for _ in wanted]
-            while records := list(islice(reader, _CHUNK)):
-                _check_widths(path, records, len(header), row)
-                row += len(records)
-                for column, field in zip(columns, fields, strict=True):
-                    column.extend(map(field, records))
-                if len(columns[0]) >= BATCH:
-                    yield _batch(columns, wanted)
-                    columns = [[] for _ in wanted]
-            if columns[0]:
+    with _records(path, source) as (header, reader):
+        check_header(path, header, wanted)
+        fields, row = [itemgetter(header.index(name)) for name in wanted], 1
+        columns: list[list[str]] = [[] for _ in wanted]
+        while records := list(islice(reader, _CHUNK)):
+            _check_widths(path, records, len(header), row)
+            row += len(records)
+            for column, field in zip(columns, fields, strict=True):
+                column.extend(map(field, records))
+            if len(columns[0]) >= BATCH:
                 yield _batch(columns, wanted)
-        except csv.Error as error:
-            raise _irregular(path, source, error) from None
+                columns = [[] for _ in wanted]
+        if columns[0]:
+            yield _batch(columns, wanted)
 
 
 def column_names(path: Path, source: SourceFile) -> list[str]:
     """Return the names in the header."""
+    with _records(path, source) as (header, _):
+        check_header(path, header, ())
+        return header
+
+
+@contextlib.contextmanager
+def _records(path: Path, source: SourceFile) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
+    """Give the header of a file, and its records, which are read as they are asked for."""
     csv.field_size_limit(MAX_FIELD)
     with opened(path, source) as text:
         reader = csv.reader(lines(path, text), **_dialect(source))
@@ -63,10 +64,9 @@ def column_names(path: Path, source: SourceFile) -> list[str]:
             header = next(reader, None)
             if not header:
                 raise _no_header(path, reader)
+            yield header, reader
         except csv.Error as error:
             raise _irregular(path, source, error) from None
-    check_header(path, header, ())
-    return header
 
 
 def _no_header(path: Path, rest: Iterator[list[str]]) -> InputError:

@@ -102,6 +102,11 @@ SETTINGS = {
 COMMANDS = tuple(SETTINGS)[5:]
 """The settings that commands on a sealed study take."""
 
+BUNDLED = {"studies": ["config/studies/example.yaml"]} | {
+    key: setting.default for key, setting in SETTINGS.items() if setting.default is not None
+}
+"""What the config/config.yaml that comes with the workflow says."""
+
 
 def check(config: Mapping[str, Any]) -> None:
     """Refuse unknown settings, and values that a setting must not have.

@@ -10,12 +10,14 @@ import pytest
 from reident.errors import InputError
 from reident.pipeline import scheduler
 
-CHECKOUT = Path(__file__).resolve().parents[2]
+CHECKOUT = Path(__file__).resolve().parents[3]
 
 
-def job(study=None, *outputs, checkpoint=False):
+def job(study=None, *outputs, checkpoint=False, foreign=False):
     wildcards = {} if study is None else {"study": study}
-    return SimpleNamespace(wildcards_dict=wildcards, output=list(outputs), is_checkpoint=checkpoint)
+    return SimpleNamespace(
+        wildcards_dict=wildcards, output=list(outputs), is_checkpoint=checkpoint, foreign=foreign
+    )
 
 
 def test_the_version_of_the_file_is_the_pinned_one():
@@ -45,12 +47,15 @@ def forced(monkeypatch):
     """The studies for which stale results are looked for."""
     asked = []
     monkeypatch.setattr(Graph, "update_needrun", Graph.update_needrun)
-    scheduler.force_stale(Graph, lambda study: asked.append(study) or [Path("results", study, "rates.csv")])
+    own = SimpleNamespace(own=lambda jobs: [job for job in jobs if not job.foreign])
+    scheduler.force_stale(
+        Graph, own, lambda study: asked.append(study) or [Path("results", study, "rates.csv")]
+    )
     return asked
 
 
 def test_stale_results_of_studies_with_jobs_are_forced_before_reasons_are_looked_for(forced):
-    graph = Graph(job("a"), job("a/variants/x"), job())
+    graph = Graph(job("a"), job("a/variants/x"), job(), job("b", foreign=True))
     asyncio.run(graph.update_needrun(create_inventory=True))
     assert (forced, graph.seen) == (["a"], {"results/a/rates.csv"})
 
@@ -71,9 +76,9 @@ def test_a_report_is_checked_first_and_forces_nothing(forced):
 
 def test_a_run_makes_what_its_jobs_make_and_after_a_checkpoint_all_that_is_stale():
     jobs = [job("a", "results/a/rates.csv"), job("b", "results/b/rates.csv"), job()]
-    graph, stale = SimpleNamespace(needrun_jobs=lambda: jobs), [Path("results/a/scores/taxicab/0001.parquet")]
+    stale = [Path("results/a/scores/taxicab/0001.parquet")]
     assert scheduler.studies(jobs) == {"a", "b"}
-    assert scheduler.outputs(graph, "a", stale) == {Path("results/a/rates.csv")}
+    assert scheduler.outputs(jobs, "a", stale) == {Path("results/a/rates.csv")}
     jobs.append(job("a/variants/x", "results/a/variants/x/strata/manifest.csv", checkpoint=True))
-    assert scheduler.outputs(graph, "a", stale) >= set(stale)
-    assert scheduler.outputs(graph, "b", stale) == {Path("results/b/rates.csv")}
+    assert scheduler.outputs(jobs, "a", stale) >= set(stale)
+    assert scheduler.outputs(jobs, "b", stale) == {Path("results/b/rates.csv")}
