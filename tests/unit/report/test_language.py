@@ -32,7 +32,7 @@ ENGLISH = re.compile(
 )
 QUOTED = re.compile(
     r"`[^`]*`|[\w\\/-]+\.csv|\w+(?:\\?_\w+)+|\$[^$]*\$|\{[^{}]*\}|\]\([^)]*\)|\[[\w-]+\]\("
-    r"|\((external intruder file|internal use file|user guide)\)"
+    r"|#[\w-]+|\((external intruder file|internal use file|user guide)\)"
     r"|Public-Use-File\w*|special uniques detection algorithm|data intrusion simulation|perturbation-aware"
 )
 """Code, formulas, marks, and the English names that a text explains."""
