@@ -13,7 +13,7 @@ from pypdf import PdfReader
 from reident.report import fonts, style
 from reident.report.layout import Column, Text, table
 from reident.report.render import render
-from reident.report.wording import END_OF_ISOLATE, ISOLATE, escape
+from reident.report.wording import END_OF_ISOLATE, ISOLATE, escape, whole
 
 LABELS = {
     "Chinese": "北京市",
@@ -34,7 +34,9 @@ FACE = re.compile(r'@font-face \{[^}]*base64,([^)]+)\) format\("woff"\); unicode
 
 
 def page(*labels: str):
-    text = Text(table("Caption.", Column("Label", [escape(label) for label in labels], "l")))
+    upright = [escape(label) for label in labels]
+    slanted = [f"*{label}*" for label in upright]
+    text = Text(table("Caption.", Column("Label", upright, "l"), Column("Slanted", slanted, "l")))
     data, about = bundle if isinstance(bundle := text._repr_mimebundle_(), tuple) else (bundle, {})
     cell = nbformat.v4.new_code_cell(
         id="a", outputs=[nbformat.v4.new_output("display_data", data, metadata=about)]
@@ -111,3 +113,11 @@ def test_a_label_from_right_to_left_does_not_turn_its_neighbours():
     assert escape("a-ש") == f"{ISOLATE}a\\-ש{END_OF_ISOLATE}"
     assert escape("北京") == "北京"
     assert escape(f"a{ISOLATE}") == "a⟨U\\+2068⟩"
+
+
+def test_a_name_from_right_to_left_does_not_turn_the_sentence_around_it():
+    """Without isolates, the count after the name of the variable would stand before it."""
+    name = f"{ISOLATE}منطقة{END_OF_ISOLATE}"
+    assert whole("a.csv, variable منطقة: 1 code") == f"a\\.csv\\, variable {name}\\: 1 code"
+    assert whole("2026: منطقة (a)") == f"{ISOLATE}2026\\: منطقة \\(a\\){END_OF_ISOLATE}"
+    assert whole("a - 北京") == "a \\- 北京"

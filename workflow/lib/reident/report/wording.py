@@ -59,14 +59,25 @@ def escape(label: object, max_length: int = MAX_LABEL_LENGTH) -> str:
     >>> print(escape("a|b $x$"))
     a\|b \$x\$
     """
-    text = plain(label, max_length)
-    literal = "".join("\\" + letter if letter in string.punctuation else letter for letter in text)
-    return f"{ISOLATE}{literal}{END_OF_ISOLATE}" if _is_right_to_left(text) else literal
+    literal = _literal(plain(label, max_length))
+    return _isolated(literal) if _RIGHT_TO_LEFT.search(literal) else literal
 
 
-def _is_right_to_left(text: str) -> bool:
-    """Return whether a text has letters that are written from right to left."""
-    return not text.isascii() and any(unicodedata.bidirectional(letter) in {"R", "AL"} for letter in text)
+_RIGHT_TO_LEFT = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]+"
+)
+"""The blocks of letters that are written from right to left."""
+
+_NAME_FROM_THE_RIGHT = re.compile(rf"{_RIGHT_TO_LEFT.pattern}(?:[\W_]+{_RIGHT_TO_LEFT.pattern})*")
+
+
+def _literal(text: str) -> str:
+    """Return a text as Markdown with a backslash before every ASCII punctuation mark."""
+    return "".join("\\" + letter if letter in string.punctuation else letter for letter in text)
+
+
+def _isolated(text: str) -> str:
+    return f"{ISOLATE}{text}{END_OF_ISOLATE}"
 
 
 def code(text: str) -> str:
@@ -78,8 +89,14 @@ def code(text: str) -> str:
 
 
 def whole(text: str) -> str:
-    """Return a text, such as a warning, as Markdown that shows all of its characters literally."""
-    return escape(text, len(text))
+    """Return a text, such as a warning, as Markdown that shows all of its characters literally.
+
+    In a text that begins from left to right, each name that is written from right to left is isolated.
+    """
+    literal = _literal(plain(text, len(text)))
+    if _RIGHT_TO_LEFT.match(re.sub(r"^[\W\d_]+", "", literal)):
+        return _isolated(literal)
+    return _NAME_FROM_THE_RIGHT.sub(lambda name: _isolated(name[0]), literal)
 
 
 def shorten(label: object, length: int) -> str:
