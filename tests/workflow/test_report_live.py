@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from urllib.parse import unquote
 
@@ -198,6 +199,34 @@ def test_a_table_is_sorted_by_keyboard_as_numbers_and_as_text(page):
     assert labels(page, "rates-by-stratum") == first
     page.ask("document.querySelector('#rates-by-stratum th .sort').click()")
     assert labels(page, "rates-by-stratum") == sorted(first)
+
+
+@pytest.mark.slow
+def test_a_page_in_german_reads_its_numbers_as_german(tab, tmp_path):
+    folder = write_results(tmp_path / "results" / "mock")
+    study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+    (folder / "study.json").write_text(json.dumps(study | {"language": "de"}), encoding="utf-8")
+    notebook, path = execute(NOTEBOOK, {"results": folder}), tmp_path / "report.html"
+    html = render.render(notebook, title=TITLE, date=DAY, language="de", live=True).html
+    path.write_text(html, encoding="utf-8")
+    tab.open(path, 1280)
+    assert tab.ask("document.querySelector('.slider output').innerText") == f"{OWN} (diese Studie)"
+    columns = tab.ask(
+        "[...document.querySelectorAll('table.sortable th:not(:first-child) .sort')].map(button => {"
+        "  const head = button.closest('th'), rows = button.closest('table').tBodies[0].rows;"
+        "  button.click();"
+        "  return [head.ariaSort, [...rows].map(row => row.cells[head.cellIndex].innerText.trim())];"
+        "})"
+    )
+    seen = set()
+    for direction, texts in columns:
+        assert direction == "ascending"
+        if all(re.fullmatch(r"\d{1,3}(\.\d{3})*(,\d+)?", text) for text in texts):
+            numbers = [float(text.replace(".", "").replace(",", ".")) for text in texts]
+            assert numbers == sorted(numbers)
+            seen |= set("".join(texts)) & {".", ","}
+    assert seen == {".", ","}
+    assert tab.complaints() == []
 
 
 def test_strata_are_chosen_by_their_names_and_paper_shows_all(page):

@@ -41,7 +41,7 @@ def results(tmp_path):
 
 def shown(results):
     return "\n\n".join(
-        map(str, tables.section(results, "Checklist", tables.checklist, *tables.checklist_topics(results)))
+        map(str, tables.section(results, "checklist", tables.checklist, *tables.checklist_topics(results)))
     )
 
 
@@ -65,7 +65,7 @@ def test_a_question_is_answered_by_the_study_by_results_by_both_or_not_at_all(re
     assert r"No\." in blocks[3]
     assert "The file is released by: Statistics Ruritania. [Source: the study file.]{.aside}" in blocks[3]
     assert [line for line in text.splitlines() if line.startswith("#")] == [
-        "# Checklist",
+        "# The board’s checklist",
         "## First",
         "## Second",
     ]

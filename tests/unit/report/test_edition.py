@@ -83,7 +83,7 @@ def public_numbers(edition: Edition, folder: Path) -> set[str]:
                         )
     for line in edition.tables["limits.csv"]:
         known |= numbers(f"{Decimal(line['bound']) * 100:.0f}")
-    for path in sentences.FOLDER.glob("edition-*.yaml"):
+    for path in (sentences.FOLDER / "en").glob("edition-*.yaml"):
         known |= numbers(path.read_text(encoding="utf-8"))
     counts = edition.record["counts"]
     totals = {

@@ -9,7 +9,7 @@ from making.filerisk import FILE_RISK, POPULATION, drawn, perturbed, write_filer
 from making.report import cells, write_results
 from reident.report import figures, tables
 from reident.report.results import Results
-from reident.report.tables.filerisk import NAMES
+from reident.report.tables.filerisk import DEFINED, name_of
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_findings_have_three_sentences(usual):
     low, high = (100 * float(value(usual, f"dis_{end}")) for end in ("low", "high"))
     dis = f"{100 * float(value(usual, 'dis')):.1f}\u00a0% of cases"
     assert f"{dis} (DIS; 95 % interval for its sampling error: {low:.1f} – {high:.1f}\u00a0%)" in text
-    assert NAMES["elliot-manning"] in text
+    assert name_of("elliot-manning") in text
 
 
 def test_findings_have_one_sentence_beside_an_attack(usual):
@@ -81,7 +81,9 @@ def test_an_exact_special_form_has_no_standard_error(make_results):
 def test_each_definition_is_shown_with_the_quantities_it_depends_on(usual):
     text = tables.risk_definitions(usual)
     rows = [line for line in text.splitlines() if line.startswith("| **DIS-SUDA")]
-    assert [name for name in NAMES.values() if any(name in row for row in rows)] == list(NAMES.values())
+    assert [name for name in map(name_of, DEFINED) if any(name in row for row in rows)] == [
+        *map(name_of, DEFINED)
+    ]
     assert "selected" in rows[0]
     assert "selected" not in rows[1]
     for row in rows:
@@ -94,7 +96,7 @@ def test_each_definition_is_shown_with_the_quantities_it_depends_on(usual):
 
 def test_the_user_guide_definition_can_be_selected(make_results):
     results = make_results({**FILE_RISK, "dis_suda": "user-guide"})
-    assert NAMES["user-guide"] in tables.risk_findings(results)
+    assert name_of("user-guide") in tables.risk_findings(results)
     assert "`user-guide` gives the column `dis_suda`" in tables.risk_choices(results)
 
 
@@ -114,7 +116,8 @@ def test_hazards_of_a_limited_search_are_shown_in_full(make_results):
     n, alone = value(results, "uniques_without_msu"), value(results, "U")
     assert f"**DIS-SUDA, both definitions.** {n} of {alone} sample uniques have no MSU of up to 2" in text
     assert (
-        f"**{NAMES['user-guide']}.** The formula is not defined for the score 0 of {n} sample uniques" in text
+        f"**{name_of('user-guide')}.** The formula is not defined for the score 0 of {n} sample uniques"
+        in text
     )
     assert "…" not in text
 

@@ -141,4 +141,4 @@ def test_without_tables_there_is_no_section(tmp_path):
         tables.claim_table,
         tables.agreements_table,
     )
-    assert tables.section(results, "Micro-aggregation", *parts) == []
+    assert tables.section(results, "microaggregation", *parts) == []

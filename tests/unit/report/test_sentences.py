@@ -3,20 +3,36 @@
 import ast
 import re
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from reident.report import sentences
+from reident.report import language, sentences
+from reident.report.recorded import recorded
 from reident.report.sentences import Sentences
+from reident.report.wording import (
+    NO_BREAK,
+    count,
+    day,
+    declared,
+    escape,
+    inside,
+    listed,
+    number,
+    percent,
+    span,
+)
+from reident.sections.language import DEFAULT_LANGUAGE, LANGUAGES
 
 REPORT = Path(sentences.__file__).parents[1]
 
 
 @pytest.fixture
 def section(tmp_path, monkeypatch):
-    (tmp_path / "section.yaml").write_text(
+    (tmp_path / "en").mkdir()
+    (tmp_path / "en" / "section.yaml").write_text(
         "plain: No field.\n"
         "nested:\n  share: '{share} of {records} records.'\n"
         "records: {none: No records., one: One record., other: '{n} records in {where}.'}\n"
@@ -27,9 +43,9 @@ def section(tmp_path, monkeypatch):
         encoding="utf-8",
     )
     monkeypatch.setattr(sentences, "FOLDER", tmp_path)
-    sentences._entries.cache_clear()
+    sentences.entries.cache_clear()
     yield Sentences("section")
-    sentences._entries.cache_clear()
+    sentences.entries.cache_clear()
 
 
 def test_fields_are_filled_in_and_integers_get_separators(section):
@@ -126,28 +142,148 @@ USED = {
     for section, pattern in calls_of(ast.parse(source.read_text(encoding="utf-8")))
 }
 FILES = {
-    path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sentences.FOLDER.glob("*.yaml")
+    code: {
+        path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
+        for path in (sentences.FOLDER / code).glob("*.yaml")
+        if path.name != language.FORMS
+    }
+    for code in LANGUAGES
 }
+SECTIONS = sorted(FILES[DEFAULT_LANGUAGE])
+OTHERS = [code for code in LANGUAGES if code != DEFAULT_LANGUAGE]
+
+
+def entry_of(code: str, section: str, key: str) -> Any:
+    """Return an entry of a file."""
+    entry: Any = FILES[code][section]
+    for part in key.split("."):
+        entry = entry[part]
+    return entry
 
 
 def test_every_section_is_used_and_exists():
-    assert {section for section, _ in USED} == set(FILES)
+    assert {section for section, _ in USED} == set(SECTIONS)
 
 
-@pytest.mark.parametrize("section", sorted(FILES))
+@pytest.mark.parametrize("section", SECTIONS)
 def test_every_sentence_is_used_and_every_key_that_the_code_uses_exists(section):
-    keys = set(keys_of(FILES[section]))
+    keys = set(keys_of(FILES[DEFAULT_LANGUAGE][section]))
     patterns = {pattern for used, pattern in USED if used == section}
     assert [key for key in keys if not any(re.fullmatch(pattern, key) for pattern in patterns)] == []
     assert [pattern for pattern in patterns if not any(re.fullmatch(pattern, key) for key in keys)] == []
 
 
-@pytest.mark.parametrize("section", sorted(FILES))
-def test_every_sentence_is_text_with_plain_fields(section):
-    for key in keys_of(FILES[section]):
-        entry: Any = FILES[section]
-        for part in key.split("."):
-            entry = entry[part]
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_sentence_is_text_with_plain_fields(code, section):
+    for key in keys_of(FILES[code][section]):
+        entry = entry_of(code, section, key)
         texts = entry.values() if sentences.is_choice(entry) else [entry]
-        assert all(isinstance(text, str) and text.strip() == text for text in texts), key
+        inner = section == "recorded" and key.startswith("parts.")  # such a phrase may begin with a space
+        assert all(isinstance(text, str) and (inner or text.strip() == text) for text in texts), key
         assert all(map(str.isidentifier, sentences.field_names(entry))), key
+
+
+# The languages ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_every_language_has_every_section(code):
+    assert sorted(FILES[code]) == SECTIONS
+
+
+@pytest.mark.parametrize("code", OTHERS)
+@pytest.mark.parametrize("section", SECTIONS)
+def test_every_language_has_the_same_sentences_with_the_same_fields(code, section):
+    keys = list(keys_of(FILES[DEFAULT_LANGUAGE][section]))
+    assert list(keys_of(FILES[code][section])) == keys
+    for key in keys:
+        own, other = entry_of(code, section, key), entry_of(DEFAULT_LANGUAGE, section, key)
+        assert set(sentences.field_names(own)) == set(sentences.field_names(other)), key
+        assert sentences.is_choice(own) == sentences.is_choice(other), key
+        if sentences.is_choice(
+            own
+        ):  # a sentence for 0 without the number may not be shown for another number
+            assert ("none" in own) == ("none" in other), key
+
+
+@pytest.mark.parametrize("code", OTHERS)
+@pytest.mark.parametrize("section", SECTIONS)
+def test_marks_and_code_are_the_same_in_every_language(code, section):
+    """Classes of spans, names of files and keys of the study, and formulas are no words."""
+    for key in keys_of(FILES[code][section]):
+        own, other = (str(entry_of(each, section, key)) for each in (code, DEFAULT_LANGUAGE))
+        for marks in (r"\{\{\.\w+\}\}", r"pr\(.*?\)", "[▲▼✓☐]"):
+            assert set(re.findall(marks, own)) == set(re.findall(marks, other)), key
+        assert set(re.findall("`[^`]+`", other)) <= set(re.findall("`[^`]+`", own)), key
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_every_language_says_how_numbers_and_dates_are_written(code):
+    forms = language.language(code)
+    assert len(forms.months) == 12
+    assert len(forms.numerals) == 10
+    assert {forms.decimal, forms.thousands} == {".", ","}
+    with language.use(code):
+        assert language.current().code == code
+        assert day(date(2026, 11, 2)) == {"en": "2 November 2026", "de": "2. November 2026"}[code]
+    assert language.current().code == DEFAULT_LANGUAGE
+
+
+def test_german_numbers():
+    with language.use("de"):
+        assert count(1234567) == "1.234.567"
+        assert percent(0.12345) == f"12,3{NO_BREAK}%"
+        assert percent(1e-7) == f"<{NO_BREAK}0,001{NO_BREAK}%"
+        assert declared(0.0725) == f"7,25{NO_BREAK}%"
+        assert number(-12345.678) == "\u221212.345,7"
+        assert span(0.01, 0.2) == f"1,0 – 20,0{NO_BREAK}%"
+        assert listed(["a", "b", "c"]) == "a, b und c"
+        assert escape("") == r"\(leer\)"
+        assert escape("1,234.5") == r"1\,234\.5"  # a label is not a number of the report
+        assert inside("Bedingte Rate") == "Bedingte Rate"
+
+
+def test_a_field_may_be_named_in_the_dative():
+    field = sentences.Field("1.200 PUF-Datensätze und 1 Paar")
+    assert field.dative == field
+    with language.use("de"):
+        assert field.dative == "1.200 PUF-Datensätzen und 1 Paar"
+        assert sentences.Field("3 Datensätze").dative == "3 Datensätzen"
+
+
+# What the steps recorded --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "group", "shown"),
+    [
+        ("numeric", "types", "numerisch"),
+        ("synthetic 3", "files", "synthetisch 3"),
+        ("puf: cells of the whole key", "files", "PUF: Zellen des ganzen Schlüssels"),
+        ("up to 1,234.5", "bins", "bis 1.234,5"),
+        ("above 20 to 37.5", "bins", "über 20 bis 37,5"),
+        ("exact repeat of a link", "causes", "genaue Wiederholung einer Verknüpfung"),
+        ("no template is like this", "warnings", "no template is like this"),
+        (
+            (
+                "a.v1.2.csv, variable no, 7: 1,200 values are a code that is declared missing for EIF only. "
+                "Here they count as values."
+            ),
+            "warnings",
+            (
+                "a.v1.2.csv, Variable no, 7: 1.200 Werte sind ein Code, der nur für EIF als fehlend angegeben ist. "
+                "Hier zählen sie als Werte."
+            ),
+        ),
+        (
+            "The linking variable 1,5 is missing in every record of one of the two files.",
+            "warnings",
+            "Die Verknüpfungsvariable 1,5 fehlt in jedem Datensatz einer der beiden Dateien.",
+        ),
+    ],
+)
+def test_what_a_step_recorded_is_said_in_the_language_of_the_report(text, group, shown):
+    assert recorded(text, group) == text
+    with language.use("de"):
+        assert recorded(text, group) == shown

@@ -13,6 +13,7 @@ from reident.intake import severity
 from reident.pipeline import release
 from reident.report import figures, tables, wording
 from reident.report.layout import Column, Text, block
+from reident.report.nouns import some
 from reident.report.results import Results, open_results
 from reident.report.tables.attack import MAX_STRATA
 from reident.report.wording import NO_BREAK
@@ -101,8 +102,6 @@ def test_percentages_have_readable_digits(fraction, shown, why):
         ("times", (0.2, 0.0), "–"),
         ("number", (-12345.678,), "\u221212,345.7"),
         ("number", (float("nan"),), "–"),
-        ("some", (1, "stratum", "strata"), "1 stratum"),
-        ("some", (0, "record"), "0 records"),
         ("listed", ([],), ""),
         ("listed", (["a"],), "a"),
         ("listed", (["a", "b", "c"],), "a, b and c"),
@@ -113,6 +112,10 @@ def test_percentages_have_readable_digits(fraction, shown, why):
 )
 def test_numbers_and_words(function, arguments, shown):
     assert getattr(wording, function)(*arguments) == shown
+
+
+def test_a_number_is_written_with_its_noun():
+    assert [some(n, "stratum") for n in (0, 1, 1200)] == ["0 strata", "1 stratum", "1,200 strata"]
 
 
 def test_a_rate_has_enough_digits_to_differ_from_its_limit():
@@ -438,9 +441,9 @@ def test_a_section_appears_only_with_its_tables(usual):
     def silent(_):
         return None
 
-    assert tables.section(usual, "Risk of one file", absent, ("Inside", absent), silent) == []
-    shown = tables.section(usual, "Rates", ("Inside", there, absent), absent, kind="annex")
-    assert shown == ["# Rates {.annex}", "## Inside", "text"]
+    assert tables.section(usual, "risk", absent, ("files", absent), silent) == []
+    shown = tables.section(usual, "rates", ("files", there, absent), absent, kind="annex")
+    assert shown == ["# Rates {.annex}", "## Files", "text"]
 
 
 def test_a_notebook_shows_plain_markdown():

@@ -188,7 +188,7 @@ def test_variants_of_file_level_risk_have_their_quantities(tmp_path):
 def test_a_study_without_variants_has_no_section_on_them(tmp_path):
     study = Results(write_results(tmp_path / "results"))
     pieces = (tables.variants_text, tables.variants_rates, figures.variants_rates, tables.variants_matching)
-    assert tables.section(study, "Variants", *pieces) == []
+    assert tables.section(study, "variants", *pieces) == []
 
 
 def test_the_notebook_shows_every_part():

@@ -558,3 +558,13 @@ def test_the_options_of_a_metric_affect_only_its_own_scores():
     before, after = (study(metrics={"taxicab": {"alpha": alpha}, "unicity": {}}) for alpha in ("0.5", "0.4"))
     assert parts(before, "score", metric="unicity") == parts(after, "score", metric="unicity")
     assert parts(before, "score", metric="taxicab") != parts(after, "score", metric="taxicab")
+
+
+def test_the_language_is_in_the_canonical_form_only_where_it_is_not_english():
+    assert "language" not in studies.canonical_json(study())
+    assert studies.canonical_json(study(language="en")) == studies.canonical_json(study())
+    german = studies.canonical_json(study(language="de"))
+    assert '"language": "de"' in german
+    assert studies.parse(german).language == "de"
+    with pytest.raises(ValueError, match="language"):
+        study(language="tlh")

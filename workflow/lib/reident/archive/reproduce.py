@@ -21,6 +21,7 @@ from reident.archive.unpack import staging
 from reident.archive.verify import Verified
 from reident.errors import InputError
 from reident.ledger import runs, stored
+from reident.sections.language import LANGUAGES
 
 REPORTS = Path("reports", "reproduce")
 PAGE = "reproduction"
@@ -179,6 +180,7 @@ def _about(bag: Verified, code: Code) -> Facts:
         "study": bag.study,
         "title": str(study.get("title") or bag.study),
         "agency": str(study.get("agency") or ""),
+        **({"language": study["language"]} if study.get("language") in LANGUAGES else {}),
         "bag": f"{bag.study}-{bag.digest}",
         "digest": bag.digest,
         "signed_by": signed_by and {"principal": signed_by.principal, "fingerprint": signed_by.fingerprint},

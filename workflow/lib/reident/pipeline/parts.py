@@ -271,11 +271,12 @@ class Heading:
     title: str
     agency: str
     date: date | None
+    language: str
 
 
 def heading(study: Study) -> Heading:
     """Return what stands above the report."""
-    return Heading(study.title or study.id, study.agency, study.date)
+    return Heading(study.title or study.id, study.agency, study.date, study.language)
 
 
 @dataclasses.dataclass(frozen=True)

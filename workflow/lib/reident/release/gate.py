@@ -25,6 +25,7 @@ from reident.release.earlier import Edition
 from reident.release.facts import Facts, Limit
 from reident.release.linear import ContradictionError, Relation
 from reident.release.relations import relations
+from reident.sections.language import DEFAULT_LANGUAGE
 from reident.sections.release import Policy
 
 KNOWN = {"puf": "n_puf", "eif": "n_eif"}
@@ -280,6 +281,7 @@ def record(
         "title": heading.title,
         "agency": heading.agency,
         "date": heading.date.isoformat() if heading.date else None,
+        **({"language": heading.language} if heading.language != DEFAULT_LANGUAGE else {}),
         "edition": EDITION,
         "reident": versions.recorded()["version"],
         "policy": policy.model_dump(mode="json"),

@@ -6,9 +6,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from reident.report import language
+from reident.report.sentences import Sentences
+
 
 class Tables(Protocol):
     """What a report is made from: the results of a study, or the files of an edition."""
+
+    @property
+    def language(self) -> str:
+        """Return the language of the report."""
+        ...
 
     def has(self, *names: str) -> bool:
         """Return whether all of these tables are there."""
@@ -16,6 +24,8 @@ class Tables(Protocol):
 
 
 Made = TypeVar("Made", bound=Tables)
+
+TITLE = Sentences("sections")
 
 REPORT = "application/vnd.reident.report+markdown"
 """The media type of the output that the report is rendered from: Markdown with classes and captions."""
@@ -66,8 +76,9 @@ class Part(NamedTuple):
     make: Callable[[Any], Any]
 
     def __call__(self, results: Tables) -> Any:
-        """Return what the part shows for these results, or None without its tables."""
-        return self.make(results) if results.has(*self.reads) else None
+        """Return what the part shows for these results in their language, or None without its tables."""
+        with language.use(results.language):
+            return self.make(results) if results.has(*self.reads) else None
 
 
 def part(*reads: str) -> Callable[[Callable[[Made], Any]], Part]:
@@ -90,7 +101,7 @@ def section(results: Tables, heading: str, *pieces: Piece, kind: str = "") -> li
     ----------
     results : Results or Edition
     heading : str
-        Markdown; empty for a section without a heading.
+        A key of ``sections.yaml``, or a :class:`Text`, which is Markdown; empty for a section without a heading.
     pieces : Part or (heading, piece, …)
     kind : {'', 'annex', 'closing'}
         Sections are numbered, annexes lettered; a closing section has neither number nor letter.
@@ -100,7 +111,8 @@ def section(results: Tables, heading: str, *pieces: Piece, kind: str = "") -> li
     list of Text and Figure
         Empty, without the heading, if no piece has anything to show.
     """
-    return list(_shown(results, heading, pieces, f" {{.{kind}}}" if kind else "", 1))
+    with language.use(results.language):
+        return list(_shown(results, heading, pieces, f" {{.{kind}}}" if kind else "", 1))
 
 
 def _shown(results: Tables, heading: str, pieces: Iterable[Piece], mark: str, level: int) -> Iterator[Any]:
@@ -113,7 +125,8 @@ def _shown(results: Tables, heading: str, pieces: Iterable[Piece], mark: str, le
         else:
             inside += _shown(results, piece[0], piece[1:], "", level + 1)
     if inside and heading:
-        yield Text(f"{'#' * level} {heading}{mark}")
+        title = heading if isinstance(heading, Text) else TITLE(f"{heading}")
+        yield Text(f"{'#' * level} {title}{mark}")
     yield from inside
 
 

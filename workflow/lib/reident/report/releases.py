@@ -10,6 +10,7 @@ import nbformat
 from nbformat import v4
 
 from reident.archive.comparison import Comparison
+from reident.report import language
 from reident.report.figures import releases as figures
 from reident.report.layout import Text
 from reident.report.render import render
@@ -29,17 +30,20 @@ def page(comparison: Comparison) -> dict[str, str | bytes]:
     Returns
     -------
     dict
-        ``html`` and ``pdf``, the same bytes for the same releases.
+        ``html`` and ``pdf`` in the language of the later release, the same bytes for the same releases.
     """
     after = comparison.after.study
-    made = render(
-        _notebook(_front(comparison), _body(comparison)),
-        title=after["title"] or after["id"],
-        subtitle=TEXT("subtitle"),
-        agency=after["agency"] or "",
-        study=TEXT("both", before=comparison.before.name, after=comparison.after.name),
-        date=None if after["date"] is None else datetime.date.fromisoformat(after["date"]),
-    )
+    code = language.named(after)
+    with language.use(code):
+        made = render(
+            _notebook(_front(comparison), _body(comparison)),
+            title=after["title"] or after["id"],
+            subtitle=TEXT("subtitle"),
+            agency=after["agency"] or "",
+            study=TEXT("both", before=comparison.before.name, after=comparison.after.name),
+            date=None if after["date"] is None else datetime.date.fromisoformat(after["date"]),
+            language=code,
+        )
     return made._asdict()
 
 

@@ -17,21 +17,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import matplotlib as mpl
 import nbformat
 import pypandoc
 import typst
 
+from reident.report import fonts
+from reident.report import language as languages
 from reident.report.layout import REPORT
 from reident.report.live import STATES
 from reident.report.sentences import Sentences
 from reident.report.style import NARROW
 from reident.report.wording import day, plain
+from reident.sections.language import DEFAULT_LANGUAGE
 
 MAX_TITLE_LENGTH = 300
 TEXT = Sentences("page")
 HERE = Path(__file__).parent
-LANGUAGE = "en"
 MARKDOWN = (
     "markdown_strict-raw_html+all_symbols_escapable+bracketed_spans+fenced_divs+header_attributes+implicit_figures"
     "+intraword_underscores+link_attributes+pipe_tables+table_attributes+table_captions+tex_math_dollars+auto_identifiers"
@@ -77,10 +78,11 @@ class About(NamedTuple):
     agency: str
     study: str
     date: datetime.date | None
-    footer: str = TEXT("footer")
-    front: str = TEXT("front")
+    footer: str = ""
+    front: str = ""
     banner: str = ""
     style: str = ""
+    language: str = DEFAULT_LANGUAGE
     live: bool = False
 
     @property
@@ -107,6 +109,7 @@ def render(
     front: str = "",
     banner: str = "",
     style: str = "",
+    language: str = DEFAULT_LANGUAGE,
     live: bool = False,
 ) -> Rendered:
     """Render an executed notebook.
@@ -126,6 +129,8 @@ def render(
         A line at the top of every page; empty for none.
     style : str
         CSS that follows the style sheet of the page.
+    language : str
+        The language of the texts, and of what the notebook shows.
     live : bool
         Whether the HTML has the script that shows other rank limits, sorts tables and explains terms. It is the only
         one that the page's policy allows, by its hash.
@@ -135,14 +140,15 @@ def render(
     Rendered
         The same bytes for the same notebook and texts.
     """
-    content = read(notebook)
-    footer, front = footer or TEXT("footer"), front or TEXT("front")
-    title, subtitle, agency, study, footer, front, banner = (
-        plain(text, MAX_TITLE_LENGTH) if text else ""
-        for text in (title, subtitle or TEXT("subtitle"), agency, study, footer, front, banner)
-    )
-    about = About(title, subtitle, agency, study, date, footer, front, banner, style, live)
-    return Rendered(to_html(content, about), to_pdf(content, about))
+    with languages.use(language):
+        content = read(notebook)
+        footer, front = footer or TEXT("footer"), front or TEXT("front")
+        title, subtitle, agency, study, footer, front, banner = (
+            plain(text, MAX_TITLE_LENGTH) if text else ""
+            for text in (title, subtitle or TEXT("subtitle"), agency, study, footer, front, banner)
+        )
+        about = About(title, subtitle, agency, study, date, footer, front, banner, style, language, live)
+        return Rendered(to_html(content, about), to_pdf(content, about))
 
 
 def read(notebook: nbformat.NotebookNode) -> Content:
@@ -208,26 +214,46 @@ def to_html(content: Content, about: About) -> str:
             f"--template={template}",
         )
     contents, body = both.split("\f")
-    text = page.substitute(
-        language=LANGUAGE,
-        title=html.escape(about.title),
-        subtitle=html.escape(about.subtitle),
-        facts="\n".join(
+    script = _script(content, live=about.live)
+    policy = script.pop("policy")
+    fields = {
+        "language": about.language,
+        "title": html.escape(about.title),
+        "subtitle": html.escape(about.subtitle),
+        "facts": "\n".join(
             f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>"
             for name, value in about.facts
         ),
-        css=(HERE / "page.css").read_text(encoding="utf-8") + about.style,
-        banner=f'\n<p class="banner">{html.escape(about.banner)}</p>' if about.banner else "",
-        skip=html.escape(TEXT("skip")),
-        front_title=html.escape(about.front),
-        contents_title=html.escape(TEXT("contents")),
-        footer=html.escape(about.footer),
-        **_script(content, live=about.live),
-        contents=contents,
-        front=_pandoc(content.front, "html5", *options, "--metadata=prefix:front-"),
-        body=body,
+        "banner": f'\n<p class="banner">{html.escape(about.banner)}</p>' if about.banner else "",
+        "skip": html.escape(TEXT("skip")),
+        "front_title": html.escape(about.front),
+        "contents_title": html.escape(TEXT("contents")),
+        "footer": html.escape(about.footer),
+        **script,
+        "contents": contents,
+        "front": _pandoc(content.front, "html5", *options, "--metadata=prefix:front-"),
+        "body": body,
+    }
+    faces = fonts.faces(html.unescape("".join(fields.values())))
+    css = (HERE / "page.css").read_text(encoding="utf-8")
+    text = page.substitute(
+        fields,
+        css=_words() + (faces + _with_labels(css) if faces else css) + about.style,
+        policy=("; font-src data:" if faces else "") + policy,
     )
     return re.sub(r'<img\ssrc="([^"]+)"[^>]*>', lambda image: _picture(image, content.figures), text)
+
+
+def _with_labels(css: str) -> str:
+    """Return the style sheet with the embedded fonts: they have the letters for which a reader may lack a font."""
+    for family in ("--sans: ", "--serif: "):
+        css = css.replace(family, f'{family}"{fonts.FAMILY}", ', 1)
+    return css.replace(", monospace", f', "{fonts.FAMILY}", monospace')
+
+
+def _words() -> str:
+    """Return the words that the style sheet sets before the numbers of tables and figures."""
+    return f':root {{ --table: "{TEXT("table")} "; --figure: "{TEXT("figure")} "; }}\n'
 
 
 TERM = re.compile(r"\{#term-([\w-]+) ")
@@ -240,9 +266,10 @@ def _script(content: Content, *, live: bool) -> dict[str, str]:
         return dict.fromkeys(("policy", "numbers", "slider", "controls"), "")
     script = (HERE / "page.js").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    own = languages.current()
     return {
         "policy": f"; script-src 'sha256-{digest}'",
-        "numbers": f' data-decimal="{html.escape(TEXT("decimal"))}" data-group="{html.escape(TEXT("group"))}"',
+        "numbers": f' data-decimal="{html.escape(own.decimal)}" data-group="{html.escape(own.thousands)}"',
         "slider": _slider(content.slider) if content.slider else "",
         "controls": f"{_filled('controls.html', TEXT.group('controls'))}<script>{script}</script>\n",
     }
@@ -279,7 +306,7 @@ def _picture(match: re.Match[str], figures: dict[str, Drawn]) -> str:
 
 
 def to_pdf(content: Content, about: About) -> bytes:
-    """Return a tagged PDF/UA-1 document, with a date also PDF/A-2a, in the fonts that typst and matplotlib bundle."""
+    """Return a tagged PDF/UA-1 document, with a date also PDF/A-2a, in fonts that come with packages."""
     options = [f"--lua-filter={HERE / 'filter.lua'}"]
     front, body = (_pandoc(text, "typst", *options) for text in (content.front, content.body))
     values = {
@@ -300,7 +327,7 @@ def to_pdf(content: Content, about: About) -> bytes:
     source = "\n".join(
         [
             (HERE / "page.typ").read_text(encoding="utf-8"),
-            f"#show: report.with({named}, facts: ({facts}), lang: {_literal(LANGUAGE)}, date: {stamp},",
+            f"#show: report.with({named}, facts: ({facts}), lang: {_literal(about.language)}, date: {stamp},",
             f"front: [\n{front}\n])",
             body,
         ]
@@ -309,7 +336,7 @@ def to_pdf(content: Content, about: About) -> bytes:
     files = {"main.typ": source} | {name: drawn.wide for name, drawn in content.figures.items()}
     return typst.compile(  # type: ignore[call-overload] # its stubs do not allow files by name
         {name: text.encode() for name, text in files.items()},
-        font_paths=[str(Path(mpl.get_data_path()) / "fonts" / "ttf")],
+        font_paths=[str(fonts.DEJAVU.path.parent), *fonts.folders(source)],
         ignore_system_fonts=True,
         pdf_standards=["ua-1", "a-2a"] if date else ["ua-1"],
         timestamp=0,

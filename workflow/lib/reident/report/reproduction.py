@@ -6,12 +6,14 @@ import datetime
 from collections.abc import Mapping
 from typing import Any
 
+from reident.report import language
 from reident.report.layout import Column, block, items, paragraphs, table
 from reident.report.render import About, Content, to_html, to_pdf
 from reident.report.sentences import Sentences
-from reident.report.wording import UNDEFINED, count, escape, listed, whole
+from reident.report.wording import UNDEFINED, count, escape, fixed, listed, whole
 
 TEXT = Sentences("reproduction")
+PAGE = Sentences("page")
 
 MAX_DIFFERENCES = 6
 MAX_NAMES = 4
@@ -36,10 +38,12 @@ def render(facts: Facts) -> dict[str, bytes]:
     dict
         The page as HTML and as PDF, by suffix.
     """
-    day = datetime.date.fromisoformat(facts["on"])
-    about = About(facts["title"], TEXT("subtitle"), facts["agency"], facts["bag"], day, TEXT("footer"))
-    content = Content(page(facts), "", {})
-    return {"html": to_html(content, about).encode(), "pdf": to_pdf(content, about)}
+    day, code = datetime.date.fromisoformat(facts["on"]), language.named(facts)
+    with language.use(code):
+        texts = facts["title"], TEXT("subtitle"), facts["agency"], facts["bag"]
+        about = About(*texts, day, TEXT("footer"), PAGE("front"), language=code)
+        content = Content(page(facts), "", {})
+        return {"html": to_html(content, about).encode(), "pdf": to_pdf(content, about)}
 
 
 def page(facts: Facts) -> str:
@@ -175,7 +179,7 @@ _COSTS = (
 
 
 def _measure(value: float | None, unit: str, scale: float) -> str:
-    return UNDEFINED if value is None else TEXT(f"units.{unit}", value=f"{value / scale:,.1f}")
+    return UNDEFINED if value is None else TEXT(f"units.{unit}", value=fixed(value / scale, 1))
 
 
 def _signer(signer: Facts) -> str:

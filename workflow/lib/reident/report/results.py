@@ -16,6 +16,8 @@ from reident.ledger.stored import read_csv
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import steps
 from reident.pipeline.tables import WHOLE
+from reident.report import language
+from reident.report.sentences import Sentences
 from reident.sections.codes import Coding, normaliser
 from reident.study.model import Study
 from reident.verdict.limits import OPEN
@@ -23,6 +25,8 @@ from reident.verdict.limits import OPEN
 WARNINGS, LIMITS, VERDICT = "verdict/warnings.csv", "verdict/limits.csv", "verdict/summary.csv"
 RESOLVED = "study.json"
 """The study with every default filled in, which decides what tables the report shows."""
+
+HEADING = Sentences("headings")
 
 
 class Results:
@@ -55,6 +59,11 @@ class Results:
                 f"`{name}` is not a table of this study's report. Mark it as reported in `reident.pipeline.tables`."
             )
         return read_csv(self.folder / name)
+
+    @property
+    def language(self) -> str:
+        """Return the language of the report."""
+        return language.named(self.study)
 
     @property
     def metrics(self) -> list[str]:
@@ -128,7 +137,7 @@ class Results:
     @property
     def strata_heading(self) -> str:
         """Return the heading of the column of strata."""
-        return " · ".join(self.strata_names) or "stratum"
+        return " · ".join(self.strata_names) or HEADING("no_strata.variable")
 
     @property
     def strata(self) -> pd.DataFrame:
@@ -137,7 +146,7 @@ class Results:
         names = self.strata_names
         values = [[self.label(name, code) for code in manifest[name]] for name in names]
         rows = zip(*values, strict=True) if names else [()] * len(manifest)
-        manifest["label"] = [" · ".join(row) if row else "all records" for row in rows]
+        manifest["label"] = [" · ".join(row) if row else HEADING("no_strata.value") for row in rows]
         return manifest
 
     def label(self, variable: str, code: str) -> str:
@@ -222,8 +231,3 @@ def open_results(folder: str | Path) -> Results:
         if (start / folder / "study.json").is_file():
             return Results(start / folder)
     raise InputError(f"{folder}: there are no results. Run the study first, for example with `make`.")
-
-
-def title(metric: str) -> str:
-    """Return the name of a metric in the report."""
-    return REGISTRY[metric].title if metric in REGISTRY else metric.capitalize()

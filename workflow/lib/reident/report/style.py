@@ -1,7 +1,7 @@
 """Define the style of the figures, and draw them as SVG that is the same in every run.
 
 Colours differ for every kind of colour vision and in grey; shape or position always repeats what a colour says.
-Letters are drawn as paths, so the fonts of the machine do not matter.
+Letters are drawn as paths, in fonts of the report, so the fonts of the machine do not matter.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from matplotlib.figure import Figure as Drawing
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from reident.report import fonts
 from reident.report.layers import POINTS, Layers
-from reident.report.wording import plain, shorten
+from reident.report.wording import digits, fixed, plain, shorten
 
 INK = "#1d2733"
 MUTED = "#5b6670"
@@ -39,6 +40,8 @@ LINES = {
     "fellegi_sunter": ("#a3335c", "P"),
 }
 """Colour and marker of each metric, where several share an axis."""
+
+_MISSING = re.compile(r"Glyph \d+ .* missing from font")
 
 _STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
@@ -260,11 +263,32 @@ def _svg(
     options = {
         name: value for name, value in subplots.items() if name != "width_ratios" or grid[1] == len(value)
     }
-    with mpl.rc_context(), warnings.catch_warnings():
-        # Letters without a glyph in the font are drawn as placeholders; the table shows the letters themselves.
-        warnings.filterwarnings("ignore", message=r"Glyph \d+ .* missing from font")
+    try:
+        return _drawn(draw, form, panels, grid, height, between, options)
+    except _MissingGlyphError:
+        fonts.register()
+        return _drawn(draw, form, panels, grid, height, between, options, fonts.FAMILIES)
+
+
+class _MissingGlyphError(Exception):
+    """A letter has no glyph in the font of the figures."""
+
+
+def _drawn(
+    draw: Callable[[Sheet], None],
+    form: Form,
+    panels: int,
+    grid: tuple[int, int],
+    height: float,
+    between: float,
+    options: Look,
+    more_fonts: tuple[str, ...] = (),
+) -> tuple[str, Sheet]:
+    with mpl.rc_context(), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
+        mpl.rcParams["font.family"] = [*_STYLE["font.family"], *more_fonts]
         engine = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03, wspace=between, hspace=0.03)
         drawn = Drawing(figsize=(form.width, height), dpi=POINTS, layout=engine)
         FigureCanvasSVG(drawn)  # measures text as it is drawn
@@ -279,6 +303,13 @@ def _svg(
         stream = io.StringIO()
         no_metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         drawn.savefig(stream, format="svg", metadata=no_metadata)
+    missing = [bool(_MISSING.match(str(warning.message))) for warning in said]
+    if any(missing) and not more_fonts:
+        raise _MissingGlyphError
+    for warning, is_missing in zip(said, missing, strict=True):
+        # Letters without a glyph in any font are drawn as placeholders; the table shows the letters themselves.
+        if not is_missing:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     svg = stream.getvalue()
     svg = re.sub(r"<!--.*?-->\s*|<metadata>.*?</metadata>\s*", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     return svg, sheet
@@ -295,14 +326,14 @@ def percent_axis(axes: Axes, top: float, ticks: int = 4) -> None:
 
 def percent_tick(value: float, _: int) -> str:
     """Return the label of a tick on an axis of shares."""
-    return f"{100 * value:.6g} %"
+    return f"{digits(f'{100 * value:.6g}')} %"
 
 
 def count_axis(axes: Axes, which: Literal["x", "y"]) -> None:
     """Make an axis one of counts from 0, with light grid lines and thousands separators."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_major_locator(MaxNLocator(4, integer=True))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: fixed(value, 0)))
     axes.grid(visible=True, axis=which)
     axes.tick_params(axis=which, labelsize=7, labelcolor=MUTED)
     axes.spines["bottom"].set_visible(which == "y")

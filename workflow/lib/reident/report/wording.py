@@ -13,6 +13,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TypeGuard
 
+from reident.report import language
+
 UNDEFINED = "–"
 """Shown for an undefined number, such as the conditional rate where no record is suspected."""
 
@@ -20,14 +22,9 @@ MAX_LABEL_LENGTH = 120
 """Characters of a label that are shown: one cell must not fill a page."""
 
 NO_BREAK = "\u00a0"
-MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
-    "December",
-)  # fmt: skip
-"""Names in the language of the report, whatever the locale."""
+ISOLATE, END_OF_ISOLATE = "\u2068", "\u2069"
 _JOINERS = "\u200c\u200d"
 _INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
-_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
 
 def plain(label: object, max_length: int = MAX_LABEL_LENGTH) -> str:
@@ -48,22 +45,39 @@ def plain(label: object, max_length: int = MAX_LABEL_LENGTH) -> str:
             visible.append(NO_BREAK if outside else " ")
         else:
             visible.append(character)
-    return "".join(visible) or "(empty)"
+    return "".join(visible) or language.current().empty
 
 
 def escape(label: object, max_length: int = MAX_LABEL_LENGTH) -> str:
     r"""Return at most `max_length` characters of a label as Markdown that shows each of them literally.
 
-    A backslash precedes every ASCII punctuation mark, in cells, captions and sentences alike.
+    A backslash precedes every ASCII punctuation mark, in cells, captions and sentences alike. A label with letters that
+    are written from right to left is isolated, so that it does not turn what is around it.
 
     Examples
     --------
     >>> print(escape("a|b $x$"))
     a\|b \$x\$
     """
-    return "".join(
-        "\\" + letter if letter in string.punctuation else letter for letter in plain(label, max_length)
-    )
+    literal = _literal(plain(label, max_length))
+    return _isolated(literal) if _RIGHT_TO_LEFT.search(literal) else literal
+
+
+_RIGHT_TO_LEFT = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]+"
+)
+"""The blocks of letters that are written from right to left."""
+
+_NAME_FROM_THE_RIGHT = re.compile(rf"{_RIGHT_TO_LEFT.pattern}(?:[\W_]+{_RIGHT_TO_LEFT.pattern})*")
+
+
+def _literal(text: str) -> str:
+    """Return a text as Markdown with a backslash before every ASCII punctuation mark."""
+    return "".join("\\" + letter if letter in string.punctuation else letter for letter in text)
+
+
+def _isolated(text: str) -> str:
+    return f"{ISOLATE}{text}{END_OF_ISOLATE}"
 
 
 def code(text: str) -> str:
@@ -75,8 +89,14 @@ def code(text: str) -> str:
 
 
 def whole(text: str) -> str:
-    """Return a text, such as a warning, as Markdown that shows all of its characters literally."""
-    return escape(text, len(text))
+    """Return a text, such as a warning, as Markdown that shows all of its characters literally.
+
+    In a text that begins from left to right, each name that is written from right to left is isolated.
+    """
+    literal = _literal(plain(text, len(text)))
+    if _RIGHT_TO_LEFT.match(re.sub(r"^[\W\d_]+", "", literal)):
+        return _isolated(literal)
+    return _NAME_FROM_THE_RIGHT.sub(lambda name: _isolated(name[0]), literal)
 
 
 def shorten(label: object, length: int) -> str:
@@ -100,17 +120,27 @@ def defined(value: float | None) -> TypeGuard[float]:
 
 def count(value: float | None) -> str:
     """Return an integer with thousands separators."""
-    return f"{round(value):,}" if defined(value) else UNDEFINED
+    return digits(f"{round(value):,}") if defined(value) else UNDEFINED
 
 
-def percent(fraction: float | None, digits: int | None = None) -> str:
+def digits(text: str) -> str:
+    """Return a number as Python writes it, such as ``1,234.5``, with the marks of the language in use."""
+    return language.current().digits(text)
+
+
+def fixed(value: float | None, places: int) -> str:
+    """Return a number with a fixed number of decimals and thousands separators."""
+    return digits(f"{value:,.{places}f}") if defined(value) else UNDEFINED
+
+
+def percent(fraction: float | None, decimals: int | None = None) -> str:
     """Return a fraction as a percentage.
 
     Parameters
     ----------
     fraction : float or None
         A share in [0, 1]; None and NaN are not defined.
-    digits : int or None
+    decimals : int or None
         Decimals; by default one, two below 1 % and three below 0.1 %.
 
     Returns
@@ -121,20 +151,20 @@ def percent(fraction: float | None, digits: int | None = None) -> str:
     if not defined(fraction):
         return UNDEFINED
     value = 100 * fraction
-    if value in {0, 100} and digits is None:
+    if value in {0, 100} and decimals is None:
         return f"{value:.0f}{NO_BREAK}%"
-    places = _places(value) if digits is None else digits
+    places = _places(value) if decimals is None else decimals
     least = 10.0**-places
     if 0 < value < least / 2:
-        return f"<{NO_BREAK}{least:.{places}f}{NO_BREAK}%"
+        return f"<{NO_BREAK}{fixed(least, places)}{NO_BREAK}%"
     if 100 - least / 2 <= value < 100:
-        return f">{NO_BREAK}{100 - least:.{places}f}{NO_BREAK}%"
-    return f"{value:.{places}f}{NO_BREAK}%"
+        return f">{NO_BREAK}{fixed(100 - least, places)}{NO_BREAK}%"
+    return f"{fixed(value, places)}{NO_BREAK}%"
 
 
 def declared(fraction: float) -> str:
     """Return a share that the study declares, such as a limit, with the digits of the study file."""
-    return f"{100 * fraction:.6g}{NO_BREAK}%"
+    return f"{digits(f'{100 * fraction:.6g}')}{NO_BREAK}%"
 
 
 def _places(value: float) -> int:
@@ -173,21 +203,21 @@ def apart(fraction: float, limit: float) -> tuple[str, str]:
     tuple of str
         The rate and the limit with one decimal, or up to six where they differ by less.
     """
-    for digits in range(1, 7):
-        shown = percent(fraction, digits), percent(limit, digits)
+    for decimals in range(1, 7):
+        shown = percent(fraction, decimals), percent(limit, decimals)
         if shown[0] != shown[1] or fraction == limit:
             break
     return shown
 
 
-def span(low: float | None, high: float | None, digits: int = 1) -> str:
+def span(low: float | None, high: float | None, decimals: int = 1) -> str:
     """Return an interval of shares as percentages.
 
     Parameters
     ----------
     low, high : float or None
         Shares in [0, 1]; the interval is not defined if either is None or NaN.
-    digits : int
+    decimals : int
         Decimals of both ends.
 
     Returns
@@ -197,7 +227,7 @@ def span(low: float | None, high: float | None, digits: int = 1) -> str:
     """
     if not (defined(low) and defined(high)):
         return UNDEFINED
-    return f"{without_unit(percent(low, digits))} – {percent(high, digits)}"
+    return f"{without_unit(percent(low, decimals))} – {percent(high, decimals)}"
 
 
 def number(value: float | None) -> str:
@@ -205,7 +235,7 @@ def number(value: float | None) -> str:
     if not defined(value):
         return UNDEFINED
     text = f"{value:,.6g}"
-    return text if "e" in text else text.replace("-", "\u2212")
+    return digits(text if "e" in text else text.replace("-", "\u2212"))
 
 
 def times(rate: float | None, baseline: float | None) -> str:
@@ -213,22 +243,19 @@ def times(rate: float | None, baseline: float | None) -> str:
     if not (defined(rate) and defined(baseline)) or baseline == 0:
         return UNDEFINED
     ratio = rate / baseline
-    return f"{ratio:,.0f}{NO_BREAK}×" if ratio >= 10 else f"{ratio:.1f}{NO_BREAK}×"
+    return f"{fixed(ratio, 0 if ratio >= 10 else 1)}{NO_BREAK}×"
 
 
 def word(value: int) -> str:
     """Return a number below ten as a word, and any other with thousands separators."""
-    return _WORDS[value] if value < len(_WORDS) else count(value)
-
-
-def some(value: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun: ``1 record``, ``2 records``."""
-    return f"{count(value)} {noun if value == 1 else plural or noun + 's'}"
+    numerals = language.current().numerals
+    return numerals[value] if value < len(numerals) else count(value)
 
 
 def day(date: datetime.date) -> str:
     """Return a date in words: ``2 March 2026``."""
-    return f"{date.day} {MONTHS[date.month - 1]} {date.year}"
+    own = language.current()
+    return own.date.format(day=date.day, month=own.months[date.month - 1], year=date.year)
 
 
 def sentence(text: str) -> str:
@@ -236,8 +263,15 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def inside(heading: str) -> str:
+    """Return a heading as it is written inside a sentence; abbreviations keep their capitals."""
+    if not language.current().lower_case:
+        return heading
+    return " ".join(word if word.replace("-", "").isupper() else word.lower() for word in heading.split(" "))
+
+
 def listed(items: Sequence[str]) -> str:
     """Return items as a list in a sentence: ``a, b and c``."""
     if len(items) < 2:
         return "".join(items)
-    return f"{', '.join(items[:-1])} and {items[-1]}"
+    return language.current().listed.format(first=", ".join(items[:-1]), last=items[-1])

@@ -25,6 +25,7 @@ from reident.sections.decision import Decision
 from reident.sections.filerisk import POPULATION, SURVEY, FileRisk
 from reident.sections.files import SIMULATED, Files, LinkFile, RecordFile, SourceFile
 from reident.sections.keys import KeyVariable
+from reident.sections.language import DEFAULT_LANGUAGE, Code
 from reident.sections.linkage import (
     MAX_LINKING_VARIABLES,
     Binning,
@@ -71,6 +72,11 @@ class Study(Section):
         None,
         description="The date of the report, YYYY-MM-DD. If absent: the report has no date, so its PDF does not "
         "conform to PDF/A, which requires one, and `snakemake seal` gives a warning.",
+    )
+    language: Code = Field(
+        DEFAULT_LANGUAGE,
+        description="The language of the report and of the releasable edition: `en` (English) or `de` (German). Tables "
+        "and messages stay in English.",
     )
     files: Files | None = Field(
         None,
@@ -382,12 +388,13 @@ def plain(study: Study) -> dict[str, Any]:
 def canonical_json(study: Study) -> str:
     """Return the study with every default as JSON text; equal studies have equal texts.
 
-    How a study is sealed changes none of its results, and is left out. So is `release` where a study has no such
-    section: studies of releases before that section keep their text.
+    How a study is sealed changes none of its results, and is left out. So are `release` where a study has no such
+    section, and the default language: studies of releases before these keys keep their text.
     """
     content = {key: value for key, value in plain(study).items() if key != "seal"}
-    if content["release"] is None:
-        del content["release"]
+    for key, default in (("release", None), ("language", DEFAULT_LANGUAGE)):
+        if content[key] == default:
+            del content[key]
     return json.dumps(content, ensure_ascii=False, sort_keys=True, indent=1) + "\n"
 
 

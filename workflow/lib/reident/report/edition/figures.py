@@ -25,7 +25,7 @@ from reident.report.style import (
     rows,
     share_axis,
 )
-from reident.report.wording import declared, escape, listed
+from reident.report.wording import declared, escape, inside, listed
 
 TEXT = Sentences("edition-tables")
 MAX_ROWS = 40
@@ -272,7 +272,7 @@ def _limits_alt(edition: Edition) -> list[str]:
                 TEXT("figure.rank_limit.point", rate=percent(lines[limit].shares[name]), limit=limit)
                 for limit in chosen
             )
-            panel = TEXT(f"figure.rank_limit.panels.{name}").lower()
+            panel = inside(TEXT(f"figure.rank_limit.panels.{name}"))
             texts.append(
                 TEXT("figure.rank_limit.alt", metric=edition.metrics[metric], panel=panel, points=points)
             )

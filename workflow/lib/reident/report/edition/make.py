@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import nbformat
 
+from reident.report import language
 from reident.report.edition.reading import FORMS, RECORD, Edition
 from reident.report.execute import execute
 from reident.report.render import Rendered, render
@@ -69,18 +70,20 @@ def make(folder: Path, notebook: Path, *, closed: tuple[Path, ...]) -> Made:
 def pages(notebook: nbformat.NotebookNode, edition: Edition) -> Rendered:
     """Return the pages of an executed notebook of an edition."""
     record, policy = edition.record, edition.policy
-    return render(
-        notebook,
-        title=record["title"],
-        subtitle=TEXT("page.subtitle"),
-        agency=record.get("agency") or "",
-        study=record["study"],
-        date=datetime.date.fromisoformat(record["date"]) if record.get("date") else None,
-        footer=TEXT("page.footer_exact") if policy.exact else TEXT("page.footer"),
-        front=TEXT("page.front"),
-        banner=_banner(edition),
-        style=STYLE.read_text(encoding="utf-8"),
-    )
+    with language.use(edition.language):
+        return render(
+            notebook,
+            title=record["title"],
+            subtitle=TEXT("page.subtitle"),
+            agency=record.get("agency") or "",
+            study=record["study"],
+            date=datetime.date.fromisoformat(record["date"]) if record.get("date") else None,
+            footer=TEXT("page.footer_exact") if policy.exact else TEXT("page.footer"),
+            front=TEXT("page.front"),
+            banner=_banner(edition),
+            style=STYLE.read_text(encoding="utf-8"),
+            language=edition.language,
+        )
 
 
 def _banner(edition: Edition) -> str:

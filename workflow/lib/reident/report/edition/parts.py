@@ -9,7 +9,7 @@ from reident.report.edition.tables import counts
 from reident.report.edition.wording import shown, without_repeats
 from reident.report.layout import Column, paragraphs, part, table
 from reident.report.sentences import Sentences
-from reident.report.wording import declared, escape, number
+from reident.report.wording import declared, digits, escape, number
 
 TEXT = Sentences("edition-tables")
 CLASSES = (2, 3, 5)
@@ -120,7 +120,7 @@ def cut_points(edition: Edition) -> str:
 
 def _point(text: str) -> str:
     """Return a cut point with its digits as published, and a sign that is set as one."""
-    return f"{Decimal(text):,f}".replace("-", "\u2212") if text else ""
+    return digits(f"{Decimal(text):,f}").replace("-", "\u2212") if text else ""
 
 
 @part("limits.csv")
@@ -128,7 +128,6 @@ def limits(edition: Edition) -> str:
     """Return the limits that the study declares, with the outcomes that published numbers decide."""
     lines = edition.tables["limits.csv"]
     about, names, outcomes = (TEXT.group(f"limits.{name}") for name in ("about", "names", "outcomes"))
-    metrics = edition.record["metrics"]
     scopes = [about.get(line["about"]) or escape(line["about"]) for line in lines]
     return paragraphs(
         TEXT("limits.text"),
@@ -143,10 +142,7 @@ def limits(edition: Edition) -> str:
             ),
             Column(
                 TEXT("heading.of"),
-                [
-                    escape(metrics.get(line["metric"], line["metric"])) if line["metric"] else ""
-                    for line in lines
-                ],
+                [escape(edition.title(line["metric"])) if line["metric"] else "" for line in lines],
                 "l",
             ),
             Column(TEXT("heading.bound"), [_bound(line["limit"], line["bound"]) for line in lines]),

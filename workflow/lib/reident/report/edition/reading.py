@@ -17,9 +17,13 @@ from typing import Any, Literal, NamedTuple
 
 from reident.errors import InputError
 from reident.release.cells import SUPPRESSED
+from reident.report import language
 from reident.report.edition.policy import Policy
+from reident.report.sentences import Sentences
 from reident.sections.columns import MARK
+from reident.sections.language import DEFAULT_LANGUAGE
 
+METRICS = Sentences("metrics")
 RECORD = "release.json"
 WHOLE = "ALL"
 """The label of the whole study in the column `stratum`."""
@@ -167,11 +171,21 @@ class Edition:
             return Count(text, None, "absent")
         raise ValueError(f"`{text}` must be a text that the policy publishes.")
 
-    @cached_property
+    @property
+    def language(self) -> str:
+        """Return the language of the pages."""
+        return language.named(self.record)
+
+    def title(self, metric: str) -> str:
+        """Return the name of a metric in the language of the pages; the record has it in English."""
+        own = METRICS.group("titles").get(metric) if self.language != DEFAULT_LANGUAGE else None
+        return own or self.record["metrics"].get(metric, metric)
+
+    @property
     def metrics(self) -> dict[str, str]:
         """Return the names of the metrics of the attack by their keys, in the order of the study."""
         used = dict.fromkeys(line["metric"] for line in self.tables["attack.csv"])
-        named = {metric: name for metric, name in self.record["metrics"].items() if metric in used}
+        named = {metric: self.title(metric) for metric in self.record["metrics"] if metric in used}
         return named | {metric: metric.capitalize() for metric in used if metric not in named}
 
     @cached_property

@@ -247,7 +247,7 @@ def clusters(edition: Edition) -> str | None:
     lines = [line for line in edition.tables["clusters.csv"] if line["stratum"] == "ALL"]
     if not lines:
         return None
-    names = [f"**{escape(edition.record['metrics'].get(line['metric'], line['metric']))}**" for line in lines]
+    names = [f"**{escape(edition.title(line['metric']))}**" for line in lines]
     return paragraphs(
         TEXT("clusters.text"),
         table(

@@ -8,7 +8,7 @@ from typing import Any
 
 from reident.report.edition.reading import Count, Edition, Share
 from reident.report.sentences import Sentences
-from reident.report.wording import NO_BREAK, escape, listed
+from reident.report.wording import NO_BREAK, digits, escape, listed
 
 TEXT = Sentences("edition-words")
 
@@ -18,7 +18,7 @@ MAX_UNCERTAINTY = 0.1
 
 def separated(text: str) -> str:
     """Return digits with thousands separators: ``12,300``."""
-    return f"{int(text):,}"
+    return digits(f"{int(text):,}")
 
 
 def cell(count: Count) -> str:
@@ -34,7 +34,7 @@ def hundred(text: str) -> str:
     >>> hundred("0.163"), hundred("0.05"), hundred("1.000"), hundred("")
     ('16.3', '5', '100.0', '')
     """
-    return f"{Decimal(text).scaleb(2):f}" if text else ""
+    return digits(f"{Decimal(text).scaleb(2):f}") if text else ""
 
 
 def percent(share: Share) -> str:
@@ -84,22 +84,16 @@ _FRACTIONS = (
 """Fractions that are easily understood."""
 
 
-def records(edition: Edition, count: Count, noun: str = "record") -> str:
-    """Return a count with its noun in words: ``about 1,200 records``, ``fewer than 15 records``.
-
-    Parameters
-    ----------
-    noun : str
-        In the singular; its plural ends in s.
-    """
+def records(edition: Edition, count: Count) -> str:
+    """Return a number of records in words: ``about 1,200 records``, ``fewer than 15 records``."""
     if count.value == 1 and edition.policy.exact:
-        return TEXT("one", noun=noun)
+        return TEXT("one")
     if count.value is not None:
         key = "exact" if edition.policy.exact else "about"
-        return TEXT(f"count.{key}", count=separated(count.text), noun=f"{noun}s")
+        return TEXT(f"count.{key}", count=separated(count.text))
     if count.kind == "small":
-        return TEXT("count.small", below=int(edition.policy.small["below"]), noun=f"{noun}s")
-    return TEXT("count.hidden", noun=f"{noun}s")
+        return TEXT("count.small", below=int(edition.policy.small["below"]))
+    return TEXT("count.hidden")
 
 
 def precise(edition: Edition, part: Count, whole: Count) -> bool:

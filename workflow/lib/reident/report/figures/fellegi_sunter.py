@@ -24,7 +24,7 @@ from reident.report.style import (
     share_axis,
 )
 from reident.report.tables.fellegi_sunter import CALIBRATION, LEVELS, bits
-from reident.report.wording import percent
+from reident.report.wording import number, percent
 
 TEXT = Sentences("fellegi_sunter")
 
@@ -58,7 +58,7 @@ def weights(results: Results) -> Figure:
             label = TEXT(f"levels.{level}")
             axes.plot(weight, places, linestyle="none", label=label, zorder=3, **MARKS[level])
         axes.xaxis.set_major_locator(MaxNLocator(6))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}".replace("-", "\u2212")))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
         axes.grid(visible=True, axis="x")
         axes.spines["bottom"].set_visible(False)
         axes.set_xlabel(TEXT("weights.figure.axis"))

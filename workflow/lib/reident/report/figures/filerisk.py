@@ -7,6 +7,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from reident.filerisk.dis import Z
 from reident.report.figures.rates import top_of
 from reident.report.layout import part
+from reident.report.nouns import some
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import (
@@ -31,17 +32,17 @@ from reident.report.tables.common import size_tick
 from reident.report.tables.filerisk import (
     CELLS,
     CLASSES,
-    NAMES,
     SUMMARY,
     VARIABLES,
     by_contribution,
     cells_by_class,
     classes_by_definition,
     is_wildcard,
+    name_of,
     quantity,
 )
 from reident.report.tables.filerisk_population import BY_SAMPLE, BY_TENTH, tenths_by_definition
-from reident.report.wording import count, defined, percent, some, span
+from reident.report.wording import count, defined, percent, span
 
 LOOKS = {"elliot-manning": LINES["unicity"], "user-guide": LINES["taxicab"]}
 """Colour and marker of a definition."""
@@ -154,7 +155,7 @@ def risk_classes(results: Results) -> Figure | None:
     def draw(sheet: Sheet) -> None:
         for axes, (definition, lines) in zip(sheet.panels, classes.items(), strict=True):
             axes.bar(range(len(lines)), lines["n"], width=0.8, color=LOOKS[definition][0])
-            axes.set_title(NAMES[definition])
+            axes.set_title(name_of(definition))
             count_axis(axes, "y")
             at = [0, 4, 9]
             axes.set_xticks(at, [percent_tick(lines["up_to"].iloc[place], 0) for place in at])
@@ -182,7 +183,7 @@ def risk_classes(results: Results) -> Figure | None:
 
 def _by_definition(values: dict[str, list[str]]) -> str:
     """Return the values of each definition for the alternative text of a figure."""
-    return ". ".join(f"{NAMES[definition]}: {'; '.join(texts)}" for definition, texts in values.items())
+    return ". ".join(f"{name_of(definition)}: {'; '.join(texts)}" for definition, texts in values.items())
 
 
 @part(BY_SAMPLE)
@@ -235,7 +236,7 @@ def risk_calibration(results: Results) -> Figure | None:
             axes.plot(dis_suda, lines["mean_reciprocal"], label=TEXT("calibration.reciprocal"), **look)
             look |= {"markerfacecolor": "white"}
             axes.plot(dis_suda, lines["match_probability"], label=TEXT("calibration.probability"), **look)
-            axes.set_title(NAMES[definition], pad=14)
+            axes.set_title(name_of(definition), pad=14)
             axes.set_xlim(0, 1)
             axes.set_xlabel(TEXT("calibration.x"))
             axes.xaxis.set_major_locator(MaxNLocator(4))

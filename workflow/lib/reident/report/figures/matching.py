@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 
 from reident.report.figures.rates import limit_line, top_of
 from reident.report.layout import part
+from reident.report.nouns import some
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import (
@@ -38,6 +39,7 @@ from reident.report.tables.matching import (
     limited_summary,
     limits,
     pooled,
+    summary_name,
     synthetic_files,
 )
 from reident.report.tables.matching_sets import (
@@ -47,10 +49,10 @@ from reident.report.tables.matching_sets import (
     listed_intruders,
     short_name,
 )
-from reident.report.wording import count, percent, shorten, some
+from reident.report.wording import count, inside, percent, shorten
 
-SUMMARIES = {limited_summary(limit): heading for limit, heading in LIMITS.items()}
-"""The three summaries, each with the heading of its panel."""
+SUMMARIES = tuple(map(limited_summary, LIMITS))
+"""The three summaries, each of which has a panel."""
 
 TOGETHER = "together"
 """All synthetic files used together, among the files."""
@@ -72,12 +74,12 @@ def matching_summaries(results: Results) -> Figure:
     limit = _limits(results)
 
     def draw(sheet: Sheet) -> None:
-        for axes, (summary, heading) in zip(sheet.panels, SUMMARIES.items(), strict=True):
+        for axes, summary in zip(sheet.panels, SUMMARIES, strict=True):
             _dots(axes, {file: lines[summary] for file, lines in shares.items()})
             values = pd.concat([lines[summary] for lines in shares.values()]).dropna()
             percent_axis(axes, top_of(list(values), limit.get(summary)), 3)
             limit_line(axes, limit.get(summary), at_top=True)
-            axes.set_title(heading, pad=14 if limit else 7)
+            axes.set_title(summary_name(summary), pad=14 if limit else 7)
         for axes in sheet.left():
             rows(axes, [short_name(intruder) for intruder in intruders], letters(sheet))
         sheet.key()
@@ -153,10 +155,10 @@ def _described(shares: dict[str, pd.DataFrame], intruder: str) -> str:
     summaries = [
         TEXT(
             f"summaries.figure.{kind}",
-            summary=heading.lower(),
+            summary=inside(summary_name(summary)),
             **{field: percent(line[summary]) for field, line in shown.items()},
         )
-        for summary, heading in SUMMARIES.items()
+        for summary in SUMMARIES
     ]
     return TEXT(
         "summaries.figure.alt_intruder", intruder=short_name(intruder), summaries="; ".join(summaries)

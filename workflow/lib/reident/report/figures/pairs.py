@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from reident.report.layout import part
-from reident.report.results import Results, title
+from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import (
     CONFIRMED,
@@ -21,6 +21,7 @@ from reident.report.style import (
     figure,
 )
 from reident.report.tables.patterns import levels
+from reident.report.titles import title
 from reident.report.wording import count, listed
 
 TEXT = Sentences("patterns")

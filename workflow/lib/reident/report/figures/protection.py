@@ -7,7 +7,7 @@ import pandas as pd
 from reident.report.figures.rates import limit_line, top_of
 from reident.report.figures.variants import label
 from reident.report.layout import part
-from reident.report.results import Results, title
+from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import (
     CONFIRMED,
@@ -24,10 +24,10 @@ from reident.report.style import (
 )
 from reident.report.tables.protection import PROTECTION, before_line, whole_of
 from reident.report.tables.variants import RATES, changed_metrics, is_reference, lines_of, shown_lines
-from reident.report.wording import percent
+from reident.report.titles import title
+from reident.report.wording import inside, percent
 
 TEXT = Sentences("protection")
-PANELS = TEXT.group("figure.panels")
 MAX_METRICS = 3
 """Panels of the figure by variant."""
 
@@ -40,7 +40,7 @@ def protection(results: Results) -> Figure | None:
         return None
 
     def draw(sheet: Sheet) -> None:
-        for axes, (column, name) in zip(sheet.panels, PANELS.items(), strict=True):
+        for axes, (column, name) in zip(sheet.panels, _panels().items(), strict=True):
             before, after = whole[f"{column}_before"], whole[f"{column}_after"]
             at, limit = range(len(whole)), results.limit if column == "conditional_rate" else None
             axes.hlines(at, before, after, color=RULE, linewidth=2.4, zorder=1)
@@ -83,17 +83,22 @@ def protection(results: Results) -> Figure | None:
     )
 
 
+def _panels() -> dict[str, str]:
+    """Return the titles of the panels, by column of the rates."""
+    return TEXT.group("figure.panels")
+
+
 def _alt(whole: pd.DataFrame) -> str:
     texts = [TEXT("figure.alt.start")]
     for metric, line in whole.iterrows():
         cells = [
             TEXT(
                 "figure.alt.cell",
-                rate=name.lower(),
+                rate=inside(name),
                 before=percent(line[f"{column}_before"]),
                 after=percent(line[f"{column}_after"]),
             )
-            for column, name in PANELS.items()
+            for column, name in _panels().items()
         ]
         texts.append(TEXT("figure.alt.line", metric=title(str(metric)), cells=", ".join(cells)))
     return " ".join(texts)

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from reident.report.layers import Places, own, path, words
 from reident.report.layout import part
 from reident.report.live import states
-from reident.report.results import Results, title
+from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import (
     AMBIGUOUS,
@@ -30,7 +30,8 @@ from reident.report.style import (
     share_axis,
 )
 from reident.report.tables.patterns import limits
-from reident.report.wording import UNDEFINED, declared, defined, percent, span
+from reident.report.titles import title
+from reident.report.wording import UNDEFINED, declared, defined, inside, percent, span
 
 TEXT = Sentences("rates")
 PATTERNS = Sentences("patterns")
@@ -46,8 +47,10 @@ MARGIN = 1.08
 DASHED: Look = {"color": LIMIT, "linewidth": 1.1, "linestyle": (0, (4, 2)), "zorder": 1}
 """The line of the limit."""
 
-PANELS = PATTERNS.group("rank_limit.figure.panels")
-"""Titles of the panels, by column of the rates."""
+
+def panels() -> dict[str, str]:
+    """Return the titles of the panels, by column of the rates."""
+    return PATTERNS.group("rank_limit.figure.panels")
 
 
 def top_of(values: list[float], limit: float | None) -> float:
@@ -306,7 +309,7 @@ def rank_limit(results: Results) -> Figure | None:
         return None
 
     def draw(sheet: Sheet) -> None:
-        for axes, (column, name) in zip(sheet.panels, PANELS.items(), strict=True):
+        for axes, (column, name) in zip(sheet.panels, panels().items(), strict=True):
             _curves(axes, lines, column, results)
             axes.set_title(name)
         if results.limit is not None:
@@ -321,7 +324,7 @@ def rank_limit(results: Results) -> Figure | None:
     last = int(lines["max_pairs"].max())
     return figure(
         draw,
-        panels=len(PANELS),
+        panels=len(panels()),
         height=2.15,
         alt=_limit_alt(results, lines),
         caption=caption,
@@ -364,12 +367,12 @@ def _limit_alt(results: Results, lines: pd.DataFrame) -> str:
     limits_ = sorted({1, results.max_pairs, int(lines["max_pairs"].max())})
     for metric in results.ranked:
         by_limit = lines[lines["metric"] == metric].set_index("max_pairs")
-        for column, name in PANELS.items():
+        for column, name in panels().items():
             points = [
                 PATTERNS("rank_limit.figure.alt.point", share=percent(by_limit.at[at, column]), limit=at)
                 for at in limits_
                 if at in by_limit.index
             ]
-            fields = {"metric": title(metric), "rate": name.lower(), "points": ", ".join(points)}
+            fields = {"metric": title(metric), "rate": inside(name), "points": ", ".join(points)}
             texts.append(PATTERNS("rank_limit.figure.alt.line", **fields))
     return " ".join(texts)

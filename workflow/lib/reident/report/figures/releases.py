@@ -7,7 +7,6 @@ from matplotlib.axes import Axes
 from reident.archive.comparison import SIDES, Comparison
 from reident.archive.differences import Difference, Share
 from reident.report.figures.rates import top_of
-from reident.report.results import title
 from reident.report.sentences import Sentences
 from reident.report.style import (
     CONFIRMED,
@@ -23,10 +22,10 @@ from reident.report.style import (
     rows,
 )
 from reident.report.tables.releases import level_of
+from reident.report.titles import title
 from reident.report.wording import percent
 
 TEXT = Sentences("releases")
-PANELS = TEXT.group("figure.panels")
 OFFSET = 0.16
 """How far the two releases are from the middle of their row."""
 
@@ -39,13 +38,16 @@ BANDS = {"before": "#c9ced4", "after": SUSPECTED}
 
 def rates(comparison: Comparison) -> Figure | None:
     """Draw the rates that show the risk, one row per metric: before above after, with intervals."""
-    metrics = list(dict.fromkeys(line.metric for line in comparison.whole))
+    panels, metrics = (
+        TEXT.group("figure.panels"),
+        list(dict.fromkeys(line.metric for line in comparison.whole)),
+    )
     lines = {(line.metric, line.rate): line for line in comparison.whole}
     if not any(share.rate is not None for line in comparison.whole for share in (line.before, line.after)):
         return None
 
     def draw(sheet: Sheet) -> None:
-        for axes, (rate, name) in zip(sheet.panels, PANELS.items(), strict=True):
+        for axes, (rate, name) in zip(sheet.panels, panels.items(), strict=True):
             own = [lines.get((metric, rate)) for metric in metrics]
             for side in SIDES:
                 _side(axes, side, [None if line is None else getattr(line, side) for line in own])
@@ -59,7 +61,7 @@ def rates(comparison: Comparison) -> Figure | None:
     exact = comparison.same_records
     return figure(
         draw,
-        panels=len(PANELS),
+        panels=len(panels),
         height=0.75 + 1.35 * height_of(len(metrics)),
         alt=_alt(comparison.whole),
         caption=TEXT("figure.caption_exact") if exact else TEXT("figure.caption", level=level_of(comparison)),

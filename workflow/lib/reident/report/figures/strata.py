@@ -10,7 +10,7 @@ from reident.report.figures.rates import limit_line, top_of
 from reident.report.layers import Places, own, path
 from reident.report.layout import part
 from reident.report.live import States, states
-from reident.report.results import Results, title
+from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import (
     CONFIRMED,
@@ -30,6 +30,7 @@ from reident.report.style import (
 )
 from reident.report.tables.attack import shown_strata, with_strata_note
 from reident.report.tables.rates import strata_states
+from reident.report.titles import title
 from reident.report.wording import UNDEFINED, declared, defined, percent, shorten
 
 ATTACK = Sentences("attack")

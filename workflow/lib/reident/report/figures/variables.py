@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from reident.report.layout import part
-from reident.report.results import Results, title
+from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import (
     CONFIRMED,
@@ -25,6 +25,7 @@ from reident.report.style import (
     rows,
 )
 from reident.report.tables.patterns import agreement as shares_of
+from reident.report.titles import title
 from reident.report.wording import percent
 
 ATTACK = Sentences("attack")
@@ -76,8 +77,9 @@ def _stack(axes: Axes, shares: dict[str, pd.Series], least: float) -> None:
 
 
 def _links_alt(lines: pd.DataFrame, shares: dict[str, pd.Series]) -> str:
+    names = {outcome: ATTACK(f"variables.figure.{outcome}_alt") for outcome in shares}
     cells = [
-        f"{name}: {', '.join(f'{percent(shares[outcome][at])} {outcome}' for outcome in shares)}"
+        f"{name}: {', '.join(f'{percent(shares[outcome][at])} {names[outcome]}' for outcome in shares)}"
         for at, name in enumerate(lines["variable"])
     ]
     return ATTACK("variables.figure.alt", cells="; ".join(cells))

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.report.figures.rates import PANELS, limit_line, top_of
+from reident.report.figures.rates import limit_line, panels, top_of
 from reident.report.layout import part
-from reident.report.results import Results, title
+from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import (
     CONFIRMED,
@@ -40,7 +40,8 @@ from reident.report.tables.variants import (
     setting_names,
     shown_lines,
 )
-from reident.report.wording import escape, listed, percent
+from reident.report.titles import title
+from reident.report.wording import digits, escape, inside, listed, percent
 
 TEXT = Sentences("variants")
 MAX_CURVES = 8
@@ -48,9 +49,6 @@ MAX_CURVES = 8
 
 DASHES = ((), (4, 1.5), (1.2, 1.2), (5, 1.2, 1.2, 1.2))
 """Patterns of lines whose colour is that of their metric."""
-
-LOOKS = {title(metric): look for metric, look in LINES.items()}
-"""Colour and marker by the name of a metric in the report."""
 
 
 class Curve(NamedTuple):
@@ -70,7 +68,7 @@ def variants_rates(results: Results) -> Figure | None:
     if not any(lines["n_suspected"].any() for lines in by_metric.values()):
         return None
     limits = {"conditional_rate": results.limit}
-    return _figure(results, by_metric, "rates", PANELS, limits)
+    return _figure(results, by_metric, "rates", panels(), limits)
 
 
 @part(MATCHING)
@@ -144,11 +142,16 @@ def _curves(results: Results, by_metric: dict[str, pd.DataFrame], over: str) -> 
             words = [_words(name[4:], label) for name, label in zip(others, labels, strict=True)]
             points = group.assign(at=group[f"set_{over}"].map(_number)).sort_values("at", kind="stable")
             alone = len(by_metric) == 1
-            colour, marker = looks[place % len(looks)] if alone and others else LOOKS.get(metric, looks[0])
+            colour, marker = looks[place % len(looks)] if alone and others else _looks().get(metric, looks[0])
             dashes = () if alone else DASHES[place % len(DASHES)]
             name = ", ".join([*([metric] if metric and not alone else []), *words]) or metric
             curves.append(Curve(name, colour, marker, dashes, points))
     return curves
+
+
+def _looks() -> dict[str, tuple[str, str]]:
+    """Return the colour and the marker of each metric by its name in the report."""
+    return {title(metric): look for metric, look in LINES.items()}
 
 
 def _words(name: str, label: str) -> str:
@@ -177,7 +180,7 @@ def _draw_curves(
         axes.set_title(name)
         axes.set_xlabel(heading(over))
         if len(at) <= 8:
-            axes.set_xticks(at, [f"{x:.4g}" for x in at])
+            axes.set_xticks(at, [digits(f"{x:.4g}") for x in at])
         pad = 0.06 * (at[-1] - at[0])
         axes.set_xlim(at[0] - pad, at[-1] + pad)
     if len(curves) > 1 or curves[0].name:
@@ -204,7 +207,7 @@ def _draw_rows(
         values: list[float] = []
         for metric, variants in by_metric.items():
             inside = variants[variants["variant"].isin(kept)]
-            colour, marker = LOOKS.get(metric, (CONFIRMED, "o"))
+            colour, marker = _looks().get(metric, (CONFIRMED, "o"))
             axes.plot(
                 inside[column], inside["variant"].map(kept), marker, color=colour, markersize=4.4, label=metric,
                 zorder=3, clip_on=False,
@@ -233,7 +236,7 @@ def _alt(results: Results, by_metric: dict[str, pd.DataFrame], panels: dict[str,
     for metric, lines in by_metric.items():
         for _, line in shown_lines(lines, next(reversed(panels))).iterrows():
             cells = ", ".join(
-                TEXT("figure.alt.cell", name=_inside(name), share=percent(line[column]))
+                TEXT("figure.alt.cell", name=inside(name), share=percent(line[column]))
                 for column, name in panels.items()
             )
             fields = {"variant": label(results, line), "cells": cells}
@@ -242,8 +245,3 @@ def _alt(results: Results, by_metric: dict[str, pd.DataFrame], panels: dict[str,
             else:
                 texts.append(TEXT("figure.alt.line", **fields))
     return " ".join(texts)
-
-
-def _inside(name: str) -> str:
-    """Return the title of a panel as it is written inside a sentence; abbreviations keep their capitals."""
-    return " ".join(word if word.replace("-", "").isupper() else word.lower() for word in name.split())

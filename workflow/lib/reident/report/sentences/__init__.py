@@ -1,7 +1,7 @@
-"""The sentences of the report: one YAML file per section, with numbers as named fields.
+"""The sentences of the report: a folder per language, with one YAML file per section and numbers as named fields.
 
-A statistician edits the files; no Python is needed. An entry is a sentence, a choice by number, or a group of
-entries:
+A statistician edits the files; no Python is needed. Every language has the same keys with the same fields. An entry is
+a sentence, a choice by number, or a group of entries:
 
     suspected: "An intruder would claim to recognise {share} of the {records}."
     reidentified:
@@ -10,7 +10,8 @@ entries:
       other: "{n} records in the file ({share}) are re-identified."
 
 Markdown is allowed; literal braces are doubled. The code must give exactly the fields that an entry names. Each
-sentence of a choice may leave some of them out.
+sentence of a choice may leave some of them out. ``{records.dative}`` is a field in the dative, for languages in which
+the words of a number with its noun change after some prepositions.
 """
 
 from __future__ import annotations
@@ -23,20 +24,33 @@ from typing import Any
 
 import yaml
 
+from reident.report import language
 from reident.report.wording import count
 
 FOLDER = Path(__file__).parent
+DATIVE = ".dative"
 NUMBERS = ("none", "one", "two")
 """The words by which a choice offers its own sentence for 0, 1 and 2; ``other`` is for every other number."""
 
 
+class Field(str):
+    """The text of a field, which a sentence may name in the dative."""
+
+    __slots__ = ()
+
+    @property
+    def dative(self) -> str:
+        """Return the text with its words in the dative of the language in use."""
+        return language.current().dative(self)
+
+
 class Sentences:
-    """The sentences of one section.
+    """The sentences of one section, in the language that is in use when a sentence is asked for.
 
     Parameters
     ----------
     section : str
-        The name of the YAML file in this folder, without its suffix.
+        The name of the YAML file in the folder of each language, without its suffix.
     """
 
     def __init__(self, section: str) -> None:
@@ -77,7 +91,7 @@ class Sentences:
         return list(self._entry(key))
 
     def _entry(self, key: str) -> Any:
-        entry: Any = _entries(self.section)
+        entry: Any = entries(language.current().code, self.section)
         for part in key.split("."):
             entry = entry[part]
         return entry
@@ -95,9 +109,10 @@ def field_names(entry: Any) -> Iterator[str]:
     for text in entry.values() if is_choice(entry) else [entry]:
         for _, name, form, conversion in string.Formatter().parse(text):
             if name is not None:
-                if form or conversion or not name.isidentifier():
-                    raise ValueError(f"`{{{name}}}`: a field must be a plain name")
-                yield name
+                plain = name.removesuffix(DATIVE)
+                if form or conversion or not plain.isidentifier():
+                    raise ValueError(f"`{{{name}}}`: a field must be a plain name, or one with `{DATIVE}`")
+                yield plain
 
 
 def _chosen(choice: dict[str, str], n: Any) -> str:
@@ -106,15 +121,16 @@ def _chosen(choice: dict[str, str], n: Any) -> str:
     return choice.get(word, choice["other"])
 
 
-def _shown(name: str, value: Any) -> str:
+def _shown(name: str, value: Any) -> Field:
     """Return the value of a field as text."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return count(value)
+        return Field(count(value))
     if not isinstance(value, str):
         raise TypeError(f"`{name}` must be a string or an integer")
-    return value
+    return Field(value)
 
 
 @cache
-def _entries(section: str) -> dict[str, Any]:
-    return yaml.safe_load((FOLDER / f"{section}.yaml").read_text(encoding="utf-8"))
+def entries(code: str, section: str) -> dict[str, Any]:
+    """Return the content of the file of a section in a language."""
+    return yaml.safe_load((FOLDER / code / f"{section}.yaml").read_text(encoding="utf-8"))

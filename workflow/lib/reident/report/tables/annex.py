@@ -10,10 +10,12 @@ import pandas as pd
 
 from reident.pipeline import release
 from reident.report.layout import Column, paragraphs, part, table
+from reident.report.nouns import some
+from reident.report.recorded import recorded
 from reident.report.results import Results, listed_files
 from reident.report.sentences import Sentences
 from reident.report.tables.common import without_repeats
-from reident.report.wording import UNDEFINED, code, count, defined, escape, listed, number, some
+from reident.report.wording import UNDEFINED, code, count, defined, escape, listed, number
 
 TEXT = Sentences("annex")
 HEADING = Sentences("headings")
@@ -96,7 +98,7 @@ def _cut_ranges(lines: pd.DataFrame) -> str:
         rows.append((escape(variable), _file_name(file), ranges or UNDEFINED, count(group["empty"].sum())))
     names, files, ranges_, empty = zip(*rows, strict=True)
     return table(
-        TEXT("cut_points.ranges", strata=some(lines["scope"].nunique(), "stratum", "strata")),
+        TEXT("cut_points.ranges", strata=some(lines["scope"].nunique(), "stratum")),
         Column(HEADING("variable"), names, "l", "1fr"),
         Column(HEADING("cut_by"), files, "l"),
         Column(HEADING("cut_ranges"), ranges_, "l"),
@@ -111,7 +113,10 @@ def account(results: Results) -> str:
     lines = pd.concat([results.table("prepared/account.csv"), results.table("strata/account.csv")])
     lines = lines[(lines["rows"] > 0) | lines["cause"].isin(["in", "used"])]
     steps, words = TEXT.group("account.steps"), {"in": TEXT("account.in"), "used": TEXT("account.used")}
-    causes = [words.get(cause) or TEXT("account.left_out", cause=escape(cause)) for cause in lines["cause"]]
+    causes = [
+        words.get(cause) or TEXT("account.left_out", cause=escape(recorded(cause, "causes")))
+        for cause in lines["cause"]
+    ]
     return table(
         TEXT("account.caption"),
         Column(
@@ -171,7 +176,7 @@ def _results(entries: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
 def _named(side: str, line: dict[str, Any]) -> str:
     """Return the name of a file and its role."""
     name = f"[{escape(_short(line['path']))}]{{.file}}"
-    role = TEXT.group("provenance.sides").get(side, side.replace("_", " "))
+    role = TEXT.group("provenance.sides").get(side) or recorded(side.replace("_", " "), "files")
     return f"{name} [{escape(role)}]{{.aside}}" if side else name
 
 

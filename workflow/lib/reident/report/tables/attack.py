@@ -7,9 +7,11 @@ from typing import Any
 import pandas as pd
 
 from reident.report.layout import Column, paragraphs, part, table
+from reident.report.nouns import some
+from reident.report.recorded import recorded
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.wording import count, escape, listed, percent, rates, some, word
+from reident.report.wording import count, escape, listed, percent, rates, word
 
 TEXT = Sentences("attack")
 HEADING = Sentences("headings")
@@ -46,11 +48,11 @@ def variables(results: Results) -> str:
     lines = results.table("description/variables.csv")
     n = {file: max(1, results.account("prepare", file)["used"]) for file in ("puf", "eif")}
     return paragraphs(
-        TEXT("variables.text", variables=some(len(lines), "linking variable")),
+        TEXT("variables.text", variables=some(len(lines), "linking_variable")),
         table(
             TEXT("variables.caption"),
             Column(HEADING("variable"), [_name(row) for row in lines.itertuples()], "l", "3.4fr"),
-            Column(HEADING("type"), list(lines["type"]), "l", "1.3fr"),
+            Column(HEADING("type"), [recorded(kind, "types") for kind in lines["type"]], "l", "1.3fr"),
             *(
                 Column(
                     HEADING("missing", file=file.upper()),
@@ -100,7 +102,7 @@ def strata(results: Results) -> str:
         TEXT(
             "strata.text",
             names=listed([f"*{escape(name)}*" for name in results.strata_names]),
-            strata=some(len(both), "stratum", "strata"),
+            strata=some(len(both), "stratum"),
             pairs=some(round(both["pairs"].sum()), "pair"),
         )
     ]
@@ -116,7 +118,7 @@ def _left_out(results: Results) -> list[str]:
     lost = {file: rows["in"] - rows["used"] for file, rows in account.items()}
     texts = []
     if lost["puf"] or lost["eif"]:
-        records = {file: some(lost[file], f"{file.upper()} record") for file in ("puf", "eif")}
+        records = {file: some(lost[file], f"{file}_record") for file in ("puf", "eif")}
         texts.append(TEXT("strata.no_stratum", **records))
     if lost["iuf"]:
         texts.append(

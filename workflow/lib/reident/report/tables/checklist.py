@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from datetime import date as Date
 from typing import Any, NamedTuple
 
-from reident.report.layout import Piece, block, items, paragraphs, part
+from reident.report import language
+from reident.report.layout import Piece, Text, block, items, paragraphs, part
 from reident.report.results import RESOLVED, Results
 from reident.report.sentences import Sentences
 from reident.report.tables.exhibits import EXHIBITS
@@ -48,16 +49,17 @@ def checklist_topics(results: Results) -> list[Piece]:
     """Return a subsection for every topic of the checklist; none without one."""
     if not results.has(CHECKLIST):
         return []
-    shown = list(questions(results))
+    with language.use(results.language):
+        shown = list(questions(results))
     topics = dict.fromkeys(question.topic for question in shown)
     return [_topic(topic, [question for question in shown if question.topic == topic]) for topic in topics]
 
 
 def _topic(topic: str, asked: list[Question]) -> Piece:
-    text = paragraphs(
-        *(block("question", q.text, *(q.answers or [TEXT("not_assessed")])) for q in asked),
-    )
-    return (whole(topic), part(CHECKLIST)(lambda _: text))
+    def text(_: Results) -> str:
+        return paragraphs(*(block("question", q.text, *(q.answers or [TEXT("not_assessed")])) for q in asked))
+
+    return (Text(whole(topic)), part(CHECKLIST)(text))
 
 
 def _open(results: Results) -> list[str]:

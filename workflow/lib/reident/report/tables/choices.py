@@ -10,14 +10,16 @@ from reident.linkage.metrics import adhoc, fellegi_sunter, unicity
 from reident.linkage.metrics.adhoc import DEFAULT_BANDS
 from reident.linkage.parts import Variable
 from reident.report.layout import Column, paragraphs, part, table
-from reident.report.results import Results, title
+from reident.report.nouns import some
+from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.tables.rates import INTERVALS
-from reident.report.wording import UNDEFINED, count, declared, percent, some
+from reident.report.titles import title
+from reident.report.wording import UNDEFINED, count, declared, digits, number, percent
 from reident.sections.linkage import Binning
 
 TEXT = Sentences("choices")
 HEADING = Sentences("headings")
+RATES = Sentences("rates")
 
 
 class Choice(NamedTuple):
@@ -118,7 +120,9 @@ def _alpha(results: Results, metric: str, source: str) -> Choice:
 def _tex(value: Fraction) -> str:
     """Return a fraction as a decimal where that is exact."""
     decimal = f"{float(value):.6g}"
-    return decimal if Fraction(decimal) == value else f"{value.numerator}/{value.denominator}"
+    if Fraction(decimal) != value:
+        return f"{value.numerator}/{value.denominator}"
+    return digits(decimal).replace(",", "{,}")  # TeX would set a space after a comma
 
 
 def _euclidean(results: Results) -> list[Choice]:
@@ -144,7 +148,8 @@ def _adhoc(results: Results) -> list[Choice]:
     text = TEXT("adhoc.scores.declared")
     if n:
         bands = [
-            TEXT("adhoc.scores.band", score=score, within=f"{within:g}") for within, score in DEFAULT_BANDS
+            TEXT("adhoc.scores.band", score=score, within=digits(f"{within:g}"))
+            for within, score in DEFAULT_BANDS
         ]
         text = TEXT("adhoc.scores.default", n=n, total=total, bands=", ".join(bands))
     options = adhoc.Options.model_validate(results.options("adhoc"))
@@ -152,7 +157,8 @@ def _adhoc(results: Results) -> list[Choice]:
     chosen = "primer" if options.threshold is None else "number"
     chosen = "half_of_maximum" if options.threshold == "half_of_maximum" else chosen
     threshold = TEXT(
-        f"adhoc.threshold.in_force.{chosen}", threshold=f"{adhoc.threshold(options, variables).normalize():f}"
+        f"adhoc.threshold.in_force.{chosen}",
+        threshold=digits(f"{adhoc.threshold(options, variables).normalize():f}"),
     )
     return [
         Choice(TEXT("adhoc.scores.choice"), text, TEXT("adhoc.scores.others"), "§4.4"),
@@ -170,7 +176,7 @@ def _winkler(results: Results) -> list[Choice]:
         name, agreement = rule, TEXT(f"winkler.agreement.in_force.{rule}")
     suspected = TEXT(f"winkler.suspected.{'closest' if name == 'closest' else 'most'}")
     if least > 1:
-        variables = some(total, "linking variable")
+        variables = some(total, "linking_variable")
         suspected = TEXT("winkler.suspected.at_least", least=least, variables=variables)
     scopes, scope = TEXT.group("scope.in_force"), results.study["binning"]["scope"]
     neighbours = TEXT("winkler.neighbours.in_force", scope=scopes[scope])
@@ -188,7 +194,7 @@ def _fellegi_sunter(results: Results) -> list[Choice]:
     options = fellegi_sunter.Options.model_validate(results.options("fellegi_sunter"))
     limit, rules = options.threshold, TEXT.group("fellegi_sunter.m.in_force")
     threshold = (
-        TEXT("fellegi_sunter.threshold.weight", weight=f"{limit.weight:g}")
+        TEXT("fellegi_sunter.threshold.weight", weight=number(limit.weight))
         if limit.probability is None
         else TEXT("fellegi_sunter.threshold.probability", probability=declared(limit.probability))
     )
@@ -232,10 +238,10 @@ def _filter(results: Results) -> list[Choice]:
 
 
 def _rates(results: Results) -> list[Choice]:
-    method = results.study["rates"]["interval"]
-    interval = TEXT("interval.in_force", method=INTERVALS[method], level=declared(results.level))
+    methods, method = RATES.group("by_metric.intervals"), results.study["rates"]["interval"]
+    interval = TEXT("interval.in_force", method=methods[method], level=declared(results.level))
     rows = [
-        Choice(TEXT("interval.choice"), interval, _others(INTERVALS, method), "§6"),
+        Choice(TEXT("interval.choice"), interval, _others(methods, method), "§6"),
         Choice(TEXT("baseline.choice"), TEXT("baseline.in_force"), UNDEFINED, "§6"),
         Choice(TEXT("denominator.choice"), TEXT("denominator.in_force"), TEXT("denominator.others"), "§6"),
     ]

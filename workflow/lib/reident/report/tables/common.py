@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from reident.intake.severity import UNDERSTATES
 from reident.report.layout import Column, table
+from reident.report.recorded import recorded
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.wording import count, defined, escape
+from reident.report.wording import count, defined, escape, sentence
 
 ANNEX = Sentences("annex")
 FRONT = Sentences("front")
@@ -16,9 +17,9 @@ HEADING = Sentences("headings")
 def size_class(low: float, high: float | None) -> str:
     """Return a class of numbers in words: ``none``, ``1``, ``3 – 4``, ``1,000 or more`` (open if `high` is missing)."""
     if not defined(high):
-        return f"{count(low)} or more"
+        return HEADING("sizes.open", low=count(low))
     if low == high:
-        return count(low) if low else "none"
+        return count(low) if low else HEADING("sizes.none")
     return f"{count(low)} – {count(high)}"
 
 
@@ -44,10 +45,17 @@ def row_account(results: Results, name: str, caption: str) -> str:
     lines = results.table(name)
     lines = lines[(lines["rows"] > 0) | lines["cause"].isin(["in", "used"])]
     words = {"in": ANNEX("account.in"), "used": ANNEX("account.used")}
-    causes = [words.get(cause) or ANNEX("account.left_out", cause=escape(cause)) for cause in lines["cause"]]
+    causes = [
+        words.get(cause) or ANNEX("account.left_out", cause=escape(recorded(cause, "causes")))
+        for cause in lines["cause"]
+    ]
     return table(
         caption,
-        Column(HEADING("file"), without_repeats([escape(file).capitalize() for file in lines["file"]]), "l"),
+        Column(
+            HEADING("file"),
+            without_repeats([sentence(escape(recorded(file, "files"))) for file in lines["file"]]),
+            "l",
+        ),
         Column(HEADING("category"), causes, "l", "1fr"),
         Column(HEADING("rows"), [count(rows) for rows in lines["rows"]]),
         kind="compact",

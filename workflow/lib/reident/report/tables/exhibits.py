@@ -10,7 +10,8 @@ import pandas as pd
 
 from reident.pipeline.tables import WHOLE
 from reident.report.layout import Part
-from reident.report.results import RESOLVED, VERDICT, Results, title
+from reident.report.nouns import some
+from reident.report.results import RESOLVED, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.tables.filerisk import (
     CELLS,
@@ -24,18 +25,8 @@ from reident.report.tables.filerisk import (
 from reident.report.tables.front import confirmed as confirmed_records
 from reident.report.tables.matching import MEAN
 from reident.report.tables.protection import PROTECTION, whole_of
-from reident.report.wording import (
-    UNDEFINED,
-    day,
-    declared,
-    defined,
-    escape,
-    listed,
-    number,
-    percent,
-    some,
-    whole,
-)
+from reident.report.titles import title
+from reident.report.wording import UNDEFINED, day, declared, defined, escape, listed, number, percent, whole
 
 TEXT = Sentences("checklist")
 MAX_RISKY = 3
@@ -226,7 +217,7 @@ def uniques(results: Results) -> str:
         unique=unique,
         records=some(total, "record"),
         share=percent(unique / total if total else math.nan),
-        variables=some(round(quantity(results, "key_variables")), "key variable"),
+        variables=some(round(quantity(results, "key_variables")), "key_variable"),
     )
 
 

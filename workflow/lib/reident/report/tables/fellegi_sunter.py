@@ -5,16 +5,17 @@ from __future__ import annotations
 import pandas as pd
 
 from reident.report.layout import Column, paragraphs, part, table
+from reident.report.nouns import some
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.tables.common import without_repeats
 from reident.report.wording import (
     count,
     declared,
+    digits,
     escape,
     percent,
     rates,
-    some,
     without_unit,
 )
 
@@ -29,7 +30,7 @@ HEADING = Sentences("headings")
 
 def bits(weight: float) -> str:
     """Return a weight with two decimals, and with its sign unless that is 0."""
-    return f"{weight:+.2f}".replace("-", "\u2212") if round(weight, 2) else "0.00"
+    return digits(f"{weight:+.2f}".replace("-", "\u2212") if round(weight, 2) else "0.00")
 
 
 @part(MODEL)

@@ -6,7 +6,10 @@ from typing import Any
 
 import pandas as pd
 
+from reident.filerisk.prepare import MISSING_LABEL
 from reident.report.layout import Column, block, items, paragraphs, part, table
+from reident.report.nouns import some
+from reident.report.recorded import recorded
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.tables.common import reserved, size_class
@@ -17,13 +20,14 @@ from reident.report.wording import (
     declared,
     defined,
     escape,
+    fixed,
     listed,
     number,
     percent,
     rates,
-    some,
     span,
     whole,
+    without_unit,
 )
 from reident.sections.filerisk import FileRisk
 from reident.verdict.limits import ABOVE, BREAKS, RESERVED, UNKNOWN
@@ -34,9 +38,8 @@ CELLS, SIZES, SCORES = "filerisk/cells.csv", "filerisk/sizes.csv", "filerisk/sco
 VARIABLES, LEVELS, CLASSES = "filerisk/variables.csv", "filerisk/levels.csv", "filerisk/classes.csv"
 COARSER, CONVENTIONS = "filerisk/coarser.csv", "filerisk/conventions.csv"
 
-SHORT_NAMES = {"elliot-manning": "Elliot–Manning", "user-guide": "user guide"}
-NAMES = {definition: f"DIS-SUDA ({name})" for definition, name in SHORT_NAMES.items()}
-"""The definitions of DIS-SUDA in the text. The bare name DIS-SUDA never stands for one of them."""
+DEFINED = ("elliot-manning", "user-guide")
+"""The definitions of DIS-SUDA."""
 
 CELL_CLASSES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, None))
 MAX_LEVELS = 15
@@ -44,6 +47,16 @@ MAX_LEVELS = 15
 
 TEXT = Sentences("filerisk")
 HEADING = Sentences("headings")
+
+
+def short_name(definition: str) -> str:
+    """Return the source of a definition of DIS-SUDA."""
+    return TEXT(f"definitions.names.{definition}")
+
+
+def name_of(definition: str) -> str:
+    """Return the name of a definition; the bare name DIS-SUDA never stands for one of them."""
+    return f"DIS-SUDA ({short_name(definition)})"
 
 
 def declaration(results: Results) -> FileRisk:
@@ -129,7 +142,7 @@ def _limit(results: Results, row: Any) -> str:
 def risk_findings(results: Results) -> str:
     """Report the uniques, the worth of a unique match and the risk per record; briefly beside an attack."""
     unique, file = round(quantity(results, "U")), file_name(results)
-    variables = some(round(quantity(results, "key_variables")), "key variable")
+    variables = some(round(quantity(results, "key_variables")), "key_variable")
     records, share = some(round(quantity(results, "records")), "record"), percent(share_of_unique(results))
     dis, estimate = percent(quantity(results, "dis")), TEXT("findings.estimate")
     if quantity(results, "dis_se") > 0:
@@ -165,7 +178,7 @@ def _per_record(results: Results) -> str:
         "findings.record",
         mean=percent(line["mean"]),
         highest=percent(line["largest"]),
-        definition=NAMES[selected],
+        definition=name_of(selected),
         variables=listed([escape(name) for name in by_contribution(results)["variable"].head(2)]),
     )
 
@@ -241,7 +254,7 @@ def cells_by_class(results: Results) -> pd.DataFrame:
 def risk_definitions(results: Results) -> str:
     """Compare the two definitions of DIS-SUDA, each with the quantities on which it depends."""
     lines = results.table(DEFINITIONS)
-    names = [f"**{NAMES[definition]}**" for definition in lines["definition"]]
+    names = [f"**{name_of(definition)}**" for definition in lines["definition"]]
     names = [
         TEXT("definitions.selected", definition=name) if chosen else name
         for name, chosen in zip(names, lines["chosen"], strict=True)
@@ -260,7 +273,7 @@ def risk_definitions(results: Results) -> str:
         Column(TEXT("definitions.columns.at_one"), [count(value) for value in lines["n_one"]], "r", "1fr"),
     ]
     if lines["correlation"].notna().any():
-        correlation = [f"{value:.3f}" for value in lines["correlation"]]
+        correlation = [fixed(value, 3) for value in lines["correlation"]]
         columns.append(Column(TEXT("definitions.columns.correlation"), correlation, "r", "1.3fr"))
     return paragraphs(TEXT("definitions.text"), table(TEXT("definitions.caption"), *columns, kind="compact"))
 
@@ -273,9 +286,11 @@ def risk_hazards(results: Results) -> str | None:
         return None
     warnings = []
     for hazard, group in lines.groupby("hazard", sort=False):
-        names = [NAMES[definition] for definition in group["definition"]]
-        definitions = TEXT("hazards.both") if len(names) == len(NAMES) else listed(names)
-        warnings.append(TEXT("hazards.line", definitions=definitions, hazard=whole(str(hazard))))
+        names = [name_of(definition) for definition in group["definition"]]
+        definitions = TEXT("hazards.both") if len(names) == len(DEFINED) else listed(names)
+        warnings.append(
+            TEXT("hazards.line", definitions=definitions, hazard=whole(recorded(str(hazard), "hazards")))
+        )
     return block("warning", *warnings)
 
 
@@ -327,7 +342,7 @@ def risk_levels(results: Results) -> str | None:
         Column(HEADING("variable"), [escape(name) for name in first["variable"]], "l", "1fr"),
         Column(
             TEXT("levels.columns.level"),
-            [escape(results.label(row.variable, row.level)) for row in first.itertuples()],
+            [escape(_level(results, row.variable, row.level)) for row in first.itertuples()],
             "l",
             "1fr",
         ),
@@ -338,11 +353,31 @@ def risk_levels(results: Results) -> str | None:
     )
 
 
+def numeric_variables(results: Results) -> set[str]:
+    """Return the names of the numeric key variables; those of a PUF or an EIF may be linking variables."""
+    risk = declaration(results)
+    names = {variable.name for variable in risk.key_variables if variable.type == "numeric"}
+    if risk.side in ("puf", "eif"):
+        names |= {
+            variable["name"]
+            for variable in results.study["linking_variables"]
+            if variable["type"] == "numeric"
+        }
+    return names
+
+
+def _level(results: Results, variable: str, level: str) -> str:
+    """Return what the report shows for a level of a key variable: its label, or the name of its bin."""
+    label = results.label(variable, level)
+    binned = level == MISSING_LABEL or variable in numeric_variables(results)
+    return recorded(label, "bins") if label == level and binned else label
+
+
 def class_label(above: float, up_to: float) -> str:
     """Return a class of DIS-SUDA in words: ``0``, ``0 – 10 %``, ``100 %``."""
     if above == up_to:
         return declared(up_to) if up_to else "0"
-    return f"{100 * above:.6g} – {declared(up_to)}"
+    return f"{without_unit(declared(above))} – {declared(up_to)}"
 
 
 def classes_by_definition(results: Results, name: str = CLASSES) -> dict[str, pd.DataFrame]:
@@ -351,7 +386,7 @@ def classes_by_definition(results: Results, name: str = CLASSES) -> dict[str, pd
     lines = lines.assign(
         label=[class_label(*ends) for ends in zip(lines["above"], lines["up_to"], strict=True)]
     )
-    return {definition: lines[lines["definition"] == definition].set_index("label") for definition in NAMES}
+    return {definition: lines[lines["definition"] == definition].set_index("label") for definition in DEFINED}
 
 
 def occurring_classes(results: Results, name: str) -> dict[str, pd.DataFrame]:
@@ -367,7 +402,7 @@ def risk_classes(results: Results) -> str:
     classes = occurring_classes(results, CLASSES)
     columns = [
         Column(
-            TEXT("classes.columns.records", definition=SHORT_NAMES[definition]),
+            TEXT("classes.columns.records", definition=short_name(definition)),
             [count(value) for value in lines["n"]],
             "r",
             "1fr",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reident.report.layout import Column, block, paragraphs, part, table
+from reident.report.nouns import some
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.tables.filerisk import (
@@ -13,7 +14,7 @@ from reident.report.tables.filerisk import (
     quantity,
     unreached,
 )
-from reident.report.wording import count, declared, defined, percent, some
+from reident.report.wording import count, declared, defined, fixed, percent
 
 MAX_CHANCE = 3
 """A difference between the two forms of DIS of more standard errors than this is not explained by chance."""
@@ -70,7 +71,7 @@ def _sampling(results: Results) -> str | None:
         return TEXT("dis.no_sampling.population")
     if not defined(error):
         return TEXT("dis.no_sampling.no_pair" if quantity(results, "U") else "dis.no_sampling.no_unique")
-    return TEXT("dis.sampling", error=f"{100 * error:.1f}", interval=interval(results))
+    return TEXT("dis.sampling", error=fixed(100 * error, 1), interval=interval(results))
 
 
 def _agreement(results: Results) -> str:
@@ -85,7 +86,7 @@ def _agreement(results: Results) -> str:
         return TEXT(f"dis.agreement.{certain.get(special, 'no_error')}")
     direction = "above" if errors >= 0 else "below"
     key = direction if abs(errors) <= MAX_CHANCE else f"far_{direction}"
-    return TEXT(f"dis.agreement.{key}", errors=f"{abs(errors):.1f}")
+    return TEXT(f"dis.agreement.{key}", errors=fixed(abs(errors), 1))
 
 
 def _unreached(results: Results, name: str) -> str | None:

@@ -7,31 +7,25 @@ from collections.abc import Callable
 import pandas as pd
 
 from reident.report.layout import Column, paragraphs, part, table
+from reident.report.nouns import some
+from reident.report.recorded import recorded
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.tables.choices import Choice, table_of
 from reident.report.tables.common import row_account
 from reident.report.tables.filerisk import (
     CLASSES,
-    NAMES,
-    SHORT_NAMES,
+    DEFINED,
     SUMMARY,
     declaration,
+    name_of,
+    numeric_variables,
     occurring_classes,
     quantity,
+    short_name,
     unreached,
 )
-from reident.report.wording import (
-    UNDEFINED,
-    count,
-    declared,
-    defined,
-    escape,
-    listed,
-    percent,
-    rates,
-    some,
-)
+from reident.report.wording import UNDEFINED, count, declared, escape, fixed, listed, percent, rates
 
 BY_SAMPLE, BY_CLASS, BY_TENTH = "filerisk/by_sample.csv", "filerisk/by_class.csv", "filerisk/by_tenth.csv"
 ACCOUNT, CATEGORIES = "filerisk/account.csv", "filerisk/categories.csv"
@@ -83,11 +77,11 @@ def risk_samples(results: Results) -> str:
         (TEXT("samples.rows.reciprocal"), lines["mean_reciprocal"], percent),
         *(
             (
-                TEXT("samples.rows.correlation", definition=name),
+                TEXT("samples.rows.correlation", definition=name_of(definition)),
                 lines[f"correlation {definition}"],
                 _correlation,
             )
-            for definition, name in NAMES.items()
+            for definition in DEFINED
         ),
     ]
     statistics: dict[str, Callable[[pd.Series], float]] = {
@@ -120,7 +114,7 @@ def _drawn(results: Results) -> str:
 
 
 def _correlation(value: float) -> str:
-    return f"{value:.3f}" if defined(value) else UNDEFINED
+    return fixed(value, 3)
 
 
 @part(BY_CLASS)
@@ -132,7 +126,7 @@ def risk_by_class(results: Results) -> str | None:
         return None
     columns = [Column(TEXT("classes.columns.class"), labels, "l", "1fr")]
     for definition, lines in classes.items():
-        heading = TEXT("classes.columns.records", definition=SHORT_NAMES[definition])
+        heading = TEXT("classes.columns.records", definition=short_name(definition))
         columns += [
             Column(heading, [count(value) for value in lines["n"]]),
             Column(TEXT("population_classes.columns.reciprocal"), rates(lines["mean_reciprocal"])),
@@ -144,7 +138,9 @@ def risk_by_class(results: Results) -> str | None:
 def tenths_by_definition(results: Results) -> dict[str, pd.DataFrame]:
     """Return the tenths of the sample uniques by the DIS-SUDA of each definition."""
     lines = results.table(BY_TENTH)
-    return {definition: lines[(lines["definition"] == definition) & (lines["n"] > 0)] for definition in NAMES}
+    return {
+        definition: lines[(lines["definition"] == definition) & (lines["n"] > 0)] for definition in DEFINED
+    }
 
 
 @part(BY_SAMPLE, BY_CLASS, BY_TENTH)
@@ -159,7 +155,7 @@ def risk_claims(results: Results) -> str | None:
     dis, truth, reciprocal = means["dis"], means["match_probability"], means["mean_reciprocal"]
     n_at_one = round(at_one["n"])
     observed = {
-        "dis": {"dis": percent(dis), "truth": percent(truth), "points": f"{100 * abs(dis - truth):.1f}"},
+        "dis": {"dis": percent(dis), "truth": percent(truth), "points": fixed(100 * abs(dis - truth), 1)},
         "reciprocal": {"reciprocal": percent(reciprocal)},
         "related": {
             "correlation": _correlation(means["correlation elliot-manning"]),
@@ -231,7 +227,7 @@ def risk_choices(results: Results) -> str:
         "coarser": (TEXT("choices.coarser.chosen"), "`collapse`"),
         "size": (size, "`max_order`"),
         "weights": (f"`{risk.weighting}`", _other(risk.weighting, "elliot", "normalised")),
-        "definition": (definition, _other(risk.dis_suda, *NAMES)),
+        "definition": (definition, _other(risk.dis_suda, *DEFINED)),
     }
     return table_of([Choice(TEXT(f"choices.{key}.what"), *option, "§7") for key, option in options.items()])
 
@@ -251,7 +247,9 @@ def risk_account(results: Results) -> str:
 def risk_bins(results: Results) -> str | None:
     """Show the bins of numeric key variables, or nothing without one."""
     categories = results.table(CATEGORIES)
-    groups = categories[categories["variable"].isin(_numeric(results))].groupby("variable", sort=False)
+    groups = categories[categories["variable"].isin(numeric_variables(results))].groupby(
+        "variable", sort=False
+    )
     if not len(groups):
         return None
     return table(
@@ -259,7 +257,7 @@ def risk_bins(results: Results) -> str | None:
         Column(HEADING("variable"), [escape(name) for name, _ in groups], "l"),
         Column(
             TEXT("bins.columns.bins"),
-            [" · ".join(map(escape, bins["label"])) for _, bins in groups],
+            [" · ".join(escape(recorded(label, "bins")) for label in bins["label"]) for _, bins in groups],
             "l",
             "1fr",
         ),
@@ -268,16 +266,3 @@ def risk_bins(results: Results) -> str | None:
         ),
         kind="compact",
     )
-
-
-def _numeric(results: Results) -> set[str]:
-    """Return the names of the numeric key variables; those of a PUF or an EIF may be linking variables."""
-    risk = declaration(results)
-    names = {variable.name for variable in risk.key_variables if variable.type == "numeric"}
-    if risk.side in ("puf", "eif"):
-        names |= {
-            variable["name"]
-            for variable in results.study["linking_variables"]
-            if variable["type"] == "numeric"
-        }
-    return names

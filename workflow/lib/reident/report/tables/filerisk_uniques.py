@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reident.report.layout import Column, block, paragraphs, part, table
+from reident.report.nouns import some
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.tables.filerisk import (
@@ -14,7 +15,7 @@ from reident.report.tables.filerisk import (
     declaration,
     quantity,
 )
-from reident.report.wording import count, defined, escape, number, percent, rates, some
+from reident.report.wording import count, defined, escape, number, percent, rates
 
 TEXT = Sentences("filerisk")
 HEADING = Sentences("headings")
@@ -110,7 +111,7 @@ def _special_uniques(results: Results) -> str:
     unique, special = round(quantity(results, "U")), round(quantity(results, "n_special"))
     if not unique:
         return TEXT("suda.no_unique")
-    uniques = some(unique, "sample unique")
+    uniques = some(unique, "sample_unique")
     first = TEXT("suda.special", n=special, uniques=uniques, share=percent(special / unique))
     return f"{first} {TEXT('suda.random', n=round(quantity(results, 'n_random')))}"
 

@@ -7,9 +7,11 @@ from typing import NamedTuple
 import pandas as pd
 
 from reident.report.layout import Column, block, items, part, table
-from reident.report.results import LIMITS, VERDICT, Results, title
+from reident.report.nouns import some
+from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.tables.common import reserved
+from reident.report.titles import title
 from reident.report.wording import (
     UNDEFINED,
     apart,
@@ -20,7 +22,6 @@ from reident.report.wording import (
     listed,
     percent,
     rates,
-    some,
     span,
     without_unit,
     word,
@@ -192,8 +193,7 @@ def _intruder(results: Results) -> str:
     text = TEXT("intruder.text", eif=_records(results, "eif"), variables=variables, names=listed(shown))
     if results.strata_names:
         names = [escape(name) for name in results.strata_names]
-        agree = "agrees" if len(names) == 1 else "agree"
-        text += " " + TEXT("intruder.strata", names=listed(names), agree=agree)
+        text += " " + TEXT("intruder.strata", n=len(names), names=listed(names))
     return text
 
 

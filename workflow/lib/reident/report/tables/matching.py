@@ -8,6 +8,8 @@ import pandas as pd
 
 from reident.matching.correspondence import INVALID
 from reident.report.layout import Column, block, paragraphs, part, table
+from reident.report.nouns import some
+from reident.report.recorded import recorded
 from reident.report.results import LIMITS as LIMITS_
 from reident.report.results import VERDICT, Results
 from reident.report.sentences import Sentences
@@ -20,10 +22,10 @@ from reident.report.wording import (
     declared,
     defined,
     escape,
+    fixed,
     listed,
     number,
     rates,
-    some,
     word,
 )
 from reident.sections.matching import KNOWN, Matching
@@ -37,12 +39,8 @@ POOLED, CORRESPONDENCE = "matching/pooled.csv", "matching/correspondence.csv"
 MEAN, CONFIDENTIAL = "mean", "confidential"
 CERTAIN, UNCERTAIN = "certain", "uncertain"
 
-LIMITS = {
-    "expected_match_risk_at_most": "Expected match risk",
-    "true_match_rate_at_most": "True match rate",
-    "false_match_rate_at_least": "False match rate",
-}
-"""The limits that a decision may set, and the summary that each of them limits."""
+LIMITS = ("expected_match_risk_at_most", "true_match_rate_at_most", "false_match_rate_at_least")
+"""The limits that a decision may set, one for each summary."""
 
 MAX_FILES = 12
 """Tables show at most this number of synthetic files or intruders line by line."""
@@ -116,14 +114,14 @@ def decimals_of(values: pd.Series) -> list[str]:
     known = [value for value in values if defined(value)]
     if all(value == round(value) for value in known):
         return [count(value) for value in values]
-    return [f"{value:,.1f}" if defined(value) else UNDEFINED for value in values]
+    return [fixed(value, 1) for value in values]
 
 
 def decimals(value: float) -> str:
     """Return a number of records that need not be whole."""
     if not defined(value):
         return UNDEFINED
-    return count(value) if value == round(value) else f"{value:,.1f}" if value >= 10 else f"{value:,.2f}"
+    return count(value) if value == round(value) else fixed(value, 1 if value >= 10 else 2)
 
 
 class Outcome(NamedTuple):
@@ -142,6 +140,11 @@ def limits(results: Results) -> dict[str, float]:
 def limited_summary(limit: str) -> str:
     """Return the summary that a limit concerns."""
     return limit.removesuffix("_at_most").removesuffix("_at_least")
+
+
+def summary_name(summary: str) -> str:
+    """Return the name of one of the three summaries, as in a heading."""
+    return TEXT(f"summaries.names.{summary}")
 
 
 def limit_value(name: str, limit: float) -> str:
@@ -224,7 +227,7 @@ def matching_verdicts(results: Results) -> str | None:
     for name, limit in limits(results).items():
         sign = "≤" if name.endswith("_at_most") else "≥"
         value = f"{sign}{NO_BREAK}{limit_value(name, limit)}"
-        heading = TEXT("verdict.columns.limit", summary=LIMITS[name], limit=value)
+        heading = TEXT("verdict.columns.limit", summary=summary_name(limited_summary(name)), limit=value)
         columns.append(
             Column(heading, [judged(rate, limit, name) for rate in lines[limited_summary(name)]], "l", "1fr")
         )
@@ -282,7 +285,9 @@ def matching_variables(results: Results) -> str:
             "l",
             "1fr",
         ),
-        Column(TEXT("variables.columns.role"), list(confidential["role"]), "l"),
+        Column(
+            TEXT("variables.columns.role"), [recorded(role, "roles") for role in confidential["role"]], "l"
+        ),
         Column(TEXT("variables.columns.radius"), [_radius(text) for text in confidential["radius"]], "l"),
         Column(TEXT("variables.columns.distinct"), [count(n) for n in confidential["n_distinct"]]),
         Column(TEXT("variables.columns.distinct_synthetic"), [count(n) for n in synthetic["n_distinct"]]),

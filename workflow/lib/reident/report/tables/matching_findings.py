@@ -100,7 +100,7 @@ def _intruder(results: Results) -> str:
 
 
 def _people(n: float) -> str:
-    return f"{decimals(n)} {'person' if n == 1 else 'people'}"
+    return TEXT("findings.people.one" if n == 1 else "findings.people.several", number=decimals(n))
 
 
 def _effect(synthetic: float, confidential: float, m: int) -> str:

@@ -7,6 +7,7 @@ import math
 import pandas as pd
 
 from reident.report.layout import Column, paragraphs, part, table
+from reident.report.nouns import some
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.tables.choices import Choice, table_of
@@ -26,7 +27,7 @@ from reident.report.tables.matching import (
     summary_columns,
     synthetic_files,
 )
-from reident.report.wording import UNDEFINED, count, escape, listed, percent, rates, some, word
+from reident.report.wording import UNDEFINED, count, escape, fixed, listed, percent, rates, word
 from reident.sections.matching import KNOWN
 
 ACCOUNT = "matching/account.csv"
@@ -98,7 +99,7 @@ def matching_subsets(results: Results) -> str | None:
         TEXT(
             "subsets.text",
             sets=some(len(sets), "set"),
-            variables=some(int(sets["size"].max()), "known variable"),
+            variables=some(int(sets["size"].max()), "known_variable"),
             known=known_variables(first["known"]),
             risk=decimals(first["expected_match_risk"]),
             share=percent(first["expected_match_risk"] / first["targets"]),
@@ -151,7 +152,7 @@ def _factors(sets: pd.DataFrame) -> str | None:
     if len(factors) < 2:
         return None
     texts = [
-        TEXT("subsets.factor", variable=escape(name), factor=f"{factor:.1f}") for name, factor in factors
+        TEXT("subsets.factor", variable=escape(name), factor=fixed(factor, 1)) for name, factor in factors
     ]
     return TEXT("subsets.factors", factors=listed(texts))
 

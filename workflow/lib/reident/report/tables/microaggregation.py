@@ -10,18 +10,18 @@ import pandas as pd
 
 from reident.linkage.metrics.winkler import Options
 from reident.report.layout import Column, block, items, paragraphs, part, table
-from reident.report.results import Results, title
+from reident.report.nouns import some
+from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.tables.common import row_account, size_class
+from reident.report.titles import title
 from reident.report.wording import (
-    UNDEFINED,
     count,
     declared,
-    defined,
     escape,
+    fixed,
     percent,
     rates,
-    some,
     without_unit,
     word,
 )
@@ -88,10 +88,10 @@ def masked_premise(results: Results) -> str:
     masking, account = results.study["microaggregate"], results.table(ACCOUNT)
     rows = dict(zip(account["cause"], account["rows"], strict=True))
     variables, records = some(len(results.table(VARIABLES)), "variable"), some(round(rows["in"]), "record")
-    released = some(round(rows["used"]), "masked record")
+    released = some(round(rows["used"]), "masked_record")
     is_sample = rows["used"] != rows["in"]
     sentences = [
-        TEXT("premise.masking", k=masking["k"], aggregate=masking["aggregate"]),
+        TEXT("premise.masking", k=masking["k"], aggregate=TEXT(f"premise.aggregates.{masking['aggregate']}")),
         TEXT("premise.records", variables=variables, records=records),
         TEXT("premise.sample_released", released=released, share=percent(rows["used"] / rows["in"]))
         if is_sample
@@ -109,7 +109,7 @@ def _held(corresponding: dict[str, Any] | None) -> str:
     n = corresponding["deviating"]
     return TEXT(
         "premise.corresponding",
-        variables=f"{word(n)} variable{'' if n == 1 else 's'}",
+        variables=TEXT("premise.deviating", n=n, number=word(n)),
         by=declared(corresponding["by"]),
         others_from=declared(corresponding["others_from"]),
         others_to=declared(corresponding["others_to"]),
@@ -137,7 +137,7 @@ def masked_variables(results: Results) -> str:
             TEXT("variables.columns.variance"),
             [without_unit(percent(share, 2)) for share in lines["variance_kept"]],
         ),
-        Column("$R^2$", [f"{r2:.3f}" if defined(r2) else UNDEFINED for r2 in lines["largest_r2"]]),
+        Column("$R^2$", [fixed(r2, 3) for r2 in lines["largest_r2"]]),
     )
 
 

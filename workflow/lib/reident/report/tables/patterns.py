@@ -6,9 +6,11 @@ import pandas as pd
 
 from reident.report.layout import Column, paragraphs, part, table
 from reident.report.live import Slider, slider, states
-from reident.report.results import WHOLE, Results, title
+from reident.report.nouns import some
+from reident.report.results import WHOLE, Results
 from reident.report.sentences import Sentences
-from reident.report.wording import UNDEFINED, count, escape, percent, rates, some, without_unit
+from reident.report.titles import title
+from reident.report.wording import UNDEFINED, count, escape, percent, rates, without_unit
 
 TEXT = Sentences("patterns")
 HEADING = Sentences("headings")

@@ -9,7 +9,7 @@ import pandas as pd
 from reident.linkage.protection import SIDES
 from reident.pipeline.tables import WHOLE
 from reident.report.layout import Column, block, items, paragraphs, part, table
-from reident.report.results import Results, title
+from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.tables.attack import shown_strata, with_strata_note
 from reident.report.tables.variants import (
@@ -20,18 +20,19 @@ from reident.report.tables.variants import (
     set_columns,
     shown_lines,
 )
+from reident.report.titles import title
 from reident.report.wording import UNDEFINED, count, defined, escape, percent, rates
 
 TEXT = Sentences("protection")
 HEADING = Sentences("headings")
 PROTECTION = "protection/rates.csv"
 SHARES = {
-    "suspected_rate": HEADING("suspected_rate"),
-    "confirmed_rate": HEADING("confirmed_rate"),
-    "conditional_rate": HEADING("conditional_rate"),
-    "expected_correct_rate": HEADING("expected_correct"),
+    "suspected_rate": lambda: HEADING("suspected_rate"),
+    "confirmed_rate": lambda: HEADING("confirmed_rate"),
+    "conditional_rate": lambda: HEADING("conditional_rate"),
+    "expected_correct_rate": lambda: HEADING("expected_correct"),
 }
-"""The rates that are shown, with their headings."""
+"""The rates that are shown, each with what returns its heading."""
 
 
 def whole_of(results: Results) -> pd.DataFrame:
@@ -67,7 +68,7 @@ def protection_by_metric(results: Results) -> str:
     """Return the rates of the whole study before and after protection."""
     whole = whole_of(results)
     columns = [Column(HEADING("metric"), [f"**{title(metric)}**" for metric in results.metrics], "l", "1fr")]
-    columns += [Column(name, _changes(whole, column)) for column, name in SHARES.items()]
+    columns += [Column(heading(), _changes(whole, column)) for column, heading in SHARES.items()]
     counts = [
         TEXT("change", **{side: count(line[f"n_confirmed_{side}"]) for side in SIDES})
         for _, line in whole.iterrows()
@@ -101,7 +102,7 @@ def protection_by_stratum(results: Results) -> str | None:
                 Column(
                     escape(results.strata_heading), [escape(name) for name in strata["label"]], "l", "1fr"
                 ),
-                *(Column(name, _changes(by_stratum, column)) for column, name in SHARES.items()),
+                *(Column(heading(), _changes(by_stratum, column)) for column, heading in SHARES.items()),
                 kind="compact strata sortable own-limit",
             )
         )
@@ -127,7 +128,7 @@ def _by_variant(results: Results, metric: str) -> str:
         columns.append(column._replace(cells=[first, *column.cells]))
     counts = [count(n) for n in (before["n_confirmed"], *rows["n_confirmed"])]
     columns.append(Column(HEADING("confirmed_records"), counts))
-    shares = (Column(name, rates([before[column], *rows[column]])) for column, name in SHARES.items())
+    shares = (Column(heading(), rates([before[column], *rows[column]])) for column, heading in SHARES.items())
     return table(TEXT("variants.table", metric=title(metric)), *columns, *shares, kind="compact")
 
 

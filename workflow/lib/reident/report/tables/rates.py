@@ -10,10 +10,11 @@ import pandas as pd
 from reident.pipeline.tables import WHOLE
 from reident.report.layout import Column, block, paragraphs, part, table
 from reident.report.live import States, states
-from reident.report.results import Results, title
+from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.tables.attack import shown_strata, with_strata_note
 from reident.report.tables.front import interval_column, unconfirmable
+from reident.report.titles import title
 from reident.report.wording import (
     NO_BREAK,
     UNDEFINED,
@@ -21,6 +22,7 @@ from reident.report.wording import (
     declared,
     defined,
     escape,
+    fixed,
     listed,
     percent,
     rates,
@@ -29,7 +31,6 @@ from reident.report.wording import (
 
 TEXT = Sentences("rates")
 HEADING = Sentences("headings")
-INTERVALS = {"clopper-pearson": "Clopper–Pearson", "wilson": "Wilson", "clustered": "clustered"}
 
 
 @part("rates.csv")
@@ -109,7 +110,7 @@ def _bounds(results: Results, whole: pd.DataFrame) -> str | None:
 def _reading(results: Results) -> str:
     """Return the meaning of each rate."""
     method = results.study["rates"]["interval"]
-    interval = f"{declared(results.level)} {INTERVALS[method]}"
+    interval = f"{declared(results.level)} {TEXT(f'by_metric.intervals.{method}')}"
     independent = TEXT("by_metric.reading.independent.records")
     if method == "clustered":
         independent = TEXT("by_metric.reading.independent.clusters", columns=_cluster(results))
@@ -144,7 +145,7 @@ def pairs_by_metric(results: Results) -> str:
 def _pairs_per_record(lines: pd.DataFrame) -> list[str]:
     """Return the suspected pairs per suspected record."""
     ratios = lines["n_pairs"] / lines["n_suspected"].where(lines["n_suspected"] > 0)
-    return [f"{n:.1f}" if defined(n) else UNDEFINED for n in ratios]
+    return [fixed(n, 1) for n in ratios]
 
 
 def _cluster(results: Results) -> str:

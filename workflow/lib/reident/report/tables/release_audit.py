@@ -7,8 +7,9 @@ from pathlib import PurePath
 import pandas as pd
 
 from reident.report.layout import Column, paragraphs, part, table
-from reident.report.results import Results, title
+from reident.report.results import Results
 from reident.report.sentences import Sentences
+from reident.report.titles import title
 from reident.report.wording import UNDEFINED, count, escape
 
 TEXT = Sentences("release_audit")

@@ -8,10 +8,21 @@ from typing import Any
 from reident.archive.changes import Change
 from reident.archive.comparison import Comparison
 from reident.report.layout import Column, paragraphs, table
+from reident.report.recorded import recorded
 from reident.report.sentences import Sentences
 from reident.report.tables.common import without_repeats
 from reident.report.tables.releases import group_heading
-from reident.report.wording import count, defined, escape, listed, number, percent, sentence, without_unit
+from reident.report.wording import (
+    count,
+    defined,
+    digits,
+    escape,
+    listed,
+    number,
+    percent,
+    sentence,
+    without_unit,
+)
 
 TEXT = Sentences("releases")
 MAX_CHANGES = 40
@@ -31,7 +42,7 @@ def cell(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float | int):
-        return f"{value:.6g}" if isinstance(value, float) else str(value)
+        return digits(f"{value:.6g}") if isinstance(value, float) else str(value)
     if isinstance(value, list):
         return escape(f"[{', '.join(map(str, value))}]", MAX_VALUE)
     if isinstance(value, dict):
@@ -215,8 +226,17 @@ def verdicts(comparison: Comparison) -> str:
                     [TEXT("sides.after") if line.before is None else TEXT("sides.before") for line in doubts],
                     "l",
                 ),
-                Column(TEXT("columns.severity"), [escape(line.after or line.before) for line in doubts], "l"),
-                Column(TEXT("columns.warning"), [escape(line.what, 400) for line in doubts], "l", "1fr"),
+                Column(
+                    TEXT("columns.severity"),
+                    [recorded(line.after or line.before, "severities") for line in doubts],
+                    "l",
+                ),
+                Column(
+                    TEXT("columns.warning"),
+                    [escape(recorded(line.what, "warnings"), 400) for line in doubts],
+                    "l",
+                    "1fr",
+                ),
             )
         )
     return paragraphs(*texts) or TEXT("nothing")

@@ -8,18 +8,20 @@ from reident.archive import comparison as compared
 from reident.archive.comparison import MEASURES, SIDES, Comparison
 from reident.archive.differences import FELL, GREW, OPEN, RISK, UNCLEAR, Difference, Share
 from reident.report.layout import Column, block, items, paragraphs, table
-from reident.report.results import title
+from reident.report.nouns import some
 from reident.report.sentences import Sentences
+from reident.report.titles import title
 from reident.report.wording import (
     UNDEFINED,
     count,
     declared,
     defined,
+    digits,
     escape,
+    fixed,
     listed,
     percent,
     sentence,
-    some,
     span,
     without_unit,
 )
@@ -55,9 +57,8 @@ def points(change: float | None) -> str:
         return UNDEFINED
     size = 100 * abs(change)
     if 0 < size < LEAST:
-        return f"<{LEAST}"
-    digits = 1 if size >= 0.1 or not size else 2 if size >= 0.01 else 3
-    shown = f"{size:.{digits}f}"
+        return digits(f"<{LEAST}")
+    shown = fixed(size, 1 if size >= 0.1 or not size else 2 if size >= 0.01 else 3)
     return ("+" if change > 0 else MINUS if change < 0 else "") + shown
 
 
@@ -190,7 +191,7 @@ def by_chance(comparison: Comparison) -> str:
     if not n:
         return ""
     level = float(comparison.after.study["rates"]["level"])
-    return TEXT("where.chance", n=n, expected=f"{n * (1 - level):.1f}".removesuffix(".0"))
+    return TEXT("where.chance", n=n, expected=digits(f"{n * (1 - level):.1f}".removesuffix(".0")))
 
 
 def _strata_change(comparison: Comparison) -> str:
@@ -278,7 +279,7 @@ def front_rates(comparison: Comparison) -> str | None:
     if not lines:
         return None
     sizes = next((line for line in lines if line.rate == RISK[0]), lines[0])
-    records = [some(size or 0, "released record") for size in (sizes.before.records, sizes.after.records)]
+    records = [some(size or 0, "released_record") for size in (sizes.before.records, sizes.after.records)]
     return table(
         TEXT("front_table", before=records[0], after=records[1]), *_columns(comparison, lines, own=False)
     )

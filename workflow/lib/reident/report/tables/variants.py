@@ -9,22 +9,24 @@ import pandas as pd
 from reident.intake.severity import SEVERITIES
 from reident.linkage.metrics import REGISTRY
 from reident.report.layout import Column, block, items, paragraphs, part, table
-from reident.report.results import Results, title
+from reident.report.nouns import some
+from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.tables.filerisk import NAMES
+from reident.report.tables.filerisk import name_of
 from reident.report.tables.front import conditional_rates, interval_column
-from reident.report.tables.matching import LIMITS, decimals_of, judged, limits
+from reident.report.tables.matching import decimals_of, judged, limited_summary, limits, summary_name
+from reident.report.titles import title
 from reident.report.wording import (
     UNDEFINED,
     count,
     declared,
     defined,
     escape,
+    inside,
     listed,
     number,
     percent,
     rates,
-    some,
     without_unit,
 )
 from reident.verdict.limits import ABOVE, OPEN, RESERVED, UNKNOWN, WITHIN
@@ -133,7 +135,7 @@ def variants_text(results: Results) -> str | None:
         return None
     sections = zip(results.study["variants"], setting_names(results), strict=True)
     names = [_keys(section, name_) for section, name_ in sections]
-    studies = some(results.table(name)["variant"].nunique(), "study", "studies")
+    studies = some(results.table(name)["variant"].nunique(), "study")
     text = TEXT("text", n=len(names), names=listed(names), studies=studies)
     return paragraphs(text, _unchanged(results) if results.has(RATES) else None)
 
@@ -183,7 +185,7 @@ def _range(results: Results, metric: str) -> list[str]:
         variants = lines_of(results, metric)
         n, studies = (
             int((variants["conditional_rate"] > limit).sum()),
-            some(len(variants), "study", "studies"),
+            some(len(variants), "study"),
         )
         texts.append(TEXT("above", n=n, studies=studies, limit=declared(limit)))
     return texts
@@ -351,7 +353,7 @@ def variants_matching(results: Results) -> str:
 
 def _limit(name: str, limit: float) -> str:
     """Return a limit of matching in words."""
-    summary = LIMITS[name].lower()
+    summary = inside(summary_name(limited_summary(name)))
     value = count(limit) if name.startswith("expected") else declared(limit)
     if name.endswith("_at_most"):
         return TEXT("matching.at_most", summary=summary, limit=value)
@@ -363,7 +365,7 @@ def variants_risk(results: Results) -> str:
     """Return the file-level risk of every variant, by the definition that it chooses."""
     lines = results.table(RISK)
     rows = shown_lines(lines, "sum")
-    definitions = [NAMES[name] for name in rows["definition"]]
+    definitions = [name_of(name) for name in rows["definition"]]
     return table(
         _caption(lines, RISK, TEXT("risk")),
         *set_columns(rows, setting_names(results)),

@@ -8,6 +8,7 @@ import pandas as pd
 
 from reident.intake.severity import NOTABLE
 from reident.report.layout import block, paragraphs, part
+from reident.report.recorded import recorded
 from reident.report.results import WARNINGS, Results
 from reident.report.sentences import Sentences
 from reident.report.wording import whole
@@ -45,4 +46,7 @@ def _with_code(text: str) -> str:
 
 def _shown(doubts: pd.DataFrame) -> list[str]:
     """Return warnings whole, each with its severity."""
-    return [TEXT(f"lead.{row.severity}", text=_with_code(str(row.warning))) for row in doubts.itertuples()]
+    return [
+        TEXT(f"lead.{row.severity}", text=_with_code(recorded(str(row.warning), "warnings")))
+        for row in doubts.itertuples()
+    ]

@@ -1,0 +1,191 @@
+"""No word of a report in another language is left in English: sentences, tables, figures, captions."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+
+import pytest
+from making import releases as making
+from making.filerisk import POPULATION, write_filerisk
+from making.matching import MATCHING, SUBSETS, write_matching
+from making.microaggregation import write_masked
+from making.released import CENSUS, SAMPLES, executed, write_released
+from making.report import Shape, cells, write_results
+from making.variants import ALPHA, add_variants
+from reident.archive.comparison import compare
+from reident.report import figures, language, releases, reproduction, style, tables
+from reident.report.edition import make, reading
+from reident.report.results import Results
+from reident.report.style import Figure
+from reident.report.wording import whole
+from unit.report.test_reproduction import DIFFERS, FACTS, SIGNER, differing
+
+ENGLISH = re.compile(
+    r"\b(the|of|is|are|and|with|by|not|for|each|that|this|these|from|to|if|its|their|has|have|no|one|all|only|other"
+    r"|records?|files?|suspected|confirmed|ambiguous|missing|metrics?|strata|stratum|limits?|shares?|rounded"
+    r"|unique|uniques|match(es)?|true|links?|average|lowest|highest|above|below|between|table|figure|verdict"
+    r"|numeric|categorical|known|population|sample|synthetic|confidential|candidates?|intruder|cut points?)\b",
+    re.IGNORECASE,
+)
+QUOTED = re.compile(
+    r"`[^`]*`|[\w\\/-]+\.csv|\w+(?:\\?_\w+)+|\$[^$]*\$|\{[^{}]*\}|\]\([^)]*\)|\[[\w-]+\]\("
+    r"|#[\w-]+|\((external intruder file|internal use file|user guide)\)"
+    r"|Public-Use-File\w*|special uniques detection algorithm|data intrusion simulation|perturbation-aware"
+)
+"""Code, formulas, marks, and the English names that a text explains."""
+
+SVG_TEXT = re.compile(r"<text[^>]*>(.*?)</text>", re.DOTALL)
+
+EXHIBITS = (
+    "agency date linking_variables numeric_variables strata_variables records intruder_file smallest_stratum agreement "
+    "true_links confirmed verdict conditional_rate reach clusters protection warnings"
+)
+ASKED = [
+    {"id": f"q{at}", "text": "Frage?", "why": "Grund.", "exhibits": [name]}
+    for at, name in enumerate(EXHIBITS.split())
+]
+CHECKLIST = {
+    "questions": {"title": "Fragen", "topics": [{"title": "Thema", "questions": ASKED}]},
+    "answers": {},
+}
+WARNINGS = (
+    "The linking variable Alter has a single value in one of the two files and distinguishes no records.",
+    "puf.csv: no link joins records of the two files. Nothing can be confirmed. Check the keys.",
+)
+
+
+@pytest.fixture(autouse=True)
+def _letters_as_text(monkeypatch):
+    monkeypatch.setitem(style._STYLE, "svg.fonttype", "none")
+
+
+def german(folder: Path) -> Results:
+    """Return the results in a folder of a study in German."""
+    path = folder / "study.json"
+    study = json.loads(path.read_text(encoding="utf-8")) | {"language": "de"}
+    path.write_text(json.dumps(study), encoding="utf-8")
+    return Results(folder)
+
+
+def folder_of(made: object) -> Path:
+    return made.folder if isinstance(made, Results) else made
+
+
+def attack(folder: Path) -> Path:
+    shape = Shape(
+        strata=("Nord", "Süd", "West"),
+        warnings=WARNINGS,
+        checklist=CHECKLIST,
+        original=True,
+        cluster=("haus",),
+        metrics=("unicity", "taxicab", "euclidean", "adhoc", "winkler"),
+        title="Erhebung",
+        agency="Amt",
+    )
+    labels = [{"alpha": value} for value in ALPHA["values"]]
+    return add_variants(write_results(folder, shape), [ALPHA], labels, reference=1)
+
+
+STUDIES = {
+    "attack": attack,
+    "nothing found": lambda folder: write_results(
+        folder, Shape(strata=None, nothing_suspected=("taxicab",), nothing_confirmed=("euclidean",), linked=0)
+    ),
+    "population": lambda folder: write_filerisk(folder, POPULATION),
+    "matching": lambda folder: write_matching(folder, MATCHING),
+    "all sets": lambda folder: write_matching(folder, SUBSETS),
+}
+
+
+def english(text: str) -> list[str]:
+    """Return the English words of a text, each with what is around it."""
+    plain = QUOTED.sub(" ", html.unescape(text))
+    return [plain[max(0, word.start() - 40) : word.end() + 30] for word in ENGLISH.finditer(plain)]
+
+
+def texts(shown: object) -> list[str]:
+    """Return what a piece of a report says; a figure says its caption, its alternative text and its letters."""
+    if isinstance(shown, Figure):
+        return [shown.alt, shown.caption, *SVG_TEXT.findall(shown.svg), *SVG_TEXT.findall(shown.narrow)]
+    return [str(shown)]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_german_report_has_no_english_word(tmp_path, name):
+    study = german(folder_of(STUDIES[name](tmp_path / "results")))
+    shown = [text for pieces in cells(study).values() for piece in pieces for text in texts(piece)]
+    assert len(" ".join(shown)) > 5000
+    left = {word for text in shown for word in english(text)}
+    assert left == set()
+
+
+def test_a_german_report_on_a_masked_file_has_no_english_word(tmp_path):
+    study = german(write_masked(tmp_path).folder)
+    pieces = tables.section(
+        study, "microaggregation", tables.masked_premise, tables.masked_variables,
+        ("claim", tables.claim, tables.claim_table),
+        ("agreements", figures.masked_agreements, tables.agreements_table), tables.masked_account,
+    )  # fmt: skip
+    assert len(pieces) > 8
+    assert {word for piece in pieces for text in texts(piece) for word in english(text)} == set()
+
+
+def test_a_german_edition_has_no_english_word(tmp_path):
+    sample = SAMPLES["example"]
+    folder = write_released(tmp_path, sample)
+    record = json.loads((folder / reading.RECORD).read_text(encoding="utf-8"))
+    (folder / reading.RECORD).write_text(json.dumps(record | {"language": "de"}), encoding="utf-8")
+    edition = reading.open_edition(folder)
+    notebook = executed(edition)
+    shown = [
+        text
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        for text in output["data"].values()
+    ]
+    shown += [
+        text for cell in notebook.cells for output in cell.get("outputs", [])
+        for about in output["metadata"].values() for text in (about["alt"], about["caption"])
+    ]  # fmt: skip
+    letters = [text for drawing in shown if "<svg" in drawing for text in SVG_TEXT.findall(drawing)]
+    said = [text for text in shown if "<svg" not in text] + letters
+    own = {
+        CENSUS["title"],
+        CENSUS["source"],
+        CENSUS["scope"],
+        record["statement"],
+        record["title"],
+        record.get("agency") or "-",
+    }
+    names = re.compile("|".join(re.escape(form) for name in own for form in (name, whole(name))))
+    assert {word for text in said for word in english(names.sub("", text))} == set()
+    assert make.pages(notebook, edition).html.count('<html lang="de">') == 1
+
+
+def test_a_german_comparison_has_no_english_word(tmp_path):
+    shape = Shape(
+        metrics=("taxicab", "adhoc"), strata=("Nord", "Süd"), title="Erhebung", agency="Amt", original=True
+    )
+    before, after = (
+        making.release(tmp_path / side, shape=shape, name="Erhebung", study={"language": "de"}, counts=counts)
+        for side, counts in (("before", {"adhoc": (2000, 400, 10)}), ("after", {"adhoc": (2000, 400, 90)}))
+    )
+    comparison = compare(before, after)
+    shown = releases.page(comparison)["html"]
+    assert '<html lang="de">' in shown
+    body = re.sub(r"<style>.*?</style>", "", shown, flags=re.DOTALL)
+    left = set(english(re.sub(r"<[^>]*>", " ", re.sub(r"<code>.*?</code>", " ", body, flags=re.DOTALL))))
+    assert left == set()
+
+
+def test_a_german_page_about_a_reproduction_has_no_english_word():
+    facts = {
+        **FACTS, **DIFFERS, "language": "de", "title": "Erhebung", "agency": "Amt", "signed_by": SIGNER,
+        "counts": {"identical": 48, "different": 2}, "results": differing(2),
+    }  # fmt: skip
+    with language.use("de"):
+        assert set(english(reproduction.page(facts))) == set()
+    assert '<html lang="de">' in reproduction.render(facts)["html"].decode()
