@@ -67,10 +67,18 @@ def before_protection(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def source_of(usual, synthetic, of_one_file, masked, before_protection):
+def weighed(tmp_path_factory):
+    """Results with the weights of Fellegi and Sunter."""
+    folder = tmp_path_factory.mktemp("weighed") / "results"
+    return Results(write_results(folder, Shape(metrics=("unicity", "fellegi_sunter"))))
+
+
+@pytest.fixture(scope="module")
+def source_of(usual, synthetic, of_one_file, masked, before_protection, weighed):
     """Return a function that returns the results for a figure."""
     others = {"matching": synthetic, "variants_matching": synthetic, "risk": of_one_file}
     others |= {"variants_risk": of_one_file, "masked": masked, "protection": before_protection}
+    others |= {"weights": weighed, "calibration": weighed}
     return lambda name: next((own for start, own in others.items() if name.startswith(start)), usual)
 
 
