@@ -109,7 +109,8 @@ def in_threads(
 
     Each block must write only its own rows, so that the result does not depend on the number of threads.
     """
-    if n <= block:  # Studies may have very many small strata, for which a thread would cost more than the work.
+    # A study may have very many small strata, each of which would cost more as a thread than as work.
+    if n <= block:
         work(0, n)
         if progress is not None:
             progress(1)
