@@ -81,7 +81,7 @@ def attack(folder: Path) -> Path:
         checklist=CHECKLIST,
         original=True,
         cluster=("haus",),
-        metrics=("unicity", "taxicab", "euclidean", "adhoc", "winkler"),
+        metrics=("unicity", "taxicab", "euclidean", "adhoc", "winkler", "fellegi_sunter"),
         title="Erhebung",
         agency="Amt",
     )
