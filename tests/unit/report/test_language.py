@@ -81,7 +81,7 @@ def attack(folder: Path) -> Path:
         checklist=CHECKLIST,
         original=True,
         cluster=("haus",),
-        metrics=("unicity", "taxicab", "euclidean", "adhoc", "winkler"),
+        metrics=("unicity", "taxicab", "euclidean", "adhoc", "winkler", "fellegi_sunter"),
         title="Erhebung",
         agency="Amt",
     )
@@ -113,7 +113,13 @@ def texts(shown: object) -> list[str]:
     return [str(shown)]
 
 
-@pytest.mark.parametrize("name", STUDIES)
+SHORT = "nothing found"
+"""The study that `make test` writes in German; the others have more sections, and take longer."""
+
+
+@pytest.mark.parametrize(
+    "name", [name if name == SHORT else pytest.param(name, marks=pytest.mark.slow) for name in STUDIES]
+)
 def test_a_german_report_has_no_english_word(tmp_path, name):
     study = german(folder_of(STUDIES[name](tmp_path / "results")))
     shown = [text for pieces in cells(study).values() for piece in pieces for text in texts(piece)]
@@ -122,6 +128,7 @@ def test_a_german_report_has_no_english_word(tmp_path, name):
     assert left == set()
 
 
+@pytest.mark.slow
 def test_a_german_report_on_a_masked_file_has_no_english_word(tmp_path):
     study = german(write_masked(tmp_path).folder)
     pieces = tables.section(
