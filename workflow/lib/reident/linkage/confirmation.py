@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -172,38 +173,47 @@ class _Limits:
 
     def table(self, strata: list[str]) -> pd.DataFrame:
         """Return the counts as :data:`LIMITS`."""
-        selections = [slice(None), *(slice(at, at + 1) for at in range(len(strata)))]
-        tables, claims = [], _sum_claims(self.claims)
-        for name, rows in zip([WHOLE, *strata], selections, strict=True):
-            suspected, confirmed, pairs, confirmed_pairs = (
-                np.cumsum(counts[rows].sum(axis=0)[1:])
-                for counts in (self.suspected, self.confirmed, self.pairs, self.confirmed_pairs)
-            )
-            candidates = self.suspected[rows].sum() + self.crowded[rows].sum()
-            counts = {
-                "stratum": name,
-                "max_pairs": np.arange(1, self.keep + 1),
-                "n_suspected": suspected,
-                "n_confirmed": confirmed,
-                "n_ambiguous": candidates - suspected,
-                "n_pairs": pairs,
-                "n_confirmed_pairs": confirmed_pairs,
-                "expected_correct": self._expected(
-                    claims if name == WHOLE else claims[claims["stratum"] == rows.start]
-                ),
-            }
-            tables.append(pd.DataFrame(counts, columns=LIMITS))
-        return pd.concat(tables, ignore_index=True)
+        claims = _sum_claims(self.claims)
+        whole = claims.assign(stratum=0).groupby(["stratum", "max_pairs", "candidates"], as_index=False).sum()
+        expected = [*self._expected(whole, 1), *self._expected(claims, len(strata))]
+        suspected, confirmed, pairs, confirmed_pairs = (
+            np.cumsum(np.vstack([counts.sum(axis=0), counts])[:, 1:], axis=1)
+            for counts in (self.suspected, self.confirmed, self.pairs, self.confirmed_pairs)
+        )
+        candidates = self.suspected.sum(axis=1) + self.crowded
+        counts = {
+            "n_suspected": suspected,
+            "n_confirmed": confirmed,
+            "n_ambiguous": np.append(candidates.sum(), candidates)[:, np.newaxis] - suspected,
+            "n_pairs": pairs,
+            "n_confirmed_pairs": confirmed_pairs,
+        }
+        return pd.DataFrame(
+            {
+                "stratum": np.repeat(np.array([WHOLE, *strata], object), self.keep),
+                "max_pairs": np.tile(np.arange(1, self.keep + 1), 1 + len(strata)),
+                **{name: values.reshape(-1) for name, values in counts.items()},
+                "expected_correct": expected,
+            },
+            columns=LIMITS,
+        )
 
-    def _expected(self, claims: pd.DataFrame) -> list[float]:
-        """Return the expected correct claims at every limit, from what changes at each."""
-        totals, expected = np.zeros(self.keep + 1, np.int64), [0.0] * self.keep
-        changes = claims[["max_pairs", "candidates", "links"]].to_numpy()
-        for limit in range(1, self.keep + 1):
-            changed = changes[changes[:, 0] == limit]
+    def _expected(self, claims: pd.DataFrame, n_strata: int) -> Iterator[float]:
+        """Yield the expected correct claims of each stratum at every limit, from what changes at each."""
+        lines = claims[["max_pairs", "candidates", "links"]].to_numpy(np.int64)
+        starts = np.searchsorted(claims["stratum"].to_numpy(), np.arange(n_strata + 1))
+        for start, stop in pairwise(starts.tolist()):
+            yield from self._expected_of(lines[start:stop])
+
+    def _expected_of(self, changes: np.ndarray) -> list[float]:
+        """Return the expected correct claims of a stratum at every limit."""
+        expected = np.zeros(self.keep)
+        totals = np.zeros(self.keep + 1, np.int64)
+        limits, starts = np.unique(changes[:, 0], return_index=True)
+        for limit, changed in zip(limits, np.split(changes, starts[1:]), strict=True) if len(limits) else ():
             np.add.at(totals, changed[:, 1], changed[:, 2])
-            expected[limit - 1] = expected_correct(totals)
-        return expected
+            expected[limit - 1 :] = expected_correct(totals)
+        return expected.tolist()
 
 
 def _claims(puf: np.ndarray, max_pairs: np.ndarray, link: np.ndarray, stratum: np.ndarray) -> pd.DataFrame:

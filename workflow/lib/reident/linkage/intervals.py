@@ -105,22 +105,31 @@ class Uncertainty(NamedTuple):
     bound: float | None
 
 
-def of_records(confirmed: np.ndarray, cluster: np.ndarray | None, rates: Rates) -> Uncertainty:
+def of_counts(confirmed: int, suspected: int, rates: Rates) -> Uncertainty:
     """Return what is known of the conditional rate of another release made in the same way (METHODS §6).
+
+    Parameters
+    ----------
+    confirmed, suspected : int
+        Numbers of records, which are independent.
+    rates : Rates
+        The method and the level.
+    """
+    ends = interval(confirmed, suspected, rates.interval, rates.level)
+    return Uncertainty(ends, None if confirmed else one_sided(suspected, rates.level))
+
+
+def of_clusters(confirmed: np.ndarray, cluster: np.ndarray, level: float) -> Uncertainty:
+    """Return the same where only records of different clusters are independent.
 
     Parameters
     ----------
     confirmed : bool (n,)
         Whether each suspected record is confirmed.
-    cluster : int64 (n,) or None
-        The number of each record's cluster, where the study names cluster columns.
-    rates : Rates
-        The method and the level.
+    cluster : int64 (n,)
+        The number of each record's cluster.
+    level : float
+        The confidence level, a fraction.
     """
-    trials = len(confirmed)
-    if rates.interval == "clustered" and cluster is not None:
-        ends = clustered(confirmed.astype(float), np.ones(trials), cluster, rates.level)
-        trials = len(np.unique(cluster))
-    else:
-        ends = interval(int(confirmed.sum()), trials, rates.interval, rates.level)
-    return Uncertainty(ends, None if confirmed.any() else one_sided(trials, rates.level))
+    ends = clustered(confirmed.astype(float), np.ones(len(confirmed)), cluster, level)
+    return Uncertainty(ends, None if confirmed.any() else one_sided(len(np.unique(cluster)), level))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from functools import cache, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,6 +34,11 @@ COLUMNS = [
 def share(part: float, whole: int) -> float | None:
     """Return part / whole, or None where the whole is 0."""
     return part / whole if whole else None
+
+
+def shares(parts: np.ndarray, wholes: np.ndarray) -> np.ndarray:
+    """Return parts / wholes, NaN where a whole is 0; float64 (n,)."""
+    return np.divide(parts, wholes, out=np.full(len(parts), np.nan), where=wholes != 0)
 
 
 def hit_by_chance(n_eif: int, links: int, draws: int) -> float:
@@ -75,6 +82,54 @@ def linked(iuf: pa.Table, strata: Mapping[str, pa.Table]) -> Linked:
     return Linked(stratum, next(counts), next(counts) > 0)
 
 
+class Lines:
+    """The lines of the rates: the whole study first, then each stratum; sums of records' values by line.
+
+    Parameters
+    ----------
+    stratum : int32 (n,)
+        The manifest line of each record's stratum, -1 for none.
+    n_strata : int
+    """
+
+    def __init__(self, stratum: np.ndarray, n_strata: int) -> None:
+        self._n = n_strata
+        self._stratum = stratum.astype(np.int64)
+        self._order = np.argsort(stratum, kind="stable")
+        self._starts = np.searchsorted(stratum[self._order], np.arange(n_strata + 1))
+
+    def rows(self) -> Iterator[np.ndarray]:
+        """Yield the positions of the records of each line."""
+        yield self._order
+        for start, stop in pairwise(self._starts):
+            yield self._order[start:stop]
+
+    def count(self, which: np.ndarray) -> np.ndarray:
+        """Return how many records of each line are chosen; `which` is bool (n,)."""
+        return self.sum(which.astype(np.int64))
+
+    def sum(self, values: np.ndarray) -> np.ndarray:
+        """Return the sums of whole numbers; int64 (1 + n_strata,)."""
+        inside = self._stratum >= 0
+        by_stratum = np.bincount(self._stratum[inside], values[inside], minlength=self._n)
+        return np.append(values.sum(), by_stratum.astype(np.int64))
+
+    def fsum(self, values: np.ndarray) -> np.ndarray:
+        """Return the sums of numbers, each rounded once; float64 (1 + n_strata,)."""
+        ordered = values[self._order].tolist()
+        sums = [math.fsum(ordered[start:stop]) for start, stop in pairwise(self._starts.tolist())]
+        return np.array([math.fsum(ordered), *sums])
+
+    def expected_correct(self, candidates: np.ndarray, links: np.ndarray) -> np.ndarray:
+        """Return :func:`reident.linkage.confirmation.expected_correct` of each line; float64 (1 + n_strata,)."""
+        width = int(candidates.max(initial=0)) + 1
+        cells, place = np.unique(self._stratum * width + candidates, return_inverse=True)
+        totals = np.bincount(place, links, minlength=len(cells))
+        of_cells = Lines(cells // width, self._n).fsum(totals / np.maximum(cells % width, 1))
+        of_cells[0] = expected_correct(np.bincount(candidates, links))
+        return of_cells
+
+
 def rate(
     part: Rating,
     prepared: Mapping[str, Source],
@@ -112,34 +167,25 @@ def rate(
         are fractions in [0, 1], missing where undefined. Records in no stratum are in the n_puf of ``ALL`` only.
     """
     truth = linked(iuf, strata)
-    whole = {"n_puf": strata["puf"].num_rows, "n_eif": strata["eif"].num_rows, "n_links": iuf.num_rows}
-    sizes = [whole, *manifest[list(whole)].astype(int).to_dict("records")]
-    compared = manifest["n_puf"].where(manifest["n_eif"] > 0, 0).astype(int)
-    rates = []
+    sizes = {"n_puf": strata["puf"].num_rows, "n_eif": strata["eif"].num_rows, "n_links": iuf.num_rows}
+    compared = manifest["n_puf"].where(manifest["n_eif"] > 0, 0).to_numpy(np.int64)
+    everyone = Lines(truth.stratum, len(manifest))
+    counts = {
+        **{name: np.append(size, manifest[name].to_numpy(np.int64)) for name, size in sizes.items()},
+        "n_linked": everyone.count(truth.any),
+        "n_compared": np.append(compared.sum(), compared),
+        "n_findable": everyone.count(truth.inside > 0),
+    }
+    names = [WHOLE, *manifest["stratum"]]
+    tables = []
     for metric, source in pairs.items():
-        tolerance = _tolerance(part, metric, prepared)
         records = _by_record(source, truth, manifest)
-        if cluster is not None:
-            records["cluster"] = cluster[records.index]
-        for line, (stratum, size) in enumerate(
-            zip([WHOLE, *manifest["stratum"]], sizes, strict=True), start=-1
-        ):
-            chosen, linked_records, n_compared = records, truth.any, int(compared.sum())
-            findable = truth.inside > 0
-            if stratum != WHOLE:
-                n_compared = int(compared[line])
-                chosen, linked_records = records[records["stratum"] == line], truth.any[truth.stratum == line]
-                findable = findable[truth.stratum == line]
-            counts = {
-                **size,
-                "n_ambiguous": _ambiguous(limits[metric], stratum, part.max_pairs),
-                "n_linked": int(linked_records.sum()),
-                "n_compared": n_compared,
-                "tolerance": tolerance,
-                "n_findable": int(findable.sum()),
-            }
-            rates.append({"metric": metric, "stratum": stratum, **counts, **_rates(part, chosen, counts)})
-    return pd.DataFrame(rates, columns=COLUMNS)
+        counts["n_ambiguous"] = _ambiguous(limits[metric], names, part.max_pairs)
+        found = _rates(part, records, counts, None if cluster is None else cluster[records.index])
+        tables.append(
+            found.assign(metric=metric, stratum=names, tolerance=_tolerance(part, metric, prepared))
+        )
+    return pd.concat(tables, ignore_index=True)[COLUMNS]
 
 
 def _by_record(source: Source, truth: Linked, manifest: pd.DataFrame) -> pd.DataFrame:
@@ -175,47 +221,59 @@ def _count_pairs(source: Source, n_puf: int) -> dict[str, np.ndarray]:
     return counts
 
 
-def _rates(part: Rating, records: pd.DataFrame, counts: dict[str, int]) -> dict[str, float | int | None]:
-    suspected, confirmed = len(records), int((records["confirmed"] > 0).sum())
-    n_pairs, n_confirmed_pairs = int(records["pairs"].sum()), int(records["confirmed"].sum())
-    cluster = records["cluster"].to_numpy() if "cluster" in records else None
-    (low, high), bound = intervals.of_records(records["confirmed"].to_numpy() > 0, cluster, part.rates)
-    return {
-        "n_pairs": n_pairs,
-        "n_suspected": suspected,
-        "n_confirmed": confirmed,
-        "n_confirmed_pairs": n_confirmed_pairs,
-        "suspected_rate": share(suspected, counts["n_puf"]),
-        "confirmed_rate": share(confirmed, counts["n_puf"]),
-        "conditional_rate": share(confirmed, suspected),
-        "conditional_low": low,
-        "conditional_high": high,
-        "pair_precision": share(n_confirmed_pairs, n_pairs),
-        "reach": share(confirmed, counts["n_linked"]),
-        "baseline_rate": share(math.fsum(records["chance"]), suspected),
-        **_claims(records),
-        "passing_rate": share(suspected + counts["n_ambiguous"], counts["n_compared"]),
-        "conditional_bound": bound,
-    }
+def _rates(
+    part: Rating, records: pd.DataFrame, counts: Mapping[str, np.ndarray], cluster: np.ndarray | None
+) -> pd.DataFrame:
+    """Return the counts and rates of a metric, one line for the whole study and one for each stratum."""
+    lines = Lines(records["stratum"].to_numpy(), len(counts["n_puf"]) - 1)
+    hit = records["confirmed"].to_numpy() > 0
+    suspected, confirmed = lines.count(np.ones(len(records), bool)), lines.count(hit)
+    n_pairs, n_confirmed_pairs = (lines.sum(records[name].to_numpy()) for name in ("pairs", "confirmed"))
+    if part.rates.interval == "clustered" and cluster is not None:
+        known = [intervals.of_clusters(hit[rows], cluster[rows], part.rates.level) for rows in lines.rows()]
+    else:  # Small strata have few different counts.
+        of_counts = cache(partial(intervals.of_counts, rates=part.rates))
+        known = [of_counts(*line) for line in zip(confirmed.tolist(), suspected.tolist(), strict=True)]
+    ends = np.array([(*ends, bound) for ends, bound in known], float)
+    return pd.DataFrame(
+        {
+            **counts,
+            "n_pairs": n_pairs,
+            "n_suspected": suspected,
+            "n_confirmed": confirmed,
+            "n_confirmed_pairs": n_confirmed_pairs,
+            "suspected_rate": shares(suspected, counts["n_puf"]),
+            "confirmed_rate": shares(confirmed, counts["n_puf"]),
+            "conditional_rate": shares(confirmed, suspected),
+            "conditional_low": ends[:, 0],
+            "conditional_high": ends[:, 1],
+            "pair_precision": shares(n_confirmed_pairs, n_pairs),
+            "reach": shares(confirmed, counts["n_linked"]),
+            "baseline_rate": shares(lines.fsum(records["chance"].to_numpy()), suspected),
+            **_claims(records, lines, suspected),
+            "passing_rate": shares(suspected + counts["n_ambiguous"], counts["n_compared"]),
+            "conditional_bound": ends[:, 2],
+        }
+    )
 
 
-def _claims(records: pd.DataFrame) -> dict[str, float | int | None]:
+def _claims(records: pd.DataFrame, lines: Lines, suspected: np.ndarray) -> dict[str, np.ndarray]:
     """Return how often suspected records would be claimed rightly: a claim names one of the candidates (METHODS §6)."""
-    single = records[records["pairs"] == 1]
-    n_single, n_single_confirmed = len(single), int(single["confirmed"].sum())
+    single = (records["pairs"] == 1).to_numpy()
+    n_single, n_single_confirmed = lines.count(single), lines.sum(records["confirmed"].to_numpy() * single)
     correct, best_correct = (
-        expected_correct(np.bincount(records[candidates], weights=records[confirmed]))
+        lines.expected_correct(records[candidates].to_numpy(), records[confirmed].to_numpy())
         for candidates, confirmed in (("pairs", "confirmed"), ("best", "best_confirmed"))
     )
     return {
         "expected_correct": correct,
-        "expected_correct_rate": share(correct, len(records)),
+        "expected_correct_rate": shares(correct, suspected),
         "best_rank_correct": best_correct,
-        "best_rank_correct_rate": share(best_correct, len(records)),
+        "best_rank_correct_rate": shares(best_correct, suspected),
         "n_single": n_single,
         "n_single_confirmed": n_single_confirmed,
-        "single_rate": share(n_single_confirmed, n_single),
-        "n_false_outside": int((~records["linked"]).sum()),
+        "single_rate": shares(n_single_confirmed, n_single),
+        "n_false_outside": lines.count(~records["linked"].to_numpy()),
     }
 
 
@@ -233,7 +291,7 @@ def _tolerance(part: Rating, metric: str, prepared: Mapping[str, Source]) -> int
     return incomplete if any_missing else complete
 
 
-def _ambiguous(limits: pd.DataFrame, stratum: str, max_pairs: int) -> int:
-    """Return the number of records whose best score is shared by too many pairs; 0 for a metric without ranks."""
-    line = limits[(limits["stratum"] == stratum) & (limits["max_pairs"] == max_pairs)]
-    return int(line["n_ambiguous"].iloc[0]) if len(line) else 0
+def _ambiguous(limits: pd.DataFrame, names: list[str], max_pairs: int) -> np.ndarray:
+    """Return the records whose best score is shared by too many pairs, by line; 0 for a metric without ranks."""
+    lines = limits[limits["max_pairs"] == max_pairs].set_index("stratum")["n_ambiguous"]
+    return lines.reindex(names, fill_value=0).to_numpy(np.int64)

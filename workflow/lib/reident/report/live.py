@@ -6,9 +6,10 @@ phrases themselves, which are those of the study's own rank limit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from reident.report.results import Results
@@ -133,22 +134,32 @@ def states(results: Results, lines: pd.DataFrame) -> States:
         return States(lines, (), live)
     tables = [results.table(str(_path(results, metric))).assign(metric=metric) for metric in ranked]
     counts = pd.concat(tables).set_index(["max_pairs", "metric", "stratum"])[list(COUNTS)].astype(float)
-    places = pd.MultiIndex.from_frame(lines.loc[list(live), ["metric", "stratum"]])
-    unknown = lines.astype(dict.fromkeys(lines.columns.difference(["metric", "stratum"]), float))
-    unknown.loc[list(live), lines.columns.difference(["metric", "stratum", *KEPT])] = float("nan")
-    at = range(1, limits.last + 1)
-    return States(
-        lines, tuple(_at(unknown, list(live), counts.loc[limit].reindex(places)) for limit in at), live
+    return States(lines, tuple(_at(lines, np.array(live), counts, limits.last)), live)
+
+
+def _at(lines: pd.DataFrame, live: np.ndarray, counts: pd.DataFrame, last: int) -> Iterator[pd.DataFrame]:
+    """Return the lines at each rank limit from 1 to `last`, with its counts and the rates of these counts.
+
+    All limits are computed at once, as arrays of one row per limit: a report has tens of thousands of such numbers.
+    """
+    places = lines.loc[live, ["metric", "stratum"]]
+    index = pd.MultiIndex.from_arrays(
+        [
+            np.repeat(np.arange(1, last + 1), len(places)),
+            *(np.tile(places[name], last) for name in ("metric", "stratum")),
+        ],
+        names=counts.index.names,
     )
-
-
-def _at(unknown: pd.DataFrame, live: list[bool], counts: pd.DataFrame) -> pd.DataFrame:
-    """Return lines with the counts at one rank limit, and with the rates of these counts."""
-    lines = unknown.copy()
-    lines.loc[live, counts.columns] = counts.to_numpy()
-    known = lines[live]
-    ratios = {
-        name: known[part] / known[whole].where(known[whole] > 0) for name, (part, whole) in RATIOS.items()
-    }
-    lines.loc[live, list(ratios)] = pd.DataFrame(ratios)
-    return lines
+    known = counts.reindex(index).to_numpy().reshape(last, len(places), len(COUNTS))
+    columns = {}
+    for name in lines.columns.drop(["metric", "stratum"]):
+        columns[name] = np.tile(lines[name].to_numpy(float, na_value=np.nan), (last, 1))
+        if name not in KEPT:
+            columns[name][:, live] = np.nan
+    for at, name in enumerate(COUNTS):
+        columns[name][:, live] = known[:, :, at]
+    for name, (part, whole) in RATIOS.items():
+        parts, wholes = columns[part][:, live], columns[whole][:, live]
+        columns[name][:, live] = np.divide(parts, wholes, out=np.full_like(parts, np.nan), where=wholes > 0)
+    for at in range(last):
+        yield lines.assign(**{name: values[at] for name, values in columns.items()})

@@ -15,11 +15,12 @@ from typing import Any, Literal, NamedTuple
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Drawing
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from reident.report.layers import Layers
+from reident.report.layers import POINTS, Layers
 from reident.report.wording import plain, shorten
 
 INK = "#1d2733"
@@ -264,12 +265,16 @@ def _svg(
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
         engine = ConstrainedLayoutEngine(w_pad=0.03, h_pad=0.03, wspace=between, hspace=0.03)
-        drawn = Drawing(figsize=(form.width, height), layout=engine)
+        drawn = Drawing(figsize=(form.width, height), dpi=POINTS, layout=engine)
+        FigureCanvasSVG(drawn)  # measures text as it is drawn
         axes_grid = list(drawn.subplots(*grid, squeeze=False, **options).flat)
         for axes in axes_grid[panels:]:
             axes.set_visible(False)
         sheet = Sheet(drawn, axes_grid[:panels], form.narrow)
         draw(sheet)
+        # Saving would draw everything once more, only to lay it out.
+        engine.execute(drawn)
+        drawn.set_layout_engine(None)
         stream = io.StringIO()
         no_metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
         drawn.savefig(stream, format="svg", metadata=no_metadata)
