@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from work import BANDS, CLOSEST, KEEP, NEAREST, WORKS, answer, limit
+from work import BANDS, CLOSEST, KEEP, NEAREST, WORKS, Work, answer, limit
 
 
 def main(name: str, file: str, threads: str = "2") -> None:
@@ -44,6 +44,8 @@ def main(name: str, file: str, threads: str = "2") -> None:
         rule = rules.get(work.norm) or Closest(closest=CLOSEST[work.numeric])
         pairs = METRIC.score(pairing, Options(agreement=rule), Setting(KEEP, int(threads)))
         answer(work, pairs.puf, pairs.eif, pairs.score if work.norm not in rules else -pairs.score)
+    elif work.metric == "fellegi_sunter":
+        weigh(work, dict(data), int(threads))
     elif work.metric == "adhoc":
         from reident.kernels import adhoc
         from reident.sections.exact import SCALE
@@ -82,6 +84,16 @@ def main(name: str, file: str, threads: str = "2") -> None:
             threads=int(threads),
         )
         answer(work, *found[:3])
+
+
+def weigh(work: Work, data: dict[str, np.ndarray], threads: int) -> None:
+    """Estimate the weights of evidence as a blind intruder, and score with them."""
+    from evidence import weighed
+    from reident.linkage.metrics.fellegi_sunter import Options
+    from reident.sections.exact import SCALE
+
+    _, pairs = weighed(data, Options(), KEEP, threads)
+    answer(work, pairs.puf, pairs.eif, -np.rint(pairs.score * SCALE))
 
 
 if __name__ == "__main__":

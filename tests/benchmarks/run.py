@@ -38,6 +38,7 @@ PEERS = {
     "euclidean": ["numpy in blocks", "polars in blocks"],
     "adhoc": ["numpy in blocks"],
     "winkler": [],
+    "fellegi_sunter": [],
     "unicity": ["polars group-by", "DuckDB group-by"],
     "suda": [],
 }  # fmt: skip

@@ -30,6 +30,7 @@ WORKS = {
     "winkler-nearest": Work("winkler", 0, 10, "nearest"),
     "winkler-closest": Work("winkler", 0, 10, "closest"),
     "winkler-closest-all": Work("winkler", 0, 5, "closest-all"),
+    "fellegi-sunter": Work("fellegi_sunter", 10, 0),
     "suda-8": Work("suda", 8, 0),
     "suda-13": Work("suda", 13, 0),
 }

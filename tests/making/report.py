@@ -21,6 +21,7 @@ from reident.ledger.stored import encoded, read_csv
 from reident.linkage import clusters
 from reident.linkage.protection import Attack, compare
 from reident.pipeline.plan import JUDGED
+from reident.pipeline.tables import CALIBRATE, WEIGH
 from reident.report import figures, tables
 from reident.report.results import Results
 from reident.sections.checklist import Questions
@@ -33,13 +34,14 @@ from scipy.stats import beta
 
 NOTEBOOK = Path(__file__).parents[2] / "workflow" / "notebooks" / "disclosure-review.ipynb"
 
-RANKED = ("taxicab", "euclidean", "adhoc", "winkler")
+RANKED = ("taxicab", "euclidean", "adhoc", "winkler", "fellegi_sunter")
 STRENGTH = {
     "unicity": (0.32, 0.07),
     "taxicab": (0.22, 0.16),
     "euclidean": (0.45, 0.045),
     "adhoc": (0.12, 0.24),
     "winkler": (0.93, 0.9),
+    "fellegi_sunter": (0.3, 0.2),
 }
 """The share of records that a metric suspects, and the share of those that are confirmed."""
 
@@ -90,6 +92,10 @@ class Shape:
     """Whether the study gives the file before protection."""
     checklist: dict | None = None
     """The section `checklist`, and under `questions` the content of its file."""
+    calibration: tuple[tuple[int, int, float], ...] = ((80, 39, 0.55), (60, 50, 0.82), (40, 38, 0.97))
+    """Suspected pairs, confirmed pairs and mean probability, by class of match probability."""
+    converged: bool = True
+    """Whether the EM algorithm has converged."""
     lost: bool = True
     """Whether there are true links outside the strata."""
 
@@ -117,6 +123,9 @@ def write_results(folder: Path, shape: Shape = Shape()) -> Path:
             folder / f"suspected/{metric}.distribution.csv",
             _distribution(shape, metric, by_limit[metric], rng),
         )
+    if "fellegi_sunter" in shape.metrics:
+        for name, table in _weights(shape, manifest).items():
+            _csv(folder / f"weights/{name}.csv", table)
     variables, agreement = _agreement(shape, manifest, rates, rng)
     _csv(folder / "description/variables.csv", variables)
     _csv(folder / "description/agreement.csv", agreement)
@@ -190,6 +199,12 @@ def _study(shape: Shape) -> dict:
         "euclidean": {"alpha": "0.5", "norm": "primer"},
         "adhoc": {"scores": {}},
         "winkler": {"agreement": "half_gap", "min_agree": 1},
+        "fellegi_sunter": {
+            "m": "blind",
+            "partial": [],
+            "threshold": {"probability": "0.5", "weight": None},
+            "one_to_one": False,
+        },
     }
     chosen = {name: shape.options.get(name, metrics[name]) for name in metrics if name in shape.metrics}
     own = {"missing": {"puf": ["-9"], "eif": [""]}, "recode": {"puf": {}, "eif": {}}, "integer_coded": False}
@@ -389,6 +404,39 @@ def _clusters(shape: Shape, rates: pd.DataFrame) -> pd.DataFrame:
         suspected_rate=2 * rates["suspected_rate"],
         confirmed_rate=2 * rates["confirmed_rate"],
     )[clusters.COLUMNS]
+
+
+def _weights(shape: Shape, manifest: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return weights of variables that tell less and less, the first with partial agreement, and their calibration."""
+    n, prior, lines = int(manifest["pairs"].sum()), 0.0004, []
+    for at, (name, *_) in enumerate(shape.variables):
+        u = (
+            {"agree": (at + 1) / (len(shape.variables) + 2), "partial": 0.01}
+            if at == 0
+            else {"agree": 0.05 * (at + 1)}
+        )
+        m = {"agree": 0.9, "partial": 0.05} if at == 0 else {"agree": 0.95}
+        for own in (m, u):
+            own["differ"] = 1 - sum(own.values())
+        lines += [
+            (name, level, round(n * u[level]), m[level], u[level], np.log2(m[level] / u[level]))
+            for level in m
+        ]
+        lines.append((name, "missing", n // 50, None, None, 0.0))
+    edges = np.linspace(0.5, 1, len(shape.calibration) + 1)
+    classes = [
+        (low, high, n_pairs, right, mean, right / n_pairs)
+        for low, high, (n_pairs, right, mean) in zip(edges, edges[1:], shape.calibration, strict=False)
+    ]
+    model = n, prior, 41, "yes" if shape.converged else "no", -np.log2(prior / (1 - prior)), 2
+    return {
+        name: pd.DataFrame(rows, columns=[column.name for column in table.columns])
+        for (name, rows), table in zip(
+            {"levels": lines, "model": [model], "calibration": classes}.items(),
+            (*WEIGH, *CALIBRATE),
+            strict=True,
+        )
+    }
 
 
 def _claims(suspected: int, confirmed: int, expected: float, outside: int) -> dict[str, float | None]:

@@ -287,6 +287,14 @@ def settings(draw, linking):
     winkler = draw(options(agreement=rules, min_agree=[str(n) for n in range(1, v + 1)]))
     if "closest" in winkler.get("agreement", ""):
         winkler.pop("min_agree", None)
+    neighbours = [
+        column.variable["name"]
+        for column in linking
+        if column.variable["type"] == "numeric" or "order" in column.variable
+    ]
+    limits = [{"probability": p} for p in ("0.5", "0.02", "0.9", "1e-9")] + [
+        {"weight": w} for w in ("0", "-3.5")
+    ]
     found = {
         "metrics": {
             "unicity": unicity,
@@ -294,6 +302,8 @@ def settings(draw, linking):
             "euclidean": draw(options(alpha=ALPHAS, norm=["primer", "rms"], whole_steps=["true", "false"])),
             "adhoc": draw(adhoc_options(linking, scores)),
             "winkler": winkler,
+            "fellegi_sunter": {"m": "informed"}
+            | draw(options(partial=[neighbours, neighbours[:1]], threshold=limits)),
         },
         "binning": draw(
             options(

@@ -8,13 +8,13 @@ three files as lists of rows of text, and imports nothing of the library.
 from dataclasses import dataclass
 from fractions import Fraction
 
-from oracles import scoring
+from oracles import evidence, scoring
 from oracles.binning import bin_records, variances
 from oracles.preparing import by_stratum, distinct_links, prepare
 from oracles.rating import ALL, Pair, keep_ranks, rank, rate_rows
 from oracles.tolerance import possible_scores, tolerance
 
-METRICS = ("unicity", "taxicab", "euclidean", "adhoc", "winkler")
+METRICS = ("unicity", "taxicab", "euclidean", "adhoc", "winkler", "fellegi_sunter")
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,18 @@ def run(study, puf, eif, iuf):
             ambiguous = set()
         else:
             setting = study.get("rank_filter") or {}
-            pairs = rank(
-                scored_pairs(name, study, options, puf, eif), high_is_best=high_is_best(name, options)
+            found = (
+                weighed_pairs(study, options, puf, eif, links)
+                if name == "fellegi_sunter"
+                else scored_pairs(name, study, options, puf, eif)
             )
+            pairs = rank(found, high_is_best=high_is_best(name, options))
             everything = keep_ranks(pairs, int(setting.get("keep", 20)))
             suspected = keep_ranks(pairs, int(setting.get("max_pairs", 5)))
             ambiguous = {pair.pufid for pair in pairs} - {pair.pufid for pair in suspected}
         scored, kept = ({(pair.pufid, pair.eifid): pair for pair in some} for some in (everything, suspected))
         rates = rate_rows(study, puf, eif, strata, links, suspected, ambiguous)
-        tolerated = tolerance(name, options, study["linking_variables"], any_missing(puf, eif))
+        tolerated = tolerated_by(name, study, options, puf, eif, links)
         rates = {stratum: row | {"tolerance": tolerated} for stratum, row in rates.items()}
         metrics[name] = MetricResult(scored, kept, kept.keys() & links, ambiguous, rates)
     counts = next(iter(metrics.values())).rates
@@ -64,7 +67,9 @@ def run(study, puf, eif, iuf):
 
 def high_is_best(name, options):
     """Scores and agreements are best where they are high, distances where they are low."""
-    return name == "adhoc" or (name == "winkler" and "closest" not in options.get("agreement", ""))
+    return name in ("adhoc", "fellegi_sunter") or (
+        name == "winkler" and "closest" not in options.get("agreement", "")
+    )
 
 
 def scored_pairs(name, study, options, puf, eif):
@@ -91,6 +96,26 @@ def scored_pairs(name, study, options, puf, eif):
             scores = scoring.adhoc(p, e, variables, variance[stratum], declared, threshold)
         pairs += [Pair(p[i].key, e[k].key, stratum, score=score) for (i, k), score in scores.items()]
     return pairs
+
+
+def weighed_pairs(study, options, puf, eif, links):
+    """As :func:`scored_pairs`, by the weights of evidence of the whole study."""
+    variables, binned = study["linking_variables"], bin_records(study, puf, eif)
+    known, pairs = evidence.estimate(options, variables, *binned, links), []
+    for stratum, (p, e) in by_stratum(*binned).items():
+        for (i, k), units in evidence.score(known, options, variables, p, e).items():
+            pairs.append(Pair(p[i].key, e[k].key, stratum, score=Fraction(units, evidence.UNIT)))
+    return pairs
+
+
+def tolerated_by(name, study, options, puf, eif, links):
+    """The tolerance of a metric, for which one needs the weights of evidence."""
+    variables = study["linking_variables"]
+    if name != "fellegi_sunter":
+        return tolerance(name, options, variables, any_missing(puf, eif))
+    known = evidence.estimate(options, variables, *bin_records(study, puf, eif), links)
+    complete = [all(r.values[j] is not None for r in [*puf, *eif]) for j in range(len(variables))]
+    return evidence.tolerance(known, complete)
 
 
 def any_missing(puf, eif):

@@ -4,6 +4,7 @@ In memory the steps follow one another as in workflow/scripts; tables that steps
 and read again.
 """
 
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ import pyarrow as pa
 from making.studies import gathered
 from reident.intake import prepare as intake
 from reident.ledger import stored
-from reident.linkage import bins, confirmation, ranking, rates, scoring, strata
+from reident.linkage import bins, confirmation, ranking, rates, scoring, strata, weights
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import parts
 from reident.study.model import Study, load
@@ -68,16 +69,22 @@ def run(
     prepared, stratum = ({side: getattr(made, side) for side in SIDES} for made in (typed, stratified))
     cut = bins.bin_files(parts.cutting(model), prepared, stratum, manifest)
     binned = {side: getattr(cut, side) for side in SIDES}
-    metrics = {}
+    metrics, estimates = {}, None
+    if any(REGISTRY[name].weighs for name in model.chosen):
+        estimates = weights.estimate(parts.weighing(model), binned, stratum, manifest, typed.iuf)
+        estimates = type(estimates)(
+            *(through_csv(table, f"weights/{name}.csv") for name, table in estimates._asdict().items())
+        )
     for name in model.chosen:
         metric, part = REGISTRY[name], parts.scoring(model, name)
         compared = binned if metric.reads == "binned" else prepared
         files = compared, stratum, manifest, shards
         scores = [
-            gathered(scoring.score_shard, part, metric, *files, scoring.Work(shard))[0]
+            gathered(scoring.score_shard, part, metric, *files, scoring.Work(shard, weights=estimates))[0]
             for shard in sorted(set(shards["shard"]))
         ]
-        suspected, distribution = gathered(ranking.rank, metric, scores, stratum["puf"], manifest)
+        rank = partial(ranking.rank, assigning=parts.assigning(model, name))
+        suspected, distribution = gathered(rank, metric, scores, stratum["puf"], manifest)
         truth = prepared, typed.iuf, stratum["puf"], manifest
         confirmed, positions, limits = gathered(
             confirmation.confirm, parts.confirming(model), metric, suspected, *truth, sinks=2
@@ -91,7 +98,9 @@ def run(
         )
     pairs = {name: tables.positions for name, tables in metrics.items()}
     limits = {name: tables.limits for name, tables in metrics.items()}
-    rows = rates.rate(parts.rating(model), prepared, typed.iuf, stratum, manifest, pairs, limits)
+    fitted = None if estimates is None else estimates.model
+    tables = prepared, typed.iuf, stratum, manifest, pairs, limits
+    rows = rates.rate(parts.rating(model), *tables, model=fitted)
     return Tables(model, prepared, stratum, manifest, shards, metrics, through_csv(rows, "rates.csv"))
 
 

@@ -19,7 +19,7 @@ class Page(HTMLParser):
         self.elements.append((tag, dict(attrs)))
         self._unseen = tag in {"script", "style"}
 
-    def handle_endtag(self, tag):  # noqa: ARG002 - as the parser calls it
+    def handle_endtag(self, _):
         self._unseen = False
 
     def handle_data(self, data):

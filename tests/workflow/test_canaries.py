@@ -48,7 +48,7 @@ CANARY: dict[str, Any] = {
     "files": FILES,
     "strata": ["region"],
     "linking_variables": LINKING,
-    "metrics": {"unicity": {}, "taxicab": {}, "euclidean": {"norm": "rms"}, "adhoc": {}},
+    "metrics": {"unicity": {}, "taxicab": {}, "euclidean": {"norm": "rms"}, "adhoc": {}, "fellegi_sunter": {}},
     "file_risk": {"sampling_fraction": 0.1, "key_variables": ["sex", "age", {"name": "rooms"}, {"name": "region"}]},
     "matching": {
         "confidential": {"path": "confidential.csv", "id": "pid"},
@@ -319,7 +319,16 @@ def test_every_step_failed_once_and_the_run_ended_well_all_the_same(left):
         "compare_variants",
         "report",
     }
-    rules |= {"prepare_filerisk", "assess_file", "prepare_matching", "match", "microaggregate", "agreements"}
+    rules |= {
+        "weigh",
+        "calibrate",
+        "prepare_filerisk",
+        "assess_file",
+        "prepare_matching",
+        "match",
+        "microaggregate",
+        "agreements",
+    }
     assert left.marks == rules | {"notebook"}
     # The details of a failed attempt go once the step has succeeded.
     assert [name for name in left.files if "/confidential/" in name] == []

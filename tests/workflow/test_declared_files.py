@@ -74,7 +74,7 @@ HOUSEHOLDS = Case(
                 "recode": {"eif": {"M": "1", "F": "2"}},
             }
         ],
-        "metrics": {"taxicab": {}},
+        "metrics": {"taxicab": {}, "fellegi_sunter": {"m": "informed"}},
         "checklist": {"answers": {"survey": "A survey."}},
         "release": {"policy": "census-drb"},
         "confirmed_csv": True,
@@ -85,6 +85,9 @@ HOUSEHOLDS = Case(
         "checklist.csv",
         "releasable.ipynb",
         "confirmed/taxicab.csv",
+        "weights/levels.csv",
+        "weights/model.csv",
+        "weights/calibration.csv",
     ),
     {
         "{key of the PUF}": ["pufid"],

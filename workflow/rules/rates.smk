@@ -23,6 +23,7 @@ rule rate:
         accounts=PLAN.accounts,
         pairs=PLAN.confirmed("pairs.parquet"),
         limits=PLAN.confirmed("limits.csv"),
+        model=PLAN.weights("model"),
     output:
         rates=report(
             "results/{study}/rates.csv",

@@ -1,7 +1,8 @@
 """Scores, ranks, confirmation, metric by metric (METHODS §4–6).
 
-Reads  results/{study}/binned/ (unicity, taxicab) or prepared/ (the others); strata/
-Makes  scores/{metric}/{shard}.parquet: the pairs that the rank filter may need;
+Reads  results/{study}/binned/ (unicity, taxicab, Fellegi–Sunter) or prepared/ (the others); strata/
+Makes  weights/{levels,model}.csv: the weights of Fellegi–Sunter, and calibration.csv: its probabilities against the links;
+       scores/{metric}/{shard}.parquet: the pairs that the rank filter may need;
        suspected/{metric}.parquet: the pairs of all shards with their ranks;
        suspected/{metric}.distribution.csv: records and pairs by stratum and rank;
        confirmed/{metric}.parquet: the suspected pairs by their keys, {metric}.pairs.parquet: by row number;
@@ -10,6 +11,38 @@ Makes  scores/{metric}/{shard}.parquet: the pairs that the rank filter may need;
 
 Before confirmation a record is its row number in prepared/, which is in the order of keys.
 """
+
+
+rule weigh:
+    """Estimate the weights of the comparison levels from all pairs."""
+    input:
+        study=ancient(PLAN.study_file),
+        puf=PLAN.result("bin", "binned/puf.parquet"),
+        eif=PLAN.result("bin", "binned/eif.parquet"),
+        iuf=PLAN.known_links,
+        strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
+        strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
+        manifest=PLAN.result("stratify", "strata/manifest.csv"),
+    output:
+        levels="results/{study}/weights/levels.csv",
+        model="results/{study}/weights/model.csv",
+        ledger="results/{study}/ledger/weigh.json",
+    log:
+        "results/{study}/logs/weigh.log",
+    benchmark:
+        "results/{study}/benchmarks/weigh.tsv"
+    conda:
+        "../../environment.yml"
+    # Not by the number of pairs, as scores: a dry run asks before the strata are known.
+    threads: lambda wildcards, input: many_threads() if is_large(input.puf) or is_large(input.eif) else 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(2000 + 40 * input.size_mb) * attempt,
+        runtime=lambda wildcards, attempt: 60 * attempt,
+    params:
+        study=PLAN.part_digest("weigh"),
+        library=PLAN.library_digest("weigh"),
+    script:
+        "../scripts/weigh.py"
 
 
 rule score:
@@ -23,6 +56,8 @@ rule score:
         manifest=PLAN.result("stratify", "strata/manifest.csv"),
         shards=PLAN.result("stratify", "strata/shards.csv"),
         functions=PLAN.functions,
+        levels=PLAN.weights("levels"),
+        model=PLAN.weights("model"),
     output:
         pairs="results/{study}/scores/{metric}/{shard}.parquet",
         ledger="results/{study}/ledger/score.{metric}.{shard}.json",
@@ -124,3 +159,28 @@ rule export_confirmed:
         library=PLAN.library_digest("export_confirmed"),
     script:
         "../scripts/export_confirmed.py"
+
+
+rule calibrate:
+    """Compare the match probabilities of the suspected pairs with the share that is right."""
+    input:
+        study=ancient(PLAN.study_file),
+        pairs=PLAN.result("confirm", "confirmed/fellegi_sunter.pairs.parquet", "fellegi_sunter"),
+        model=PLAN.result("weigh", "weights/model.csv"),
+    output:
+        calibration="results/{study}/weights/calibration.csv",
+        ledger="results/{study}/ledger/calibrate.json",
+    log:
+        "results/{study}/logs/calibrate.log",
+    benchmark:
+        "results/{study}/benchmarks/calibrate.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=lambda wildcards, attempt: 1000 * attempt,
+    params:
+        study=PLAN.part_digest("calibrate"),
+        library=PLAN.library_digest("calibrate"),
+    script:
+        "../scripts/calibrate.py"

@@ -7,4 +7,5 @@ from reident.linkage.metrics import REGISTRY
 with ledger.step(snakemake) as step:
     strata, manifest = step.read("strata_puf"), step.read("manifest")
     pairs, suspected = step.open_all("pairs"), step.sink("suspected")
-    step.write("distribution", ranking.rank(REGISTRY[step.metric], pairs, strata, manifest, suspected))
+    tables = pairs, strata, manifest, suspected
+    step.write("distribution", ranking.rank(REGISTRY[step.metric], *tables, step.part))

@@ -11,5 +11,6 @@ with ledger.step(snakemake) as step:
     limits = dict(zip(step.part.metrics, step.read_all("limits"), strict=True))
     cluster, manifest = clusters.numbers(step.read("clusters")), step.read("manifest")
     tables = prepared, step.read("iuf"), strata, manifest, pairs, limits
-    step.write("rates", rates.rate(step.part, *tables, cluster))
+    model = step.read("model") if step.inputs["model"] else None
+    step.write("rates", rates.rate(step.part, *tables, cluster, model))
     step.write("clusters", clusters.rate(step.part, cluster, strata["puf"], manifest, pairs))

@@ -287,7 +287,7 @@ def rerun(monkeypatch, tmp_path, edit):
     return {name for name, digest in before.items() if after[name] != digest}
 
 
-METRICS = {"unicity", "taxicab", "euclidean", "adhoc", "winkler"}
+METRICS = {"unicity", "taxicab", "euclidean", "adhoc", "winkler", "fellegi_sunter"}
 EDITS = [
     ("a kernel", "kernels/euclidean.py", {"euclidean"}),
     ("a metric", "linkage/metrics/unicity.py", {"unicity", "resolve"}),

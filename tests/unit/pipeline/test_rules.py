@@ -85,6 +85,8 @@ def steps_before(name):
         "confirmed": {"confirm"},
         "all_shards": {"score"},
         "compared": {"prepare", "bin"},
+        "weights": {"weigh"},
+        "known_links": {"prepare"},
         "protection": {"rate", "stratify"},
         "judged": {maker for path in JUDGED.values() for maker in makers(path)},
         "compared_tables": {maker for table in COMPARED.values() for maker in makers(table.path)},

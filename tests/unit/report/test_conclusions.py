@@ -349,6 +349,33 @@ def test_a_conclusion_about_one_file(tmp_path, decision, people, expected):
     assert printed(text, RISK) == expected
 
 
+CALIBRATED = {
+    "too sure": r"The intruder is too sure",
+    "too careful": r"The intruder is too careful",
+    "about right": r"The probabilities are about right",
+    "not converged": r"The EM algorithm did not converge",
+}
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ({"calibration": ((100, 39, 0.5), (100, 50, 0.6))}, {"too sure"}),
+        ({"calibration": ((100, 50, 0.5), (100, 70, 0.5))}, {"about right"}),
+        ({"calibration": ((100, 50, 0.5), (100, 71, 0.5))}, {"too careful"}),
+        ({"calibration": ((100, 50, 0.7), (300, 160, 0.6))}, {"about right"}),
+        ({"calibration": ()}, set()),
+        ({"converged": False}, {"about right", "not converged"}),
+        ({"linked": 0.0, "lost": False}, set()),
+        ({"metrics": ("taxicab",)}, set()),
+    ],
+)
+def test_a_conclusion_about_match_probabilities(results, shape, expected):
+    study = results(**{"metrics": ("taxicab", "fellegi_sunter")} | shape)
+    text = str(tables.weights_premise(study)) + str(tables.calibration_text(study))
+    assert printed(text, CALIBRATED) == expected
+
+
 @pytest.mark.parametrize(
     ("limit", "words"),
     [

@@ -7,8 +7,11 @@ them, a module only those above it.
 =============  ======================================  ==============================================================
 module         makes                                   with the help of
 =============  ======================================  ==============================================================
-`taxicab`      pairs with the fewest different and     `rows`, `errorset`, `bitslice`, `toplist`
-               missing variables (§4.2)
+`taxicab`      pairs with the fewest different and     `rows`, `runs`, `costs`, `errorset`, `bitslice`,
+               missing variables (§4.2)                `toplist`
+`weighted`     pairs with the highest sum of weights   `taxicab` with its helpers, `costs`
+               of levels (§4.6)
+`patterns`     pairs by comparison pattern (§4.6)      `coding`, `pattern_cells`, `rows`, `runs`, `toplist`
 `euclidean`    nearest pairs (§4.3)                    `coding`, `boxes`, `buffers`, `search`, `steps`, `toplist`
 `adhoc`        pairs with the highest sum of scores    as `euclidean`, and `adhoc_rules`, `adhoc_bounds`
                (§4.4)
@@ -31,7 +34,10 @@ module         makes                                   with the help of
 `coding`            columns of codes: counted, compacted, numbered (without compiled code)
 `bits`              words of 64 bits and the instructions on them
 `toplist`           the rank filter as a stream, and work in threads (§5)
-`rows`              categories of both files numbered across all variables, for taxicab
+`rows`              categories of both files numbered across all variables, for taxicab and weights
+`runs`              ranges of records sorted by a category
+`costs`             what a different or missing value adds to a level: alike for all variables, or by variable
+`pattern_cells`     the pairs of a cell by what their records miss
 `bitslice`          taxicab's scan of all pairs of two sets of records, 512 at a time
 `errorset`          taxicab's refinement of sets of records, down to sets that `bitslice` compares
 `boxes`             EIF records in leaves, groups and their boxes
@@ -51,6 +57,7 @@ arguments for that are in the docstrings of these modules:
 
 - ties at the last rank: `toplist`;
 - no pair is lost or entered twice in taxicab: `errorset`; the count of differences: `bitslice` and `bits`;
+- every pair has one pattern: `patterns`;
 - no pair is left out by a bound: `search`; the bounds in single precision: `euclidean`, `steps`, `adhoc_bounds`;
 - no pair is left out among the closest: `closest`;
 - no set and no pair is left out in unicity: `unicity`; the order of sets: `unicity_pairs`;

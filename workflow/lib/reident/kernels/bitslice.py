@@ -13,6 +13,7 @@ import numpy as np
 
 from reident.kernels.bits import LANES, as_tuple, at_most, popcount, trailing_zeros, unequal
 from reident.kernels.compiling import jit
+from reident.kernels.costs import cost_of_missing, least_different, least_level, level_of
 from reident.kernels.rows import MISSING, Rows
 from reident.kernels.toplist import offer
 
@@ -27,13 +28,6 @@ DIGITS = (2, 4, 7)
 
 MAX_SINGLE = 24
 """Up to this number of EIF records are compared one by one, which is faster than with a tile."""
-
-
-class Costs(NamedTuple):
-    """What a different and a missing value add to a level."""
-
-    different: int
-    missing: int
 
 
 class Lists(NamedTuple):
@@ -147,7 +141,9 @@ def consider(i, r, apart, rows, costs, lists, variables):
     """Score a pair by the definition; enter it if it is below the bound and differs on all variables of ``apart``."""
     different = unequal(rows.puf, i, rows.eif, r, variables)
     absent = rows.puf_absent[i] | rows.eif_absent[r]
-    h = costs.different * popcount(different & ~absent) + costs.missing * popcount(absent)
+    h = least_level(costs, popcount(different & ~absent), absent)
+    if h < lists.bound[i]:
+        h = level_of(costs, h, i, r, different, absent)
     if h < lists.bound[i] and apart & ~different == 0:
         enter(i, r, h, rows, lists)
 
@@ -166,11 +162,13 @@ def _enter_matches(i, in_tile, first, counts, spare, apart, rows, costs, lists, 
             n_different = -spare
             for digit in range(len(tile.digits)):
                 n_different += np.int64(counts[1 + digit, lane] >> np.uint64(bit) & np.uint64(1)) << digit
-            n_missing = popcount(rows.puf_absent[i] | tile.absent[y])
-            h = costs.different * n_different + costs.missing * n_missing
+            absent = rows.puf_absent[i] | tile.absent[y]
+            h = least_level(costs, n_different, absent)
             if h < lists.bound[i]:
                 r = in_tile[y]
-                if apart & ~unequal(rows.puf, i, rows.eif, r, tile.variables) == 0:
+                different = unequal(rows.puf, i, rows.eif, r, tile.variables)
+                h = level_of(costs, h, i, r, different, absent)
+                if h < lists.bound[i] and apart & ~different == 0:
                     enter(i, r, h, rows, lists)
 
 
@@ -195,10 +193,10 @@ def compare(ps, p_start, p_stop, es, e_start, e_stop, apart, least, rows, costs,
         for x in range(p_start, p_stop):
             i = ps[x]
             # What the PUF record misses and the differences must together be below the bound.
-            budget = lists.bound[i] - 1 - costs.missing * popcount(rows.puf_absent[i])
+            budget = lists.bound[i] - 1 - cost_of_missing(costs, rows.puf_absent[i])
             if budget < 0 or lists.bound[i] <= least:
                 continue
-            allowed = min(budget // costs.different, most)
+            allowed = min(budget // least_different(costs, 0), most)
             spare = as_tuple(tile.spares[allowed], tile.digits)
             for j in range(v):
                 at[j] = tile.row[puf[i, j]] * words

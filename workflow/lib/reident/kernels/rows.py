@@ -30,6 +30,7 @@ class Rows(NamedTuple):
     base: np.ndarray  # int64 (v + 1,): first number of a shared category of each variable; count of numbers
     agree: np.ndarray  # float64 (v,): share of the pairs that agree on the variable
     absent: np.ndarray  # float64 (v,): share of the pairs in which it is missing
+    variable: np.ndarray  # int64 (v,): position of the variable in the caller's files
 
 
 def number_rows(puf: np.ndarray, eif: np.ndarray) -> Rows:
@@ -75,6 +76,7 @@ def number_rows(puf: np.ndarray, eif: np.ndarray) -> Rows:
         base,
         agree[order],
         absent[order],
+        order,
     )
 
 

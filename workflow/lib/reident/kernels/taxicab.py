@@ -5,7 +5,8 @@ from typing import Literal
 
 import numpy as np
 
-from reident.kernels.bitslice import Costs, Lists, empty_lists, empty_tile
+from reident.kernels.bitslice import Lists, empty_lists, empty_tile
+from reident.kernels.costs import Costs, Weighted
 from reident.kernels.errorset import block_size, pair_cost, plan, refine
 from reident.kernels.rows import Rows, number_rows
 from reident.kernels.toplist import MAX_RECORDS, empty_best, in_threads, list_pairs, settle_all
@@ -72,18 +73,31 @@ def nearest(
     _check(puf, eif, different, missing, keep)
     if method not in {"auto", "pairs", "join"}:
         raise ValueError(f"method must be `auto`, `pairs` or `join`, not {method!r}.")
-    n_puf, n_eif = len(puf), len(eif)
+    limit = min(limit, puf.shape[1] * max(different, missing))  # the highest level of a pair
+    if not len(puf) or not len(eif) or limit < 0:
+        return (*_join({}), np.zeros(len(puf), np.bool_))
+    rows = number_rows(np.ascontiguousarray(puf, np.int32), np.ascontiguousarray(eif, np.int32))
+    return best_pairs(rows, Costs(different, missing), limit, keep, threads, method, progress)
+
+
+def best_pairs(
+    rows: Rows,
+    costs: Costs | Weighted,
+    limit: int,
+    keep: int,
+    threads: int,
+    method: str,
+    progress: Callable[[float], None] | None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `nearest` does, for numbered records of both files, any costs, and a limit of at least 0."""
+    n_puf = len(rows.puf)
     crowded, parts = np.zeros(n_puf, np.bool_), {}
-    if n_puf and n_eif and limit >= 0:
-        keep = min(keep, n_eif)
-        limit = min(limit, puf.shape[1] * max(different, missing))  # the highest level of a pair
-        rows = number_rows(np.ascontiguousarray(puf, np.int32), np.ascontiguousarray(eif, np.int32))
-        work, block = _search(rows, Costs(different, missing), limit, keep, method, threads)
+    work, block = _search(rows, costs, limit, min(keep, len(rows.eif)), method, threads)
 
-        def keep_part(first: int, end: int) -> None:
-            parts[first], crowded[first:end] = work(first, end)
+    def keep_part(first: int, end: int) -> None:
+        parts[first], crowded[first:end] = work(first, end)
 
-        in_threads(keep_part, n_puf, block=block, threads=threads, progress=progress)
+    in_threads(keep_part, n_puf, block=block, threads=threads, progress=progress)
     return (*_join(parts), crowded)
 
 
@@ -92,11 +106,11 @@ Columns = list[np.ndarray]
 
 
 def _search(
-    rows: Rows, costs: Costs, limit: int, keep: int, method: str, threads: int
+    rows: Rows, costs: Costs | Weighted, limit: int, keep: int, method: str, threads: int
 ) -> tuple[Callable[[int, int], tuple[list[Columns], np.ndarray]], int]:
     """Return a function that finds the pairs of a block of PUF records, and the number of records in a block."""
     n_puf, v = rows.puf.shape
-    most = min(limit // costs.different, v)
+    most = min(limit // costs.least(), v)
     n_pairs = n_puf * len(rows.eif)
     worth = plan(rows, most, pair_cost(method, n_pairs, v, most))
     largest = min(max(MAX_BLOCK, n_puf // 16), max(1, MAX_LIST_ENTRIES // (keep + 1)))
@@ -106,7 +120,7 @@ def _search(
     def work(first: int, end: int) -> tuple[list[Columns], np.ndarray]:
         lists, tile = empty_lists(end - first, keep, limit), empty_tile(rows, most)
         part = rows._replace(puf=rows.puf[first:end], puf_absent=rows.puf_absent[first:end])
-        refine(part, costs, worth, lists, tile)
+        refine(part, costs.block(first, end), worth, lists, tile)
         return _settle(lists, first)
 
     return work, -(-n_puf // (rounds * threads))

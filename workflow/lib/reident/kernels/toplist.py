@@ -109,6 +109,13 @@ def in_threads(
 
     Each block must write only its own rows, so that the result does not depend on the number of threads.
     """
+    if (
+        n <= block
+    ):  # Studies may have very many small strata, for which a thread would cost more than the work.
+        work(0, n)
+        if progress is not None:
+            progress(1)
+        return
     starts = iter(range(0, n, block))
     done = 0
     with ThreadPoolExecutor(max(1, threads)) as pool:

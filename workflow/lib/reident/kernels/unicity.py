@@ -227,14 +227,24 @@ def _run(
     """Search all tasks, the largest first; an error of a task or of ``progress`` cancels the rest."""
     tasks.sort(key=lambda task: -_work(task, v))
     total, done = sum(_work(task, v) for task in tasks), 0.0
+
+    def report(task: Task) -> None:
+        nonlocal done
+        done += _work(task, v)
+        if progress is not None:
+            progress(done / total)
+
+    if threads == 1:  # As in `toplist.in_threads`: small strata are not worth a thread.
+        for task in tasks:
+            search(task)
+            report(task)
+        return
     with ThreadPoolExecutor(threads) as pool:
-        futures = {pool.submit(search, task): _work(task, v) for task in tasks}
+        futures = {pool.submit(search, task): task for task in tasks}
         try:
             for future in as_completed(futures):
                 future.result()
-                done += futures[future]
-                if progress is not None:
-                    progress(done / total)
+                report(futures[future])
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -109,6 +109,12 @@ class Comparison:
         """Return the row numbers in the whole file of a stratum's records; a stratum is its line of the manifest."""
         return self._rows[side][stratum]
 
+    def whole(self) -> Pairing:
+        """Return all records of both files, in the order of the files."""
+        puf, eif = self._records["puf"], self._records["eif"]
+        scope = Scope(puf.values, eif.values)
+        return Pairing(self.variables, puf, eif, self._labels, spread(puf.values), scope)
+
     def pairing(self, stratum: int, block: slice = slice(None)) -> Pairing:
         """Return a stratum's records, those of the PUF in a block of the stratum's PUF records."""
         puf = self._records["puf"].take(self.rows("puf", stratum))

@@ -21,6 +21,13 @@ class Variable:
 
 
 @dataclass(frozen=True)
+class OrderedVariable(Variable):
+    """A linking variable with its categories from lowest to highest, where the study declares their order."""
+
+    order: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Stratifying:
     """What stratification takes from the study: the strata variables, and the names of both files for messages."""
 
@@ -55,6 +62,32 @@ class Scoring:
 
 
 @dataclass(frozen=True)
+class Weighing:
+    """What the estimation of weights takes from the study.
+
+    Attributes
+    ----------
+    variables : the linking variables
+    partial : the names of those with a level for partial agreement
+    probability, weight : the threshold, one of the two
+    informed : whether the intruder knows the true links
+    """
+
+    variables: tuple[OrderedVariable, ...]
+    partial: tuple[str, ...]
+    probability: float | None
+    weight: float | None
+    informed: bool
+
+
+@dataclass(frozen=True)
+class Assigning:
+    """What a one-to-one assignment takes from the study: the rank limit, within which pairs are assigned."""
+
+    max_pairs: int
+
+
+@dataclass(frozen=True)
 class Confirming:
     """What confirmation takes from the study.
 
@@ -78,7 +111,7 @@ class Rating:
     ----------
     metrics : the metrics in their order
     tolerances : by metric, the number of linking variables that may differ completely in a suspected pair, if no
-        linking value is missing in either file, and if one is
+        linking value is missing in either file, and if one is; none for a metric that weighs, whose weights decide it
     variables : the names of the linking variables
     max_pairs : the rank limit
     rates : the intervals

@@ -139,6 +139,7 @@ def rate(
     pairs: Mapping[str, Source],
     limits: Mapping[str, pd.DataFrame],
     cluster: np.ndarray | None = None,
+    model: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Compute the rates of every metric, for the whole study (``ALL``) and each stratum.
 
@@ -159,6 +160,8 @@ def rate(
         By metric, the counts at every rank limit.
     cluster : int64 (n_puf,), optional
         The number of the cluster of each PUF record, where the study names cluster columns.
+    model : pandas.DataFrame, optional
+        The model of the metric that weighs, where the study has it: its tolerance follows from the weights.
 
     Returns
     -------
@@ -179,12 +182,11 @@ def rate(
     names = [WHOLE, *manifest["stratum"]]
     tables = []
     for metric, source in pairs.items():
+        tolerance = _tolerance(part, metric, prepared, model)
         records = _by_record(source, truth, manifest)
         counts["n_ambiguous"] = _ambiguous(limits[metric], names, part.max_pairs)
         found = _rates(part, records, counts, None if cluster is None else cluster[records.index])
-        tables.append(
-            found.assign(metric=metric, stratum=names, tolerance=_tolerance(part, metric, prepared))
-        )
+        tables.append(found.assign(metric=metric, stratum=names, tolerance=tolerance))
     return pd.concat(tables, ignore_index=True)[COLUMNS]
 
 
@@ -277,8 +279,12 @@ def _claims(records: pd.DataFrame, lines: Lines, suspected: np.ndarray) -> dict[
     }
 
 
-def _tolerance(part: Rating, metric: str, prepared: Mapping[str, Source]) -> int:
+def _tolerance(part: Rating, metric: str, prepared: Mapping[str, Source], model: pd.DataFrame | None) -> int:
     """Return how many linking variables may differ completely in a suspected pair of these files."""
+    if metric not in part.tolerances:
+        if model is None:
+            raise ValueError("the tolerance of this metric follows from its weights")
+        return int(model["tolerance"].iloc[0])
     complete, incomplete = part.tolerances[metric]
     if complete == incomplete:
         return complete

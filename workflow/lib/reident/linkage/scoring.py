@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage.batches import ROWS
-from reident.linkage.metrics.contract import Metric, Scored, Setting
+from reident.linkage.metrics.contract import Estimates, Metric, Scored, Setting
 from reident.linkage.pairing import Comparison
 from reident.linkage.parts import Scoring
 
@@ -24,12 +24,25 @@ Progress = Callable[[float], None]
 
 
 class Work(NamedTuple):
-    """The shard, the number of threads, the files of the study's scoring functions, and what takes the progress."""
+    """What a scoring job has beside its tables.
+
+    Attributes
+    ----------
+    shard : str
+    threads : int
+    functions : sequence of Path
+        The files of the study's scoring functions.
+    progress : callable or None
+        Takes the progress.
+    weights : Estimates or None
+        The weights of a metric that weighs.
+    """
 
     shard: str
     threads: int = 1
     functions: Sequence[Path] = ()
     progress: Progress | None = None
+    weights: Estimates | None = None
 
 
 def score_shard(
@@ -71,7 +84,7 @@ def score_shard(
         if len(rows[0]):
             progress = _share(work.progress, done / total, block.pairs / total)
             setting = Setting(
-                part.keep, work.threads, comparison.any_missing, tuple(work.functions), progress
+                part.keep, work.threads, comparison.any_missing, tuple(work.functions), progress, work.weights
             )
             scored = metric.score(comparison.pairing(stratum, records), part.options, setting)
             kept.append(_located(*rows, scored))

@@ -23,14 +23,17 @@ from reident.intake.parts import Preparing
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.winkler import Closest
 from reident.linkage.parts import (
+    Assigning,
     Confirming,
     Counting,
     Cutting,
     Describing,
+    OrderedVariable,
     Rating,
     Scoring,
     Stratifying,
     Variable,
+    Weighing,
 )
 from reident.matching.parts import MatchedFiles, MatchRules
 from reident.microaggregation.parts import Masking
@@ -93,9 +96,33 @@ def cutting(study: Study) -> Cutting:
     return Cutting(variables(study), study.binning)
 
 
+def ordered_variables(study: Study) -> tuple[OrderedVariable, ...]:
+    """Return the linking variables with the order of their categories."""
+    return tuple(
+        OrderedVariable(variable.name, variable.type, variable.integer_coded, variable.order or ())
+        for variable in study.linking_variables
+    )
+
+
 def scoring(study: Study, metric: str) -> Scoring:
     """Return what scoring with a metric takes."""
-    return Scoring(variables(study), study.binning.scope, study.rank_filter.keep, study.chosen[metric])
+    compared = ordered_variables(study) if REGISTRY[metric].weighs else variables(study)
+    return Scoring(compared, study.binning.scope, study.rank_filter.keep, study.chosen[metric])
+
+
+def weighing(study: Study) -> Weighing:
+    """Return what the estimation of weights takes."""
+    options: Any = study.chosen["fellegi_sunter"]
+    limit = options.threshold
+    return Weighing(
+        ordered_variables(study), options.partial, limit.probability, limit.weight, options.m == "informed"
+    )
+
+
+def assigning(study: Study, metric: str | None) -> Assigning | None:
+    """Return what the ranking of a metric takes: nothing, unless its pairs are assigned one to one."""
+    one_to_one = metric is not None and getattr(study.chosen[metric], "one_to_one", False)
+    return Assigning(study.rank_filter.max_pairs) if one_to_one else None
 
 
 def confirming(study: Study) -> Confirming:
@@ -107,8 +134,9 @@ def rating(study: Study) -> Rating:
     """Return what the rates take."""
     tolerances = {}
     for name, options in study.chosen.items():
-        tolerance = partial(REGISTRY[name].tolerance, options, study.linking_variables)
-        tolerances[name] = tolerance(False), tolerance(True)
+        if not REGISTRY[name].weighs:
+            tolerance = partial(REGISTRY[name].tolerance, options, study.linking_variables)
+            tolerances[name] = tolerance(False), tolerance(True)
     names = tuple(variable.name for variable in study.linking_variables)
     return Rating(tuple(study.chosen), tolerances, names, study.rank_filter.max_pairs, study.rates)
 

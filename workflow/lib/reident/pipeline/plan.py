@@ -250,6 +250,24 @@ class Plan:
 
         return ask
 
+    def weights(self, table: str) -> Asked:
+        """Give a table of weights where the metric of a job, or one of its study, needs them."""
+
+        def ask(wildcards: Any) -> list[str]:
+            metric = wildcards.get("metric")
+            metrics = [metric] if metric else self.study(wildcards).chosen
+            if not any(REGISTRY[name].weighs for name in metrics):
+                return []
+            return [f"{self.home(wildcards.study, 'weigh', metric)}/weights/{table}.csv"]
+
+        return ask
+
+    def known_links(self, wildcards: Any) -> list[str]:
+        """Return the true links where the intruder who estimates weights knows them."""
+        part = steps.STEPS["weigh"].part
+        informed = part is not None and part(self.study(wildcards), None).informed
+        return [self.result("prepare", "prepared/iuf.parquet")(wildcards)] if informed else []
+
     def compared_tables(self, wildcards: Any) -> list[str]:
         """Return a table of the study and of each of its variants, in their order."""
         members, _ = self.family(wildcards.study)

@@ -61,9 +61,11 @@ class Step:
     gathers: bool = False
 
     def before(self, metric: str | None) -> tuple[str, ...]:
-        """Return the steps whose results it reads for a metric: binned tables only where the metric compares them."""
-        binned = metric is None or REGISTRY[metric].reads == "binned"
-        return tuple(step for step in self.after if binned or (self.rule, step) != ("score", "bin"))
+        """Return the steps whose results it reads for a metric: scoring reads bins and weights only where needed."""
+        if self.rule != "score" or metric is None:
+            return self.after
+        unused = {"bin": REGISTRY[metric].reads != "binned", "weigh": not REGISTRY[metric].weighs}
+        return tuple(step for step in self.after if not unused.get(step, False))
 
 
 def _always(_: Study) -> bool:
@@ -72,6 +74,10 @@ def _always(_: Study) -> bool:
 
 def _linked(study: Study) -> bool:
     return study.metrics is not None
+
+
+def _weighed(study: Study) -> bool:
+    return any(REGISTRY[name].weighs for name in study.chosen)
 
 
 def _matched(study: Study) -> bool:
@@ -201,12 +207,22 @@ def _steps() -> Iterator[Step]:
         tables.BIN,
     )
     yield Step(
+        "weigh",
+        "Estimating the weights",
+        ("linkage.weights",),
+        _of_study(parts.weighing),
+        _weighed,
+        ("prepare", "stratify", "bin"),
+        tables.WEIGH,
+        compiled=True,
+    )
+    yield Step(
         "score",
         "Comparing records",
         ("linkage.scoring", "linkage.metrics.{metric}"),
         _of_metric,
         _linked,
-        ("prepare", "stratify", "bin"),
+        ("prepare", "stratify", "bin", "weigh"),
         tables.SCORE,
         compiled=True,
     )
@@ -214,7 +230,7 @@ def _steps() -> Iterator[Step]:
         "rank",
         "Ranking the pairs",
         ("linkage.ranking",),
-        _of_study(lambda _: None),
+        parts.assigning,
         _linked,
         ("stratify", "score"),
         tables.RANK,
@@ -244,8 +260,18 @@ def _steps() -> Iterator[Step]:
         ("linkage.rates", "linkage.clusters"),
         _of_study(parts.rating),
         _linked,
-        ("prepare", "stratify", "confirm"),
+        ("prepare", "stratify", "weigh", "confirm"),
         tables.RATE,
+        shared=False,
+    )
+    yield Step(
+        "calibrate",
+        "Comparing probabilities with the true links",
+        ("linkage.calibration",),
+        _of_study(lambda _: None),
+        _weighed,
+        ("weigh", "confirm"),
+        tables.CALIBRATE,
         shared=False,
     )
     yield Step(

@@ -36,6 +36,7 @@ LINES = {
     "euclidean": ("#1b8a6b", "^"),
     "adhoc": ("#8a5aa8", "D"),
     "winkler": ("#7a6a00", "v"),
+    "fellegi_sunter": ("#a3335c", "P"),
 }
 """Colour and marker of each metric, where several share an axis."""
 

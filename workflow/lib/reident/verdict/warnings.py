@@ -87,6 +87,7 @@ def _thresholds(part: Judging, tables: Mapping[str, pd.DataFrame]) -> list[Line]
 _REMEDIES = {
     "euclidean": " The option `norm: rms` has a threshold that excludes more.",
     "adhoc": " A higher `threshold` excludes more.",
+    "fellegi_sunter": " A higher `threshold` excludes more.",
     "winkler": " A larger `min_agree` excludes more; `closest` has no threshold.",
 }
 

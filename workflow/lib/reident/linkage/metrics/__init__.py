@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reident.linkage.metrics import adhoc, euclidean, taxicab, unicity, winkler
+from reident.linkage.metrics import adhoc, euclidean, fellegi_sunter, taxicab, unicity, winkler
 from reident.linkage.metrics.contract import Metric
 
 REGISTRY: dict[str, Metric[Any]] = {
@@ -11,4 +11,5 @@ REGISTRY: dict[str, Metric[Any]] = {
     "euclidean": euclidean.METRIC,
     "adhoc": adhoc.METRIC,
     "winkler": winkler.METRIC,
+    "fellegi_sunter": fellegi_sunter.METRIC,
 }

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import pandas as pd
+
     from reident.linkage.pairing import Pairing
     from reident.linkage.parts import Variable
     from reident.sections.linkage import LinkingVariable
@@ -43,6 +45,21 @@ class Scored(NamedTuple):
     variables: np.ndarray | None = None
 
 
+class Estimates(NamedTuple):
+    """The weights of the comparison levels, and the model that they are of (METHODS §4.6).
+
+    Attributes
+    ----------
+    levels : pandas.DataFrame
+        variable, level, n_pairs, m, u, weight.
+    model : pandas.DataFrame
+        One line: n_pairs, prior, rounds, converged, least_weight, tolerance.
+    """
+
+    levels: pd.DataFrame
+    model: pd.DataFrame
+
+
 class Setting(NamedTuple):
     """The settings of a scoring job.
 
@@ -57,6 +74,8 @@ class Setting(NamedTuple):
         The files of the study's own scoring functions.
     progress : callable or None
         Called with the share of the job that is done.
+    weights : Estimates or None
+        The weights of the comparison levels, for a metric that weighs.
     """
 
     keep: int
@@ -64,6 +83,7 @@ class Setting(NamedTuple):
     any_missing: bool = False
     functions: tuple[Path, ...] = ()
     progress: Callable[[float], None] | None = None
+    weights: Estimates | None = None
 
 
 def _fits_any(options: Any, variables: tuple[LinkingVariable, ...]) -> None:
@@ -93,6 +113,9 @@ class Metric(NamedTuple, Generic[OptionsT]):
     splits : bool
         Whether a stratum may be scored in blocks of PUF records; not if the result of a record depends on
         the other records of its file.
+    weighs : bool
+        Whether scoring needs the weights of comparison levels, which a step estimates from all pairs; if so, the
+        tolerance is known once these are.
     """
 
     name: str
@@ -104,3 +127,4 @@ class Metric(NamedTuple, Generic[OptionsT]):
     tolerance: Callable[[OptionsT, Sequence[Variable | LinkingVariable], bool], int]
     check: Callable[[OptionsT, tuple[LinkingVariable, ...]], None] = _fits_any
     splits: bool = True
+    weighs: bool = False

@@ -36,11 +36,12 @@ from reident.pipeline.tables.sources import (
     SYNTHESIZE,
 )
 from reident.pipeline.tables.verdict import JUDGE
+from reident.pipeline.tables.weights import CALIBRATE, WEIGH
 
 __all__ = [
-    "AGREEMENTS", "ASSESS_FILE", "BIN", "CHECKLIST", "COMPARE", "COMPARED_COLUMNS", "CONFIRM", "DESCRIBE",
+    "AGREEMENTS", "ASSESS_FILE", "BIN", "CALIBRATE", "CHECKLIST", "COMPARE", "COMPARED_COLUMNS", "CONFIRM", "DESCRIBE",
     "EDITION", "EXPORT_CONFIRMED", "JUDGE", "MATCH", "MICROAGGREGATE", "POPULATE", "PREPARE", "PREPARE_FILERISK",
     "PREPARE_MATCHING", "PROTECTION", "RANK", "RATE", "RELEASE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE",
-    "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY", "SYNTHESIZE", "WHOLE", "Column", "Count", "Dimension", "Kind",
+    "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY", "SYNTHESIZE", "WEIGH", "WHOLE", "Column", "Count", "Dimension", "Kind",
     "Lines", "Rate", "Table",
 ]  # fmt: skip

@@ -16,7 +16,7 @@ from reident.report.wording import NO_BREAK, declared, escape, listed
 
 TEXT = Sentences("edition-tables")
 RATES = ("suspected_rate", "confirmed_rate", "conditional_rate")
-KNOWN_METRICS = frozenset({"unicity", "taxicab", "euclidean", "adhoc", "winkler"})
+KNOWN_METRICS = frozenset({"unicity", "taxicab", "euclidean", "adhoc", "winkler", "fellegi_sunter"})
 MAX_PAIR = 14
 """Characters of two counts that stay on one line."""
 

@@ -1,5 +1,6 @@
 """The figures of the report."""
 
+from reident.report.figures.fellegi_sunter import calibration, weights
 from reident.report.figures.filerisk import (
     risk_calibration,
     risk_cells,
@@ -21,6 +22,7 @@ from reident.report.style import Figure
 __all__ = [
     "Figure",
     "agreement",
+    "calibration",
     "links",
     "masked_agreements",
     "matching_distribution",
@@ -44,4 +46,5 @@ __all__ = [
     "variants_matching",
     "variants_rates",
     "variants_risk",
+    "weights",
 ]

@@ -7,6 +7,12 @@ from reident.report.tables.attack import files, premise, strata, strata_table, v
 from reident.report.tables.checklist import checklist, checklist_topics, sign_off
 from reident.report.tables.choices import choices, choices_text
 from reident.report.tables.evidence import evidence, matching_evidence, risk_evidence
+from reident.report.tables.fellegi_sunter import (
+    calibration_table,
+    calibration_text,
+    weights_premise,
+    weights_table,
+)
 from reident.report.tables.filerisk import (
     risk_cells,
     risk_classes,
@@ -101,6 +107,8 @@ __all__ = [
     "agreements_table",
     "ambiguous",
     "block",
+    "calibration_table",
+    "calibration_text",
     "checklist",
     "checklist_topics",
     "choices",
@@ -190,4 +198,6 @@ __all__ = [
     "verdicts",
     "versions",
     "warnings",
+    "weights_premise",
+    "weights_table",
 ]

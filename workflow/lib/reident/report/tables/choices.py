@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import NamedTuple
 
-from reident.linkage.metrics import adhoc, unicity
+from reident.linkage.metrics import adhoc, fellegi_sunter, unicity
 from reident.linkage.metrics.adhoc import DEFAULT_BANDS
 from reident.linkage.parts import Variable
 from reident.report.layout import Column, paragraphs, part, table
@@ -70,7 +70,7 @@ def _missing(results: Results) -> list[Choice]:
 
 def _binning(results: Results) -> list[Choice]:
     numeric = any(variable["type"] == "numeric" for variable in results.study["linking_variables"])
-    if not numeric or not {"unicity", "taxicab"} & set(results.metrics):
+    if not numeric or not {"unicity", "taxicab", "fellegi_sunter"} & set(results.metrics):
         return []
     cutters, scopes = TEXT.group("cut_points.in_force"), TEXT.group("scope.in_force")
     binning = results.study["binning"]
@@ -184,12 +184,40 @@ def _winkler(results: Results) -> list[Choice]:
     ]
 
 
+def _fellegi_sunter(results: Results) -> list[Choice]:
+    options = fellegi_sunter.Options.model_validate(results.options("fellegi_sunter"))
+    limit, rules = options.threshold, TEXT.group("fellegi_sunter.m.in_force")
+    threshold = (
+        TEXT("fellegi_sunter.threshold.weight", weight=f"{limit.weight:g}")
+        if limit.probability is None
+        else TEXT("fellegi_sunter.threshold.probability", probability=declared(limit.probability))
+    )
+    partial = (
+        some(len(options.partial), "variable") if options.partial else TEXT("fellegi_sunter.partial.none")
+    )
+    pairs = TEXT(f"fellegi_sunter.one_to_one.{'one' if options.one_to_one else 'many'}")
+    return [
+        Choice(TEXT("fellegi_sunter.m.choice"), rules[options.m], _others(rules, options.m), "§4.6"),
+        Choice(
+            TEXT("fellegi_sunter.threshold.choice"),
+            threshold,
+            TEXT("fellegi_sunter.threshold.others"),
+            "§4.6",
+        ),
+        Choice(TEXT("fellegi_sunter.partial.choice"), partial, TEXT("fellegi_sunter.partial.others"), "§4.6"),
+        Choice(
+            TEXT("fellegi_sunter.one_to_one.choice"), pairs, TEXT("fellegi_sunter.one_to_one.others"), "§4.6"
+        ),
+    ]
+
+
 _BY_METRIC = {
     "unicity": _unicity,
     "taxicab": _taxicab,
     "euclidean": _euclidean,
     "adhoc": _adhoc,
     "winkler": _winkler,
+    "fellegi_sunter": _fellegi_sunter,
 }
 
 

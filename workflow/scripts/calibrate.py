@@ -1,0 +1,7 @@
+"""Adapter of the rule `calibrate`."""
+
+from reident import ledger
+from reident.linkage import calibration
+
+with ledger.step(snakemake) as step:
+    step.write("calibration", calibration.calibrate(step.open("pairs"), step.read("model")))
