@@ -3,6 +3,9 @@
 # Another Python than python3: make PYTHON=python3.12
 # Without a package index, from what `make wheelhouse` collected: make WHEELHOUSE=path/to/wheelhouse.tar
 
+# Images often forbid to write compiled modules, so that each step of a study would compile the library anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON ?= python3
 BIN := .venv/bin
 

@@ -1,6 +1,7 @@
 """What all tests share: hypothesis' profiles, and the library on the path of child processes too."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,10 @@ LIBRARY = Path(__file__).resolve().parents[1] / "workflow" / "lib"
 
 # pytest's own process has the library from `pythonpath` in pyproject.toml; programs that tests start do not.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(LIBRARY), os.environ.get("PYTHONPATH")]))
+# Images often forbid to write compiled modules: each of hundreds of processes would then compile the library anew,
+# which takes longer than most of what it does, and each worker the asserts of all tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 # No test opens a window.
 os.environ["MPLBACKEND"] = "Agg"
 

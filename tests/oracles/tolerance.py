@@ -14,8 +14,8 @@ from oracles.scoring import adhoc_rule, adhoc_threshold, exact, variable_sets
 def tolerance(metric, options, variables, any_missing=False):
     """The most variables that differ in a pattern that is suspected; -1 if none is suspected."""
     suspected = RULES[metric](options, variables, any_missing)
-    patterns = product((False, True), repeat=len(variables))
-    return max((sum(differs) for differs in patterns if suspected(differs)), default=-1)
+    patterns = sorted(product((False, True), repeat=len(variables)), key=sum, reverse=True)
+    return next((sum(differs) for differs in patterns if suspected(differs)), -1)
 
 
 def taxicab(options, variables, _):

@@ -9,17 +9,21 @@ import stat
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from making import preloaded
 from reident.pipeline.steps import STEPS
 from reident.terminal import preview, words
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
-PRELOADED = "making.preloaded"
-"""Snakemake whose steps start without their imports, for tests in which it does not matter how they start."""
+SNAKEMAKE = "snakemake"
+"""The command of users."""
+
+PRELOADED = preloaded.__name__
+"""Snakemake that starts without its imports, as its steps do, for tests in which it does not matter how they start."""
 
 
 class Ended(NamedTuple):
@@ -61,7 +65,7 @@ def snakemake(
     checkout: Path = CHECKOUT,
     environment: dict[str, str] | None = None,
     umask: int = -1,
-    program: str = "snakemake",
+    program: str | None = None,
 ) -> Ended:
     """Run ``snakemake`` on study files with `folder` as the working directory, which takes the results.
 
@@ -75,7 +79,8 @@ def snakemake(
     umask : int
         That of the command; -1 leaves the one of this process.
     program : str
-        The module that runs, see :data:`PRELOADED`.
+        The module that runs: :data:`PRELOADED`, or `SNAKEMAKE` where it matters how the command or its steps start.
+        None is what takes less time, which is the latter for one step with a library of its own.
     """
     started = start(
         *arguments,
@@ -108,7 +113,7 @@ def start(
     checkout: Path = CHECKOUT,
     environment: dict[str, str] | None = None,
     umask: int = -1,
-    program: str = "snakemake",
+    program: str | None = SNAKEMAKE,
 ) -> subprocess.Popen:
     """As :func:`snakemake`, without waiting; the process is the first of a group of its own."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -117,13 +122,14 @@ def start(
     options = [argument for argument in plain if argument.startswith("--")]
     targets = [argument for argument in plain if not argument.startswith("--")]
     named = ",".join(map(str, studies))
-    command = [sys.executable, "-m", program, "--snakefile", str(checkout / "Snakefile")]
+    library = os.pathsep.join([str(checkout / "workflow" / "lib"), str(CHECKOUT / "tests")])
+    environment = {**os.environ, "PYTHONPATH": library, "COLUMNS": "400", **(environment or {})}
+    command = [*begun(program, environment), "--snakefile", str(checkout / "Snakefile")]
     command += ["--directory", str(folder), *([] if cores is None else ["--cores", str(cores)]), *options]
     command += ["--config", f"study={named}", *config, "--", *targets]
-    library = os.pathsep.join([str(checkout / "workflow" / "lib"), str(CHECKOUT / "tests")])
     return subprocess.Popen(
         command,
-        env={**os.environ, "PYTHONPATH": library, "COLUMNS": "400", **(environment or {})},
+        env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
@@ -131,6 +137,13 @@ def start(
         umask=umask,
         start_new_session=True,
     )
+
+
+def begun(program: str | None, environment: Mapping[str, str]) -> list[str]:
+    """The beginning of a command, up to its first argument; see :func:`snakemake`."""
+    if program != SNAKEMAKE and preloaded.serves(environment):
+        return [preloaded.python(), "-m", SNAKEMAKE]
+    return [sys.executable, "-m", program or SNAKEMAKE]
 
 
 def copied(folder: Path) -> Path:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
-from workflow.commands import CHECKOUT, PRELOADED, Ended
+from making import preloaded
+from workflow.commands import PRELOADED, Ended, begun
 
 
 def run(
@@ -18,12 +18,18 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     if snakefile:
         (folder / "Snakefile").write_text(textwrap.dedent(snakefile), encoding="utf-8")
-    libraries = os.pathsep.join(str(CHECKOUT / name) for name in ("workflow/lib", "tests"))
-    command = [sys.executable, "-m", program, "--cores", "2", "--rerun-incomplete", "--nolock", *arguments]
+    settings = {
+        **os.environ,
+        "PYTHONPATH": preloaded.LIBRARIES,
+        "COLUMNS": "400",
+        "PYTHONHASHSEED": "0",
+        **environment,
+    }
+    command = [*begun(program, settings), "--cores", "2", "--rerun-incomplete", "--nolock", *arguments]
     ended = subprocess.run(
         command,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": libraries, "COLUMNS": "400", "PYTHONHASHSEED": "0", **environment},
+        env=settings,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from workflow.commands import PRELOADED, Ended, made, snakemake
+from workflow.commands import PRELOADED, SNAKEMAKE, Ended, made, snakemake
 
 pytestmark = pytest.mark.slow
 
@@ -305,7 +305,10 @@ def test_nothing_of_the_data_is_shown_or_logged(runs):
 def test_one_bad_study_alone_fails(tmp_path):
     case = CASES[0]
     ended = snakemake(
-        *made(case.name, case.target), studies=[write(tmp_path / "in", case, case.spoilt)], folder=tmp_path
+        *made(case.name, case.target),
+        studies=[write(tmp_path / "in", case, case.spoilt)],
+        folder=tmp_path,
+        program=SNAKEMAKE,
     )
     assert ended.code != 0
     assert len(ended.errors) == 1

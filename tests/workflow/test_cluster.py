@@ -60,7 +60,12 @@ def here(tmp_path_factory) -> Path:
 
 def test_a_study_through_slurm_gives_the_bytes_of_a_local_run(slurm, here):
     there = commands.snakemake(
-        *on_slurm(), SHARDS, studies=[here / "study/small.yaml"], folder=here / "slurm", cores=None
+        *on_slurm(),
+        SHARDS,
+        studies=[here / "study/small.yaml"],
+        folder=here / "slurm",
+        cores=None,
+        program=commands.SNAKEMAKE,
     )
     assert there.code == 0, there.shown
     assert results(here / "slurm") == results(here / "here")
@@ -71,7 +76,7 @@ def test_a_job_that_exceeds_its_memory_is_retried_with_more(slurm, tmp_path):
     target = commands.made("small", "prepared/account.csv")
     ended = commands.snakemake(
         *on_slurm("--set-resources=prepare:mem_mb=2000 if attempt > 1 else 60"), *target,
-        studies=[study], folder=folder, cores=None,
+        studies=[study], folder=folder, cores=None, program=commands.SNAKEMAKE,
     )  # fmt: skip
     assert ended.code == 0, ended.shown
     assert "Reading the files: tried again." in ended.shown, "the first attempt was not ended"
@@ -84,7 +89,7 @@ def test_a_study_through_a_submit_script_gives_the_bytes_of_a_local_run(here):
         "--executor=cluster-generic", "--jobs=4", f"--cluster-generic-submit-cmd={CLUSTER / 'submit'}",
         f"--cluster-generic-status-cmd={CLUSTER / 'status'}", "--seconds-between-status-checks=1",
         SHARDS, *commands.made("small", "rates.csv"),
-        studies=[here / "study/small.yaml"], folder=here / "submitted", cores=None,
+        studies=[here / "study/small.yaml"], folder=here / "submitted", cores=None, program=commands.SNAKEMAKE,
     )  # fmt: skip
     assert there.code == 0, there.shown
     found, expected = results(here / "submitted"), results(here / "here")

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import pytest
 from reident.ledger import chain
-from workflow.commands import PRELOADED, Ended, ended, made, snakemake, start
+from workflow.commands import PRELOADED, SNAKEMAKE, Ended, ended, made, snakemake, start
 
 from workflow import small
 
@@ -51,7 +51,7 @@ class Whole(NamedTuple):
     seconds: float
 
 
-def run(folder: Path, program: str = "snakemake") -> Ended:
+def run(folder: Path, program: str = SNAKEMAKE) -> Ended:
     return snakemake(*TARGETS, studies=["../in/small.yaml"], folder=folder / "run", program=program)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from workflow.commands import CHECKOUT, copied
+from workflow.commands import CHECKOUT, SNAKEMAKE, copied
 from workflow.elsewhere import made, run
 
 from workflow import small
@@ -61,7 +61,7 @@ def test_a_configuration_that_is_not_used_is_named_once(folder, tmp_path_factory
         "--dry-run",
         "--printshellcmds",
         PYTHONPATH="",
-        program="snakemake",
+        program=SNAKEMAKE,
     )
     assert planned(ended) == {"small"}
     warning = (
@@ -94,7 +94,7 @@ def test_blanks_and_umlauts_in_the_path_of_the_checkout(folder, tmp_path_factory
         folder,
         f"--snakefile={checkout}/Snakefile",
         "results/small/binned/puf.parquet",
-        program="snakemake",  # with the library of that checkout
+        program=SNAKEMAKE,  # with the library of that checkout
         PYTHONPATH="",
     )
     assert ended.code == 0, ended.shown

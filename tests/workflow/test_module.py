@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from workflow.commands import CHECKOUT, copied
+from workflow.commands import CHECKOUT, SNAKEMAKE, copied
 from workflow.elsewhere import made, run
 
 from workflow import small
@@ -221,7 +221,7 @@ def test_as_deployed_from_a_hosted_repository(alone, tmp_path):
     ended = run(
         folder,
         snakefile=HOSTED.format(snakefile=statement),
-        program="snakemake",  # which has no library yet
+        program=SNAKEMAKE,  # which has no library yet
         PYTHONPATH="",
         XDG_CACHE_HOME=str(cache),
         NUMBA_CACHE_DIR=str(CHECKOUT / ".cache" / "numba"),
@@ -234,6 +234,4 @@ def test_as_deployed_from_a_hosted_repository(alone, tmp_path):
     assert commit[:12] in (folder / "reports/small/disclosure-review.html").read_text(encoding="utf-8")
     checkouts = list(cache.rglob("checkouts/*"))
     assert [path.name for path in checkouts] == [commit]
-    assert (
-        run(folder, "--dry-run", program="snakemake", PYTHONPATH="", XDG_CACHE_HOME=str(cache)).planned == {}
-    )
+    assert run(folder, "--dry-run", program=SNAKEMAKE, PYTHONPATH="", XDG_CACHE_HOME=str(cache)).planned == {}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from workflow.commands import Ended, made, open_to_others, snakemake
+from workflow.commands import SNAKEMAKE, Ended, made, open_to_others, snakemake
 
 from workflow import small
 
@@ -74,6 +74,7 @@ def run(request, tmp_path_factory) -> Iterator[Run]:
                 folder=folder / "run",
                 umask=request.param,
                 environment={"TMPDIR": short},
+                program=SNAKEMAKE,
             )
         yield Run(folder / "run", Path(short), seen, ended)
 
@@ -116,7 +117,13 @@ def test_open_results_are_refused_or_loudly_allowed(tmp_path):
     (message,) = refused.errors
     assert message.startswith(f"{run}/results holds confidential data and is open to others (drwxr-x---)")
     assert f"`chmod -R go= {run}/results`" in message
-    allowed = snakemake("shared_results=true", *made("small", "study.json"), studies=[study], folder=run)
+    allowed = snakemake(
+        "shared_results=true",
+        *made("small", "study.json"),
+        studies=[study],
+        folder=run,
+        program=SNAKEMAKE,
+    )
     assert allowed.code == 0, allowed.shown
     assert f"Warning: {run}/results holds confidential data and is open to others" in allowed.shown
     assert open_to_others(run / "results") == {}, "files in an open folder still belong to their owner alone"

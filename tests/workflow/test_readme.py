@@ -2,21 +2,21 @@
 
 import os
 import re
+import shlex
 import subprocess
-import sys
 import types
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from making import preloaded
 from pypdf import PdfReader
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Metric, Setting
 from reident.linkage.pairing import Pairing, Records, Scope
-from workflow.commands import CHECKOUT, PRELOADED
+from workflow.commands import CHECKOUT, PRELOADED, begun
 
-LIBRARIES = os.pathsep.join(str(CHECKOUT / name) for name in ("workflow/lib", "tests"))
 README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
 
 
@@ -28,12 +28,14 @@ def shown(language, words):
 
 def run(folder, text):
     """Commands of the README in a folder, but for where Snakemake lies."""
-    command = f"{sys.executable} -m {PRELOADED} --snakefile {CHECKOUT}/Snakefile --cores 2"
+    settings = {**os.environ, "PYTHONPATH": preloaded.LIBRARIES}
+    started = shlex.join(begun(PRELOADED, settings))
+    command = f"{started} --snakefile {CHECKOUT}/Snakefile --cores 2"
     assert text.count(".venv/bin/snakemake") == 1
     ended = subprocess.run(
         ["sh", "-eu", "-c", text.replace(".venv/bin/snakemake", command)],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": LIBRARIES},
+        env=settings,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",

@@ -35,7 +35,7 @@ class Again:
         self.inputs = folder / "in"
         self.results = folder / "run" / "results" / "small"
 
-    def run(self, *arguments: str, checkout: Path = CHECKOUT, program: str = PRELOADED) -> Ended:
+    def run(self, *arguments: str, checkout: Path = CHECKOUT, program: str | None = PRELOADED) -> Ended:
         return snakemake(
             *arguments,
             studies=["../in/small.yaml"],
@@ -45,7 +45,7 @@ class Again:
         )
 
     def plan(self, *arguments: str, checkout: Path = CHECKOUT) -> dict[str, int]:
-        ended = self.run(*arguments, "--dry-run", checkout=checkout, program="snakemake")
+        ended = self.run(*arguments, "--dry-run", checkout=checkout, program=None)
         assert ended.code == 0, ended.shown
         return ended.planned
 

@@ -17,7 +17,7 @@ from reident.errors import InputError
 from reident.ledger.check import check
 from reident.ledger.stored import read_csv
 from reident.pipeline.family import Family
-from workflow.commands import CHECKOUT, PRELOADED, snakemake
+from workflow.commands import CHECKOUT, PRELOADED, SNAKEMAKE, snakemake
 
 from workflow import small
 
@@ -66,7 +66,7 @@ def new_key(folder: Path, name: str) -> Path:
 
 @pytest.mark.quick
 def test_the_command_seals_and_the_reader_verifies(study):
-    ended = snakemake("seal", studies=[study], folder=Path.cwd())
+    ended = snakemake("seal", studies=[study], folder=Path.cwd(), program=SNAKEMAKE)
     assert ended.code == 0, ended.shown
     (bag,) = Path("reports/small/sealed").iterdir()
     digest = bag.stem.removeprefix("small-")

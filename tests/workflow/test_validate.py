@@ -1,8 +1,8 @@
-"""`snakemake validate`, the real command: every mistake in one run, an exit status, and nothing that a step takes."""
+"""`snakemake validate`: every mistake in one run, an exit status, and nothing that a step takes."""
 
 import pytest
 import yaml
-from workflow.commands import open_to_others, snakemake
+from workflow.commands import SNAKEMAKE, open_to_others, snakemake
 
 from workflow import small
 
@@ -14,7 +14,9 @@ def test_a_study_with_mistakes_is_refused_by_a_run_and_told_whole_by_validate(tm
     study = {**small.STUDY, "titel": "x", "rank_filter": {"max_pairs": "many"}}
     study["linking_variables"] = [*study["linking_variables"], {"name": "agge", "type": "numeric"}]
     small.write(tmp_path / "in", study, small.rows(30, 40))
-    ended = snakemake("validate", studies=["../in/small.yaml"], folder=tmp_path / "run", cores=None)
+    ended = snakemake(
+        "validate", studies=["../in/small.yaml"], folder=tmp_path / "run", cores=None, program=SNAKEMAKE
+    )
     assert ended.code == 1
     for part in ("line", "`titel` is not a known key", "`rank_filter.max_pairs` must be an integer"):
         assert part in ended.shown

@@ -256,13 +256,26 @@ BAD = [
 ]
 
 
+@pytest.fixture(scope="module")
+def good(tmp_path_factory) -> Path:
+    """A folder with a lock and its wheelhouse, to be copied."""
+    folder = tmp_path_factory.mktemp("good")
+    (folder / "index").mkdir()
+    with pytest.MonkeyPatch.context() as settings:
+        settings.setenv("PIP_NO_INDEX", "1")
+        settings.setenv("PIP_FIND_LINKS", str(folder / "index"))
+        collected(folder, folder / "index")
+    return folder
+
+
 @pytest.mark.parametrize(("name", "change", "message"), BAD, ids=[case[0] for case in BAD])
 def test_a_wheelhouse_that_does_not_serve_is_refused_in_one_sentence(
-    tmp_path, index, fresh, monkeypatch, capfd, name, change, message
+    tmp_path, index, good, environment, monkeypatch, capfd, name, change, message
 ):
-    lock, archive = collected(tmp_path, index)
+    shutil.copytree(good, tmp_path, dirs_exist_ok=True)
+    lock, archive = tmp_path / "requirements.lock", tmp_path / "house" / wheelhouse.ARCHIVE
     change(archive, lock)
-    monkeypatch.setattr(sys, "executable", str(fresh))
+    monkeypatch.setattr(sys, "executable", str(environment))
     monkeypatch.setattr(wheelhouse, "LOCK", lock)
     assert wheelhouse.main(["install", str(archive)]) == 1
     shown = capfd.readouterr()
