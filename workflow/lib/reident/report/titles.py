@@ -13,3 +13,8 @@ def title(metric: str) -> str:
     if name := TEXT.group("titles").get(metric):
         return name
     return REGISTRY[metric].title if metric in REGISTRY else metric.capitalize()
+
+
+def narrow_title(metric: str) -> str:
+    """Return the name of a metric for a narrow column, where a long one may break."""
+    return TEXT.group("narrow").get(metric) or title(metric)

@@ -9,7 +9,7 @@ from reident.report.live import Slider, slider, states
 from reident.report.nouns import some
 from reident.report.results import WHOLE, Results
 from reident.report.sentences import Sentences
-from reident.report.titles import title
+from reident.report.titles import narrow_title, title
 from reident.report.wording import UNDEFINED, count, escape, percent, rates, without_unit
 
 TEXT = Sentences("patterns")
@@ -176,8 +176,8 @@ def agreement_table(results: Results) -> str:
     columns = [Column(HEADING("variable"), [escape(name) for name in shares.index], "l", "2.6fr")]
     headings = {("true", ""): HEADING("all_true_links")}
     for metric in results.metrics:
-        headings["confirmed", metric] = HEADING("confirmed_by", metric=title(metric))
-        headings["false", metric] = HEADING("false_by", metric=title(metric))
+        headings["confirmed", metric] = HEADING("confirmed_by", metric=narrow_title(metric))
+        headings["false", metric] = HEADING("false_by", metric=narrow_title(metric))
     for key, heading in headings.items():
         if key in shares:
             cells = [without_unit(percent(share, 0)) for share in shares[key]]
