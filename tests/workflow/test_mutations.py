@@ -375,7 +375,7 @@ def test_edited_code_of_the_same_size_and_time_gives_its_own_numbers(again, whol
     own = Copy(again.folder, copied(tmp_path / "checkout"))
     path = own.checkout / LIBRARY / "linkage" / "rates.py"
     py_compile.compile(str(path), invalidation_mode=py_compile.PycInvalidationMode.TIMESTAMP)
-    old, new = 'share(confirmed, counts["n_linked"])', 'share(counts["n_linked"], confirmed)'
+    old, new = 'shares(confirmed, counts["n_linked"])', 'shares(counts["n_linked"], confirmed)'
     with kept(path):
         swap(path, (old, new))
     ended = own.run(*RATES)
