@@ -44,6 +44,8 @@ LIBRARIES = os.pathsep.join(
     str(Path(__file__).resolve().parents[2] / name) for name in ("workflow/lib", "tests")
 )
 SEED = {"PYTHONHASHSEED": "0"}
+VARIABLES = {**SEED, **os.environ, "PYTHONPATH": LIBRARIES}
+"""Those under which :func:`python` imports."""
 IMPORTED_UNDER = ("PYTHON", "NUMBA", "MPL", "LANG", "LC_", "TZ", "TMPDIR", "HOME", "XDG")
 """How variables begin that matter when something is imported."""
 
@@ -52,17 +54,17 @@ SERVE = "--serve"
 
 def serves(environment: Mapping[str, str]) -> bool:
     """Whether :func:`python` has imported what would be imported under an environment, and in the same way."""
-    own, here = (
-        {name: value for name, value in {**SEED, **variables}.items() if name.startswith(IMPORTED_UNDER)}
-        for variables in (environment, {**os.environ, "PYTHONPATH": LIBRARIES})
+    own, ours = (
+        {name: value for name, value in variables.items() if name.startswith(IMPORTED_UNDER)}
+        for variables in ({**SEED, **environment}, VARIABLES)
     )
-    return own == here
+    return own == ours
 
 
 @functools.cache
 def python() -> str:
     """Return the path of the Python that serves this process; it takes ``-m module …`` and ``script.py …``."""
-    return served({**SEED, **os.environ, "PYTHONPATH": LIBRARIES})
+    return served(VARIABLES)
 
 
 def served(environment: Mapping[str, str]) -> str:
