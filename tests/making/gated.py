@@ -138,7 +138,7 @@ def part(records: Records, seed: str = "") -> Releasing:
     metrics = METRICS[: records.suspected.shape[1]]
     return Releasing(
         study="s",
-        heading=Heading("A study", "", None),
+        heading=Heading("A study", "", None, "en"),
         seed=seed,
         known=("puf",),
         metrics=tuple((name, name.capitalize()) for name in metrics),

@@ -135,6 +135,7 @@ HEAD: list[Change] = [
     {"title": "Another title"},
     {"agency": "An agency"},
     {"date": "2026-03-31"},
+    {"language": "de"},
     {"checklist": {"answers": {"survey": "A survey."}}},
     {"checklist": {"file": "questions.yaml", "answers": {"age": "Old."}}},
     {

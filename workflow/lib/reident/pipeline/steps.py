@@ -266,7 +266,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "calibrate",
-        "Comparing probabilities with the true links",
+        "Comparing probabilities with true links",
         ("linkage.calibration",),
         _of_study(lambda _: None),
         _weighed,
