@@ -161,12 +161,13 @@ def made(study: str, *names: str) -> list[str]:
 
 
 def open_to_others(folder: Path) -> dict[str, str]:
-    """What others than the owner may read or enter in a folder, by path, with its mode."""
+    """What others than the owner may read or enter in a folder, by path, with its mode; not what goes meanwhile."""
     found = {}
-    for path in folder.rglob("*"):
+    walked = ((Path(parent), names) for parent, *kinds in os.walk(folder) for names in kinds)
+    for path in (parent / name for parent, names in walked for name in names):
         try:
             mode = path.lstat().st_mode
-        except OSError:  # it went meanwhile
+        except OSError:
             continue
         if mode & 0o077 and not stat.S_ISLNK(mode):
             found[str(path.relative_to(folder))] = stat.filemode(mode)
