@@ -270,12 +270,12 @@ def good(tmp_path_factory) -> Path:
 
 @pytest.mark.parametrize(("name", "change", "message"), BAD, ids=[case[0] for case in BAD])
 def test_a_wheelhouse_that_does_not_serve_is_refused_in_one_sentence(
-    tmp_path, index, good, environment, monkeypatch, capfd, name, change, message
+    tmp_path, index, good, fresh, monkeypatch, capfd, name, change, message
 ):
     shutil.copytree(good, tmp_path, dirs_exist_ok=True)
     lock, archive = tmp_path / "requirements.lock", tmp_path / "house" / wheelhouse.ARCHIVE
     change(archive, lock)
-    monkeypatch.setattr(sys, "executable", str(environment))
+    monkeypatch.setattr(sys, "executable", str(fresh))
     monkeypatch.setattr(wheelhouse, "LOCK", lock)
     assert wheelhouse.main(["install", str(archive)]) == 1
     shown = capfd.readouterr()
