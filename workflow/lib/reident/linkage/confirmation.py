@@ -210,8 +210,8 @@ class _Limits:
         expected = np.zeros(self.keep)
         totals = np.zeros(self.keep + 1, np.int64)
         limits, starts = np.unique(changes[:, 0], return_index=True)
-        for limit, changed in zip(limits, np.split(changes, starts[1:]), strict=True) if len(limits) else ():
-            np.add.at(totals, changed[:, 1], changed[:, 2])
+        for limit, (start, stop) in zip(limits, pairwise([*starts, len(changes)]), strict=True):
+            np.add.at(totals, changes[start:stop, 1], changes[start:stop, 2])
             expected[limit - 1 :] = expected_correct(totals)
         return expected.tolist()
 

@@ -258,32 +258,15 @@ def _svg(
     height: float,
     between: float,
     subplots: Look,
+    more_fonts: tuple[str, ...] = (),
 ) -> tuple[str, Sheet]:
-    """Return a drawing as SVG without date, program name, comments or effects of the user's settings, and its sheet."""
+    """Return a drawing as SVG without date, program name, comments or effects of the user's settings, and its sheet.
+
+    Where a letter has no glyph in the font of the figures, they are drawn again with the fonts of labels.
+    """
     options = {
         name: value for name, value in subplots.items() if name != "width_ratios" or grid[1] == len(value)
     }
-    try:
-        return _drawn(draw, form, panels, grid, height, between, options)
-    except _MissingGlyphError:
-        fonts.register()
-        return _drawn(draw, form, panels, grid, height, between, options, fonts.FAMILIES)
-
-
-class _MissingGlyphError(Exception):
-    """A letter has no glyph in the font of the figures."""
-
-
-def _drawn(
-    draw: Callable[[Sheet], None],
-    form: Form,
-    panels: int,
-    grid: tuple[int, int],
-    height: float,
-    between: float,
-    options: Look,
-    more_fonts: tuple[str, ...] = (),
-) -> tuple[str, Sheet]:
     with mpl.rc_context(), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         mpl.rcdefaults()
@@ -305,7 +288,8 @@ def _drawn(
         drawn.savefig(stream, format="svg", metadata=no_metadata)
     missing = [bool(_MISSING.match(str(warning.message))) for warning in said]
     if any(missing) and not more_fonts:
-        raise _MissingGlyphError
+        fonts.register()
+        return _svg(draw, form, panels, grid, height, between, subplots, fonts.FAMILIES)
     for warning, is_missing in zip(said, missing, strict=True):
         # Letters without a glyph in any font are drawn as placeholders; the table shows the letters themselves.
         if not is_missing:
