@@ -137,7 +137,7 @@ def test_a_step_that_was_killed_gives_no_sentence_of_its_own(run, tmp_path):
         *failed(1, "score", log, "died with <Signals.SIGKILL: 9>"),
     )
     assert shown.startswith(
-        "Error: Comparing records: adhoc, shard 1: the step was killed, perhaps for lack of"
+        "Error: Comparing records: Adhoc, shard 1: the step was killed, perhaps for lack of"
     )
     assert str(log) in shown
 

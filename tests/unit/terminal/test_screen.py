@@ -32,8 +32,8 @@ def test_few_shards_have_a_line_each_and_many_have_ten():
             )
             lines += shown.ended(number, 60.0)
         assert len(lines) == (20 if n == 20 else 9)
-    assert lines[0] == "Comparing records: adhoc, 4 of 35 shards (60 s)"
-    assert lines[-1] == "Comparing records: adhoc, 35 of 35 shards (60 s)"
+    assert lines[0] == "Comparing records: Adhoc, 4 of 35 shards (60 s)"
+    assert lines[-1] == "Comparing records: Adhoc, 35 of 35 shards (60 s)"
 
 
 def test_the_total_is_shown_only_when_it_can_no_longer_change():
@@ -65,8 +65,8 @@ def test_running_steps_have_the_progress_of_their_logs():
     shown.started(1, job("score", n_shards=1, metric="adhoc", shard="0001", began=5.0))
     shown.started(2, job("rank", metric="adhoc", began=8.0))
     first, second = shown.rows(10.0)
-    assert (first.text, first.seconds) == ("Comparing records: adhoc", 5.0)
+    assert (first.text, first.seconds) == ("Comparing records: Adhoc", 5.0)
     assert first.shown == progress.Shown(0.42, "3 min")
     assert second.shown == progress.Shown()
     shown.forget(1)
-    assert [row.text for row in shown.rows(10.0)] == ["Ranking the pairs: adhoc"]
+    assert [row.text for row in shown.rows(10.0)] == ["Ranking the pairs: Adhoc"]

@@ -16,28 +16,35 @@ def test_every_step_has_words_of_its_own_that_fit_a_narrow_terminal():
 
 LABELS = [
     ("a step", "prepare", {"study": "s"}, None, "Reading the files"),
-    ("a metric", "rank", {"metric": "taxicab"}, None, "Ranking the pairs: taxicab"),
-    ("one shard", "score", {"metric": "adhoc", "shard": "0001"}, 1, "Comparing records: adhoc"),
+    ("a metric", "rank", {"metric": "taxicab"}, None, "Ranking the pairs: Taxicab"),
+    ("one shard", "score", {"metric": "adhoc", "shard": "0001"}, 1, "Comparing records: Adhoc"),
     (
         "a shard",
         "score",
         {"metric": "taxicab", "shard": "0003"},
         12,
-        "Comparing records: taxicab, shard 3 of 12",
+        "Comparing records: Taxicab, shard 3 of 12",
     ),
     (
         "thousands of shards",
         "score",
         {"metric": "adhoc", "shard": "1234"},
         4000,
-        "Comparing records: adhoc, shard 1,234 of 4,000",
+        "Comparing records: Adhoc, shard 1,234 of 4,000",
     ),
     (
         "shards not counted",
         "score",
         {"metric": "adhoc", "shard": "02"},
         None,
-        "Comparing records: adhoc, shard 2",
+        "Comparing records: Adhoc, shard 2",
+    ),
+    (
+        "a metric of two names",
+        "score",
+        {"metric": "fellegi_sunter", "shard": "1"},
+        1,
+        "Comparing records: Fellegi–Sunter",
     ),
     (
         "a table",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from reident.ledger.progress import duration
+from reident.linkage.metrics import REGISTRY
 from reident.pipeline.steps import STEPS
 
 STOPPED = "Stopped. Run the same command again to go on from here."
@@ -45,9 +46,11 @@ def label(rule: str, wildcards: Mapping[str, str], n_shards: int | None = None) 
         The shards of the study, as far as they are known.
     """
     text = STEPS[rule].label if rule in STEPS else rule.replace("_", " ")
-    for name in ("metric", "table"):
-        if name in wildcards:
-            text += f": {wildcards[name].replace('_', ' ')}"
+    if "metric" in wildcards:
+        metric = wildcards["metric"]
+        text += f": {REGISTRY[metric].title if metric in REGISTRY else metric}"
+    if "table" in wildcards:
+        text += f": {wildcards['table'].replace('_', ' ')}"
     if "shard" in wildcards and n_shards != 1:
         number = int(wildcards["shard"])
         text += f", shard {number:,}" + (f" of {n_shards:,}" if n_shards else "")
