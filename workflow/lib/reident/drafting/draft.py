@@ -140,7 +140,15 @@ def free_name(name: str, taken: Mapping[str, object] | set[str]) -> str:
     return name
 
 
-def remaining(sheet: Sheet, file_: File, columns: Sequence[str], indent: int = 0) -> None:
-    """List the columns of a file that the draft does not use."""
-    if columns:
-        sheet.remark(f"Not used of {file_.name}: {listed(columns)}.", indent)
+def remaining(
+    sheet: Sheet, file_: File, columns: Sequence[str], indent: int = 0, other: File | None = None
+) -> None:
+    """List the columns of a file that the draft does not use; with another file to compare with, each has a reason."""
+    reasons: dict[str, list[str]] = {}
+    for name in columns:
+        same = [file.columns[name] for file in (file_, other) if file is not None and name in file.columns]
+        reason = next(filter(None, map(types.obstacle, same)), "no counterpart" if other else "")
+        reasons.setdefault(reason, []).append(name)
+    if reasons:
+        groups = (listed(names) + (f" ({reason})" if reason else "") for reason, names in reasons.items())
+        sheet.remark(f"Not used of {file_.name}: {', '.join(groups)}.", indent)

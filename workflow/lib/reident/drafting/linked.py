@@ -250,8 +250,9 @@ def _rest(sheet: Sheet, files: tuple[File, File], keys: tuple[Key, Key], variabl
         {*keys[at].columns, *(getattr(variable.pair, side).name for variable in variables)}
         for at, side in enumerate(("puf", "eif"))
     ]
-    for file, own in zip(files, used, strict=True):
-        draft.remaining(sheet, file, [name for name in file.columns if name not in own])
+    for file, other, own in zip(files, reversed(files), used, strict=True):
+        unused = [name for name in file.columns if name not in own]
+        draft.remaining(sheet, file, unused, other=other)
         draft.unreadable(sheet, file.source, 0)
     sheet.gap()
 

@@ -102,9 +102,20 @@ def is_identifier(column: Column) -> bool:
     return column.unique or (many and names.names_key(column.name) >= 0.8)
 
 
+def obstacle(column: Column) -> str:
+    """Return why a column is not taken for a variable; empty if it may be one."""
+    if column.valid == 0:
+        return "no values"
+    if is_text(column):
+        return "names or free text"
+    if is_identifier(column):
+        return "identifies records or groups of them"
+    return ""
+
+
 def may_compare(column: Column) -> bool:
     """Whether a column may be a variable: it has values, and neither identifies records nor is free text."""
-    return column.valid > 0 and not is_text(column) and not is_identifier(column)
+    return not obstacle(column)
 
 
 def shown(column: Column) -> dict[str, int]:
