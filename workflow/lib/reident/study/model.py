@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import operator
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -368,11 +369,12 @@ def load(path: Path) -> Study:
     return studyfile.load(path, Study, known_keys)
 
 
-def known_keys(model: type[Section] = Study) -> list[str]:
+@cache  # a schema takes longer than all else of reading a study
+def known_keys(model: type[Section] = Study) -> tuple[str, ...]:
     """Return every key that a study file may have, or a file of another model, for suggestions in messages."""
     schema = model.model_json_schema()
     sections = [schema, *schema["$defs"].values()]
-    return sorted({key for section in sections for key in section.get("properties", ())})
+    return tuple(sorted({key for section in sections for key in section.get("properties", ())}))
 
 
 def plain(study: Study) -> dict[str, Any]:
