@@ -1,4 +1,4 @@
-"""How many examples of a property a run draws."""
+"""How many examples of a property a run draws, and of how many variables."""
 
 from hypothesis import settings
 
@@ -9,3 +9,8 @@ def examples(number: int) -> settings:
     """Draw so many examples in `make test-all`, and as much fewer or more as the profile of another run says."""
     many = settings.get_profile("many").max_examples
     return settings(max_examples=max(FEWEST, number * settings.default.max_examples // many))
+
+
+def widths(few: list[int], many: list[int]) -> list[int]:
+    """Numbers of variables: a kernel is compiled for each of them, so that quick runs draw from few."""
+    return few if settings.default.max_examples < settings.get_profile("many").max_examples else many

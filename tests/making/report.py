@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -101,7 +102,25 @@ class Shape:
 
 
 def write_results(folder: Path, shape: Shape = Shape()) -> Path:
-    """Write the results of a mock study into a folder and return it."""
+    """Write the results of a mock study into a folder and return it; those of a shape are made once in a process."""
+    shown = repr(shape)
+    if shown not in _MADE:
+        with tempfile.TemporaryDirectory() as place:
+            _make_results(Path(place), shape)
+            files = [path for path in Path(place).rglob("*") if path.is_file()]
+            _MADE[shown] = {path.relative_to(place).as_posix(): path.read_bytes() for path in files}
+    for name, content in _MADE[shown].items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder
+
+
+_MADE: dict[str, dict[str, bytes]] = {}
+"""The files of mock results, by the text of their shape."""
+
+
+def _make_results(folder: Path, shape: Shape) -> None:
     rng = np.random.default_rng(shape.seed)
     manifest = _manifest(shape, rng)
     by_limit = {metric: _limits(shape, metric, manifest, rng) for metric in shape.metrics}
@@ -140,7 +159,6 @@ def write_results(folder: Path, shape: Shape = Shape()) -> Path:
     if shape.checklist is not None:
         write_checklist(folder, shape.checklist)
     _ledger(folder)
-    return folder
 
 
 def write_checklist(folder: Path, checklist: dict) -> None:
@@ -170,11 +188,12 @@ def write_verdict(folder: Path, **warnings: pd.DataFrame) -> None:
         _csv(folder / f"verdict/{name}.csv", table)
 
 
-def cells(results: Results) -> dict[str, list[Any]]:
-    """Return what each cell of the notebook shows for these results, by the id of the cell."""
+def cells(results: Results, *names: str) -> dict[str, list[Any]]:
+    """Return what each cell of the notebook, or each of those named, shows for these results, by the id of the cell."""
     shown = {}
     for cell in nbformat.read(NOTEBOOK, as_version=4).cells:
-        if cell.cell_type == "code" and cell.source.startswith("display("):
+        wanted = not names or cell["id"] in names
+        if wanted and cell.cell_type == "code" and cell.source.startswith("display("):
             output: list[Any] = []
             space = {"study": results, "tables": tables, "figures": figures}
             space["display"] = lambda *parts, output=output: output.extend(parts)

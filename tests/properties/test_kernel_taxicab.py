@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making.examples import examples
+from making.examples import examples, widths
 from oracles import pairs
 from reident.kernels import bitslice, taxicab
 from reident.kernels.taxicab import nearest
 
 METHODS = ["pairs", "join", "auto"]
 # Compiled code is made per number of variables and of binary digits that the allowed differences take.
-VARIABLES = [1, 3, 10]
+VARIABLES = widths([3, 10], [1, 3, 10])
 COSTS = [(2, 1), (3, 1), (3, 2), (1, 1), (1, 0), (2, 5)]
 EDGES = [63, 64, 65, 127, 129, 511, 512, 513, 700]
 SEEDS = st.integers(0, 2**32 - 1)
@@ -97,6 +97,7 @@ def test_edges_of_words_and_tiles_equal_the_definition(seed):
         assert as_oracle(nearest(puf, eif, **setting, method=method)) == by_numpy(puf, eif, **setting)
 
 
+@pytest.mark.slow
 @examples(20)
 @given(seed=SEEDS)
 def test_many_variables_equal_the_definition(seed):

@@ -108,7 +108,7 @@ RUN = [
 
 
 @pytest.mark.parametrize(("metric", "options", "kinds"), RUN)
-@pytest.mark.parametrize("v", [2, 3, 5, 8, 10])
+@pytest.mark.parametrize("v", [3, 10, *(pytest.param(v, marks=pytest.mark.slow) for v in (2, 5, 8))])
 def test_scoring_suspects_pairs_up_to_the_tolerance_and_none_beyond(metric, options, kinds, v):
     of = [Variable(**variable) for variable in variables(v, kinds)]
     contract, numeric = REGISTRY[metric], np.array([variable.type == "numeric" for variable in of])

@@ -33,6 +33,10 @@ EVERY = [
     if isinstance(part, Part)
 ]
 
+QUICK = ("example", "redacted", "matching")
+PAGES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in SAMPLES]
+"""The samples whose pages are made; `make test` makes few of them."""
+
 
 @pytest.fixture(scope="module")
 def samples(tmp_path_factory):
@@ -100,7 +104,7 @@ def public_numbers(edition: Edition, folder: Path) -> set[str]:
     return known
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", PAGES)
 def test_every_number_of_the_pages_is_a_published_one_or_in_a_fixed_text(samples, page_of, name, tmp_path):
     folder = write_released(tmp_path, SAMPLES[name])
     hidden = range(len(samples[name].strata) + 1)  # how many strata have a published rate and how many do not
@@ -116,7 +120,7 @@ def test_a_number_that_is_not_published_would_be_seen(samples, page_of, tmp_path
     assert numbers(visible(page)) - public_numbers(samples["example"], folder) >= {"6013"}
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", PAGES)
 def test_no_page_has_an_undefined_number_or_an_empty_section(page_of, name):
     text = visible(page_of(name))
     assert not re.search(r"\bnan\b|\bNone\b|\{|\}|\binf\b", text)
@@ -129,7 +133,7 @@ def test_no_page_has_an_undefined_number_or_an_empty_section(page_of, name):
         assert below.strip() or heading.endswith(("The attack", "Settings of the study"))
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", PAGES)
 def test_every_picture_has_an_alternative_text_and_no_path_is_shown(page_of, name):
     pictures = re.findall(r"<img[^>]*>", page_of(name))
     assert len(re.findall(r"<picture>", page_of(name))) == len(pictures)

@@ -58,11 +58,11 @@ def test_without_suspected_pairs_there_is_no_calibration(results):
     study = results(calibration=())
     assert tables.calibration_table(study) is None
     assert figures.calibration(study) is None
-    assert cells(study)["weights"]
+    assert cells(study, "weights")["weights"]
 
 
 def test_a_study_without_the_metric_has_no_such_section(results):
-    assert not any(map(str, cells(results(metrics=("taxicab",)))["weights"]))
+    assert not any(map(str, cells(results(metrics=("taxicab",)), "weights")["weights"]))
 
 
 def test_a_threshold_that_no_pair_reaches_gives_no_verdict(results):

@@ -128,6 +128,7 @@ def test_the_alternative_text_of_the_rates_has_their_numbers(usual, drawn):
     assert "The limit is 5 %" in alt
 
 
+@pytest.mark.slow
 def test_figures_neither_depend_on_settings_of_matplotlib_nor_change_them(source_of, drawn):
     with mpl.rc_context(
         {"font.size": 20, "svg.hashsalt": "other", "axes.grid": True, "text.parse_math": True}
@@ -138,7 +139,16 @@ def test_figures_neither_depend_on_settings_of_matplotlib_nor_change_them(source
         assert dict(mpl.rcParams) == settings
 
 
-@pytest.mark.parametrize("part", [figures.strata, figures.rates_by_stratum, figures.links, figures.agreement])
+@pytest.mark.parametrize(
+    "part",
+    [
+        figures.strata,
+        *(
+            pytest.param(part, marks=pytest.mark.slow)
+            for part in (figures.rates_by_stratum, figures.links, figures.agreement)
+        ),
+    ],
+)
 def test_labels_do_not_change_a_drawing(results, part):
     figure = part(results(strata=HOSTILE, variables=tuple((label, "numeric", "x") for label in HOSTILE)))
     for svg in figure[:2]:
@@ -156,7 +166,7 @@ def test_a_formula_in_a_label_is_not_typeset(results):
 
 
 @pytest.mark.parametrize("part", [figures.strata, figures.rates_by_stratum])
-@pytest.mark.parametrize("n", [1, 51, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (51, 300))])
 def test_any_number_of_strata_fits_a_page(results, part, n):
     figure = part(results(strata=tuple(f"State {at:03d}" for at in range(n)), records=20_000))
     assert inches(figure.svg)[1] <= PAGE_HEIGHT + (1 if n == 300 else 0)

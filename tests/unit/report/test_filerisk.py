@@ -61,6 +61,7 @@ def test_both_forms_of_dis_are_shown_with_their_agreement(usual):
     assert f"{abs(away):.1f} standard errors {'above' if away >= 0 else 'below'}" in text
 
 
+@pytest.mark.slow
 def test_a_missed_standard_error_is_reported(make_results, usual):
     assert "not reached" not in tables.risk_dis(usual) + tables.risk_choices(usual)
     results = make_results({**FILE_RISK, "special": {"standard_error": 1e-6}})
@@ -178,7 +179,7 @@ def test_samples_without_a_unique_record(make_results, change, keys):
     assert bool(tables.risk_by_class(results)) == records
     if value(results, "U") == "0":
         assert "no sample unique of the file has a cell in it" in tables.risk_population(results)
-    shown = cells(results)["file-risk"]
+    shown = cells(results, "file-risk")["file-risk"]
     assert shown
     assert not any("nan" in str(one).replace("\u00a0", " ").split() for one in shown)
     for part in (tables.risk_claims, figures.risk_samples, figures.risk_calibration):
@@ -217,7 +218,7 @@ def test_variables_that_are_missing_in_every_record(make_results, section, missi
         assert "age is missing in every record" in tables.warnings(results).replace("\\", "")
         assert "| **age** | 0 | 100" in tables.risk_variables(results)
         assert tables.risk_bins(results) is None
-    assert cells(results)["file-risk"]
+    assert cells(results, "file-risk")["file-risk"]
 
 
 def test_the_account_and_the_bins_are_shown(against):
@@ -227,6 +228,7 @@ def test_the_account_and_the_bins_are_shown(against):
     assert "up to" in tables.risk_bins(against)
 
 
+@pytest.mark.slow
 def test_the_notebook_of_a_study_of_file_risk_alone(against):
     shown = cells(against)
     for name in ("front", "file-risk", "choices", "account", "provenance", "sign-off"):
@@ -236,7 +238,7 @@ def test_the_notebook_of_a_study_of_file_risk_alone(against):
 
 
 def test_the_notebook_of_a_study_without_file_risk(tmp_path):
-    shown = cells(Results(write_results(tmp_path / "results")))
+    shown = cells(Results(write_results(tmp_path / "results")), "file-risk")
     assert shown["file-risk"] == []
 
 

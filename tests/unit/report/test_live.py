@@ -169,6 +169,7 @@ def own_markers(svg: str, gid: str) -> set[tuple[float, float]]:
     [(figures.rates_by_metric, "rate-1"), (figures.rates_by_stratum, "panel-")],
     ids=["metric", "stratum"],
 )
+@pytest.mark.slow
 def test_the_marks_of_a_layer_are_where_matplotlib_draws_them(tmp_path, part, gid, form):
     """At the study's own limit the dots of the layer are those of the drawing."""
     drawn = part(results_of(tmp_path, limit=None))

@@ -351,7 +351,8 @@ def test_the_notebook_of_a_study_of_synthetic_data_alone(usual):
 
 
 def test_the_notebook_of_a_study_of_linkage_alone(tmp_path):
-    shown = cells(Results(write_results(tmp_path / "results")))
+    results = Results(write_results(tmp_path / "results"))
+    shown = cells(results, "front", "matching", "rates", "sign-off")
     assert shown["matching"] == []
     assert shown["rates"]
     assert not any("Synthetic data" in str(one) for one in shown["front"])

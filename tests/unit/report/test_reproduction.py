@@ -149,7 +149,13 @@ def test_differences_show_place_and_both_values_literally_and_a_long_list_is_cut
     assert text.count("table\\-") == 6
 
 
-@pytest.mark.parametrize("changes", [case[1] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param(case[1], id=case[0], marks=[pytest.mark.slow] if at % 6 else [])
+        for at, case in enumerate(CASES)
+    ],
+)
 def test_the_html_has_no_contents_and_shows_labels_literally(changes):
     html = reproduction.render({**deepcopy(FACTS), **changes})["html"].decode()
     assert "Survey *of* &lt;b&gt;2026&lt;/b&gt;" in html
