@@ -296,7 +296,7 @@ def chosen(fraction: float, models: dict[str, Uniques]) -> str | None:
 
 
 def interval(value: float, variance: float, most: float) -> tuple[float, float]:
-    """Return the interval of 95 % for a sum of probabilities of ``most`` records, on the logit scale of their mean.
+    """Return the interval of 95 % for a sum of probabilities of ``most`` records.
 
     Parameters
     ----------
@@ -306,13 +306,11 @@ def interval(value: float, variance: float, most: float) -> tuple[float, float]:
     Returns
     -------
     tuple of float
-        NaN where the value is 0 or all of them, and the variance is not.
+        Symmetric for the logit of the mean; for the sum, cut at 0 and ``most``, where the standard error of the logit
+        is above 1 or not defined, because little is expected.
     """
-    if variance == 0:
-        return value, value
-    if not 0 < value < most or not variance > 0:
-        return float("nan"), float("nan")
-    share = value / most
-    away = Z * np.sqrt(variance) / (most * share * (1 - share))
-    middle = logit(share)
+    error, spread = float(np.sqrt(variance)), value * (most - value) / most if most else 0.0
+    if not 0 < error < spread:
+        return max(0.0, value - Z * error), min(float(most), value + Z * error)
+    middle, away = logit(value / most), Z * error / spread
     return float(most * expit(middle - away)), float(most * expit(middle + away))
