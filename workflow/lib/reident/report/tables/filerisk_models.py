@@ -42,6 +42,11 @@ def interval_of(low: float, high: float) -> str:
     return f"{fixed(low, 1)} – {fixed(high, 1)}" if defined(low) else UNDEFINED
 
 
+def signed(value: float) -> str:
+    """Return a number with two decimals and the sign of a negative one."""
+    return fixed(value, 2).replace("-", "\u2212")
+
+
 def _line(lines: pd.DataFrame, kind: str, quantity: str) -> pd.Series | None:
     """Return the line of the recommended model of a kind, or None without one."""
     chosen = lines[(lines["kind"] == kind) & (lines["quantity"] == quantity) & lines["recommended"]]
@@ -51,19 +56,19 @@ def _line(lines: pd.DataFrame, kind: str, quantity: str) -> pd.Series | None:
 @part(MODELS)
 def models_findings(results: Results) -> str:
     """Explain the models, and say what the recommended ones find and how far to trust them."""
-    lines = results.table(MODELS)
+    lines, given = results.table(MODELS), "weights" if declaration(results).weight else "declared"
     return paragraphs(
         TEXT("premise", file=file_name(results)),
-        items([_individual(lines), *_log_linear(lines), *_uniqueness(lines)]),
-        TEXT("assumptions.weights") if declaration(results).weight else TEXT("assumptions.declared"),
+        items([_individual(lines, given), *_log_linear(lines), *_uniqueness(lines)]),
+        TEXT(f"assumptions.{given}"),
         _without_estimate(lines),
     )
 
 
-def _individual(lines: pd.DataFrame) -> str:
+def _individual(lines: pd.DataFrame, given: str) -> str:
     """Say how many records, and households, the individual risks add up to."""
     sums = lines[lines["model"] == BENEDETTI].set_index("quantity")["estimate"]
-    text = TEXT("individual", expected=fixed(sums[REIDENTIFICATIONS], 1))
+    text = TEXT(f"individual.{given}", expected=fixed(sums[REIDENTIFICATIONS], 1))
     if HOUSEHOLDS in sums:
         text += " " + TEXT("households", expected=fixed(sums[HOUSEHOLDS], 1))
     return text
@@ -87,7 +92,7 @@ def _log_linear(lines: pd.DataFrame) -> list[str]:
                     match=fixed(match["estimate"], 1),
                     match_interval=interval_of(match["low"], match["high"]),
                 ),
-                TEXT(f"log_linear.{verdict}", test=fixed(tests[-1], 2)),
+                TEXT(f"log_linear.{verdict}", test=signed(tests[-1])),
             ]
         )
     ]
@@ -139,7 +144,7 @@ def models_table(results: Results) -> str:
     ]
     if known:
         columns.append(Column(TEXT("columns.truth"), [fixed(value, 1) for value in lines["truth"]]))
-    columns.append(Column(TEXT("columns.test"), [fixed(value, 2) for value in lines["test"]]))
+    columns.append(Column(TEXT("columns.test"), [signed(value) for value in lines["test"]]))
     return table(TEXT("caption"), *columns, kind="compact")
 
 
