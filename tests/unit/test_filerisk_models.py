@@ -30,6 +30,8 @@ def test_households_are_those_of_equal_values_and_an_empty_value_is_one_of_its_o
         for j, other in enumerate(own):
             assert (number[i] == number[j]) == (i == j or (one == other and "" not in one))
     assert set(number.tolist()) == set(range(number.max() + 1))
+    shuffled = modelled(section, file=people.sample(frac=1, random_state=2))[0]
+    assert shuffled.file[HOUSEHOLD].to_numpy().tolist() == number.tolist()
     risks = result.individual.to_pandas()
     for _, group in risks.groupby(number):
         expected = 1 - np.prod(1 - group["individual_risk"].fillna(0))

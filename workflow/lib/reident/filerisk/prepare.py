@@ -120,6 +120,7 @@ def prepare(
     if text.num_rows == 0:
         raise InputError(f"{file}: the file has a header and no records. Check the export.")
     code = keys.check(text, files.id, file, source.first_row) if files.id else np.arange(text.num_rows)
+    order = np.argsort(code, kind="stable")
     front = {name: text[name] for name in files.id}
     if not front:
         first = source.first_row
@@ -129,7 +130,7 @@ def prepare(
         front[WEIGHT] = _weights(text, files.weight, source)
         warnings += _uneven_weights(front[WEIGHT], files.weight, file)
     if files.household:
-        front[HOUSEHOLD] = pa.array(_households(text, files.household))
+        front[HOUSEHOLD] = pa.array(_households(text, files.household, order))
     texts = _texts(files, text, population, original)
     categories = []
     columns: dict[str, dict[str, pa.Array]] = {name: {} for name in texts}
@@ -143,7 +144,6 @@ def prepare(
         ]
         for name, values in codes.items():
             columns[name][variable.name] = pa.array(values, mask=values < 0)
-    order = np.argsort(code, kind="stable")
     return Prepared(
         pa.table({**front, **columns[FILE]}).take(order),
         _population(files, population, columns.get(POPULATION)),
@@ -194,11 +194,11 @@ def _weights(text: pa.Table, column: str, source: SourceFile) -> pa.Array:
     return values
 
 
-def _households(text: pa.Table, names: Sequence[str]) -> np.ndarray:
-    """Return the number of each record's household; a record with an empty value is a household of its own."""
+def _households(text: pa.Table, names: Sequence[str], order: np.ndarray) -> np.ndarray:
+    """Return the number of each record's household; one with an empty value is a household of its own, in order."""
     code = keys.codes([text], [names])[0]
     alone = np.any([pc.equal(text[name], "").to_numpy() for name in names], axis=0) | (code < 0)
-    code[alone] = code.max() + 1 + np.arange(alone.sum())
+    code[order[alone[order]]] = code.max() + 1 + np.arange(alone.sum())
     return np.unique(code, return_inverse=True)[1].astype(np.int32)
 
 
