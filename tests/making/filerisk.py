@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from making.report import write_entry, write_verdict
-from reident.filerisk import assessment, numerical_study
+from reident.filerisk import assessment, modelling, numerical_study
 from reident.filerisk import prepare as intake
 from reident.pipeline import parts
 from reident.study import model as study
@@ -26,6 +26,13 @@ FILE_RISK = {
         "tenure",
     ],
     "special": {"standard_error": 0.05},
+}
+MODELLED = {
+    **FILE_RISK,
+    "population_models": {
+        "log_linear": ["main", "two-way", [["age", "sex"], ["job", "region"]]],
+        "household": "pid",
+    },
 }
 POPULATION = {
     **FILE_RISK,
@@ -94,6 +101,12 @@ def write_filerisk(folder: Path, section: dict[str, Any] = FILE_RISK, **keys: An
     tables |= {"account": files.account, "warnings": files.warnings}
     if spec.risk.population and spec.risk.population.numerical_study:
         tables |= numerical_study.run(parts.sampling(spec), files.population)._asdict()
+    if spec.risk.population_models:
+        modelled = modelling.model(parts.modelling(spec), files.file, files.population)
+        tables |= {
+            "population": modelled.population_models,
+            "individual_classes": modelled.individual_classes,
+        }
     (folder / "filerisk").mkdir(parents=True)
     pq.write_table(assessed.records, folder / "filerisk" / "records.parquet")
     (folder / "study.json").write_text(study.canonical_json(spec), encoding="utf-8")

@@ -377,6 +377,10 @@ RISK: list[Change] = [
     {"file_risk.dis_suda": "user-guide"},
     {"file_risk.special": {"standard_error": "0.2"}},
     {"file_risk.special.seed": "7"},
+    {"file_risk.population_models": {}},
+    {"file_risk.population_models": {"log_linear": ["main"], "household": "region"}},
+    {"file_risk.population_models": {"household": ["region", "school"], "seed": "3"}},
+    {"file_risk.population_models.log_linear": [[["age", "sex"]], "two-way"]},
     {"file_risk.population": {"file": {"path": "people.csv"}}},
     {"file_risk.population": {"file": {"path": "people.csv"}, "numerical_study": {"samples": "3"}}},
     {

@@ -49,7 +49,8 @@ CANARY: dict[str, Any] = {
     "strata": ["region"],
     "linking_variables": LINKING,
     "metrics": {"unicity": {}, "taxicab": {}, "euclidean": {"norm": "rms"}, "adhoc": {}, "fellegi_sunter": {}},
-    "file_risk": {"sampling_fraction": 0.1, "key_variables": ["sex", "age", {"name": "rooms"}, {"name": "region"}]},
+    "file_risk": {"sampling_fraction": 0.1, "key_variables": ["sex", "age", {"name": "rooms"}, {"name": "region"}],
+                  "population_models": {"household": ["region", "rooms"]}},
     "matching": {
         "confidential": {"path": "confidential.csv", "id": "pid"},
         "synthetic": [{"path": "synthetic.csv", "id": "pid"}],
@@ -324,6 +325,7 @@ def test_every_step_failed_once_and_the_run_ended_well_all_the_same(left):
         "calibrate",
         "prepare_filerisk",
         "assess_file",
+        "model_population",
         "prepare_matching",
         "match",
         "microaggregate",

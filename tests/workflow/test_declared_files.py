@@ -149,16 +149,17 @@ AUTHORITIES = Case(
                 "TENURE",
             ],
             "population": {"numerical_study": {"samples": 2, "strata": "AREA"}},
+            "population_models": {"household": "SERIAL"},
         },
         "variants": [{"set": "file_risk.dis_suda", "values": ["elliot-manning", "user-guide"]}],
     },
-    ("comparison/filerisk.csv", "filerisk/by_sample.csv"),
+    ("comparison/filerisk.csv", "filerisk/by_sample.csv", "filerisk/population.csv"),
     {
         "{key of the file}": ["SERIAL"],
         "{key variables}": ["SEX", "age", "MARSTAT", "TENURE"],
         "{what varies}": ["dis_suda"],
     },
-    frozenset({"studies with a population"}),
+    frozenset({"studies with a population", "studies with households"}),
 )
 SMALL_NAMES = {
     "{key of the PUF}": ["house", "person"],

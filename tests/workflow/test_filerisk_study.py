@@ -24,6 +24,7 @@ SECTION = {
     **POPULATION,
     "key_variables": POPULATION["key_variables"][1:],
     "original": {"path": "before.csv"},
+    "population_models": {"log_linear": ["main", [["sex", "job"]]], "household": ["region", "tenure"]},
     "collapse": [{"variable": "region", "recode": {"1": "north", "2": "north"}}],
 }
 NAMES = ["sex", "job", "region", "tenure"]
@@ -68,6 +69,9 @@ def test_a_study_with_file_risk_alone(alone):
     assert found["n_msu"].tolist() == [len(own) for own in sets]
     assert found["unique"].tolist() == [-1 not in row and rows.count(row) == 1 for row in rows]
     assert int(lines_of(results)["U"]) == found["unique"].sum()
+    risks = pq.read_table(results / "filerisk" / "individual.parquet").to_pandas().set_index("pid")
+    assert ((risks["matches"] == 1) == records["unique"]).all()
+    assert risks["household_risk"].notna().all()
     made = {path.name for path in results.iterdir()}
     assert not made & {"prepared", "strata", "binned", "scores", "rates.csv", "matching"}
 
@@ -81,7 +85,10 @@ def test_results_are_readable_by_their_owner_alone(alone):
 def test_the_report_has_the_section_and_no_key(alone):
     reports = alone / "run" / "reports" / "alone"
     page = (reports / "disclosure-review.html").read_text(encoding="utf-8")
-    for heading in ("Risk of the file on its own", "Samples of the population", "What makes records unique"):
+    for heading in (
+        "Risk of the file on its own", "Models of the population", "Samples of the population",
+        "What makes records unique",
+    ):  # fmt: skip
         assert heading in page
     assert "The attack" not in page
     assert (reports / "disclosure-review.pdf").read_bytes().startswith(b"%PDF")

@@ -57,7 +57,12 @@ def write(folder: Path) -> Path:
         "strata": [REGION],
         "linking_variables": [*numeric, *({"name": name, "type": "categorical"} for name in VARIABLES[1::2])],
         "metrics": {"taxicab": {}},
-        "file_risk": {"sampling_fraction": 0.1, "max_order": 1, "key_variables": [{"name": name} for name in KEYS]},
+        "file_risk": {
+            "sampling_fraction": 0.1,
+            "max_order": 1,
+            "key_variables": [{"name": name} for name in KEYS],
+            "population_models": {"log_linear": ["main", [[*KEYS[:9]]]], "household": KEYS[0]},
+        },
         "matching": {
             "confidential": {"path": "=puf.csv", "id": "id"},
             "synthetic": [{"path": "eif.csv", "id": "id"}],

@@ -6,6 +6,8 @@ Makes  results/{study}/simulated/{survey,population}.csv where the study simulat
        filerisk/records.parquet: uniqueness, SUDA and DIS-SUDA of every record;
        filerisk/{summary,definitions,hazards,cells,sizes,variables,levels,scores,classes,coarser,conventions}.csv:
        aggregates;
+       filerisk/individual.parquet: individual risk of every record; filerisk/{population,individual_classes}.csv:
+       estimates of models of the population;
        filerisk/{by_sample,by_class,by_tenth}.csv: samples of the population beside it
 """
 
@@ -107,6 +109,35 @@ rule assess_file:
         library=PLAN.library_digest("assess_file"),
     script:
         "../scripts/assess_file.py"
+
+
+rule model_population:
+    """Estimate the risk in the population by models, beside the truth where the population is known."""
+    input:
+        unpack(PLAN.risk_sources("source_")),
+        study=ancient(PLAN.study_file),
+        file="results/{study}/filerisk/prepared/file.parquet",
+        population="results/{study}/filerisk/prepared/population.parquet",
+    output:
+        individual="results/{study}/filerisk/individual.parquet",
+        population_models="results/{study}/filerisk/population.csv",
+        individual_classes="results/{study}/filerisk/individual_classes.csv",
+        ledger="results/{study}/ledger/model_population.json",
+    log:
+        "results/{study}/logs/model_population.log",
+    benchmark:
+        "results/{study}/benchmarks/model_population.tsv"
+    conda:
+        "../../environment.yml"
+    threads: 1
+    # A table of interactions has up to 10 million cells.
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(2500 + 100 * input.size_mb) * attempt,
+    params:
+        study=PLAN.part_digest("model_population"),
+        library=PLAN.library_digest("model_population"),
+    script:
+        "../scripts/model_population.py"
 
 
 rule sample_population:

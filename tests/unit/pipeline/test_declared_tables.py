@@ -109,7 +109,7 @@ def test_names_that_a_study_may_not_use_are_those_beside_its_own():
 
 
 def test_the_risk_of_one_file_reserves_the_names_beside_its_key():
-    assert beside_names_of_the_study(["assess_file"]) == filerisk.RESERVED
+    assert beside_names_of_the_study(["assess_file", "model_population"]) == filerisk.RESERVED
 
 
 def test_matching_reserves_the_names_beside_its_key():

@@ -50,7 +50,8 @@ def synthetic(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def of_one_file(tmp_path_factory):
-    return with_variants(write_filerisk(tmp_path_factory.mktemp("risk") / "results", POPULATION))
+    section = {**POPULATION, "population_models": {}}
+    return with_variants(write_filerisk(tmp_path_factory.mktemp("risk") / "results", section))
 
 
 @pytest.fixture(scope="module")

@@ -213,6 +213,8 @@ CHANGES = [
     ({}, {"collapse": [{"variable": "sex", "recode": {"1": "2"}}]}, {"assess_file"}),
     ({}, {"original": {"path": "before.csv"}}, {"prepare_filerisk"}),
     ({}, {"key_variables": ["sex", "job"]}, {"prepare_filerisk", *SEARCH}),
+    ({}, {"population_models": {}}, set()),
+    ({}, {"population_models": {"household": "region"}}, {"prepare_filerisk"}),
     ({"binning": {"bins": 4}}, {}, {"prepare_filerisk"}),
     ({}, {"file": {"path": "other.csv", "id": "pid"}}, {"prepare_filerisk"}),
     (
@@ -227,6 +229,42 @@ CHANGES = [
 def test_a_change_affects_the_steps_that_take_it(keys, section, touched):
     before, after = model(file_risk=POPULATION), model(file_risk={**POPULATION, **section}, **keys)
     assert changed(before, after) - {"resolve", "report"} == touched
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "touched"),
+    [
+        ({}, {"seed": 2}, {"model_population"}),
+        ({}, {"log_linear": ["main"]}, {"model_population"}),
+        ({"household": "region"}, {"household": ["region", "job"]}, {"prepare_filerisk"}),
+    ],
+)
+def test_a_changed_model_affects_the_models_alone(before, after, touched):
+    first, second = (model(file_risk={**POPULATION, "population_models": own}) for own in (before, after))
+    assert changed(first, second) - {"resolve", "report"} == touched
+
+
+@pytest.mark.parametrize(
+    ("models", "message"),
+    [
+        (
+            {"log_linear": [[["age", "height"]]]},
+            r"key variables, and `height` is not one\. Correct the name\.",
+        ),
+        ({"log_linear": [[["age", "age"]]]}, r"`age` is given twice"),
+        ({"log_linear": []}, r"at least 1"),
+        ({"log_linear": [[["age"]]]}, r"at least 2"),
+        ({"log_linear": ["three-way"]}, r"`main` or `two-way`"),
+        ({"household": []}, r"at least 1"),
+    ],
+)
+def test_a_model_that_cannot_be_is_one_sentence(tmp_path, models, message):
+    with pytest.raises(InputError, match=message):
+        load(tmp_path, file_risk={**FILE_RISK, "population_models": models})
+
+
+def test_a_study_without_models_is_written_as_before():
+    assert "population_models" not in study.canonical_json(model(file_risk=FILE_RISK))
 
 
 @pytest.mark.parametrize(("declared", "expected"), [(None, ("pid",)), ("person", ("person",))])

@@ -29,6 +29,7 @@ class RiskFiles:
     original : the file before perturbation, where there is one
     original_id : the columns that name a record in it
     ranks : see :func:`reident.linkage.bins.cut_points`
+    household : the columns of the file that identify a household
     """
 
     side: str
@@ -43,6 +44,7 @@ class RiskFiles:
     original: SourceFile | None
     original_id: tuple[str, ...]
     ranks: Literal["mean", "high"] | None
+    household: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,3 +101,27 @@ class Sampling:
     weighting: Literal["elliot", "normalised"]
     max_order: int | None
     wildcard: bool
+
+
+@dataclass(frozen=True)
+class Modelling:
+    """What the models of the population take from the study file.
+
+    Attributes
+    ----------
+    id : the columns that name a record; empty: its row does
+    key : names of the key variables
+    sampling_fraction : f; None: 1 divided by the mean weight
+    wildcard : whether a missing value matches every value
+    log_linear : the log-linear models
+    household : whether the file has households
+    seed : the seed of simulated files
+    """
+
+    id: tuple[str, ...]
+    key: tuple[str, ...]
+    sampling_fraction: float | None
+    wildcard: bool
+    log_linear: tuple[str | tuple[tuple[str, ...], ...], ...]
+    household: bool
+    seed: int

@@ -24,8 +24,9 @@ from reident.sections.codes import Coding, normaliser
 from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
 
-ROW, WEIGHT, STRATUM = "row", ".weight", ".stratum"
-"""Columns of the prepared tables beside those of the file: the row (the header is row 1), the weight, the stratum."""
+ROW, WEIGHT, STRATUM, HOUSEHOLD = "row", ".weight", ".stratum", ".household"
+"""Columns of the prepared tables beside those of the file: the row (the header is row 1), the weight, the stratum, and
+the household."""
 
 MISSING_LABEL = "(missing)"
 
@@ -46,7 +47,8 @@ class Prepared(NamedTuple):
     ----------
     file : pyarrow.Table (n rows)
         The columns that name a record (text), or :data:`ROW`; :data:`WEIGHT` (float64) where the study takes f from
-        it; the key variables, int32 codes from 0, null where missing. In the order of the names, or of the rows.
+        it; :data:`HOUSEHOLD` (int32, from 0) where the study has households; the key variables, int32 codes from 0,
+        null where missing. In the order of the names, or of the rows.
     population : pyarrow.Table (N rows)
         :data:`STRATUM` (int32) and the key variables, in the order of these; no row without a population.
     original : pyarrow.Table (n rows, or none)
@@ -67,7 +69,7 @@ class Prepared(NamedTuple):
 def columns_of(files: RiskFiles, table: str = FILE) -> list[str]:
     """Return the columns that the study needs of the source of a prepared table: its file, or another one."""
     weight = (files.weight,) if files.weight else ()
-    front, behind = {FILE: (files.id, weight), POPULATION: ((), files.strata)}.get(
+    front, behind = {FILE: (files.id, (*weight, *files.household)), POPULATION: ((), files.strata)}.get(
         table, (files.original_id, ())
     )
     return [*front, *(variable.column for variable in files.key), *behind]
@@ -118,6 +120,7 @@ def prepare(
     if text.num_rows == 0:
         raise InputError(f"{file}: the file has a header and no records. Check the export.")
     code = keys.check(text, files.id, file, source.first_row) if files.id else np.arange(text.num_rows)
+    order = np.argsort(code, kind="stable")
     front = {name: text[name] for name in files.id}
     if not front:
         first = source.first_row
@@ -126,6 +129,8 @@ def prepare(
     if files.weight:
         front[WEIGHT] = _weights(text, files.weight, source)
         warnings += _uneven_weights(front[WEIGHT], files.weight, file)
+    if files.household:
+        front[HOUSEHOLD] = pa.array(_households(text, files.household, order))
     texts = _texts(files, text, population, original)
     categories = []
     columns: dict[str, dict[str, pa.Array]] = {name: {} for name in texts}
@@ -139,7 +144,6 @@ def prepare(
         ]
         for name, values in codes.items():
             columns[name][variable.name] = pa.array(values, mask=values < 0)
-    order = np.argsort(code, kind="stable")
     return Prepared(
         pa.table({**front, **columns[FILE]}).take(order),
         _population(files, population, columns.get(POPULATION)),
@@ -188,6 +192,14 @@ def _weights(text: pa.Table, column: str, source: SourceFile) -> pa.Array:
             ("weight",),
         )
     return values
+
+
+def _households(text: pa.Table, names: Sequence[str], order: np.ndarray) -> np.ndarray:
+    """Return the number of each record's household; one with an empty value is a household of its own, in order."""
+    code = keys.codes([text], [names])[0]
+    alone = np.any([pc.equal(text[name], "").to_numpy() for name in names], axis=0) | (code < 0)
+    code[order[alone[order]]] = code.max() + 1 + np.arange(alone.sum())
+    return np.unique(code, return_inverse=True)[1].astype(np.int32)
 
 
 def _uneven_weights(weights: pa.Array, column: str, file: str) -> list[Line]:

@@ -28,13 +28,36 @@ def matches(codes: np.ndarray, others: np.ndarray) -> np.ndarray:
     int64 (n,)
         From 0 to m.
     """
-    n, m = len(codes), len(others)
-    if not n or not m:
-        return np.zeros(n, np.int64)
+    if not len(codes) or not len(others):
+        return np.zeros(len(codes), np.int64)
     order = _by_distinction(others)
-    rows, place = np.unique(codes[:, order] + 1, axis=0, return_inverse=True)
     others, times = np.unique(others[:, order] + 1, axis=0, return_counts=True)
-    result = np.zeros(len(rows), np.int64)
+    return _sums(codes[:, order] + 1, others, times).astype(np.int64)
+
+
+def weighted_matches(codes: np.ndarray, others: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the sum of the weights of the others that match each record; float64 (n,), whatever their order.
+
+    Parameters
+    ----------
+    codes, others : int32 (n, v), (m, v)
+        As :func:`matches` takes them.
+    weights : float64 (m,)
+    """
+    if not len(codes) or not len(others):
+        return np.zeros(len(codes))
+    order = _by_distinction(others)
+    others, place = np.unique(others[:, order] + 1, axis=0, return_inverse=True)
+    sort = np.lexsort([weights, place.ravel()])
+    return _sums(
+        codes[:, order] + 1, others, np.bincount(place.ravel()[sort], weights[sort], minlength=len(others))
+    )
+
+
+def _sums(codes: np.ndarray, others: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Return the sum of ``times`` over the others, all different, that match each record; 0 is missing."""
+    rows, place = np.unique(codes, axis=0, return_inverse=True)
+    result = np.zeros(len(rows))
     everyone = np.arange(len(others), dtype=np.int32)
     todo = [_Followed(0, 0, np.zeros(len(rows), np.int64), np.zeros(len(others), np.int32), everyone)]
     while todo:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from reident.filerisk.parts import Assessment, Coarsening, RiskFiles, Sampling
+from reident.filerisk.parts import Assessment, Coarsening, Modelling, RiskFiles, Sampling
 from reident.intake.parts import Preparing
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.winkler import Closest
@@ -209,6 +209,23 @@ def risk_files(study: Study) -> RiskFiles:
         sources.get(UNPERTURBED),
         (options.original.id or study.risk_id) if options.original else (),
         study.binning.ranks,
+        (options.population_models.household or ()) if options.population_models else (),
+    )
+
+
+def modelling(study: Study) -> Modelling:
+    """Return what the models of the population take."""
+    options = study.risk
+    if options.population_models is None:
+        raise ValueError("the study has no section `file_risk.population_models`")
+    return Modelling(
+        study.risk_id,
+        tuple(variable.name for variable in study.risk_key),
+        options.sampling_fraction,
+        options.missing == "wildcard",
+        options.population_models.log_linear,
+        options.population_models.household is not None,
+        options.population_models.seed,
     )
 
 

@@ -93,6 +93,10 @@ def _sampled(study: Study) -> bool:
     return population is not None and population.numerical_study is not None
 
 
+def _modelled(study: Study) -> bool:
+    return study.file_risk is not None and study.file_risk.population_models is not None
+
+
 def _released(study: Study) -> bool:
     return study.release is not None
 
@@ -331,6 +335,17 @@ def _steps() -> Iterator[Step]:
         _assessed,
         ("prepare_filerisk",),
         tables.ASSESS_FILE,
+        compiled=True,
+        shared=False,
+    )
+    yield Step(
+        "model_population",
+        "Modelling the population",
+        ("filerisk.modelling",),
+        _of_study(parts.modelling),
+        _modelled,
+        ("prepare_filerisk",),
+        tables.MODEL_POPULATION,
         compiled=True,
         shared=False,
     )

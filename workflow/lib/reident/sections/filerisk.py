@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from reident.sections.base import Pattern, Section, refuse_repeats
+from reident.sections.base import Pattern, Section, one_or_many, refuse_repeats
 from reident.sections.files import Name, Names, SourceFile
 from reident.sections.keys import Collapse, KeyVariable, KeyVariables, of_linking
 
@@ -21,10 +22,11 @@ SURVEY, POPULATION, UNPERTURBED = "survey", "population", "unperturbed"
 RESERVED = frozenset(
     {
         "row", "cell_size", "unique", "special_unique", "n_msu", "min_msu", "smallest_msu", "suda", "dis_suda",
-        "dis_suda_elliot_manning", "dis_suda_user_guide", "population_reciprocal", "n_coarser",
+        "dis_suda_elliot_manning", "dis_suda_user_guide", "population_reciprocal", "n_coarser", "matches", "people",
+        "individual_risk", "log_linear_risk", "household_risk", "true_risk",
     }
 )  # fmt: skip
-"""Columns of the record table that must not be columns of the key."""
+"""Columns of the record tables that must not be columns of the key."""
 
 
 class RiskFile(SourceFile):
@@ -97,6 +99,62 @@ class Population(Section):
         description="The numerical study of Elliot and Manning 2003 on this population; `{}` takes the defaults. If "
         "absent: not computed.",
     )
+
+
+def _form_of_model(value: Any) -> str:
+    return "word" if isinstance(value, str) else "list"
+
+
+Interaction = Annotated[tuple[Name, ...], Field(min_length=2)]
+LogLinear = Annotated[
+    Annotated[Literal["main", "two-way"], Tag("word")]
+    | Annotated[tuple[Interaction, ...], Field(min_length=1), Tag("list")],
+    Discriminator(_form_of_model),
+]
+"""A log-linear model: of main effects, of all two-way interactions, or of main effects and these interactions."""
+
+
+class PopulationModels(Section):
+    """Models of the population from which the file was drawn."""
+
+    log_linear: Annotated[tuple[LogLinear, ...], Field(min_length=1, max_length=12)] = Field(
+        ("main", "two-way"),
+        description="The log-linear models: `main` has the effects of the key variables, `two-way` also all "
+        "interactions of two. A list of interactions, such as `[[age, sex], [age, region]]`, is a model with these and "
+        "all effects of single variables. Source: METHODS §7.3.",
+    )
+    household: Annotated[Names | None, BeforeValidator(one_or_many(str))] = Field(
+        None,
+        description="The column or columns of the file that identify a household. If absent: the risk of households is "
+        "not computed. Source: METHODS §7.2.",
+    )
+    seed: int = Field(
+        1,
+        ge=0,
+        description="The seed for simulating the files from which the intervals of log-linear models come.",
+    )
+
+    def check(self, names: Sequence[str]) -> None:
+        """Refuse a model with interactions of other variables than those of the key.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The key variables.
+
+        Raises
+        ------
+        ValueError
+        """
+        for number, model in enumerate(self.log_linear, start=1):
+            for interaction in () if isinstance(model, str) else model:
+                refuse_repeats(interaction, "log_linear")
+                for name in interaction:
+                    if name not in names:
+                        raise ValueError(
+                            f"`.file_risk.population_models.log_linear[{number}]` must have interactions of key "
+                            f"variables, and `{name}` is not one. Correct the name."
+                        )
 
 
 def _form_of_file(value: Any) -> str:
@@ -175,6 +233,13 @@ class FileRisk(Section):
     )
     population: Population | None = Field(
         None, description="The population that the file is a sample of, if it is available."
+    )
+    population_models: PopulationModels | None = Field(
+        None,
+        exclude_if=operator.not_,
+        description="Models that estimate the risk in the population from the file alone: individual risk, log-linear "
+        "models, and models of population uniques; `{}` takes the defaults. If absent: not computed. Source: METHODS "
+        "§7.1.",
     )
 
     @property
@@ -277,6 +342,8 @@ class FileRisk(Section):
             )
         for coarser in self.collapse:
             coarser.check(key)
+        if self.population_models is not None:
+            self.population_models.check([variable.name for variable in key])
         if self.original is not None and not names:
             raise ValueError(
                 "`.file_risk.original` must not be given for a file without `id`, because its records are matched by "

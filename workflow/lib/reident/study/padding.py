@@ -137,7 +137,9 @@ def _assessed(study: Any) -> Iterator[_File]:
     elif options.side == "confidential":
         named = "matching.confidential"
     weight = [options.weight] if options.weight else []
-    yield _File(named, sources[options.side], variables, [*study.risk_id, *weight])
+    models = options.population_models
+    household = (models.household or ()) if models else ()
+    yield _File(named, sources[options.side], variables, [*study.risk_id, *weight, *household])
     if options.original is not None:
         names = options.original.id or study.risk_id
         yield _File("file_risk.original", options.original, variables, names)

@@ -115,6 +115,7 @@ def _checkable(
             id=files.id if named else (),
             weight=files.weight if files.weight in own else None,
             strata=strata,
+            household=files.household if set(files.household) <= own else (),
         ),
         sound,
     )

@@ -16,6 +16,7 @@ from reident.pipeline.tables.linkage import (
     STRATIFY,
 )
 from reident.pipeline.tables.matching import MATCH, PREPARE_MATCHING
+from reident.pipeline.tables.population import MODEL_POPULATION
 from reident.pipeline.tables.rates import AGREEMENTS, PROTECTION, RATE
 from reident.pipeline.tables.release import EDITION, RELEASE
 from reident.pipeline.tables.risk import (
@@ -40,8 +41,8 @@ from reident.pipeline.tables.weights import CALIBRATE, WEIGH
 
 __all__ = [
     "AGREEMENTS", "ASSESS_FILE", "BIN", "CALIBRATE", "CHECKLIST", "COMPARE", "COMPARED_COLUMNS", "CONFIRM", "DESCRIBE",
-    "EDITION", "EXPORT_CONFIRMED", "JUDGE", "MATCH", "MICROAGGREGATE", "POPULATE", "PREPARE", "PREPARE_FILERISK",
-    "PREPARE_MATCHING", "PROTECTION", "RANK", "RATE", "RELEASE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE",
-    "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY", "SYNTHESIZE", "WEIGH", "WHOLE", "Column", "Count", "Dimension", "Kind",
-    "Lines", "Rate", "Table",
+    "EDITION", "EXPORT_CONFIRMED", "JUDGE", "MATCH", "MICROAGGREGATE", "MODEL_POPULATION", "POPULATE", "PREPARE",
+    "PREPARE_FILERISK", "PREPARE_MATCHING", "PROTECTION", "RANK", "RATE", "RELEASE", "REPORT", "RESOLVE",
+    "SAMPLE_POPULATION", "SCORE", "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY", "SYNTHESIZE", "WEIGH", "WHOLE",
+    "Column", "Count", "Dimension", "Kind", "Lines", "Rate", "Table",
 ]  # fmt: skip

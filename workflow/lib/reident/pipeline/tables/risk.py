@@ -29,6 +29,7 @@ PREPARE_FILERISK = (
             FILE_KEY,
             FILE_ROW,
             number(".weight", "sampling weight", "records", only="studies that take f from the weights"),
+            integer(".household", "household, from 0", "household", only="studies with households"),
             KEY_CODES,
         ),
         "records",

@@ -9,6 +9,7 @@ from reident.report.figures.filerisk import (
     risk_probabilities,
     risk_samples,
 )
+from reident.report.figures.filerisk_models import risk_models
 from reident.report.figures.matching import matching_distribution, matching_subsets, matching_summaries
 from reident.report.figures.microaggregation import masked_agreements
 from reident.report.figures.pairs import overlap_confirmed, overlap_suspected, ranks
@@ -40,6 +41,7 @@ __all__ = [
     "risk_cells",
     "risk_classes",
     "risk_contributions",
+    "risk_models",
     "risk_probabilities",
     "risk_samples",
     "strata",

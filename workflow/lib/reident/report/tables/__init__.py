@@ -25,6 +25,7 @@ from reident.report.tables.filerisk import (
     risk_variables,
 )
 from reident.report.tables.filerisk_dis import risk_dis, risk_original
+from reident.report.tables.filerisk_models import models_classes, models_findings, models_table
 from reident.report.tables.filerisk_population import (
     risk_account,
     risk_bins,
@@ -141,6 +142,9 @@ __all__ = [
     "matching_summaries",
     "matching_variables",
     "matching_verdicts",
+    "models_classes",
+    "models_findings",
+    "models_table",
     "open_results",
     "overall",
     "overlap",

@@ -26,6 +26,7 @@ from reident.report.tables.filerisk import (
     unreached,
 )
 from reident.report.wording import UNDEFINED, count, declared, escape, fixed, listed, percent, rates
+from reident.sections.filerisk import FileRisk
 
 BY_SAMPLE, BY_CLASS, BY_TENTH = "filerisk/by_sample.csv", "filerisk/by_class.csv", "filerisk/by_tenth.csv"
 ACCOUNT, CATEGORIES = "filerisk/account.csv", "filerisk/categories.csv"
@@ -228,8 +229,22 @@ def risk_choices(results: Results) -> str:
         "size": (size, "`max_order`"),
         "weights": (f"`{risk.weighting}`", _other(risk.weighting, "elliot", "normalised")),
         "definition": (definition, _other(risk.dis_suda, *DEFINED)),
+        **_models(risk),
     }
     return table_of([Choice(TEXT(f"choices.{key}.what"), *option, "§7") for key, option in options.items()])
+
+
+def _models(risk: FileRisk) -> dict[str, tuple[str, str]]:
+    """Return what the sources of the models of the population leave open, if the study has these."""
+    if risk.population_models is None:
+        return {}
+    return {
+        "interval": (
+            TEXT("choices.interval.chosen", seed=str(risk.population_models.seed)),
+            "`population_models.seed`",
+        ),
+        "recommended": (TEXT("choices.recommended.chosen"), "`population_models.log_linear`"),
+    }
 
 
 def _other(selected: str, *options: str) -> str:

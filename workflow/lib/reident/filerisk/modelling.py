@@ -1,0 +1,249 @@
+"""Models of the population from which the file was drawn, beside the truth where it is known (METHODS §7.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from reident.filerisk import dis, individual, log_linear, superpopulation
+from reident.filerisk.dis_suda import population_reciprocal
+from reident.filerisk.parts import Modelling
+from reident.filerisk.prepare import HOUSEHOLD, ROW, WEIGHT, codes_of
+from reident.filerisk.quantities import DIGITS
+from reident.filerisk.superpopulation import OK
+
+INDIVIDUAL, LOG_LINEAR, UNIQUENESS = "individual", "log-linear", "uniqueness"
+"""The kinds of models."""
+
+REIDENTIFICATIONS, MATCHES, HOUSEHOLDS = "expected_reidentifications", "correct_matches", "households"
+IN_SAMPLE, IN_POPULATION = "uniques_in_sample", "population_uniques"
+"""The quantities that models estimate."""
+
+BENEDETTI = "benedetti-franconi"
+WILDCARD, NO_CELL = "wildcard", "no_cell"
+EDGES = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+SIGNIFICANT = 9
+"""Digits of estimates: processors differ in the last bits of a logarithm, and fits end within a tolerance."""
+
+COLUMNS = [
+    "kind",
+    "model",
+    "quantity",
+    "estimate",
+    "low",
+    "high",
+    "truth",
+    "bias",
+    "test",
+    "recommended",
+    "status",
+]
+
+
+class Modelled(NamedTuple):
+    """The tables of the step, with the columns that `reident.pipeline.tables.population` declares."""
+
+    individual: pa.Table
+    population_models: pd.DataFrame
+    individual_classes: pd.DataFrame
+
+
+class Line(NamedTuple):
+    """What a model says of a quantity; NaN where it says nothing."""
+
+    kind: str
+    model: str
+    quantity: str
+    estimate: float
+    low: float = float("nan")
+    high: float = float("nan")
+    truth: float = float("nan")
+    bias: float = float("nan")
+    test: float = float("nan")
+    recommended: bool = False
+    status: str = OK
+
+
+def model(options: Modelling, file: pa.Table, population: pa.Table) -> Modelled:
+    """Estimate the risk of a file in its population.
+
+    Parameters
+    ----------
+    options : Modelling
+    file, population : pyarrow.Table
+        As :func:`reident.filerisk.prepare.prepare` gives them; without a population, no row.
+    """
+    names = list(options.key)
+    codes, people = codes_of(file, names), codes_of(population, names)
+    weights = file[WEIGHT].to_numpy() if WEIGHT in file.column_names else None
+    f = options.sampling_fraction if weights is None else dis.sampling_fraction(weights)
+    if f is None:
+        raise ValueError("the file has no weights, and the study no sampling fraction")
+    given = np.full(len(codes), 1 / f) if weights is None else weights
+    sizes, sums = individual.matches(codes, given, wildcard=options.wildcard)
+    share = float((sizes > 0).mean())
+    sums = np.where(sizes > 0, sums / share if share else np.nan, np.nan)
+    risks = individual.risk(sizes, sums)
+    true = population_reciprocal(codes, people, wildcard=options.wildcard) if len(people) else None
+    households = file[HOUSEHOLD].to_numpy() if options.household else None
+    in_cells = dis.of_cells(f, share) if share else f
+    overlapping = options.wildcard and bool((codes < 0).any())
+    linear, of_uniques = _log_linear(options, codes, sizes, in_cells, overlapping=overlapping)
+    lines = [*_individual(sizes, risks, households), *linear]
+    lines += _uniqueness(sizes, in_cells, overlapping=overlapping)
+    if true is not None:
+        truth = _truth(options, sizes, true, people, households)
+        lines = [line._replace(truth=truth[line.quantity]) for line in lines]
+    record = {
+        "matches": pa.array(sizes),
+        "people": sums,
+        "individual_risk": risks,
+        "log_linear_risk": of_uniques,
+    }
+    if households is not None:
+        record["household_risk"] = individual.of_households(risks, households)[households]
+    if true is not None:
+        record["true_risk"] = true
+    return Modelled(_records(options, file, record), _table(lines), _classes(risks, households))
+
+
+def _individual(sizes: np.ndarray, risks: np.ndarray, households: np.ndarray | None) -> Iterator[Line]:
+    """Return the sums of individual risks."""
+    status = OK if (sizes > 0).any() else NO_CELL
+    yield Line(INDIVIDUAL, BENEDETTI, REIDENTIFICATIONS, individual.total(risks), status=status)
+    yield Line(INDIVIDUAL, BENEDETTI, MATCHES, individual.total(risks[sizes == 1]), status=status)
+    if households is not None:
+        expected = individual.total(individual.of_households(risks, households))
+        yield Line(INDIVIDUAL, BENEDETTI, HOUSEHOLDS, expected, status=status)
+
+
+def _log_linear(
+    options: Modelling, codes: np.ndarray, sizes: np.ndarray, fraction: float, *, overlapping: bool
+) -> tuple[list[Line], np.ndarray]:
+    """Return the lines of the log-linear models, and the risks of the records by the recommended one."""
+    names = [name_of(one) for one in options.log_linear]
+    risks, nothing = np.full(len(codes), np.nan), float("nan")
+    if overlapping:
+        quantities = (IN_SAMPLE, MATCHES)
+        return [
+            Line(LOG_LINEAR, name, one, nothing, status=WILDCARD) for name in names for one in quantities
+        ], risks
+    table = log_linear.table_of(codes, sizes)
+    found = {
+        name: log_linear.model(table, log_linear.margins_of(one, options.key), fraction, options.seed)
+        for name, one in zip(names, options.log_linear, strict=True)
+    }
+    best = _smallest_test(found)
+    if best is not None:
+        risks[sizes == 1] = found[best].risks
+    lines = [
+        Line(
+            LOG_LINEAR, name, quantity, own.value, own.low, own.high, nothing, own.bias, own.test, name == best,
+            one.status,
+        )
+        for name, one in found.items()
+        for quantity, own in ((IN_SAMPLE, one.population_uniques), (MATCHES, one.correct_matches))
+    ]  # fmt: skip
+    return lines, risks
+
+
+def name_of(log_linear_model: str | tuple[tuple[str, ...], ...]) -> str:
+    """Return the name of a log-linear model: the word, or its interactions."""
+    if isinstance(log_linear_model, str):
+        return log_linear_model
+    return ", ".join(" × ".join(interaction) for interaction in log_linear_model)
+
+
+def _smallest_test(found: dict[str, log_linear.Model]) -> str | None:
+    """Return the model whose larger test is the smallest, the first of equal ones; None if no model is tested."""
+    tested = {
+        name: max(abs(own.population_uniques.test), abs(own.correct_matches.test))
+        for name, own in found.items()
+        if own.status == OK
+    }
+    known = [name for name, test in tested.items() if np.isfinite(test)]
+    return min(known, key=lambda name: float(f"{tested[name]:.{SIGNIFICANT}g}"), default=None)
+
+
+def _uniqueness(sizes: np.ndarray, fraction: float, *, overlapping: bool) -> Iterator[Line]:
+    """Return the lines of the models of population uniques."""
+    models = {
+        "pitman": superpopulation.pitman, "zayatz": superpopulation.zayatz, "snb": superpopulation.snb,
+    }  # fmt: skip
+    nothing = float("nan")
+    if overlapping:
+        for name in models:
+            for quantity in (IN_SAMPLE, IN_POPULATION):
+                yield Line(UNIQUENESS, name, quantity, nothing, status=WILDCARD)
+        return
+    cells = _cells(sizes)
+    found = {name: estimate(cells, fraction) for name, estimate in models.items()}
+    best = superpopulation.chosen(fraction, found)
+    for name, one in found.items():
+        yield Line(
+            UNIQUENESS, name, IN_SAMPLE, one.in_sample, one.low, one.high,
+            recommended=name == best, status=one.status,
+        )  # fmt: skip
+        yield Line(
+            UNIQUENESS, name, IN_POPULATION, one.in_population, recommended=name == best, status=one.status
+        )
+
+
+def _cells(sizes: np.ndarray) -> np.ndarray:
+    """Return the size of each cell, from the size of each record's cell."""
+    size, n = np.unique(sizes[sizes > 0], return_counts=True)
+    return np.repeat(size, n // np.maximum(size, 1))
+
+
+def _truth(
+    options: Modelling, sizes: np.ndarray, true: np.ndarray, people: np.ndarray, households: np.ndarray | None
+) -> dict[str, float]:
+    """Return the true value of each quantity; a record without a match in the population is not re-identified."""
+    unique = sizes == 1
+    own, _ = individual.matches(people, np.ones(len(people)), wildcard=options.wildcard)
+    truth = {
+        REIDENTIFICATIONS: individual.total(true),
+        MATCHES: individual.total(true[unique]),
+        IN_SAMPLE: float((true[unique] == 1).sum()),
+        IN_POPULATION: float((own == 1).sum()),
+    }
+    if households is not None:
+        truth[HOUSEHOLDS] = individual.total(individual.of_households(true, households))
+    return truth
+
+
+def _records(options: Modelling, file: pa.Table, columns: dict[str, np.ndarray | pa.Array]) -> pa.Table:
+    data = {name: file[name] for name in (list(options.id) or [ROW])}
+    for name, values in columns.items():
+        data[name] = values
+        if isinstance(values, np.ndarray):
+            data[name] = pa.array(np.round(values, DIGITS), mask=np.isnan(values))
+    return pa.table(data)
+
+
+def _table(lines: list[Line]) -> pd.DataFrame:
+    table = pd.DataFrame(lines, columns=COLUMNS)
+    for name in ("estimate", "low", "high", "truth", "bias", "test"):
+        table[name] = [float(f"{value:.{SIGNIFICANT}g}") for value in table[name]]
+    return table
+
+
+def _classes(risks: np.ndarray, households: np.ndarray | None) -> pd.DataFrame:
+    """Return records and households by class of risk; the first class is exactly 0."""
+    units = {"records": risks[np.isfinite(risks)]}
+    if households is not None:
+        units["households"] = individual.of_households(risks, households)
+    ends = {"above": [0.0, *EDGES[:-1]], "up_to": list(EDGES)}
+    parts = []
+    for unit, values in units.items():
+        place = np.searchsorted(EDGES, np.round(values, DIGITS), side="left")
+        place = np.minimum(place, len(EDGES) - 1)
+        n = np.bincount(place, minlength=len(EDGES))
+        expected = [individual.total(values[place == at]) for at in range(len(EDGES))]
+        shown = [float(f"{value:.{SIGNIFICANT}g}") for value in expected]
+        parts.append(pd.DataFrame({"unit": unit, **ends, "n": n, "expected": shown}))
+    return pd.concat(parts, ignore_index=True)

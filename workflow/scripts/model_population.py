@@ -1,0 +1,11 @@
+"""Adapter of the rule `model_population`."""
+
+from reident import ledger
+from reident.filerisk import modelling
+
+with ledger.step(snakemake) as step:
+    step.check_chain()
+    for name, table in (
+        modelling.model(step.part, step.read("file"), step.read("population"))._asdict().items()
+    ):
+        step.write(name, table)
