@@ -14,7 +14,7 @@ from reident.errors import InputError
 from reident.kernels.matching import count
 from reident.matching import prepare as intake
 from reident.matching.counting import pack
-from reident.matching.radius import Reach, neighbourhoods, scaled_whole
+from reident.intake.radius import Reach, neighbourhoods, scaled_whole
 from reident.matching.summary import CLASSES, match_files
 from reident.pipeline import parts
 from reident.sections.matching import Matching

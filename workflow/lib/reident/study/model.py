@@ -19,6 +19,8 @@ from pydantic import (
 
 from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
+from reident.sections.attribution import PUF, SYNTHETIC, TRUTH, AttributeDisclosure, released_side
+from reident.sections.attribution import Target as AttributeTarget
 from reident.sections.base import Day, Pattern, Section
 from reident.sections.checklist import Checklist
 from reident.sections.decision import Decision
@@ -121,6 +123,12 @@ class Study(Section):
     file_risk: FileRisk | None = Field(
         None,
         description="The risk of one file: uniques, DIS and SUDA. If absent: not computed. Source: METHODS §7.",
+    )
+    attribute_disclosure: AttributeDisclosure | None = Field(
+        None,
+        exclude_if=operator.not_,
+        description="What an intruder who knows the keys of a person could learn about a target. If absent: not "
+        "computed. Source: METHODS §12.",
     )
     decision: Decision | None = Field(
         None, description="The limits of the verdict in the report. If absent: no verdict."
@@ -242,11 +250,51 @@ class Study(Section):
         return {} if self.file_risk is None else self.file_risk.sources(others)
 
     @property
+    def attributed(self) -> AttributeDisclosure:
+        """The section `attribute_disclosure`."""
+        if self.attribute_disclosure is None:
+            raise ValueError("the study has no section `attribute_disclosure`")
+        return self.attribute_disclosure
+
+    @property
+    def attribution_variables(self) -> tuple[tuple[KeyVariable, ...], tuple[AttributeTarget, ...]]:
+        """The keys and targets of `attribute_disclosure`; variables of other sections as they are declared."""
+        matched = self.matching.variables if self.matching else {}
+        return self.attributed.variables(self.linking_variables, matched)
+
+    @property
+    def attribution_sources(self) -> dict[str, SourceFile]:
+        """The descriptions of the files of `attribute_disclosure` by side: original, released, holdout."""
+        options = self.attribute_disclosure
+        if options is None:
+            return {}
+        own = options.described_files
+        if options.released == PUF and self.files is not None and self.files.original is not None:
+            return {ORIGINAL: self.files.original, PUF: self.files.puf, **own}
+        return {**self.matched_sources, **own} if options.released == SYNTHETIC else own
+
+    @property
+    def attribution_ids(self) -> dict[str, tuple[str, ...]]:
+        """The columns that identify a person, by side of `attribute_disclosure`; empty where none do."""
+        options = self.attributed
+        if options.released == PUF:
+            return dict.fromkeys((ORIGINAL, PUF), self.keys[PUF])
+        if options.released == SYNTHETIC:
+            copies = range(len(self.matched.synthetic))
+            ids = {f"synthetic_{at + 1}": self.matched.key(at) for at in copies}
+            return {"confidential": self.matched.key(), **ids}
+        released = options.released if isinstance(options.released, tuple) else ()
+        files = {TRUTH: options.original}
+        files |= {released_side(at): file for at, file in enumerate(released, start=1)}
+        return {side: (file and file.id) or () for side, file in files.items()}
+
+    @property
     def sources(self) -> dict[str, SourceFile]:
         """The descriptions of all files that the study reads, by side."""
         original = self.microaggregate.source if self.microaggregate else self.files and self.files.original
         others = {ORIGINAL: original} if original else {}
-        return {**self.linked_sources, **self.matched_sources, **self.risk_sources, **others}
+        found = {**self.linked_sources, **self.matched_sources, **self.risk_sources, **others}
+        return found | self.attribution_sources
 
     @property
     def simulated(self) -> frozenset[str]:
@@ -274,8 +322,10 @@ class Study(Section):
                         f"`.{name}` must not be given without `metrics`. Remove it, or add for example "
                         "`metrics: {taxicab: {}}`."
                     )
-        if not (self.metrics or self.matching or self.file_risk):
-            raise ValueError("`metrics`, `matching` or `file_risk` is missing. Add at least one of them.")
+        if not (self.metrics or self.matching or self.file_risk or self.attribute_disclosure):
+            raise ValueError(
+                "`metrics`, `matching`, `file_risk` or `attribute_disclosure` is missing. Add at least one of them."
+            )
         if self.metrics is not None and not self.linking_variables:
             raise ValueError("`.linking_variables` is missing. List the variables that `metrics` compare.")
         return self
@@ -314,6 +364,31 @@ class Study(Section):
             self.file_risk.check_key(self.risk_key, self.risk_id)
         elif authorities:
             raise _without_use(self.simulate, "file_risk")
+        return self
+
+    @model_validator(mode="after")
+    def _attribution_fits(self) -> Study:
+        options = self.attribute_disclosure
+        if options is None:
+            return self
+        if options.released == PUF and (self.files is None or self.files.original is None):
+            raise ValueError(
+                "`.attribute_disclosure.released` must not be `puf` without `files.original`, with which the public "
+                "use file is compared. Add `files.original`, or list the released files."
+            )
+        if options.released == SYNTHETIC and self.matching is None:
+            raise ValueError(
+                "`.attribute_disclosure.released` must not be `synthetic` without `matching`, which names the files. "
+                "Add `matching`, or list the released files."
+            )
+        keys, targets = self.attribution_variables
+        reserved = {name for names in self.attribution_ids.values() for name in names}
+        for variable in (*keys, *targets):
+            if variable.name in reserved:
+                raise ValueError(
+                    f"`{variable.name}` must not be both a key or target of `attribute_disclosure` and a column that "
+                    "identifies a record. Give the variable another `name`."
+                )
         return self
 
     @model_validator(mode="after")
