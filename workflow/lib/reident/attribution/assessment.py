@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -138,7 +139,7 @@ def joined(keys: Sequence[str]) -> str:
 def _files(original: pa.Table, released: pa.Table, holdout: pa.Table) -> _Files:
     numbers = released[FILE].to_numpy()
     bounds = np.searchsorted(numbers, np.arange(1, int(numbers.max(initial=1)) + 2))
-    copies = [released.slice(start, stop - start) for start, stop in zip(bounds, bounds[1:], strict=False)]
+    copies = [released.slice(start, stop - start) for start, stop in itertools.pairwise(bounds)]
     own = []
     for copy in copies:
         place = codes_of(copy[PERSON])
