@@ -279,7 +279,8 @@ def _released(
             raise InputError(
                 f"{_last(files, side)}: the number of records ({n:,}) must be that of {_last(files, first)} "
                 f"({texts[first].num_rows:,}), because rows correspond by order. Correct the file, or give both files "
-                "an `id`."
+                "an `id`.",
+                ("file", side),
             )
         person = np.arange(n)
     else:

@@ -85,9 +85,9 @@ def _baselines(axes: Axes, values: pd.Series, no_key: pd.Series | None) -> None:
     }
     if values.notna().any():
         axes.plot(values, at, "s", label=TEXT("figure.baseline"), **square)
-    if no_key is not None:
-        diamond: Look = {**square, "markeredgecolor": MUTED}
-        axes.plot(no_key, at, "D", label=TEXT("figure.no_key"), **diamond)
+    diamond: Look = {**square, "markeredgecolor": MUTED}
+    shown = [float("nan")] * len(values) if no_key is None else list(no_key)
+    axes.plot(shown, at, "D", label=TEXT("figure.no_key"), **diamond)
 
 
 def _described(lines: pd.DataFrame, first: pd.DataFrame, no_key: pd.Series) -> str:

@@ -13,7 +13,18 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.tables.choices import Choice, table_of
 from reident.report.tables.common import row_account, without_repeats
-from reident.report.wording import UNDEFINED, code, declared, defined, escape, listed, number, percent, rates
+from reident.report.wording import (
+    UNDEFINED,
+    code,
+    declared,
+    defined,
+    escape,
+    listed,
+    number,
+    percent,
+    rates,
+    word,
+)
 from reident.sections.attribution import PUF, SYNTHETIC, AttributeDisclosure
 
 SUMMARY, TARGETS, ACCOUNT = "attribution/summary.csv", "attribution/targets.csv", "attribution/account.csv"
@@ -62,6 +73,11 @@ def with_baseline(lines: pd.DataFrame, measure: str, kind: str) -> pd.Series:
     return lines[f"{measure}_{kind}"] if kind else pd.Series(float("nan"), index=lines.index)
 
 
+def correct(lines: pd.DataFrame) -> pd.Series:
+    """Return which share of the values that seem to be disclosed is correct; NaN where none is."""
+    return lines["disco"] / lines["disclosive"].where(lines["disclosive"] > 0)
+
+
 def keys_in_words(keys: str) -> str:
     """Return a set of keys as a list in words."""
     return listed([escape(name) for name in keys.split(" + ")])
@@ -87,7 +103,7 @@ def attribution_findings(results: Results) -> str:
         text = TEXT(
             f"findings.{finding}",
             keys=keys_in_words(line["keys"]),
-            files=TEXT("all_files", n=n_files(results)),
+            files=TEXT("all_files", n=n_files(results), number=word(n_files(results))),
             target=escape(target),
             share=percent(line["disco"]),
         )
@@ -104,12 +120,15 @@ def attribution_premise(results: Results) -> str:
     if options.released == PUF:
         first = TEXT("premise.puf")
     elif options.released == SYNTHETIC:
-        first = TEXT("premise.synthetic", files=TEXT("premise.synthetic_files", n=n_files(results)))
+        first = TEXT(
+            "premise.synthetic",
+            files=TEXT("premise.synthetic_files", n=n_files(results), number=word(n_files(results))),
+        )
     else:
         first = TEXT("premise.files")
     lines = by_set(results)
     if kind == HOLDOUT:
-        baseline = TEXT("premise.holdout", persons=some(int(lines["n_holdout"].max()), "person"))
+        baseline = TEXT("premise.holdout", people=some(int(lines["n_holdout"].max()), "person"))
     else:
         baseline = TEXT("premise.others") if kind else TEXT("premise.nothing")
     return paragraphs(
@@ -132,10 +151,10 @@ def attribution_targets(results: Results) -> str:
     cells = {
         "disco": lines["disco"],
         "disco_baseline": with_baseline(lines, "disco", kind),
+        "correct": correct(lines),
+        "guess_no_key": targets["guess"],
         "cap": lines["cap"],
         "cap_baseline": with_baseline(lines, "cap", kind),
-        "guess": lines["guess"],
-        "guess_no_key": targets["guess"],
     }
     dominated = targets[targets["dominated"]]
     return paragraphs(
@@ -168,14 +187,14 @@ def attribution_sets(results: Results) -> str:
     shown = lines[lines["danger"] <= MAX_SETS].sort_values("danger", kind="stable")
     order = {name: at for at, name in enumerate(dict.fromkeys(lines["target"]))}
     shown = shown.sort_values("target", key=lambda own: own.map(order), kind="stable")
-    cells = {
-        "sets.columns.matched": shown["matched"],
-        "sets.columns.repu": shown["repu"],
-        "targets.columns.disco": shown["disco"],
-        "targets.columns.disco_baseline": with_baseline(shown, "disco", kind),
-        "targets.columns.cap": shown["cap"],
-        "targets.columns.cap_baseline": with_baseline(shown, "cap", kind),
-    }
+    cells = [
+        (TEXT("sets.columns.matched"), shown["matched"]),
+        (TEXT("sets.columns.repu"), shown["repu"]),
+        (TEXT("targets.columns.disco"), shown["disco"]),
+        (TEXT("targets.columns.disco_baseline"), with_baseline(shown, "disco", kind)),
+        (TEXT("targets.columns.cap"), shown["cap"]),
+        (TEXT("targets.columns.cap_baseline"), with_baseline(shown, "cap", kind)),
+    ]
     return paragraphs(
         *_most(results, kind),
         table(
@@ -187,7 +206,7 @@ def attribution_sets(results: Results) -> str:
                 "1fr",
             ),
             Column(TEXT("sets.columns.keys"), [keys_in_words(keys) for keys in shown["keys"]], "l", "2fr"),
-            *(Column(TEXT(heading), rates(own), "r", "1fr") for heading, own in cells.items()),
+            *(Column(heading, rates(own), "r", "1fr") for heading, own in cells),
             kind="compact",
         ),
     )
@@ -195,15 +214,24 @@ def attribution_sets(results: Results) -> str:
 
 def _most(results: Results, kind: str) -> Iterator[str]:
     """Yield what the most dangerous set of each target discloses beyond its baseline."""
-    for target, line in worst(results).iterrows():
+    lines, guess = worst(results), results.table(TARGETS).set_index("target")["guess"]
+    right = correct(lines)
+    for target, line in lines.iterrows():
         other = line[f"disco_{kind}"] if kind else None
         if not defined(other) or not defined(line["disco"]):
             text = TEXT("sets.no_baseline")
         elif line["disco"] > other:
-            text = TEXT("sets.above", baseline=percent(other), excess=percent(line["disco"] - other))
+            text = TEXT(f"sets.{kind}", baseline=percent(other), excess=percent(line["disco"] - other))
         else:
             text = TEXT("sets.below", baseline=percent(other))
-        yield TEXT("sets.text", target=escape(target), keys=keys_in_words(line["keys"]), others=text)
+        told = TEXT("sets.correct", correct=percent(right[target]), guess=percent(guess[target]))
+        yield TEXT(
+            "sets.text",
+            target=escape(target),
+            keys=keys_in_words(line["keys"]),
+            baseline=text,
+            correct=told if defined(right[target]) else "",
+        )
 
 
 @part(SUMMARY, TARGETS)
