@@ -160,11 +160,16 @@ def attribution_targets(results: Results) -> str:
     return paragraphs(
         table(
             TEXT("targets.caption"),
-            Column(TEXT("targets.columns.target"), [f"**{name}**" for name in names], "l", "1.3fr"),
+            Column(TEXT("targets.columns.target"), [f"**{name}**" for name in names], "l", "1.2fr"),
             Column(
                 TEXT("targets.columns.keys"), [keys_in_words(keys) for keys in lines["keys"]], "l", "1.6fr"
             ),
-            *(Column(TEXT(f"targets.columns.{name}"), rates(own), "r", "1fr") for name, own in cells.items()),
+            *(
+                Column(
+                    TEXT(f"targets.columns.{name}"), rates(own), "r", "1.3fr" if name == "correct" else "1fr"
+                )
+                for name, own in cells.items()
+            ),
             name="attribution-targets",
         ),
         block("warning", *_dominated(results, dominated)) if len(dominated) else None,
