@@ -132,3 +132,13 @@ def test_the_attack_on_the_untreated_file_leaves_it_out(tmp_path):
 def test_a_study_without_it_has_the_text_of_earlier_releases(tmp_path):
     found = load(tmp_path, matching=MATCHING)
     assert "attribute_disclosure" not in study.canonical_json(found)
+
+
+def test_the_key_of_the_file_is_that_of_the_file_where_both_files_name_it_alike(tmp_path):
+    files = {
+        **LINKED["files"],
+        "puf": {"path": "puf.csv", "id": "id"},
+        "eif": {"path": "eif.csv", "id": "id"},
+    }
+    found = load(tmp_path, **{**LINKED, "files": files}, attribute_disclosure=OF_PUF)
+    assert parts.attribution_files(found).ids == {"original": ("id",), "puf": ("id",)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import comb
@@ -13,6 +14,7 @@ from reident.sections.base import Section, name_alone, refuse_repeats
 from reident.sections.files import Name, Names, SourceFile
 from reident.sections.keys import KeyVariable, KeyVariables, of_linking
 from reident.sections.matching import MatchedVariable, Radius
+from reident.sections.microaggregation import ORIGINAL
 
 if TYPE_CHECKING:
     from reident.sections.linkage import LinkingVariable
@@ -163,6 +165,65 @@ class AttributeDisclosure(Section):
         keys = tuple(_taken_over(variable, declared) for variable in self.keys)
         return keys, tuple(_target_taken_over(target, declared) for target in self.targets)
 
+    def sources(
+        self, linked: Mapping[str, SourceFile], matched: Mapping[str, SourceFile]
+    ) -> dict[str, SourceFile]:
+        """Return the files that are compared by side: original, released, holdout.
+
+        Parameters
+        ----------
+        linked : mapping
+            The files of the study by side, with :data:`~reident.sections.microaggregation.ORIGINAL`, the untreated one.
+        matched : mapping
+            The files of `matching` by side, the confidential one first.
+        """
+        if self.released == PUF:
+            return {side: linked[side] for side in (ORIGINAL, PUF) if side in linked} | self.described_files
+        return {**matched, **self.described_files} if self.released == SYNTHETIC else self.described_files
+
+    def ids(self, puf: tuple[str, ...], matched: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        """Return the columns that identify a person by side, of the public use file and of `matching` as given."""
+        if self.released == PUF:
+            return dict.fromkeys((ORIGINAL, PUF), puf)
+        if self.released == SYNTHETIC:
+            return dict(matched)
+        files = {TRUTH: self.original}
+        files |= {released_side(at): file for at, file in enumerate(self._own_released, start=1)}
+        return {side: (file and file.id) or () for side, file in files.items()}
+
+    def check_files(self, *, untreated: bool, matched: bool) -> None:
+        """Refuse files that the study does not have: the untreated one, or those of `matching`.
+
+        Raises
+        ------
+        ValueError
+        """
+        if self.released == PUF and not untreated:
+            raise ValueError(
+                "`.attribute_disclosure.released` must not be `puf` without `files.original`, with which the public "
+                "use file is compared. Add `files.original`, or list the released files."
+            )
+        if self.released == SYNTHETIC and not matched:
+            raise ValueError(
+                "`.attribute_disclosure.released` must not be `synthetic` without `matching`, which names the files. "
+                "Add `matching`, or list the released files."
+            )
+
+    def check_names(self, variables: Sequence[KeyVariable], ids: Mapping[str, tuple[str, ...]]) -> None:
+        """Refuse variables and results with the name of a column that identifies a person.
+
+        Raises
+        ------
+        ValueError
+        """
+        names = RESERVED | {variable.name for variable in variables}
+        for name in itertools.chain.from_iterable(ids.values()):
+            if name in names:
+                raise ValueError(
+                    f"`{name}` must not identify a person of `attribute_disclosure`, because a key, a target or a "
+                    "result column has this name. Give the variable another `name`, or rename the column."
+                )
+
     @model_validator(mode="after")
     def _names_fit(self) -> AttributeDisclosure:
         names = [variable.name for variable in self.keys]
@@ -207,14 +268,6 @@ class AttributeDisclosure(Section):
             raise ValueError(
                 "`.released` must have as many columns in each `id` as `original`. Correct the columns."
             )
-        own = (self.original and self.original.id) or ()
-        names = RESERVED | {variable.name for variable in (*self.keys, *self.targets)}
-        for name in own:
-            if name in names:
-                raise ValueError(
-                    f"`{name}` must not identify a person, because a variable or a result column has this name. Give "
-                    "the variable another `name`, or rename the column."
-                )
         return self
 
     @property

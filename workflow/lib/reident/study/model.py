@@ -19,7 +19,7 @@ from pydantic import (
 
 from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
-from reident.sections.attribution import PUF, SYNTHETIC, TRUTH, AttributeDisclosure, released_side
+from reident.sections.attribution import AttributeDisclosure
 from reident.sections.attribution import Target as AttributeTarget
 from reident.sections.base import Day, Pattern, Section
 from reident.sections.checklist import Checklist
@@ -265,28 +265,19 @@ class Study(Section):
     @property
     def attribution_sources(self) -> dict[str, SourceFile]:
         """The descriptions of the files of `attribute_disclosure` by side: original, released, holdout."""
-        options = self.attribute_disclosure
-        if options is None:
+        if self.attribute_disclosure is None:
             return {}
-        own = options.described_files
-        if options.released == PUF and self.files is not None and self.files.original is not None:
-            return {ORIGINAL: self.files.original, PUF: self.files.puf, **own}
-        return {**self.matched_sources, **own} if options.released == SYNTHETIC else own
+        original = {ORIGINAL: self.files.original} if self.files and self.files.original else {}
+        return self.attributed.sources({**original, **self.linked_sources}, self.matched_sources)
 
     @property
     def attribution_ids(self) -> dict[str, tuple[str, ...]]:
         """The columns that identify a person, by side of `attribute_disclosure`; empty where none do."""
-        options = self.attributed
-        if options.released == PUF:
-            return dict.fromkeys((ORIGINAL, PUF), self.keys[PUF])
-        if options.released == SYNTHETIC:
-            copies = range(len(self.matched.synthetic))
-            ids = {f"synthetic_{at + 1}": self.matched.key(at) for at in copies}
-            return {"confidential": self.matched.key(), **ids}
-        released = options.released if isinstance(options.released, tuple) else ()
-        files = {TRUTH: options.original}
-        files |= {released_side(at): file for at, file in enumerate(released, start=1)}
-        return {side: (file and file.id) or () for side, file in files.items()}
+        copies = len(self.matched_sources) - 1
+        matched = [self.matched.key(at) for at in (None, *range(copies))] if self.matching else []
+        return self.attributed.ids(
+            self.linked_files.puf.id, dict(zip(self.matched_sources, matched, strict=True))
+        )
 
     @property
     def sources(self) -> dict[str, SourceFile]:
@@ -368,27 +359,11 @@ class Study(Section):
 
     @model_validator(mode="after")
     def _attribution_fits(self) -> Study:
-        options = self.attribute_disclosure
-        if options is None:
-            return self
-        if options.released == PUF and (self.files is None or self.files.original is None):
-            raise ValueError(
-                "`.attribute_disclosure.released` must not be `puf` without `files.original`, with which the public "
-                "use file is compared. Add `files.original`, or list the released files."
-            )
-        if options.released == SYNTHETIC and self.matching is None:
-            raise ValueError(
-                "`.attribute_disclosure.released` must not be `synthetic` without `matching`, which names the files. "
-                "Add `matching`, or list the released files."
-            )
-        keys, targets = self.attribution_variables
-        reserved = {name for names in self.attribution_ids.values() for name in names}
-        for variable in (*keys, *targets):
-            if variable.name in reserved:
-                raise ValueError(
-                    f"`{variable.name}` must not be both a key or target of `attribute_disclosure` and a column that "
-                    "identifies a record. Give the variable another `name`."
-                )
+        if self.attribute_disclosure is not None:
+            untreated = self.files is not None and self.files.original is not None
+            self.attributed.check_files(untreated=untreated, matched=self.matching is not None)
+            keys, targets = self.attribution_variables
+            self.attributed.check_names([*keys, *targets], self.attribution_ids)
         return self
 
     @model_validator(mode="after")
