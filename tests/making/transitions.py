@@ -344,6 +344,37 @@ SYNTHETIC: list[Change] = [
     {"simulate.rounding": "1000"},
     {"simulate.missing": "0.4"},
     {"matching.missing": "each_other"},
+    {"attribute_disclosure": {"released": "synthetic", "keys": ["AGE", "SEX"], "targets": ["OCC"]}},
+]
+LEARNT: list[Change] = [
+    *HEAD,
+    *_forms("attribute_disclosure.original", "people"),
+    *_forms("attribute_disclosure.released.0", "synthetic"),
+    {"attribute_disclosure.original.id": None, "attribute_disclosure.released.0.id": None},
+    {"attribute_disclosure.original.id": None},
+    {
+        "attribute_disclosure.original.pad": {"school": "2"},
+        "attribute_disclosure.released.0.pad": {"school": "2"},
+    },
+    *_typing("attribute_disclosure.keys.1"),
+    *_typing("attribute_disclosure.targets.1"),
+    _labels("attribute_disclosure.keys.1"),
+    _labels("attribute_disclosure.targets.1"),
+    {"attribute_disclosure.keys.0.type": "numeric"},
+    {"attribute_disclosure.keys.0.name": "years", "attribute_disclosure.keys.0.column": "age"},
+    {"attribute_disclosure.keys.1.recode": {"3": "2"}},
+    {"attribute_disclosure.max_keys": "1"},
+    {"attribute_disclosure.sets": [["sex"], ["sex", "region"]]},
+    {"attribute_disclosure.missing": "category"},
+    {"attribute_disclosure.targets.0.within": {"absolute": "1000"}},
+    {"attribute_disclosure.released.1": {"path": "people.csv"}},
+    {"attribute_disclosure.holdout": {"path": "synthetic.csv"}},
+    *(
+        {"attribute_disclosure.holdout": _under(form, "attribute_disclosure.holdout")}
+        for form in _forms("attribute_disclosure.holdout", "people")
+    ),
+    {"attribute_disclosure.holdout": {"path": "people.csv", "pad": {"school": "2"}}},
+    {"binning.bins": "3"},
 ]
 RISK: list[Change] = [
     *HEAD,
@@ -492,6 +523,20 @@ KINDS: dict[str, tuple[dict[str, Any], list[Change]]] = {
             }
         },
         MATCHING,
+    ),
+    "learnt": (
+        {
+            "attribute_disclosure": {
+                "original": {"path": "people.csv", "id": "id"},
+                "released": [{"path": "synthetic.csv", "id": "id"}],
+                "keys": [{"name": "age"}, {"name": "sex"}, {"name": "region"}],
+                "targets": [
+                    {"name": "income", "type": "numeric", "within": {"relative": "0.2"}},
+                    {"name": "school"},
+                ],
+            }
+        },
+        LEARNT,
     ),
     "synthetic": (
         {

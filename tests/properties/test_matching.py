@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from making.examples import examples
 from oracles import matching as oracle
 from reident.errors import InputError
+from reident.intake.radius import Reach, neighbourhoods, scaled_whole
 from reident.kernels.matching import count
 from reident.matching import prepare as intake
 from reident.matching.counting import pack
-from reident.matching.radius import Reach, neighbourhoods, scaled_whole
 from reident.matching.summary import CLASSES, match_files
 from reident.pipeline import parts
 from reident.sections.matching import Matching

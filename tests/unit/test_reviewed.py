@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from making.attribution import write_learnt
 from making.filerisk import POPULATION, write_filerisk
 from making.matching import write_matching
 from making.microaggregation import write_masked
@@ -39,6 +40,7 @@ def whole(tmp_path_factory) -> Path:
     others = {
         "matching": write_matching(base / "matching"),
         "file_risk": write_filerisk(base / "risk", POPULATION),
+        "attribute_disclosure": write_learnt(base / "learnt"),
         "microaggregate": write_masked(base / "masked", variants=False).folder,
     }
     for section, other in others.items():
@@ -47,7 +49,7 @@ def whole(tmp_path_factory) -> Path:
     spec |= {"files": None, "simulate": masked["simulate"]}  # `microaggregate` takes the place of `files`
     (folder / "study.json").write_text(json.dumps(spec))
     for other in others.values():
-        for name in ("matching", "filerisk", "microaggregation", "agreements.csv"):
+        for name in ("matching", "filerisk", "attribution", "microaggregation", "agreements.csv"):
             if (other / name).is_dir():
                 shutil.copytree(other / name, folder / name, dirs_exist_ok=True)
             elif (other / name).is_file():
@@ -69,6 +71,7 @@ DROPPED = {
     "variants": (["variants"], ["variants"]),
     "matching": (["matching"], ["matching"]),
     "file_risk": (["file_risk"], ["file-risk"]),
+    "attribute_disclosure": (["attribute_disclosure"], ["attribution"]),
     "winkler": (["metrics", "winkler"], []),
     "metrics": (["metrics"], ["attack", "rates", "suspicions", "agreement", "cut-points"]),
     "numerical_study": (["file_risk", "population", "numerical_study"], []),

@@ -25,7 +25,7 @@ BATCH = 15
 SEED = int(os.environ.get("REIDENT_SEED", "12"))
 
 READ_ELSEWHERE = re.compile(
-    r"id|seal(\..*)?|release\.after|files|(files|matching|file_risk|microaggregate)\..*\.(format|quote)"
+    r"id|seal(\..*)?|release\.after|files|(files|matching|file_risk|microaggregate|attribute_disclosure)\..*\.(format|quote)"
 )
 """Keys that no transition needs: the id names the folder, earlier editions are made by other studies."""
 

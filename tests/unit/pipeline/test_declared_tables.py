@@ -13,7 +13,7 @@ from reident.ledger import stored
 from reident.pipeline import tables
 from reident.pipeline.steps import COMPARED, STEPS, table_of
 from reident.pipeline.tables import Column, Table
-from reident.sections import columns, filerisk, matching
+from reident.sections import attribution, columns, filerisk, matching
 
 ROOT = Path(__file__).parents[3]
 DECLARED = [table for step in STEPS.values() for table in step.tables]
@@ -114,6 +114,10 @@ def test_the_risk_of_one_file_reserves_the_names_beside_its_key():
 
 def test_matching_reserves_the_names_beside_its_key():
     assert beside_names_of_the_study(["match"]) == matching.RESERVED
+
+
+def test_attribute_disclosure_reserves_the_names_beside_its_key():
+    assert beside_names_of_the_study(["assess_attribution"]) == attribution.RESERVED
 
 
 TYPED = Table(

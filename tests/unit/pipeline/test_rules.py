@@ -14,6 +14,7 @@ SIDES = {
     "prepare": {"puf", "eif", "iuf"},
     "microaggregate": {"original"},
     "prepare_matching": {"file"},
+    "prepare_attribution": {"file"},
     "prepare_filerisk": {"puf", "eif", "file", "survey", "population"},
 }
 """Source files that a rule reads and that a step may make, by the output that makes them."""
@@ -94,7 +95,7 @@ def steps_before(name):
     }.items():
         if re.search(rf"(?:=|unpack\()PLAN\.{function}\b", inputs):
             before |= steps
-    if re.search(r"=PLAN\.source\(|unpack\(PLAN\.(?:risk|matched)_sources\(\)\)", inputs):
+    if re.search(r"=PLAN\.source\(|unpack\(PLAN\.(?:risk|matched|attribution)_sources\(\)\)", inputs):
         before |= {
             step.rule
             for step in STEPS.values()

@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 import pytest
+from making.attribution import HELD_OUT, LEARNT, WITHOUT_ID, write_learnt
 from making.filerisk import FILE_RISK, drawn, write_filerisk
 from making.matching import MATCHING, write_matching
 from making.report import Shape, write_results
@@ -392,3 +393,36 @@ def test_the_front_page_says_which_variants_pass(tmp_path, limit, words):
     assert (shown is None) == (not words)
     assert words in (shown or "")
     assert tables.variants_verdicts(study).count("alpha") == 1
+
+
+LEARNING = {
+    "no key": "the only baseline is what is known without any key",
+    "without own": "without that person’s own record",
+    "of others": r"tells about \d+ people who are not in it",
+    "own adds": r"is due to the people’s own released records",
+    "more than others": r"is learnt only about people in the file",
+    "not lower": r"which is not lower",
+    "no baseline": r"There is no baseline for it",
+    "right": r"Of the values that it seems to disclose, ",
+    "common": r"have the same value, ",
+}
+"""The conclusions about attribute disclosure."""
+ONE_KEY = {"keys": ["sex"], "targets": ["job"]}
+
+
+@pytest.mark.parametrize(
+    ("options", "common", "expected"),
+    [
+        (LEARNT, False, {"without own", "own adds", "right"}),
+        ({**LEARNT, **ONE_KEY}, False, {"without own", "not lower"}),
+        (WITHOUT_ID, False, {"no key", "no baseline", "right"}),
+        ({**WITHOUT_ID, **ONE_KEY}, False, {"no key", "no baseline"}),
+        (WITHOUT_ID, True, {"no key", "no baseline", "right", "common"}),
+        (HELD_OUT, False, {"of others", "more than others", "right"}),
+        ({**HELD_OUT, **ONE_KEY}, False, {"of others", "not lower"}),
+    ],
+)
+def test_a_conclusion_about_attribute_disclosure(tmp_path, options, common, expected):
+    study = Results(write_learnt(tmp_path / "results", options, n=60, common=common))
+    parts = (tables.attribution_premise, tables.attribution_targets, tables.attribution_sets)
+    assert printed(" ".join(str(part(study)) for part in parts), LEARNING) == expected

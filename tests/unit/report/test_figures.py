@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 import matplotlib as mpl
 import pandas as pd
 import pytest
+from making.attribution import write_learnt
 from making.filerisk import POPULATION, write_filerisk
 from making.matching import SUBSETS, write_matching
 from making.microaggregation import write_masked
@@ -75,11 +76,16 @@ def weighed(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def source_of(usual, synthetic, of_one_file, masked, before_protection, weighed):
+def learnt(tmp_path_factory):
+    return Results(write_learnt(tmp_path_factory.mktemp("learnt") / "results"))
+
+
+@pytest.fixture(scope="module")
+def source_of(usual, synthetic, of_one_file, masked, before_protection, weighed, learnt):
     """Return a function that returns the results for a figure."""
     others = {"matching": synthetic, "variants_matching": synthetic, "risk": of_one_file}
     others |= {"variants_risk": of_one_file, "masked": masked, "protection": before_protection}
-    others |= {"weights": weighed, "calibration": weighed}
+    others |= {"weights": weighed, "calibration": weighed, "attribution": learnt}
     return lambda name: next((own for start, own in others.items() if name.startswith(start)), usual)
 
 

@@ -20,7 +20,7 @@ from reident.report.recorded import PARTS, TEXT, recorded
 from reident.sections.language import DEFAULT_LANGUAGE, LANGUAGES
 
 LIBRARY = Path(reident.__file__).parent
-ROOMS = ("intake", "linkage", "verdict", "filerisk", "matching", "microaggregation")
+ROOMS = ("intake", "linkage", "verdict", "filerisk", "matching", "microaggregation", "attribution")
 """The rooms of the steps that record something."""
 
 VALUE = "7"
@@ -174,7 +174,7 @@ def test_as_many_sentences_are_found_as_there_are_templates():
     assert PASSED_ON == "intake/undeclared.py"
     assert all(len(WRITTEN[group]) >= len(TEMPLATES[group]) for group in WRITTEN)
     modules = {module.split("/")[0] for module in WRITTEN["warnings"].values()}
-    assert modules == {"intake", "verdict", "filerisk", "matching"}
+    assert modules == {"intake", "verdict", "filerisk", "matching", "attribution"}
 
 
 def test_a_sentence_without_template_would_be_seen():

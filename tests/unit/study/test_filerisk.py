@@ -94,7 +94,7 @@ def test_the_files_that_a_study_reads(tmp_path, keys, sides, names):
 @pytest.mark.parametrize(
     ("keys", "sentence"),
     [
-        ({}, "`matching` or `file_risk`"),
+        ({}, "`file_risk` or `attribute_disclosure`"),
         ({"file_risk": OF_PUF}, "`file_risk.file` must be a file of the study, but the study has no `puf`"),
         (
             {"file_risk": {**FILE_RISK, "file": "survey"}},

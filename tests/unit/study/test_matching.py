@@ -52,7 +52,7 @@ def test_the_files_that_a_study_reads(tmp_path, keys, sides):
 @pytest.mark.parametrize(
     ("keys", "sentence"),
     [
-        ({}, "`metrics`, `matching` or `file_risk` is missing"),
+        ({}, "`metrics`, `matching`, `file_risk` or `attribute_disclosure` is missing"),
         ({**LINKAGE, "metrics": None}, "`files` must not be given without `metrics`"),
         ({"matching": MATCHING, "strata": ["region"]}, "`strata` must not be given without `metrics`"),
         (

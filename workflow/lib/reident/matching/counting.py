@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from reident.intake import keys
+from reident.intake.radius import Ranked, Reach, ranked
 from reident.matching.parts import MatchRules
 from reident.matching.prepare import TARGET
-from reident.matching.radius import Ranked, Reach, ranked
 
 
 class Encoded(NamedTuple):

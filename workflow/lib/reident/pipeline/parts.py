@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from reident.attribution.parts import AttributionFiles, AttributionRules
 from reident.filerisk.parts import Assessment, Coarsening, Modelling, RiskFiles, Sampling
 from reident.intake.parts import Preparing
 from reident.linkage.metrics import REGISTRY
@@ -37,6 +38,7 @@ from reident.linkage.parts import (
 )
 from reident.matching.parts import MatchedFiles, MatchRules
 from reident.microaggregation.parts import Masking
+from reident.sections.attribution import SYNTHETIC
 from reident.sections.base import Section
 from reident.sections.codes import Coding, normaliser
 from reident.sections.exact import rational_text
@@ -271,6 +273,36 @@ def sampling(study: Study) -> Sampling:
         options.weighting,
         options.max_order,
         options.missing == "wildcard",
+    )
+
+
+def attribution_files(study: Study) -> AttributionFiles:
+    """Return what typing the files of `attribute_disclosure` takes."""
+    options, files = study.attributed, study.attribution_sources
+    keys, targets = study.attribution_variables
+    behind = list(files)[1:]
+    return AttributionFiles(
+        files=files,
+        released=tuple(behind[:-1] if options.holdout else behind),
+        ids=study.attribution_ids,
+        by_order=options.released == SYNTHETIC,
+        keys=_unlabelled(keys),
+        targets=_unlabelled(targets),
+        missing=options.missing,
+        bins=study.binning.bins,
+        ranks=study.binning.ranks,
+    )
+
+
+def attribution_rules(study: Study) -> AttributionRules:
+    """Return what measuring attribute disclosure takes."""
+    _, targets = study.attribution_variables
+    original = next(iter(study.attribution_sources))
+    return AttributionRules(
+        id=study.attribution_ids.get(original, ()),
+        sets=tuple(study.attributed.key_sets),
+        targets={target.name: target.within for target in targets},
+        category=study.attributed.missing == "category",
     )
 
 

@@ -105,6 +105,7 @@ JUDGED = {
     "risk": "filerisk/warnings.csv",
     "cells": "filerisk/cells.csv",
     "summary": "filerisk/summary.csv",
+    "attributed": "attribution/warnings.csv",
 }
 """The tables that the verdict reads, by the names that it knows them by."""
 
@@ -373,6 +374,10 @@ class Plan:
     def risk_sources(self, prefix: str = "") -> Asked:
         """Give the file whose risk is measured, and its population, by side."""
         return lambda wildcards: self._sides(self.study(wildcards).risk_sources, wildcards, prefix)
+
+    def attribution_sources(self, prefix: str = "") -> Asked:
+        """Give the original file, the released files and the holdout of `attribute_disclosure`, by side."""
+        return lambda wildcards: self._sides(self.study(wildcards).attribution_sources, wildcards, prefix)
 
     def _sides(self, sides: Any, wildcards: Any, prefix: str) -> dict[str, str]:
         return {prefix + side: self.source(side)(wildcards) for side in sides}

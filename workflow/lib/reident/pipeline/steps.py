@@ -88,6 +88,10 @@ def _assessed(study: Study) -> bool:
     return study.file_risk is not None
 
 
+def _attributed(study: Study) -> bool:
+    return study.attribute_disclosure is not None
+
+
 def _sampled(study: Study) -> bool:
     population = study.file_risk.population if study.file_risk else None
     return population is not None and population.numerical_study is not None
@@ -361,12 +365,41 @@ def _steps() -> Iterator[Step]:
         shared=False,
     )
     yield Step(
+        "prepare_attribution",
+        "Reading the original and the released files",
+        ("attribution.prepare",),
+        _of_study(parts.attribution_files),
+        _attributed,
+        ("synthesize",),
+        tables.PREPARE_ATTRIBUTION,
+    )
+    yield Step(
+        "assess_attribution",
+        "Measuring what could be learnt",
+        ("attribution.assessment",),
+        _of_study(parts.attribution_rules),
+        _attributed,
+        ("prepare_attribution",),
+        tables.ASSESS_ATTRIBUTION,
+        compiled=True,
+        shared=False,
+    )
+    yield Step(
         "judge",
         "Reaching the verdict",
         ("verdict.limits", "verdict.terminal"),
         _of_study(parts.judging),
         _always,
-        ("prepare", "stratify", "rate", "prepare_matching", "match", "prepare_filerisk", "assess_file"),
+        (
+            "prepare",
+            "stratify",
+            "rate",
+            "prepare_matching",
+            "match",
+            "prepare_filerisk",
+            "assess_file",
+            "prepare_attribution",
+        ),
         tables.JUDGE,
         shared=False,
     )

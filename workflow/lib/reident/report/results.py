@@ -157,10 +157,12 @@ class Results:
     def _labels(self) -> dict[str, dict[str, str]]:
         """Return the declared labels of each variable, by code as the tables have it."""
         risk = self.study.get("file_risk") or {}
+        learnt = self.study.get("attribute_disclosure") or {}
         lists = ("strata", "linking_variables")
         declared = [variable for name in lists for variable in self.study.get(name) or ()]
         labels: dict[str, dict[str, str]] = {}
-        for variable in [*declared, *(risk.get("key_variables") or ())]:
+        declared += [*(risk.get("key_variables") or ()), *learnt.get("keys", ()), *learnt.get("targets", ())]
+        for variable in declared:
             coding = Coding(variable.get("type", "categorical"), integer_coded=variable["integer_coded"])
             normal = normaliser(coding)
             own = {normal(code): label for code, label in (variable.get("labels") or {}).items()}

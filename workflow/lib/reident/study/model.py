@@ -20,6 +20,8 @@ from pydantic import (
 
 from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
+from reident.sections.attribution import AttributeDisclosure
+from reident.sections.attribution import Target as AttributeTarget
 from reident.sections.base import Day, Pattern, Section
 from reident.sections.checklist import Checklist
 from reident.sections.decision import Decision
@@ -122,6 +124,12 @@ class Study(Section):
     file_risk: FileRisk | None = Field(
         None,
         description="The risk of one file: uniques, DIS and SUDA. If absent: not computed. Source: METHODS §7.",
+    )
+    attribute_disclosure: AttributeDisclosure | None = Field(
+        None,
+        exclude_if=operator.not_,
+        description="What an intruder who knows the keys of a person could learn about a target. If absent: not "
+        "computed. Source: METHODS §12.",
     )
     decision: Decision | None = Field(
         None, description="The limits of the verdict in the report. If absent: no verdict."
@@ -243,11 +251,42 @@ class Study(Section):
         return {} if self.file_risk is None else self.file_risk.sources(others)
 
     @property
+    def attributed(self) -> AttributeDisclosure:
+        """The section `attribute_disclosure`."""
+        if self.attribute_disclosure is None:
+            raise ValueError("the study has no section `attribute_disclosure`")
+        return self.attribute_disclosure
+
+    @property
+    def attribution_variables(self) -> tuple[tuple[KeyVariable, ...], tuple[AttributeTarget, ...]]:
+        """The keys and targets of `attribute_disclosure`; variables of other sections as they are declared."""
+        matched = self.matching.variables if self.matching else {}
+        return self.attributed.variables(self.linking_variables, matched)
+
+    @property
+    def attribution_sources(self) -> dict[str, SourceFile]:
+        """The descriptions of the files of `attribute_disclosure` by side: original, released, holdout."""
+        if self.attribute_disclosure is None:
+            return {}
+        original = {ORIGINAL: self.files.original} if self.files and self.files.original else {}
+        return self.attributed.sources({**original, **self.linked_sources}, self.matched_sources)
+
+    @property
+    def attribution_ids(self) -> dict[str, tuple[str, ...]]:
+        """The columns that identify a person, by side of `attribute_disclosure`; empty where none do."""
+        copies = len(self.matched_sources) - 1
+        matched = [self.matched.key(at) for at in (None, *range(copies))] if self.matching else []
+        return self.attributed.ids(
+            self.linked_files.puf.id, dict(zip(self.matched_sources, matched, strict=True))
+        )
+
+    @property
     def sources(self) -> dict[str, SourceFile]:
         """The descriptions of all files that the study reads, by side."""
         original = self.microaggregate.source if self.microaggregate else self.files and self.files.original
         others = {ORIGINAL: original} if original else {}
-        return {**self.linked_sources, **self.matched_sources, **self.risk_sources, **others}
+        found = {**self.linked_sources, **self.matched_sources, **self.risk_sources, **others}
+        return found | self.attribution_sources
 
     @property
     def simulated(self) -> frozenset[str]:
@@ -275,8 +314,10 @@ class Study(Section):
                         f"`.{name}` must not be given without `metrics`. Remove it, or add for example "
                         "`metrics: {taxicab: {}}`."
                     )
-        if not (self.metrics or self.matching or self.file_risk):
-            raise ValueError("`metrics`, `matching` or `file_risk` is missing. Add at least one of them.")
+        if not (self.metrics or self.matching or self.file_risk or self.attribute_disclosure):
+            raise ValueError(
+                "`metrics`, `matching`, `file_risk` or `attribute_disclosure` is missing. Add at least one of them."
+            )
         if self.metrics is not None and not self.linking_variables:
             raise ValueError("`.linking_variables` is missing. List the variables that `metrics` compare.")
         return self
@@ -315,6 +356,15 @@ class Study(Section):
             self.file_risk.check_key(self.risk_key, self.risk_id)
         elif authorities:
             raise _without_use(self.simulate, "file_risk")
+        return self
+
+    @model_validator(mode="after")
+    def _attribution_fits(self) -> Study:
+        if self.attribute_disclosure is not None:
+            untreated = self.files is not None and self.files.original is not None
+            self.attributed.check_files(untreated=untreated, matched=self.matching is not None)
+            keys, targets = self.attribution_variables
+            self.attributed.check_names([*keys, *targets], self.attribution_ids)
         return self
 
     @model_validator(mode="after")

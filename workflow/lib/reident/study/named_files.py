@@ -46,6 +46,8 @@ def named_files(study: Study) -> dict[Location, str]:
             named["matching", "synthetic", at, "path"] = copy.path
     if study.file_risk is not None:
         named |= study.file_risk.named_files
+    if study.attribute_disclosure is not None:
+        named |= study.attribute_disclosure.named_files
     if study.checklist is not None and study.checklist.path is not None:
         named["checklist", "file"] = study.checklist.path
     if study.release is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -79,6 +80,8 @@ def _files(study: Any) -> Iterator[_File]:
         yield from _matched(study)
     if study.file_risk is not None:
         yield from _assessed(study)
+    if study.attribute_disclosure is not None:
+        yield from _attributed(study)
 
 
 def _linked(study: Any) -> Iterator[_File]:
@@ -147,3 +150,27 @@ def _assessed(study: Any) -> Iterator[_File]:
         numerical = options.population.numerical_study
         strata = (numerical.strata or ()) if numerical else ()
         yield _File("file_risk.population.file", options.population.file, variables, strata)
+
+
+_NAMES = {ORIGINAL: "files.original", "puf": "files.puf", "confidential": "matching.confidential"}
+"""Where the study file has a file that several sections read, by its side."""
+
+
+def _attributed(study: Any) -> Iterator[_File]:
+    variables = [
+        _Variable(
+            own.name,
+            own.column,
+            Coding(own.type, own.missing, own.recode, own.order, own.integer_coded),
+        )
+        for own in itertools.chain(*study.attribution_variables)
+    ]
+    ids = study.attribution_ids
+    for side, source in study.attribution_sources.items():
+        if match := re.fullmatch(r"synthetic_(\d+)", side):
+            named = f"matching.synthetic[{match[1]}]"
+        elif match := re.fullmatch(r"attribution_released_(\d+)", side):
+            named = f"attribute_disclosure.released[{match[1]}]"
+        else:
+            named = _NAMES.get(side, f"attribute_disclosure.{side.removeprefix('attribution_')}")
+        yield _File(named, source, variables, ids.get(side, ()))

@@ -49,6 +49,8 @@ def before_protection(study: Study) -> tuple[Varied, ...]:
     if study.files is not None and study.files.original is not None:
         original = study.files.original.model_dump(mode="json", exclude_defaults=True)
         settings = {"files.puf": {**original, "id": list(study.files.puf.id)}, "files.original": None}
+        if study.attribute_disclosure is not None:
+            settings["attribute_disclosure"] = None  # it compares the released file with this one
     elif isinstance(study.simulate, HouseholdSurvey) and study.simulate.original:
         treatment = {f"simulate.treatment.{name}": value for name, value in UNTREATED.items()}
         settings = {"simulate.original": False, **treatment}

@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reident import simulation
+from reident.attribution.parts import AttributionFiles
 from reident.errors import InputError
 from reident.filerisk import prepare as filerisk
 from reident.filerisk.parts import RiskFiles
@@ -25,11 +26,11 @@ from reident.sections.microaggregation import ORIGINAL
 from reident.sections.simulation import HouseholdSurvey, LocalAuthorities, SkewedAmounts, SyntheticSurvey
 from reident.study import checklists, named_files, rounding, variants
 from reident.study.model import Study
-from reident.validation import assessed, linked, masked, matched, studyfile
+from reident.validation import assessed, attributed, linked, masked, matched, studyfile
 from reident.validation.findings import Findings
 from reident.validation.texts import Texts, Wanted
 
-RULES = ("prepare", "prepare_matching", "prepare_filerisk")
+RULES = ("prepare", "prepare_matching", "prepare_filerisk", "prepare_attribution")
 """The steps that read the files of a study."""
 
 
@@ -152,7 +153,7 @@ def _check_files(members: Family, places: dict[str, str], findings: Findings) ->
     for (rule, _), place in parts.items():
         study = members.at(place)
         findings.variant = places[place]
-        if study.microaggregate is not None and rule != "prepare_matching":
+        if study.microaggregate is not None and rule in ("prepare", "prepare_filerisk"):
             made.mask(place, texts, findings)
     wanted = {(rule, place): _wanted(members, made, rule, place) for (rule, _), place in parts.items()}
     for files in wanted.values():
@@ -166,6 +167,8 @@ def _check_files(members: Family, places: dict[str, str], findings: Findings) ->
             linked.check(part, own, findings)
         elif rule == "prepare_matching":
             matched.check(part, own["confidential"], _copies(part, own), findings)
+        elif rule == "prepare_attribution":
+            attributed.check(part, own, findings)
         else:
             assessed.check(part, own, findings)
 
@@ -198,6 +201,11 @@ def _wanted(members: Family, made: _Made, rule: str, place: str) -> dict[str, Wa
         return {
             side: want(side, part.file(at), matching.columns_of(part, at), part.key(at))
             for at, side in sides.items()
+        }
+    if isinstance(part, AttributionFiles):
+        return {
+            side: want(side, source, part.columns_of(side), part.ids.get(side, ()))
+            for side, source in part.files.items()
         }
     own: RiskFiles = part
     names = {"file": own.side, "population": "population", "original": "unperturbed"}

@@ -21,11 +21,11 @@ from reident.linkage.metrics import REGISTRY
 from reident.linkage.ranking import WHOLE
 from reident.verdict.parts import Judging
 
-ATTACK, FILE, MATCHING = "attack", "file_risk", "matching"
-ABOUT = (ATTACK, FILE, MATCHING)
+ATTACK, FILE, MATCHING, ATTRIBUTES = "attack", "file_risk", "matching", "attribute_disclosure"
+ABOUT = (ATTACK, FILE, MATCHING, ATTRIBUTES)
 """What warnings and limits are about."""
 
-SOURCES = {ATTACK: "prepared", FILE: "risk", MATCHING: "matched"}
+SOURCES = {ATTACK: "prepared", FILE: "risk", MATCHING: "matched", ATTRIBUTES: "attributed"}
 """The table of the warnings of reading the files, by what it is about."""
 
 
@@ -36,8 +36,8 @@ def collect(part: Judging, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     ----------
     part : Judging
     tables : mapping
-        Those of ``prepared``, ``risk`` and ``matched`` (warnings of reading), ``strata`` (the row account) and
-        ``rates`` that the study has.
+        Those of ``prepared``, ``risk``, ``matched`` and ``attributed`` (warnings of reading), ``strata`` (the row
+        account) and ``rates`` that the study has.
 
     Returns
     -------

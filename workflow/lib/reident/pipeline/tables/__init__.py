@@ -4,6 +4,7 @@ What reads or describes a table takes it from here: the ledger reads its columns
 comparison read the tables that are marked for them, docs/DATA.md and README list them.
 """
 
+from reident.pipeline.tables.attribution import ASSESS_ATTRIBUTION, PREPARE_ATTRIBUTION
 from reident.pipeline.tables.columns import WHOLE, Column, Count, Dimension, Kind, Lines, Rate, Table
 from reident.pipeline.tables.linkage import (
     BIN,
@@ -40,9 +41,9 @@ from reident.pipeline.tables.verdict import JUDGE
 from reident.pipeline.tables.weights import CALIBRATE, WEIGH
 
 __all__ = [
-    "AGREEMENTS", "ASSESS_FILE", "BIN", "CALIBRATE", "CHECKLIST", "COMPARE", "COMPARED_COLUMNS", "CONFIRM", "DESCRIBE",
-    "EDITION", "EXPORT_CONFIRMED", "JUDGE", "MATCH", "MICROAGGREGATE", "MODEL_POPULATION", "POPULATE", "PREPARE",
-    "PREPARE_FILERISK", "PREPARE_MATCHING", "PROTECTION", "RANK", "RATE", "RELEASE", "REPORT", "RESOLVE",
-    "SAMPLE_POPULATION", "SCORE", "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY", "SYNTHESIZE", "WEIGH", "WHOLE",
-    "Column", "Count", "Dimension", "Kind", "Lines", "Rate", "Table",
+    "AGREEMENTS", "ASSESS_ATTRIBUTION", "ASSESS_FILE", "BIN", "CALIBRATE", "CHECKLIST", "COMPARE", "COMPARED_COLUMNS",
+    "CONFIRM", "DESCRIBE", "EDITION", "EXPORT_CONFIRMED", "JUDGE", "MATCH", "MICROAGGREGATE", "MODEL_POPULATION",
+    "POPULATE", "PREPARE", "PREPARE_ATTRIBUTION", "PREPARE_FILERISK", "PREPARE_MATCHING", "PROTECTION", "RANK",
+    "RATE", "RELEASE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY",
+    "SYNTHESIZE", "WEIGH", "WHOLE", "Column", "Count", "Dimension", "Kind", "Lines", "Rate", "Table",
 ]  # fmt: skip

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from reident.pipeline.tables.columns import WARNING, WHOLE, Lines, Table, integer, number, text
 
-ABOUT = text("about", "what it is about: `attack`, `file_risk` or `matching`", kind="parameter")
+ABOUT = text(
+    "about",
+    "what it is about: `attack`, `file_risk` or `matching`; a warning also `attribute_disclosure`",
+    kind="parameter",
+)
 JUDGE = (
     Table(
         "warnings",

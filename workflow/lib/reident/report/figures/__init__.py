@@ -1,5 +1,6 @@
 """The figures of the report."""
 
+from reident.report.figures.attribution import attribution_sets
 from reident.report.figures.fellegi_sunter import calibration, weights
 from reident.report.figures.filerisk import (
     risk_calibration,
@@ -23,6 +24,7 @@ from reident.report.style import Figure
 __all__ = [
     "Figure",
     "agreement",
+    "attribution_sets",
     "calibration",
     "links",
     "masked_agreements",

@@ -4,6 +4,14 @@ from reident.report.layout import Column, Part, Text, block, part, section, tabl
 from reident.report.results import Results, open_results
 from reident.report.tables.annex import account, command, cut_points, provenance, versions
 from reident.report.tables.attack import files, premise, strata, strata_table, variables
+from reident.report.tables.attribution import (
+    attribution_account,
+    attribution_choices,
+    attribution_findings,
+    attribution_premise,
+    attribution_sets,
+    attribution_targets,
+)
 from reident.report.tables.checklist import checklist, checklist_topics, sign_off
 from reident.report.tables.choices import choices, choices_text
 from reident.report.tables.evidence import evidence, matching_evidence, risk_evidence
@@ -107,6 +115,12 @@ __all__ = [
     "agreement_text",
     "agreements_table",
     "ambiguous",
+    "attribution_account",
+    "attribution_choices",
+    "attribution_findings",
+    "attribution_premise",
+    "attribution_sets",
+    "attribution_targets",
     "block",
     "calibration_table",
     "calibration_text",

@@ -12,6 +12,7 @@ READ = {
     "matching": "matching/summary.csv",
     "risk": "filerisk/summary.csv",
     "models": "filerisk/population.csv",
+    "attribution": "attribution/summary.csv",
 }
 """The table that a study with this kind of analysis has."""
 

@@ -1,4 +1,4 @@
-"""Numbers that are equal within a radius, decided exactly (METHODS §8).
+"""Numbers that are equal within a radius, decided exactly (METHODS §8, §12).
 
 Binary floating point cannot decide whether 0.8 is within 0.1 of 0.7: the difference of the two
 doubles is a little more than 0.1. Here a value is the decimal number in the file (the

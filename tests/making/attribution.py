@@ -1,0 +1,94 @@
+"""Makes the results folder of a study of attribute disclosure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from making.report import write_entry, write_verdict
+from reident.attribution import assessment, prepare
+from reident.pipeline import parts
+from reident.study import model as study
+
+LEARNT = {
+    "released": [{"path": "released_1.csv", "id": "person"}, {"path": "released_2.csv", "id": "person"}],
+    "original": {"path": "original.csv", "id": "person"},
+    "keys": ["sex", {"name": "age", "type": "numeric"}, "region"],
+    "targets": [
+        "job",
+        {"name": "income", "type": "numeric", "missing": ["-9"], "within": {"relative": "0.1"}},
+    ],
+}
+WITHOUT_ID = {
+    **LEARNT,
+    "released": [{"path": "released_1.csv"}],
+    "original": {"path": "original.csv"},
+    "targets": ["job"],
+}
+HELD_OUT = {**WITHOUT_ID, "holdout": {"path": "holdout.csv"}}
+
+
+def drawn(seed: int, n: int) -> pd.DataFrame:
+    """Draw a file of text."""
+    draw = np.random.default_rng(seed)
+    income = np.where(draw.random(n) < 0.05, -9, np.round(np.exp(draw.normal(10, 0.7, n)), -2)).astype(int)
+    columns = {
+        "person": np.arange(n), "sex": draw.integers(1, 3, n), "age": draw.integers(18, 70, n),
+        "region": draw.integers(1, 5, n), "job": draw.integers(0, 9, n), "income": income,
+    }  # fmt: skip
+    return pd.DataFrame(columns).astype(str)
+
+
+def perturbed(file: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Exchange the jobs of some records."""
+    draw = np.random.default_rng(seed)
+    moved = np.flatnonzero(draw.random(len(file)) < 0.2)
+    jobs = file["job"].to_numpy().copy()
+    jobs[moved] = jobs[draw.permutation(moved)]
+    return file.assign(job=jobs)
+
+
+def as_text(file: pd.DataFrame) -> pa.Table:
+    """Return a file as the readers give it."""
+    return pa.table({name: pa.array(file[name].tolist(), pa.string()) for name in file})
+
+
+def texts(options: dict[str, Any], n: int = 300) -> dict[str, pa.Table]:
+    """Return the files of a study of these options, by side."""
+    original = drawn(4, n)
+    files = {"attribution_original": original}
+    for at, _ in enumerate(options["released"], start=1):
+        files[f"attribution_released_{at}"] = perturbed(original, at)
+    if "holdout" in options:
+        files["attribution_holdout"] = drawn(5, n // 2)
+    return {side: as_text(file) for side, file in files.items()}
+
+
+def write_learnt(folder: Path, options: dict[str, Any] = LEARNT, *, n: int = 300, **keys: Any) -> Path:
+    """Write the results of a study of `attribute_disclosure` alone, and return their folder.
+
+    ``common`` gives nearly all records the same job.
+    """
+    common = keys.pop("common", False)
+    spec = study.Study.model_validate({"id": "learnt", "attribute_disclosure": options, **keys})
+    files = texts(options, n)
+    if common:
+        jobs = pa.array(["1"] * (n - 1) + ["2"])
+        files = {side: text.set_column(4, "job", jobs) for side, text in files.items()}
+    prepared = prepare.prepare(parts.attribution_files(spec), files)
+    assessed = assessment.assess(parts.attribution_rules(spec), *prepared[:4])
+    (folder / "attribution").mkdir(parents=True)
+    (folder / "study.json").write_text(study.canonical_json(spec), encoding="utf-8")
+    for name, table in {**prepared._asdict(), **assessed._asdict()}.items():
+        if isinstance(table, pd.DataFrame):
+            table.to_csv(folder / "attribution" / f"{name}.csv", index=False)
+    write_verdict(folder, attributed=prepared.warnings)
+    entry = {
+        "step": "assess_attribution", "inputs": {}, "versions": {"numpy": "2.4.6"},
+        "outputs": {"summary": {"path": "attribution/summary.csv", "sha256": "0" * 64, "size": 1}},
+    }  # fmt: skip
+    write_entry(folder, entry)
+    return folder

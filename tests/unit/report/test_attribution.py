@@ -1,0 +1,116 @@
+"""The report on attribute disclosure: numbers of the tables, baselines, and warnings."""
+
+import pytest
+from making.attribution import HELD_OUT, LEARNT, WITHOUT_ID, write_learnt
+from reident.report import figures, language, tables
+from reident.report.results import Results
+from reident.report.tables import attribution
+from reident.report.wording import percent
+
+
+def rows_of(text):
+    """Return the cells of the first table of a text, without its heading."""
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+
+
+PARTS = [
+    tables.attribution_findings,
+    tables.attribution_premise,
+    tables.attribution_targets,
+    tables.attribution_sets,
+    tables.attribution_choices,
+    tables.attribution_account,
+]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """Return the results of each kind of study."""
+    kinds = {
+        "usual": LEARNT,
+        "held out": HELD_OUT,
+        "without id": WITHOUT_ID,
+    }
+    return {
+        name: Results(write_learnt(tmp_path_factory.mktemp("learnt") / "results", options))
+        for name, options in kinds.items()
+    }
+
+
+def test_findings_are_those_of_the_most_dangerous_set(results):
+    lines = attribution.worst(results["usual"])
+    text = tables.attribution_findings(results["usual"])
+    assert text.count("- **") == 2
+    for line in lines.itertuples():
+        assert f"for {percent(line.disco)} of the people" in text
+        assert f"tell as much for {percent(line.disco_others)}" in text
+    assert "about the same income" in text
+    assert "all matching records of the two released files (on average) have the same job" in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "baseline", "sentence"),
+    [
+        ("usual", "others", "without that person’s own record"),
+        ("held out", "holdout", "150 people who are not in it"),
+        ("without id", "", "the only baseline is what is known without any key"),
+    ],
+)
+def test_the_baseline_is_named(results, kind, baseline, sentence):
+    assert attribution.baseline_of(results[kind]) == baseline
+    assert sentence in tables.attribution_premise(results[kind])
+    text = tables.attribution_sets(results[kind])
+    assert ("There is no baseline" in text) == (not baseline)
+    if not baseline:
+        assert "–" in rows_of(tables.attribution_targets(results[kind]))[0]
+
+
+def test_the_sets_that_disclose_most_come_first(results):
+    lines = attribution.by_set(results["usual"])
+    shown = rows_of(tables.attribution_sets(results["usual"]))
+    assert len(shown) == 2 * attribution.MAX_SETS
+    assert [row[0] for row in shown if row[0]] == ["job", "income"]
+    first = lines[(lines["target"] == "job") & (lines["danger"] == 1)].iloc[0]
+    assert shown[0][1] == attribution.keys_in_words(first["keys"])
+    assert len(lines) == 2 * 7, "every set of at most three keys"
+
+
+def test_a_tolerance_is_shown_with_its_target(results):
+    text = tables.attribution_targets(results["usual"]).replace("\u00a0", " ")
+    assert "income, within 10 %" in text
+    assert "Warning" not in text
+
+
+def test_a_common_value_is_named(tmp_path):
+    text = tables.attribution_targets(Results(write_learnt(tmp_path / "r", WITHOUT_ID, common=True)))
+    assert "have the same value, `1`. What looks like disclosure" in text
+    labels = [{"name": "job", "labels": {"1": "clerk"}}]
+    named = Results(write_learnt(tmp_path / "s", {**WITHOUT_ID, "targets": labels}, common=True))
+    assert "have the same value, `clerk`" in tables.attribution_targets(named)
+
+
+@pytest.mark.parametrize("kind", ["usual", "held out", "without id"])
+@pytest.mark.parametrize("code", ["en", "de"])
+def test_everything_is_shown_in_each_language(results, kind, code):
+    own = results[kind]
+    own.study["language"] = code
+    try:
+        for part in PARTS:
+            assert part(own)
+        figure = figures.attribution_sets(own)
+        with language.use(code):
+            assert figure.alt
+            assert figure.caption
+    finally:
+        own.study["language"] = "en"
+
+
+def test_the_choices_are_those_in_force(results):
+    text = tables.attribution_choices(results["usual"])
+    assert "its record is left out" in text
+    assert "mean over the files" in text
+    assert "lower median" in text
+    alone = tables.attribution_choices(results["without id"])
+    assert "mean over the files" not in alone
+    assert "lower median" not in alone

@@ -1,0 +1,1 @@
+"""Attribute disclosure: what could be learnt about a person from a released file (METHODS §12)."""

@@ -1,0 +1,334 @@
+"""Attribute disclosure over all sets of keys and all targets: the tables of the step (METHODS §12)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from reident.attribution import measures
+from reident.attribution.measures import Measures
+from reident.attribution.parts import AttributionRules
+from reident.attribution.prepare import FILE, PERSON, ROW, codes_of
+from reident.intake.radius import Reach, neighbourhoods
+from reident.kernels import attributes
+from reident.kernels.attributes import Grouped, Told
+from reident.sections.exact import rational_text
+from reident.sections.matching import Radius
+
+MEAN = "mean"
+BASELINE = ""
+"""The set of no keys: what an intruder who knows nothing of a person learns."""
+
+LEVEL_SHARE, MIN_LEVEL = 0.9, 50
+"""DiSCO is dominated by one value if it has more than this share of at least so many records (synthpop's check)."""
+
+
+class Assessed(NamedTuple):
+    """The tables of the step.
+
+    Attributes
+    ----------
+    records : pyarrow.Table
+        For each target and its most dangerous set one row per original record, see :func:`_records`.
+    summary : pandas.DataFrame
+        One line per target, set of keys and file (1 … m, ``mean``): target, keys, size, danger (1 = the most dangerous
+        set of the target by the mean DiSCO, then CAP), file, :class:`reident.attribution.measures.Measures`.
+    targets : pandas.DataFrame
+        One line per target: target, type, within, n_values, n_missing, keys (the most dangerous set), level and
+        level_share (the value that most DiSCO records of this set have, and their share; empty for numbers),
+        dominated; and the baselines of an intruder without a key: cap, guess.
+    """
+
+    records: pa.Table
+    summary: pd.DataFrame
+    targets: pd.DataFrame
+
+
+class _Target(NamedTuple):
+    """A target in all files, as ranks."""
+
+    name: str
+    radius: Radius | None
+    ranks: list[np.ndarray]
+    sorted: list[np.ndarray]
+    low: np.ndarray
+    high: np.ndarray
+    own: list[np.ndarray]
+    n_values: int
+
+
+class _Files(NamedTuple):
+    """The files: original, released …, holdout; and the released record of each original one, by file, or -1."""
+
+    tables: list[pa.Table]
+    own: list[np.ndarray]
+    linked: bool
+
+
+def assess(
+    rules: AttributionRules,
+    original: pa.Table,
+    released: pa.Table,
+    holdout: pa.Table,
+    categories: pd.DataFrame,
+    *,
+    threads: int = 1,
+    progress: Callable[[float], None] | None = None,
+) -> Assessed:
+    """Measure what could be learnt about every target with every set of keys.
+
+    Parameters
+    ----------
+    rules : AttributionRules
+    original, released, holdout : pyarrow.Table
+    categories : pandas.DataFrame
+        As :func:`reident.attribution.prepare.prepare` gives them.
+    threads : int
+        The result does not depend on it.
+    progress : callable, optional
+        Takes the share of the sets that are done.
+    """
+    files = _files(original, released, holdout)
+    targets = [_target(rules, files, name) for name in rules.targets]
+    columns = _columns(rules, files)
+    sets = [(), *rules.sets]
+    done = [0]
+
+    def run(keys: tuple[str, ...]) -> list[list[Measures]]:
+        cells = _cells(files, columns, keys)
+        every = [_measures(files, cells, target) for target in targets]
+        done[0] += 1
+        if progress is not None:
+            progress(done[0] / len(sets))
+        return every
+
+    with ThreadPoolExecutor(threads) as pool:
+        results = list(pool.map(run, sets))
+    summary = pd.concat(
+        [_lines(rules.sets, at, target.name, results) for at, target in enumerate(targets)],
+        ignore_index=True,
+    )
+    worst = summary[(summary["danger"] == 1) & (summary["file"] == MEAN)].set_index("target")["keys"]
+    parts, lines = [], []
+    for at, target in enumerate(targets):
+        keys = next(own for own in rules.sets if joined(own) == worst[target.name])
+        told = _told(files, _cells(files, columns, keys), target, keep=True)
+        parts.append(_records(rules, original, target, keys, told))
+        baseline = measures.mean_of(results[0][at])
+        lines.append(_target_line(target, keys, told, baseline, categories))
+    return Assessed(pa.concat_tables(parts), summary, pd.DataFrame(lines, columns=list(TARGETS)))
+
+
+TARGETS = (
+    "target", "type", "within", "n_values", "n_missing", "cap", "guess", "keys", "level", "level_share", "dominated",
+)  # fmt: skip
+"""Columns of the table of targets."""
+
+
+def joined(keys: Sequence[str]) -> str:
+    """Return a set of keys as the tables name it."""
+    return " + ".join(keys)
+
+
+def _files(original: pa.Table, released: pa.Table, holdout: pa.Table) -> _Files:
+    numbers = released[FILE].to_numpy()
+    bounds = np.searchsorted(numbers, np.arange(1, int(numbers.max(initial=1)) + 2))
+    copies = [released.slice(start, stop - start) for start, stop in itertools.pairwise(bounds)]
+    own = []
+    for copy in copies:
+        place = codes_of(copy[PERSON])
+        rows = np.full(original.num_rows, -1, np.int64)
+        rows[place[place >= 0]] = np.flatnonzero(place >= 0)
+        own.append(rows)
+    linked = any((rows >= 0).any() for rows in own)
+    return _Files([original, *copies, holdout], own, linked)
+
+
+def _columns(rules: AttributionRules, files: _Files) -> dict[str, tuple[np.ndarray, int]]:
+    """Return the codes of each key in all files, one after the other, and a number above them."""
+    columns = {}
+    for name in dict.fromkeys(name for keys in rules.sets for name in keys):
+        codes = np.concatenate([codes_of(table[name]) for table in files.tables])
+        columns[name] = codes, int(codes.max(initial=0)) + 1
+    return columns
+
+
+def _cells(
+    files: _Files, columns: Mapping[str, tuple[np.ndarray, int]], keys: Sequence[str]
+) -> tuple[list[np.ndarray], int]:
+    """Return the cells of a set of keys by file; without a key all records are in one."""
+    sizes = [table.num_rows for table in files.tables]
+    if keys:
+        codes, levels = zip(*(columns[name] for name in keys), strict=True)
+        cells, n_cells = attributes.number_cells(codes, levels)
+    else:
+        cells, n_cells = np.zeros(sum(sizes), np.int32), 1
+    return np.split(cells, np.cumsum(sizes)[:-1]), n_cells
+
+
+def _target(rules: AttributionRules, files: _Files, name: str) -> _Target:
+    """Return a target as ranks; -1 where its record is left out."""
+    radius = rules.targets[name]
+    columns = [table[name] for table in files.tables]
+    if radius is None:
+        ranks = [codes_of(column) for column in columns]
+        n_values = max(int(own.max(initial=-1)) for own in ranks) + 1
+        low, high = np.arange(n_values), np.arange(1, n_values + 1)
+    else:
+        values = [column.to_numpy().astype(np.float64) for column in columns]
+        distinct = np.unique(np.concatenate([own[~np.isnan(own)] for own in values]))
+        low, high = neighbourhoods(distinct, Reach(radius.size, radius.relative is not None, "closed"))
+        last = len(distinct)
+        n_values = last
+        ranks = [
+            np.searchsorted(distinct, own).astype(np.int32) for own in values
+        ]  # missing after all numbers
+        if rules.category:
+            low, high = np.append(low, last), np.append(high, last + 1)
+        else:
+            ranks = [np.where(own == last, -1, own).astype(np.int32) for own in ranks]
+    by_rank = [np.argsort(own, kind="stable").astype(np.int32) for own in ranks]
+    present = [order[own[order] >= 0] for own, order in zip(ranks, by_rank, strict=True)]
+    own_ranks = [
+        np.where(rows >= 0, ranks[at][rows], -1).astype(np.int32)
+        for at, rows in enumerate(files.own, start=1)
+    ]
+    windows = low.astype(np.int32), high.astype(np.int32)
+    return _Target(name, radius, ranks, present, *windows, own_ranks, n_values)
+
+
+def _told(
+    files: _Files, cells: tuple[list[np.ndarray], int], target: _Target, *, keep: bool = False
+) -> list[Told]:
+    """Return what each released file tells about a target."""
+    by_file, n_cells = cells
+    grouped = [
+        attributes.group(own, ranks, order, n_cells)
+        for own, ranks, order in zip(by_file, target.ranks, target.sorted, strict=True)
+    ]
+    original, holdout = grouped[0], grouped[-1]
+    numeric, n = target.radius is not None, files.tables[0].num_rows
+    told = []
+    for at, rows in enumerate(files.own):
+        own_cells = np.where(rows >= 0, by_file[at + 1][rows], -1).astype(np.int32) if files.linked else rows
+        told.append(
+            _tell(
+                (original, grouped[at + 1], holdout),
+                own_cells.astype(np.int32),
+                target,
+                at,
+                numeric=numeric,
+                linked=files.linked,
+                keep=n if keep else 0,
+            )
+        )
+    return told
+
+
+def _tell(
+    files: tuple[Grouped, Grouped, Grouped],
+    own_cells: np.ndarray,
+    target: _Target,
+    at: int,
+    *,
+    numeric: bool,
+    linked: bool,
+    keep: int,
+) -> Told:
+    n_values = target.n_values if keep and not numeric else 0
+    return attributes.tell(
+        *files, own_cells, target.own[at], target.low, target.high, numeric, linked, n_values, keep
+    )
+
+
+def _measures(files: _Files, cells: tuple[list[np.ndarray], int], target: _Target) -> list[Measures]:
+    return [measures.of(told, linked=files.linked) for told in _told(files, cells, target)]
+
+
+def _lines(
+    sets: Sequence[tuple[str, ...]], at: int, target: str, results: Sequence[Sequence[Sequence[Measures]]]
+) -> pd.DataFrame:
+    """Return the summary of one target; the sets stay in their order, and ``danger`` ranks them."""
+    files = [results[place][at] for place in range(1, len(results))]
+    means = [measures.mean_of(own) for own in files]
+    order = sorted(
+        range(len(sets)), key=lambda place: (-_value(means[place].disco), -_value(means[place].cap), place)
+    )
+    danger = {place: rank for rank, place in enumerate(order, start=1)}
+    lines = []
+    for place, keys in enumerate(sets):
+        named = [
+            *((str(number), own) for number, own in enumerate(files[place], start=1)),
+            (MEAN, means[place]),
+        ]
+        lines += [(target, joined(keys), len(keys), danger[place], name, *own) for name, own in named]
+    front = ["target", "keys", "size", "danger", "file"]
+    return pd.DataFrame(lines, columns=[*front, *Measures._fields])
+
+
+def _value(rate: float) -> float:
+    """Return a rate to rank by; one that is not defined comes last."""
+    return rate if rate == rate else -1.0
+
+
+def _records(
+    rules: AttributionRules, original: pa.Table, target: _Target, keys: Sequence[str], told: Sequence[Told]
+) -> pa.Table:
+    """Return what is disclosed of each original record with the most dangerous set of keys.
+
+    The columns that name a record; target; keys; cap, the mean over the files; n_disclosed,
+    the files in which its value is disclosed and correct.
+    """
+    n = original.num_rows
+    caps = [one.agreeing / np.maximum(one.matches, 1) for one in told]
+    front = {name: original[name] for name in (rules.id or (ROW,))}
+    return pa.table(
+        {
+            **front,
+            "target": pa.array([target.name] * n, pa.string()),
+            "keys": pa.array([joined(keys)] * n, pa.string()),
+            "cap": pa.array(np.sum(caps, axis=0) / len(told)),
+            "n_disclosed": pa.array(np.sum([one.correct for one in told], axis=0).astype(np.int32)),
+        }
+    )
+
+
+def _target_line(
+    target: _Target,
+    keys: Sequence[str],
+    told: Sequence[Told],
+    baseline: Measures,
+    categories: pd.DataFrame,
+) -> tuple[object, ...]:
+    """Return the line of a target: its baselines, its most dangerous set, and the value that dominates DiSCO there."""
+    by_value = np.sum([one.by_value for one in told], axis=0)
+    total, level, share = int(by_value.sum()), "", float("nan")
+    if total:
+        labels = categories[categories["variable"] == target.name].set_index("code")["label"]
+        level, share = str(labels[int(by_value.argmax())]), int(by_value.max()) / total
+    missing = int((target.ranks[0] < 0).sum())
+    return (
+        target.name,
+        "categorical" if target.radius is None else "numeric",
+        _within(target.radius),
+        target.n_values,
+        missing,
+        baseline.cap,
+        baseline.guess,
+        joined(keys),
+        level,
+        share,
+        bool(total >= MIN_LEVEL * len(told) and share > LEVEL_SHARE),
+    )
+
+
+def _within(radius: Radius | None) -> str:
+    if radius is None:
+        return ""
+    return f"{'absolute' if radius.relative is None else 'relative'} {rational_text(radius.size)}"

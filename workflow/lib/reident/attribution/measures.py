@@ -1,0 +1,131 @@
+"""The measures of attribute disclosure for one set of keys, one target and one released file (METHODS §12)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from reident.kernels import attributes as kernel
+from reident.kernels.attributes import Told
+
+NAN = float("nan")
+
+
+class Measures(NamedTuple):
+    """What one released file tells about one target, to an intruder who knows one set of keys.
+
+    Rates are in [0, 1], and NaN where no record is counted. A measure of other persons or of the holdout is NaN if the
+    released records of the same persons are not known, or if there is no holdout.
+
+    Attributes
+    ----------
+    n_original, n_released : int
+        N and M: records that miss neither a key of the set nor the target.
+    uio, uis, uiois, repu : float
+        Uniques in the original file, in the released one, uniques of the original whose cell is in the released file,
+        and whose cell is unique there.
+    dorig, dsyn : float
+        Records in disclosive cells of the original and of the released file.
+    matched, disclosive : float
+        iS and DiS: original records whose cell is in the released file, and is disclosive there.
+    disco, disdio : float
+        DiSCO: original records whose value is disclosed and correct; DiSDiO: also by the original file.
+    tcap : float
+        TCAP: mean share of original records with the disclosed value, over released records of disclosive cells that
+        are in the original file.
+    cap, cap_matched, guess : float
+        CAP with 0 for a record without a match, CAP of the matched records, and the share of best guesses that is
+        correct.
+    cap_original, cap_true_others : float
+        CAP within the original file, with and without the record itself.
+    disco_others, cap_others, guess_others : float
+        DiSCO, CAP and best guesses without the person's own released record.
+    n_holdout : int
+    disco_holdout, cap_holdout, guess_holdout : float
+        The same of persons who are not in the file.
+    """
+
+    n_original: float
+    n_released: float
+    uio: float
+    uis: float
+    uiois: float
+    repu: float
+    dorig: float
+    dsyn: float
+    matched: float
+    disclosive: float
+    disco: float
+    disdio: float
+    tcap: float
+    cap: float
+    cap_matched: float
+    guess: float
+    cap_original: float
+    cap_true_others: float
+    disco_others: float
+    cap_others: float
+    guess_others: float
+    n_holdout: float
+    disco_holdout: float
+    cap_holdout: float
+    guess_holdout: float
+
+
+def of(told: Told, *, linked: bool) -> Measures:
+    """Return the measures of what a kernel counted; ``linked``: the released records of the same persons are known."""
+    counts = [int(count) for count in told.counts]
+    n, m, held = counts[kernel.N_ORIGINAL], counts[kernel.N_RELEASED], counts[kernel.N_HOLDOUT]
+
+    def share(place: int, of: int = n) -> float:
+        return counts[place] / of if of else NAN
+
+    def mean(row: int, of: int = n) -> float:
+        return total(told.sums[row]) / of if of else NAN
+
+    others = n if linked else 0
+    return Measures(
+        n_original=n,
+        n_released=m,
+        uio=share(kernel.UIO),
+        uis=share(kernel.UIS, m),
+        uiois=share(kernel.UIOIS),
+        repu=share(kernel.REPU),
+        dorig=share(kernel.DORIG),
+        dsyn=share(kernel.DSYN, m),
+        matched=share(kernel.IS),
+        disclosive=share(kernel.DIS),
+        disco=share(kernel.DISCO),
+        disdio=share(kernel.DISDIO),
+        tcap=mean(kernel.TCAP, counts[kernel.N_TARGETED]),
+        cap=mean(kernel.CAP),
+        cap_matched=mean(kernel.CAP, counts[kernel.IS]),
+        guess=mean(kernel.GUESS),
+        cap_original=mean(kernel.CAP_ORIGINAL),
+        cap_true_others=mean(kernel.CAP_TRUE_OTHERS),
+        disco_others=share(kernel.DISCO_OTHERS, others),
+        cap_others=mean(kernel.CAP_OTHERS, others),
+        guess_others=mean(kernel.GUESS_OTHERS, others),
+        n_holdout=held,
+        disco_holdout=share(kernel.DISCO_HOLDOUT, held),
+        cap_holdout=mean(kernel.CAP_HOLDOUT, held),
+        guess_holdout=mean(kernel.GUESS_HOLDOUT, held),
+    )
+
+
+def total(numerators: np.ndarray) -> float:
+    """Return Σ numerators[k] / k, summed with one rounding: the same whatever the order of records."""
+    denominators = np.flatnonzero(numerators)
+    return math.fsum((numerators[denominators] / np.maximum(denominators, 1)).tolist())
+
+
+def mean_of(files: Sequence[Measures]) -> Measures:
+    """Return the mean over released files; each measure over the files in which it is defined."""
+    means = []
+    for values in zip(*files, strict=True):
+        known = [value for value in values if not math.isnan(value)]
+        means.append(math.fsum(known) / len(known) if known else NAN)
+    return Measures(*means)

@@ -1,0 +1,315 @@
+"""Typing the original and the released files, and giving every value of a key and a target a code (METHODS §1, §12)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from reident import reading
+from reident.attribution.parts import AttributionFiles
+from reident.errors import InputError
+from reident.intake import keys
+from reident.intake.account import Account
+from reident.intake.severity import INVALIDATES, NOTABLE, Line, table
+from reident.intake.values import Place, typed
+from reident.linkage.bins import bin_values, cut_points
+from reident.sections.attribution import Target
+from reident.sections.codes import Coding, normaliser
+from reident.sections.files import SourceFile
+from reident.sections.keys import KeyVariable
+
+ROW, FILE, PERSON = "row", ".file", ".original"
+"""Columns of the prepared tables beside those of the files: the row, the released file, the row of the same person."""
+
+MISSING_LABEL = "(missing)"
+
+
+class Prepared(NamedTuple):
+    """The coded files.
+
+    Attributes
+    ----------
+    original : pyarrow.Table (n rows)
+        The columns that identify a person, or :data:`ROW`; keys and categorical targets as int32 codes from 0, numeric
+        targets as float64; null where missing. In the order of the names, or of the rows.
+    released : pyarrow.Table
+        :data:`FILE` (1 … m), :data:`PERSON` (the position of the same person in ``original``, from 0; null where it is
+        not known), and the variables.
+    holdout : pyarrow.Table
+        The variables; no row without a holdout.
+    categories : pandas.DataFrame
+        variable, role, code, label, n_original, n_released, missing.
+    account, warnings : pandas.DataFrame
+    """
+
+    original: pa.Table
+    released: pa.Table
+    holdout: pa.Table
+    categories: pd.DataFrame
+    account: pd.DataFrame
+    warnings: pd.DataFrame
+
+
+def read(files: AttributionFiles, side: str, path: Path) -> pa.Table:
+    """Return the text of what the study needs of a file."""
+    return reading.read(path, files.files[side], files.columns_of(side), files.ids.get(side, ()))
+
+
+def prepare(files: AttributionFiles, texts: Mapping[str, pa.Table]) -> Prepared:
+    """Type and code all files.
+
+    Parameters
+    ----------
+    files : AttributionFiles
+    texts : mapping
+        As :func:`read` gives them, by side.
+
+    Raises
+    ------
+    InputError
+        A file without a record, a repeated key, a value that is not a number where it must be one, a variable without
+        a code in common with the original file.
+    """
+    first = files.original
+    order = np.arange(texts[first].num_rows)
+    for side, text in texts.items():
+        if text.num_rows == 0:
+            raise InputError(f"{_last(files, side)}: the file has a header and no records. Check the export.")
+        if names := files.ids.get(side):
+            code = keys.check(text, names, _last(files, side), files.files[side].first_row)
+            if side == first:
+                order = np.argsort(code, kind="stable")
+    columns: dict[str, dict[str, pa.Array]] = {side: {} for side in texts}
+    categories, warnings = [], list[Line]()
+    for variable in files.variables:
+        own = {side: typed_variable(files, variable, side, text) for side, text in texts.items()}
+        warnings += _missing_throughout(files, variable, own)
+        if isinstance(variable, Target) and variable.type == "numeric":
+            coded = own
+        else:
+            codes, labels = _coded(files, variable, own)
+            warnings += _compare_codes(files, variable, codes)
+            with_missing = files.missing == "category" and _add_missing(codes, labels)
+            categories.append(_lines(files, variable, labels, codes, with_missing=with_missing))
+            coded = {side: pa.array(values, mask=values < 0) for side, values in codes.items()}
+        for side, values in coded.items():
+            columns[side][variable.name] = values
+    return Prepared(
+        pa.table({**_persons(files, texts[first]), **columns[first]}).take(order),
+        pa.concat_tables([_released(files, texts, columns, at, order) for at in range(len(files.released))]),
+        _holdout(files, columns),
+        pd.concat(categories, ignore_index=True) if categories else pd.DataFrame(columns=CATEGORIES),
+        _account(files, texts),
+        table(warnings),
+    )
+
+
+CATEGORIES = ["variable", "role", "code", "label", "n_original", "n_released", "missing"]
+
+
+def _last(files: AttributionFiles, side: str) -> str:
+    return files.files[side].path.rsplit("/", 1)[-1]
+
+
+def _coding(variable: KeyVariable, source: SourceFile) -> Coding:
+    return Coding(
+        variable.type,
+        variable.missing,
+        variable.recode,
+        variable.order,
+        variable.integer_coded,
+        source.decimal,
+    )
+
+
+def typed_variable(files: AttributionFiles, variable: KeyVariable, side: str, text: pa.Table) -> pa.Array:
+    """Return one variable of one file, typed; null where missing."""
+    source = files.files[side]
+    place = Place(_last(files, side), variable.column, variable.name, source.first_row)
+    return typed(text[variable.column], _coding(variable, source), place)
+
+
+def _coded(
+    files: AttributionFiles, variable: KeyVariable, own: Mapping[str, pa.Array]
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Return the codes of one variable in each file, int32, -1 where missing, and what they stand for."""
+    if variable.type == "numeric":
+        values = {
+            side: column.to_numpy(zero_copy_only=False).astype(np.float64) for side, column in own.items()
+        }
+        cuts = cut_points(values[files.original], files.bins, files.ranks)
+        codes = [bin_values(column, cuts) for column in values.values()]
+        codes = [np.where(column < 0, -1, column - 1) for column in codes]
+        labels = _bin_labels(cuts)
+    else:
+        codes, sorted_labels = keys.text_codes([pa.chunked_array([column]) for column in own.values()])
+        labels = [str(label) for label in sorted_labels.to_pylist()]
+        if variable.order is not None:
+            codes, labels = _in_order(codes, labels, variable)
+    return {side: column.astype(np.int32) for side, column in zip(own, codes, strict=True)}, labels
+
+
+def _in_order(
+    codes: list[np.ndarray], labels: list[str], variable: KeyVariable
+) -> tuple[list[np.ndarray], list[str]]:
+    """Return codes in the declared order, which holds every label."""
+    normal = normaliser(Coding(variable.type, integer_coded=variable.integer_coded))
+    order = [normal(one) for one in variable.order or ()]
+    new = np.append(np.array([order.index(label) for label in labels], np.int64), -1)
+    return [new[column] for column in codes], order
+
+
+def _bin_labels(cuts: np.ndarray) -> list[str]:
+    """Return bins in words; a bin holds what is above one cut point and up to the next."""
+    if not len(cuts):
+        return []
+    shown = [f"{cut:,.6g}" for cut in cuts.tolist()]
+    between = [f"above {low} to {high}" for low, high in itertools.pairwise(shown)]
+    return [f"up to {shown[0]}", *between, f"above {shown[-1]}"]
+
+
+def _add_missing(codes: dict[str, np.ndarray], labels: list[str]) -> bool:
+    """Make missing values the last category, in place; return whether there is one."""
+    if not any((column < 0).any() for column in codes.values()):
+        return False
+    for column in codes.values():
+        column[column < 0] = len(labels)
+    labels.append(MISSING_LABEL)
+    return True
+
+
+def _lines(
+    files: AttributionFiles,
+    variable: KeyVariable,
+    labels: list[str],
+    codes: Mapping[str, np.ndarray],
+    *,
+    with_missing: bool,
+) -> pd.DataFrame:
+    """Return the categories of a variable with their counts; the last one may be that of missing values."""
+    at = np.arange(len(labels))
+
+    def counts(sides: tuple[str, ...]) -> np.ndarray:
+        return np.sum(
+            [np.bincount(codes[side][codes[side] >= 0], minlength=len(at)) for side in sides], axis=0
+        )
+
+    lines = {
+        "variable": variable.name,
+        "role": "target" if variable in files.targets else "key",
+        "code": at,
+        "label": labels,
+        "n_original": counts((files.original,)),
+        "n_released": counts(files.released),
+        "missing": (at == len(at) - 1) & with_missing,
+    }
+    return pd.DataFrame(lines, columns=CATEGORIES)
+
+
+def _missing_throughout(
+    files: AttributionFiles, variable: KeyVariable, own: Mapping[str, pa.Array]
+) -> Iterator[Line]:
+    """Warn of a variable without a value in a file: nothing can be learnt with it."""
+    for side, column in own.items():
+        if column.null_count == len(column):
+            warning = (
+                f"{_last(files, side)}: {variable.name} is missing in every record. Attribute disclosure cannot be "
+                "measured with it."
+            )
+            yield Line(INVALIDATES, warning, len(column), 1.0)
+
+
+def _compare_codes(
+    files: AttributionFiles, variable: KeyVariable, codes: Mapping[str, np.ndarray]
+) -> Iterator[Line]:
+    """Refuse a category without a code in common; warn where few are."""
+    if variable.type == "numeric":
+        return
+    ours = np.unique(codes[files.original][codes[files.original] >= 0])
+    for side in codes:
+        theirs = np.unique(codes[side][codes[side] >= 0])
+        if side == files.original or not len(ours) or not len(theirs):
+            continue
+        common = int(np.isin(ours, theirs).sum())
+        names = f"{_last(files, side)} and {_last(files, files.original)}"
+        if not common:
+            raise InputError(
+                f"{names}, column `{variable.column}`: no code of `{variable.name}` is in both files. Code both files "
+                "alike, or recode them (`recode`).",
+                ("variable", variable.name),
+            )
+        if 2 * common < len(ours) + len(theirs) - common:
+            warning = (
+                f"{_last(files, side)}: fewer than half of the codes of {variable.name} are also in the original file "
+                f"({common} of {len(ours) + len(theirs) - common}). Check the codes."
+            )
+            yield Line(NOTABLE, warning)
+
+
+def _persons(files: AttributionFiles, text: pa.Table) -> dict[str, pa.Array | pa.ChunkedArray]:
+    """Return what names the records of the original file."""
+    names = files.ids.get(files.original) or ()
+    first = files.files[files.original].first_row
+    rows = pa.array(np.arange(first, first + text.num_rows, dtype=np.int32))
+    return {name: text[name] for name in names} or {ROW: rows}
+
+
+def _released(
+    files: AttributionFiles,
+    texts: Mapping[str, pa.Table],
+    columns: Mapping[str, Mapping[str, pa.Array]],
+    at: int,
+    order: np.ndarray,
+) -> pa.Table:
+    """Return one released file, with the position of each person in the prepared original file."""
+    side, first = files.released[at], files.original
+    text, n = texts[side], texts[side].num_rows
+    own, theirs = files.ids.get(side) or (), files.ids.get(first) or ()
+    if own and theirs:
+        person = keys.positions(texts[first], theirs, text, own)
+    elif files.by_order:
+        if n != texts[first].num_rows:
+            raise InputError(
+                f"{_last(files, side)}: the number of records ({n:,}) must be that of {_last(files, first)} "
+                f"({texts[first].num_rows:,}), because rows correspond by order. Correct the file, or give both files "
+                "an `id`.",
+                ("file", side),
+            )
+        person = np.arange(n)
+    else:
+        person = np.full(n, -1)
+    place = np.append(np.argsort(order, kind="stable"), -1)[person]
+    front = {
+        FILE: pa.array(np.full(n, at + 1, np.int32)),
+        PERSON: pa.array(place.astype(np.int32), mask=place < 0),
+    }
+    return pa.table({**front, **columns[side]})
+
+
+def _holdout(files: AttributionFiles, columns: Mapping[str, Mapping[str, pa.Array]]) -> pa.Table:
+    if files.holdout is not None:
+        return pa.table(dict(columns[files.holdout]))
+    return pa.table({name: column.slice(0, 0) for name, column in columns[files.original].items()})
+
+
+def _account(files: AttributionFiles, texts: Mapping[str, pa.Table]) -> pd.DataFrame:
+    """Return the account of the rows read; records that miss a value are left out set by set."""
+    account = Account("prepare_attribution")
+    names = {files.original: "original"}
+    names |= {side: f"released {at}" for at, side in enumerate(files.released, start=1)}
+    for side, text in texts.items():
+        name = names.get(side, "holdout")
+        account.open(name, text.num_rows).close(name)
+    return account.table()
+
+
+def codes_of(column: pa.ChunkedArray) -> np.ndarray:
+    """Return a coded variable as int32, -1 where missing."""
+    return pc.fill_null(column, -1).to_numpy().astype(np.int32)

@@ -1,0 +1,392 @@
+"""What the cells of a key tell about a target: counts and sums over records, exactly (METHODS §12).
+
+Values of the target are ranks. In each file the records lie cell by cell, and within a cell by rank. Two values agree
+if the rank of the one is in the window ``low[x] <= y < high[x]`` of the other, the true one: a category agrees with
+itself alone. Every sum of fractions is collected by denominator, in integers, so it does not depend on the order of
+records or cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from reident.kernels.compiling import jit, lean_jit
+
+MAX_WORD = 2**62
+"""Combinations of codes that one word tells apart."""
+
+(
+    N_ORIGINAL, UIO, UIOIS, REPU, IS, DIS, DISCO, DORIG, DISDIO, N_RELEASED, UIS, DSYN, N_TARGETED, DISCO_OTHERS,
+    N_HOLDOUT, DISCO_HOLDOUT,
+) = range(16)  # fmt: skip
+"""Places in the counts, see METHODS §12."""
+
+CAP, GUESS, CAP_ORIGINAL, CAP_TRUE_OTHERS, TCAP, CAP_OTHERS, GUESS_OTHERS, CAP_HOLDOUT, GUESS_HOLDOUT = range(
+    9
+)
+"""Rows of the sums: the numerators, by denominator."""
+
+
+class Grouped(NamedTuple):
+    """The records of one file, cell by cell, within a cell by the rank of the target.
+
+    Attributes
+    ----------
+    starts : int64 (cells + 1,)
+        Where the records of each cell begin.
+    records : int32 (k,)
+        Their numbers in the file.
+    ranks : int32 (k,)
+        Their ranks.
+    """
+
+    starts: np.ndarray
+    records: np.ndarray
+    ranks: np.ndarray
+
+
+class Told(NamedTuple):
+    """What the cells of one set of keys tell.
+
+    Attributes
+    ----------
+    counts : int64 (16,)
+    sums : int64 (9, denominators)
+        By denominator.
+    by_value : int64 (values,)
+        Records that are disclosed correctly, by their value.
+    matches, agreeing : int32 (n,)
+        By original record: the released records of its cell, and those that agree with it; of no length unless they
+        are asked for.
+    correct : bool (n,)
+        Whether its value is disclosed correctly.
+    """
+
+    counts: np.ndarray
+    sums: np.ndarray
+    by_value: np.ndarray
+    matches: np.ndarray
+    agreeing: np.ndarray
+    correct: np.ndarray
+
+
+@jit
+def _number_words(words):
+    """Number distinct words 0, 1, … in the order in which they first occur; a negative word is in no cell."""
+    slots = 16
+    while slots < 2 * len(words):
+        slots *= 2
+    table = np.full(slots, -1, np.int32)
+    numbers = np.full(len(words), -1, np.int32)
+    firsts = np.empty(len(words), np.int64)
+    n = 0
+    for i in range(len(words)):
+        word = words[i]
+        if word < 0:
+            continue
+        mixed = np.uint64(word) * np.uint64(0x9E3779B97F4A7C15)
+        slot = np.int64((mixed ^ (mixed >> np.uint64(31))) & np.uint64(slots - 1))
+        while table[slot] >= 0 and firsts[table[slot]] != word:
+            slot = (slot + 1) & (slots - 1)
+        if table[slot] < 0:
+            table[slot] = n
+            firsts[n] = word
+            n += 1
+        numbers[i] = table[slot]
+    return numbers, n
+
+
+@jit
+def _number_few(words, n_words):
+    """Number the words that occur 0, 1, … in their order; words are below ``n_words``."""
+    table = np.zeros(n_words, np.int32)
+    for i in range(len(words)):
+        if words[i] >= 0:
+            table[words[i]] = 1
+    n = 0
+    for word in range(n_words):
+        if table[word]:
+            table[word] = n
+            n += 1
+    numbers = np.full(len(words), -1, np.int32)
+    for i in range(len(words)):
+        if words[i] >= 0:
+            numbers[i] = table[words[i]]
+    return numbers, n
+
+
+def number_cells(columns: Sequence[np.ndarray], levels: Sequence[int]) -> tuple[np.ndarray, int]:
+    """Number the cells of a set of keys.
+
+    Parameters
+    ----------
+    columns : sequence of int32 (n,)
+        Codes from 0; negative for missing. Not empty.
+    levels : sequence of int
+        For each column a number above its codes.
+
+    Returns
+    -------
+    cells : int32 (n,)
+        Equal numbers for records with equal codes; -1 for a record that misses one.
+    n_cells : int
+    """
+    words, n_words = columns[0].astype(np.int64), max(levels[0], 1)
+    for column, own in zip(columns[1:], levels[1:], strict=True):
+        if n_words * own > MAX_WORD:
+            words, n_words = _number(words, n_words)
+            words = words.astype(np.int64)
+        words = np.where((words < 0) | (column < 0), -1, words * own + column)
+        n_words *= max(own, 1)
+    return _number(words, n_words)
+
+
+def _number(words: np.ndarray, n_words: int) -> tuple[np.ndarray, int]:
+    few = n_words <= 2 * len(words) + 1024
+    return _number_few(words, n_words) if few else _number_words(words)
+
+
+@jit
+def group(cells, ranks, sorted_records, n_cells):
+    """Lay the records of a file out cell by cell; ``sorted_records`` are those with a target, by its rank."""
+    starts = np.zeros(n_cells + 1, np.int64)
+    for i in sorted_records:
+        if cells[i] >= 0:
+            starts[cells[i] + 1] += 1
+    for c in range(n_cells):
+        starts[c + 1] += starts[c]
+    at = starts[:-1].copy()
+    records = np.empty(starts[n_cells], np.int32)
+    own = np.empty(starts[n_cells], np.int32)
+    for i in sorted_records:
+        if cells[i] >= 0:
+            records[at[cells[i]]] = i
+            own[at[cells[i]]] = ranks[i]
+            at[cells[i]] += 1
+    return Grouped(starts, records, own)
+
+
+@lean_jit
+def _below(values, begin, end, rank):
+    """Return the first of the sorted values from ``begin`` to ``end`` - 1 that is at least ``rank``."""
+    while begin < end:
+        middle = (begin + end) // 2
+        if values[middle] < rank:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@lean_jit
+def _modes(values, begin, end):
+    """Return of sorted values: distinct ones, largest count and how many have it, second count and how many."""
+    distinct, top, n_top, second, n_second, at = 0, 0, 0, 0, 0, begin
+    while at < end:
+        stop = at
+        while stop < end and values[stop] == values[at]:
+            stop += 1
+        count = stop - at
+        distinct += 1
+        if count > top:
+            second, n_second, top, n_top = top, n_top, count, 1
+        elif count == top:
+            n_top += 1
+        elif count > second:
+            second, n_second = count, 1
+        elif count == second:
+            n_second += 1
+        at = stop
+    return distinct, top, n_top, second, n_second
+
+
+@lean_jit
+def _told(values, begin, end, numeric, low, high):
+    """Return whether the values of a cell agree, and the value that they tell: the lower median."""
+    if begin == end:
+        return False, -1
+    middle = values[begin + (end - begin - 1) // 2]
+    if numeric:
+        return low[middle] <= values[begin] and values[end - 1] < high[middle], middle
+    return values[begin] == values[end - 1], middle
+
+
+@lean_jit
+def _told_without(values, begin, end, numeric, low, high, own):
+    """Return the same without one record of the cell, of rank ``own``."""
+    if end - begin < 2:
+        return False, -1
+    place = _below(values, begin, end, own)
+    middle = begin + (end - begin - 2) // 2
+    middle = values[middle + 1] if middle >= place else values[middle]
+    first = values[begin + 1] if place == begin else values[begin]
+    last = values[end - 2] if values[end - 1] == own else values[end - 1]
+    if numeric:
+        return low[middle] <= first and last < high[middle], middle
+    return first == last, middle
+
+
+@lean_jit
+def _mode_without(modes, count, own_count):
+    """Return 1 / n as n, if a value with ``count`` copies is one of the n most frequent without one copy of another.
+
+    ``own_count`` is the number of copies, with the one that is left out, of the other value; ``count`` is already
+    without it where both are the same. 0 if it is not among the most frequent.
+    """
+    _, top, n_top, second, n_second = modes
+    if own_count < top or n_top > 1:
+        largest, ties = top, n_top - (own_count == top)
+    elif second == top - 1:
+        largest, ties = second, n_second + 1
+    else:
+        largest, ties = top - 1, 1
+    return ties if largest > 0 and count == largest else 0
+
+
+@jit
+def tell(original, released, holdout, own_cells, own_ranks, low, high, numeric, linked, n_values, keep):
+    """Compare what a released file tells with the original values, over all cells of a set of keys.
+
+    Parameters
+    ----------
+    original, released, holdout : Grouped
+        The holdout may have no record.
+    own_cells, own_ranks : int32 (n,)
+        By original record: the cell and the rank of the same person's released record, -1 where there is none.
+    low, high : int32 (values,)
+        By rank: the window of ranks that agree with it.
+    numeric : bool
+        Whether the best guess is the median, not the most frequent value.
+    linked : bool
+        Whether released records of the same persons are known.
+    n_values : int
+        Values to count correct disclosures by; 0: do not count.
+    keep : int
+        The number of original records if results by record are kept, otherwise 0.
+
+    Returns
+    -------
+    Told
+    """
+    widest = 1
+    for file in (original, released):
+        for c in range(len(file.starts) - 1):
+            widest = max(widest, file.starts[c + 1] - file.starts[c])
+    told = Told(
+        np.zeros(16, np.int64),
+        np.zeros((9, widest + 1), np.int64),
+        np.zeros(n_values, np.int64),
+        np.zeros(keep, np.int32),
+        np.zeros(keep, np.int32),
+        np.zeros(keep, np.bool_),
+    )
+    for c in range(len(original.starts) - 1):
+        _tell_cell(told, c, original, released, holdout, own_cells, own_ranks, low, high, numeric, linked)
+    return told
+
+
+@lean_jit
+def _tell_cell(told, c, original, released, holdout, own_cells, own_ranks, low, high, numeric, linked):
+    """Add what one cell tells."""
+    counts, sums = told.counts, told.sums
+    begin, end = released.starts[c], released.starts[c + 1]
+    first, stop = original.starts[c], original.starts[c + 1]
+    size, n = end - begin, stop - first
+    values, truth = released.ranks, original.ranks
+    counts[N_ORIGINAL] += n
+    counts[N_RELEASED] += size
+    counts[UIO] += n == 1
+    counts[UIS] += size == 1
+    counts[UIOIS] += n == 1 and size > 0
+    counts[REPU] += n == 1 and size == 1
+    counts[IS] += n * (size > 0)
+    discloses, value = _told(values, begin, end, numeric, low, high)
+    disclosed, true_value = _told(truth, first, stop, numeric, low, high)
+    modes = (0, 0, 0, 0, 0)
+    if not numeric:
+        modes = _modes(values, begin, end)
+    counts[DIS] += n * discloses
+    counts[DSYN] += size * discloses
+    counts[N_TARGETED] += size * (discloses and n > 0)
+    n_correct, agreeing, own_agreeing, last = 0, 0, 0, -1
+    for i in range(first, stop):
+        y, record = truth[i], original.records[i]
+        if y != last:
+            agreeing = _below(values, begin, end, high[y]) - _below(values, begin, end, low[y])
+            own_agreeing = _below(truth, first, stop, high[y]) - _below(truth, first, stop, low[y])
+            last = y
+        known = disclosed and low[y] <= true_value < high[y]
+        correct = discloses and low[y] <= value < high[y]
+        n_correct += correct
+        counts[DISCO] += correct
+        counts[DORIG] += known
+        counts[DISDIO] += correct and known
+        sums[CAP, size] += agreeing
+        sums[CAP_ORIGINAL, n] += own_agreeing
+        sums[CAP_TRUE_OTHERS, n - 1] += own_agreeing - 1
+        if size > 0:
+            if numeric:
+                sums[GUESS, 1] += low[y] <= value < high[y]
+            elif agreeing == modes[1]:
+                sums[GUESS, modes[2]] += 1
+        if len(told.by_value) > 0:
+            told.by_value[y] += correct
+        if len(told.matches) > 0:
+            told.matches[record], told.agreeing[record], told.correct[record] = size, agreeing, correct
+        if linked:
+            _tell_others(
+                told, begin, end, c, y, own_cells[record], own_ranks[record], values, low, high, numeric,
+                size, agreeing, discloses, value, modes,
+            )  # fmt: skip
+    if discloses:
+        sums[TCAP, n] += size * n_correct
+    _tell_holdout(told, c, holdout, values, begin, end, low, high, numeric, discloses, value, modes)
+
+
+@lean_jit
+def _tell_others(
+    told, begin, end, c, y, own_cell, own, values, low, high, numeric, size, agreeing, discloses, value, modes
+):
+    """Add what the records of other persons tell about one record."""
+    counts, sums = told.counts, told.sums
+    mine = own_cell == c and own >= 0
+    if mine:
+        discloses, value = _told_without(values, begin, end, numeric, low, high, own)
+        agreeing -= low[y] <= own < high[y]
+        size -= 1
+    if size == 0:
+        return
+    hit = low[y] <= value < high[y]
+    counts[DISCO_OTHERS] += discloses and hit
+    sums[CAP_OTHERS, size] += agreeing
+    if numeric:
+        sums[GUESS_OTHERS, 1] += hit
+    elif mine:
+        own_count = _below(values, begin, end, own + 1) - _below(values, begin, end, own)
+        ties = _mode_without(modes, agreeing, own_count)
+        if ties > 0:
+            sums[GUESS_OTHERS, ties] += 1
+    elif agreeing == modes[1]:
+        sums[GUESS_OTHERS, modes[2]] += 1
+
+
+@lean_jit
+def _tell_holdout(told, c, holdout, values, begin, end, low, high, numeric, discloses, value, modes):
+    """Add what one cell tells about persons who are not in the file."""
+    counts, sums, size = told.counts, told.sums, end - begin
+    for i in range(holdout.starts[c], holdout.starts[c + 1]):
+        y = holdout.ranks[i]
+        counts[N_HOLDOUT] += 1
+        if size == 0:
+            continue
+        hit = low[y] <= value < high[y]
+        agreeing = _below(values, begin, end, high[y]) - _below(values, begin, end, low[y])
+        counts[DISCO_HOLDOUT] += discloses and hit
+        sums[CAP_HOLDOUT, size] += agreeing
+        if numeric:
+            sums[GUESS_HOLDOUT, 1] += hit
+        elif agreeing == modes[1]:
+            sums[GUESS_HOLDOUT, modes[2]] += 1

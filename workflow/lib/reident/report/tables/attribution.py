@@ -1,0 +1,266 @@
+"""Attribute disclosure: what each set of keys tells about each target, beside its baseline (METHODS §12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import pandas as pd
+
+from reident.report.layout import Column, block, items, paragraphs, part, table
+from reident.report.nouns import some
+from reident.report.results import Results
+from reident.report.sentences import Sentences
+from reident.report.tables.choices import Choice, table_of
+from reident.report.tables.common import row_account, without_repeats
+from reident.report.wording import (
+    UNDEFINED,
+    code,
+    declared,
+    defined,
+    escape,
+    listed,
+    number,
+    percent,
+    rates,
+    word,
+)
+from reident.sections.attribution import PUF, SYNTHETIC, AttributeDisclosure
+
+SUMMARY, TARGETS, ACCOUNT = "attribution/summary.csv", "attribution/targets.csv", "attribution/account.csv"
+MEAN = "mean"
+MAX_SETS = 5
+"""The table of sets shows at most this number for each target, those that disclose most."""
+
+OTHERS, HOLDOUT = "others", "holdout"
+"""The baselines: other persons of the file, persons who are not in it."""
+
+TEXT = Sentences("attribution")
+HEADING = Sentences("headings")
+
+
+def declaration(results: Results) -> AttributeDisclosure:
+    """Return the section `attribute_disclosure` of the study."""
+    return AttributeDisclosure.model_validate(results.study["attribute_disclosure"])
+
+
+def by_set(results: Results) -> pd.DataFrame:
+    """Return the means over the released files, one line per target and set of keys."""
+    lines = results.table(SUMMARY)
+    return lines[lines["file"] == MEAN]
+
+
+def n_files(results: Results) -> int:
+    """Return how many released files there are."""
+    return results.table(SUMMARY)["file"].nunique() - 1
+
+
+def baseline_of(results: Results) -> str:
+    """Return the baseline that the study has: that of a holdout comes first; empty without one."""
+    lines = by_set(results)
+    kinds = [kind for kind in (HOLDOUT, OTHERS) if lines[f"disco_{kind}"].notna().any()]
+    return kinds[0] if kinds else ""
+
+
+def worst(results: Results) -> pd.DataFrame:
+    """Return the line of the most dangerous set of each target, in the order of the study; the index is the target."""
+    lines = by_set(results)
+    return lines[lines["danger"] == 1].set_index("target")
+
+
+def with_baseline(lines: pd.DataFrame, measure: str, kind: str) -> pd.Series:
+    """Return the baseline of a measure, NaN where the study has none."""
+    return lines[f"{measure}_{kind}"] if kind else pd.Series(float("nan"), index=lines.index)
+
+
+def correct(lines: pd.DataFrame) -> pd.Series:
+    """Return which share of the values that seem to be disclosed is correct; NaN where none is."""
+    return lines["disco"] / lines["disclosive"].where(lines["disclosive"] > 0)
+
+
+def keys_in_words(keys: str) -> str:
+    """Return a set of keys as a list in words."""
+    return listed([escape(name) for name in keys.split(" + ")])
+
+
+def target_name(target: str, within: object = "") -> str:
+    """Return a target's name, with the tolerance of a number."""
+    if not isinstance(within, str) or not within:
+        return escape(target)
+    kind, size = within.split(" ")
+    exact = float(Fraction(size))
+    radius = declared(exact) if kind == "relative" else number(exact)
+    return TEXT("targets.within", target=escape(target), radius=radius)
+
+
+@part(SUMMARY, TARGETS)
+def attribution_findings(results: Results) -> str:
+    """Say on the front page what is learnt most, for each target."""
+    kind, lines, types = baseline_of(results), worst(results), results.table(TARGETS).set_index("target")
+    texts = []
+    for target, line in lines.iterrows():
+        finding = "numeric" if types.at[target, "type"] == "numeric" else "disclosed"
+        text = TEXT(
+            f"findings.{finding}",
+            keys=keys_in_words(line["keys"]),
+            files=TEXT("all_files", n=n_files(results), number=word(n_files(results))),
+            target=escape(target),
+            share=percent(line["disco"]),
+        )
+        if kind:
+            text += " " + TEXT(f"findings.{kind}", share=percent(line[f"disco_{kind}"]))
+        texts.append(text)
+    return items(texts)
+
+
+@part(SUMMARY, TARGETS)
+def attribution_premise(results: Results) -> str:
+    """Say what is compared, and what the baseline is."""
+    options, kind = declaration(results), baseline_of(results)
+    if options.released == PUF:
+        first = TEXT("premise.puf")
+    elif options.released == SYNTHETIC:
+        first = TEXT(
+            "premise.synthetic",
+            files=TEXT("premise.synthetic_files", n=n_files(results), number=word(n_files(results))),
+        )
+    else:
+        first = TEXT("premise.files")
+    lines = by_set(results)
+    if kind == HOLDOUT:
+        baseline = TEXT("premise.holdout", people=some(int(lines["n_holdout"].max()), "person"))
+    else:
+        baseline = TEXT("premise.others") if kind else TEXT("premise.nothing")
+    return paragraphs(
+        first,
+        baseline,
+        TEXT(
+            "premise.sets",
+            sets=some(lines["keys"].nunique(), "set"),
+            targets=some(lines["target"].nunique(), "target_variable"),
+            table=SUMMARY,
+        ),
+    )
+
+
+@part(SUMMARY, TARGETS)
+def attribution_targets(results: Results) -> str:
+    """Show the most dangerous set of keys of each target beside its baseline; warn where one value dominates."""
+    kind, lines, targets = baseline_of(results), worst(results), results.table(TARGETS)
+    names = [target_name(*pair) for pair in zip(targets["target"], targets["within"], strict=True)]
+    cells = {
+        "disco": lines["disco"],
+        "disco_baseline": with_baseline(lines, "disco", kind),
+        "correct": correct(lines),
+        "guess_no_key": targets["guess"],
+        "cap": lines["cap"],
+        "cap_baseline": with_baseline(lines, "cap", kind),
+    }
+    dominated = targets[targets["dominated"]]
+    return paragraphs(
+        table(
+            TEXT("targets.caption"),
+            Column(TEXT("targets.columns.target"), [f"**{name}**" for name in names], "l", "1.2fr"),
+            Column(
+                TEXT("targets.columns.keys"), [keys_in_words(keys) for keys in lines["keys"]], "l", "1.6fr"
+            ),
+            *(
+                Column(
+                    TEXT(f"targets.columns.{name}"), rates(own), "r", "1.3fr" if name == "correct" else "1fr"
+                )
+                for name, own in cells.items()
+            ),
+            name="attribution-targets",
+        ),
+        block("warning", *_dominated(results, dominated)) if len(dominated) else None,
+    )
+
+
+def _dominated(results: Results, lines: pd.DataFrame) -> Iterator[str]:
+    """Yield a sentence for each target of which one common value is most of what is disclosed."""
+    for line in lines.itertuples():
+        level = code(results.label(str(line.target), str(line.level)))
+        yield TEXT(
+            "targets.dominated", target=escape(line.target), share=percent(line.level_share), level=level
+        )
+
+
+@part(SUMMARY, TARGETS)
+def attribution_sets(results: Results) -> str:
+    """Show for each target the sets of keys that disclose most."""
+    kind, lines = baseline_of(results), by_set(results)
+    shown = lines[lines["danger"] <= MAX_SETS].sort_values("danger", kind="stable")
+    order = {name: at for at, name in enumerate(dict.fromkeys(lines["target"]))}
+    shown = shown.sort_values("target", key=lambda own: own.map(order), kind="stable")
+    cells = [
+        (TEXT("sets.columns.matched"), shown["matched"]),
+        (TEXT("sets.columns.repu"), shown["repu"]),
+        (TEXT("targets.columns.disco"), shown["disco"]),
+        (TEXT("targets.columns.disco_baseline"), with_baseline(shown, "disco", kind)),
+        (TEXT("targets.columns.cap"), shown["cap"]),
+        (TEXT("targets.columns.cap_baseline"), with_baseline(shown, "cap", kind)),
+    ]
+    return paragraphs(
+        *_most(results, kind),
+        table(
+            TEXT("sets.caption", shown=MAX_SETS),
+            Column(
+                TEXT("targets.columns.target"),
+                without_repeats([escape(target) for target in shown["target"]]),
+                "l",
+                "1fr",
+            ),
+            Column(TEXT("sets.columns.keys"), [keys_in_words(keys) for keys in shown["keys"]], "l", "2fr"),
+            *(Column(heading, rates(own), "r", "1fr") for heading, own in cells),
+            kind="compact",
+        ),
+    )
+
+
+def _most(results: Results, kind: str) -> Iterator[str]:
+    """Yield what the most dangerous set of each target discloses beyond its baseline."""
+    lines, guess = worst(results), results.table(TARGETS).set_index("target")["guess"]
+    right = correct(lines)
+    for target, line in lines.iterrows():
+        other = line[f"disco_{kind}"] if kind else None
+        if not defined(other) or not defined(line["disco"]):
+            text = TEXT("sets.no_baseline")
+        elif line["disco"] > other:
+            text = TEXT(f"sets.{kind}", baseline=percent(other), excess=percent(line["disco"] - other))
+        else:
+            text = TEXT("sets.below", baseline=percent(other))
+        told = TEXT("sets.correct", correct=percent(right[target]), guess=percent(guess[target]))
+        yield TEXT(
+            "sets.text",
+            target=escape(target),
+            keys=keys_in_words(line["keys"]),
+            baseline=text,
+            correct=told if defined(right[target]) else "",
+        )
+
+
+@part(SUMMARY, TARGETS)
+def attribution_choices(results: Results) -> str:
+    """Show what the sources leave open, with the option in force."""
+    options = declaration(results)
+    chosen = {
+        "missing": (options.missing, "`excluded`" if options.missing == "category" else "`category`"),
+        "unmatched": ("zero", UNDEFINED),
+        "baseline": (baseline_of(results) or "none", "`holdout`"),
+    }
+    if (results.table(TARGETS)["type"] == "numeric").any():
+        chosen["numeric"] = ("within", "`within`")
+    if n_files(results) > 1:
+        chosen["files"] = ("mean", UNDEFINED)
+    return table_of(
+        [
+            Choice(TEXT(f"choices.{name}.what"), TEXT(f"choices.{name}.{option}"), others, "§12")
+            for name, (option, others) in chosen.items()
+        ]
+    )
+
+
+@part(ACCOUNT)
+def attribution_account(results: Results) -> str:
+    """Show the row account of the files."""
+    return row_account(results, ACCOUNT, TEXT("account"))
