@@ -367,7 +367,7 @@ LEARNT: list[Change] = [
     {"attribute_disclosure.sets": [["sex"], ["sex", "region"]]},
     {"attribute_disclosure.missing": "category"},
     {"attribute_disclosure.targets.0.within": {"absolute": "1000"}},
-    {"attribute_disclosure.released.1": {"path": "people.csv"}},
+    {"attribute_disclosure.released": [{"path": "synthetic.csv", "id": "id"}, {"path": "people.csv"}]},
     {"attribute_disclosure.holdout": {"path": "synthetic.csv"}},
     *(
         {"attribute_disclosure.holdout": _under(form, "attribute_disclosure.holdout")}
