@@ -1,9 +1,8 @@
 """Compiled inner loops: plain arrays in, plain arrays out (METHODS §4, §7, §8, §12).
 
 Nothing here knows a study, a table or a file. This page is the map of the folder. Callers use the modules of the
-first table only; each has one public function, which checks its arguments (`attributes` has three: cells are
-numbered once for all targets). The modules of the second table serve
-them, a module only those above it.
+first table only; each has one public function, which checks its arguments (`attributes` has three: cells are numbered
+once for all targets). The modules of the second table serve them, a module only those above it.
 
 =============  ======================================  ==============================================================
 module         makes                                   with the help of
