@@ -363,11 +363,15 @@ LEARNT: list[Change] = [
     {"attribute_disclosure.keys.0.type": "numeric"},
     {"attribute_disclosure.keys.0.name": "years", "attribute_disclosure.keys.0.column": "age"},
     {"attribute_disclosure.keys.1.recode": {"3": "2"}},
+    {"attribute_disclosure.keys.1.order": ["1", "2", "3", "-9"]},
+    {"attribute_disclosure.targets.1.recode": {"3": "2"}},
+    {"attribute_disclosure.targets.1.order": ["1", "2", "3", "-9"]},
+    {"attribute_disclosure.targets.1.name": "class", "attribute_disclosure.targets.1.column": "school"},
     {"attribute_disclosure.max_keys": "1"},
     {"attribute_disclosure.sets": [["sex"], ["sex", "region"]]},
     {"attribute_disclosure.missing": "category"},
     {"attribute_disclosure.targets.0.within": {"absolute": "1000"}},
-    {"attribute_disclosure.released.1": {"path": "people.csv"}},
+    {"attribute_disclosure.released": [{"path": "synthetic.csv", "id": "id"}, {"path": "people.csv"}]},
     {"attribute_disclosure.holdout": {"path": "synthetic.csv"}},
     *(
         {"attribute_disclosure.holdout": _under(form, "attribute_disclosure.holdout")}

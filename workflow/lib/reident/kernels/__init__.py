@@ -1,8 +1,8 @@
-"""Compiled inner loops: plain arrays in, plain arrays out (METHODS §4, §7, §8).
+"""Compiled inner loops: plain arrays in, plain arrays out (METHODS §4, §7, §8, §12).
 
 Nothing here knows a study, a table or a file. This page is the map of the folder. Callers use the modules of the
-first table only; each has one public function, which checks its arguments. The modules of the second table serve
-them, a module only those above it.
+first table only; each has one public function, which checks its arguments (`attributes` has three: cells are numbered
+once for all targets). The modules of the second table serve them, a module only those above it.
 
 =============  ======================================  ==============================================================
 module         makes                                   with the help of
@@ -27,6 +27,8 @@ module         makes                                   with the help of
 `matching`     points of a group inside a box (§8)     `compiling` only
 `pooling`      points with the largest match           `compiling` only
                probability over several files (§8)
+`attributes`   what the cells of a key tell about a    `compiling` only
+               target (§12)
 =============  ======================================  ==============================================================
 
 ==================  =================================================================================================
@@ -62,5 +64,6 @@ arguments for that are in the docstrings of these modules:
 - no pair is left out among the closest: `closest`;
 - no set and no pair is left out in unicity: `unicity`; the order of sets: `unicity_pairs`;
 - every minimal sample unique is noted once: `suda`;
-- what rounding could decide in sums of match probabilities: `pooling`.
+- what rounding could decide in sums of match probabilities: `pooling`;
+- sums of fractions do not depend on the order of records: `attributes`.
 """
