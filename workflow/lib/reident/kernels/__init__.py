@@ -27,6 +27,7 @@ module         makes                                   with the help of
 `matching`     points of a group inside a box (§8)     `compiling` only
 `pooling`      points with the largest match           `compiling` only
                probability over several files (§8)
+`logistic`     sums of a logistic regression (§13)     `compiling` only
 =============  ======================================  ==============================================================
 
 ==================  =================================================================================================

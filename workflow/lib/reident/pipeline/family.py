@@ -255,7 +255,13 @@ class Family:
                 ": `release` must not be changed by a variant. Keep it as in the study.",
                 ("release",),
             )
-        for section in ("metrics", "matching", "file_risk"):
+        kept = (
+            "metrics",
+            "matching",
+            "file_risk",
+            *(["utility"] if "utility" not in variant.settings else []),
+        )
+        for section in kept:
             if (getattr(made, section) is None) != (getattr(self.study, section) is None):
                 raise self._error(
                     variant,

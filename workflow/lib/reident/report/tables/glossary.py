@@ -7,7 +7,12 @@ from reident.report.results import RESOLVED, Results
 from reident.report.sentences import Sentences
 
 TEXT = Sentences("glossary")
-READ = {"attack": "rates.csv", "matching": "matching/summary.csv", "risk": "filerisk/summary.csv"}
+READ = {
+    "attack": "rates.csv",
+    "matching": "matching/summary.csv",
+    "risk": "filerisk/summary.csv",
+    "utility": "utility/summary.csv",
+}
 """The table that a study with this kind of analysis has."""
 
 
