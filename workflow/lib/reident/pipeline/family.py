@@ -255,12 +255,10 @@ class Family:
                 ": `release` must not be changed by a variant. Keep it as in the study.",
                 ("release",),
             )
-        kept = (
-            "metrics",
-            "matching",
-            "file_risk",
-            *(["utility"] if "utility" not in variant.settings else []),
-        )
+        before = (
+            variants.BEFORE.keys() <= variant.labels.keys()
+        )  # which has nothing to compare that file with
+        kept = ("metrics", "matching", "file_risk", *([] if before else ["utility"]))
         for section in kept:
             if (getattr(made, section) is None) != (getattr(self.study, section) is None):
                 raise self._error(

@@ -21,7 +21,7 @@ from reident.report.style import (
     percent_tick,
     share_axis,
 )
-from reident.report.tables.utility import COMPARISON, compared, loss_name, risk_of, shown_loss
+from reident.report.tables.utility import COMPARISON, compared, loss_name, risk_of, short, shown_loss
 from reident.report.tables.variants import RATES
 from reident.report.wording import declared, number, percent
 
@@ -64,7 +64,7 @@ def utility_frontier(results: Results) -> Figure | None:
         share_axis(axes, top_of(list(lines["risk"]), risk.limit))
         axes.set_xlim(0, 1.08 * lines["loss"].max() or 1)
         axes.xaxis.set_major_locator(MaxNLocator(5))
-        tick = percent_tick if is_share else lambda value, _: number(round(value, 9))
+        tick = percent_tick if is_share else lambda value, _: short(value)
         axes.xaxis.set_major_formatter(FuncFormatter(tick))
         axes.set_xlabel(TEXT("frontier.x", loss=loss_name(results)))
         axes.set_title(TEXT("frontier.y", risk=risk.name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -24,6 +25,7 @@ from reident.report.wording import (
     count,
     declared,
     defined,
+    digits,
     escape,
     listed,
     number,
@@ -53,12 +55,13 @@ def loss_name(results: Results) -> str:
 def shown_loss(results: Results, loss: float | None) -> str:
     """Return a loss with its unit: pMSE is a number, the other measures are shares."""
     if results.study["utility"]["loss"] == "pmse":
-        return _short(loss)
+        return short(loss)
     return percent(loss)
 
 
-def _short(value: float | None) -> str:
-    return number(float(f"{value:.3g}")) if defined(value) else UNDEFINED
+def short(value: float | None) -> str:
+    """Return a number with three significant digits and without an exponent: pMSE is often small."""
+    return digits(f"{Decimal(f'{value:.3g}'):,f}") if defined(value) else UNDEFINED
 
 
 @part(SUMMARY, VARIABLES, PAIRS)
@@ -84,16 +87,16 @@ def utility_findings(results: Results) -> str:
 
 def _model(line: pd.Series) -> str:
     """Return the sentence on pMSE and on its ratio to the expectation."""
-    text = TEXT("pmse", pmse=_short(line["pmse"]))
+    text = TEXT("pmse", pmse=short(line["pmse"]))
     if defined(line["pmse_ratio"]):
-        text += " " + TEXT("ratio", ratio=_short(line["pmse_ratio"]), expected=_short(line["pmse_expected"]))
+        text += " " + TEXT("ratio", ratio=short(line["pmse_ratio"]), expected=short(line["pmse_expected"]))
     return text
 
 
 def _intervals(line: pd.Series) -> str | None:
     """Return the sentences on the overlap of confidence intervals."""
     names = [name for name in ("overlap_means", "overlap_regression") if defined(line[name])]
-    return " ".join(TEXT(name, share=percent(line[name])) for name in names) or None
+    return " ".join(TEXT(f"overlaps.{name}", share=percent(line[name])) for name in names) or None
 
 
 @part(VARIABLES, SUMMARY)
@@ -128,7 +131,7 @@ def utility_pairs(results: Results) -> str | None:
     return table(
         TEXT("pairs.caption", n=len(shown), file=PAIRS),
         Column(HEADING("variable"), [escape(name) for name in shown["variable"]], "l", "1fr"),
-        Column(TEXT("pairs.columns.other"), [escape(name) for name in shown["other"]], "l", "1fr"),
+        Column(TEXT("pairs.second"), [escape(name) for name in shown["other"]], "l", "1fr"),
         Column(TEXT("variables.columns.distance"), rates(shown["distance"])),
     )
 
@@ -243,7 +246,7 @@ def utility_variants(results: Results) -> str | None:
         Column(TEXT("variants.columns.risk", risk=risk_of(results).name), rates(shown["risk"])),
         Column(TEXT("variants.columns.loss"), [shown_loss(results, loss) for loss in shown["loss"]]),
         Column(TEXT("variants.columns.changed"), rates(shown["values_changed"])),
-        Column(TEXT("variants.columns.ratio"), [_short(ratio) for ratio in shown["pmse_ratio"]]),
+        Column(TEXT("variants.columns.ratio"), [short(ratio) for ratio in shown["pmse_ratio"]]),
         Column(
             TEXT("variants.columns.best"),
             [TEXT("variants.best") if best else "" for best in shown["best"]],
