@@ -158,6 +158,13 @@ LINKED: list[Change] = [
     *_forms("files.eif", "eif"),
     *_forms("files.iuf", "iuf"),
     {"files.original": {"path": "puf.csv"}},
+    {"files.original": {"path": "puf.csv"}, "utility": {}},
+    {"files.original": {"path": "puf.csv"}, "utility": {"loss": "overlap"}},
+    {"files.original": {"path": "puf.csv"}, "utility": {"interactions": "2"}},
+    {
+        "files.original": {"path": "puf.csv"},
+        "utility": {"regression": {"response": "income", "predictors": ["age", "sex"]}},
+    },
     *(
         {
             "files.original": {
@@ -284,6 +291,7 @@ SURVEY: list[Change] = [
     {"simulate.eif_records": "40"},
     {"simulate.overlap": "0.6"},
     {"simulate.original": "true"},
+    {"simulate.original": "true", "utility": {"loss": "pairwise"}},
     {"simulate.treatment.swapping": "0.5"},
     {"simulate.treatment.noise": {"income": "0.5"}},
     {"simulate.treatment.microaggregation": {"income": "3"}},

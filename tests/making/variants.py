@@ -56,7 +56,7 @@ def add_variants(
     for name, table in COMPARED.items():
         if (folder / table.path).is_file():
             own = read_csv(folder / table.path)
-            change = {"rates": _rates, "matching": _matching}.get(name, _unchanged)
+            change = {"rates": _rates, "matching": _matching, "utility": _utility}.get(name, _unchanged)
             tables = [own if at == reference else change(own, at, same) for at in range(len(variants))]
             lines = compare(table.compared, variants, tables)
             (folder / "comparison").mkdir(exist_ok=True)
@@ -89,6 +89,12 @@ def _rates(rates: pd.DataFrame, at: int, same: tuple[str, ...]) -> pd.DataFrame:
 def _matching(summary: pd.DataFrame, at: int, same: tuple[str, ...]) -> pd.DataFrame:
     columns = ["expected_match_risk", "true_match_rate"]
     return summary.assign(**summary[columns] / (1 + at))
+
+
+def _utility(summary: pd.DataFrame, at: int, same: tuple[str, ...]) -> pd.DataFrame:
+    """Return the utility of another study: more is lost where the rates are lower."""
+    columns = ["values_changed", "pmse", "pmse_ratio", "loss"]
+    return summary.assign(**summary[columns] * (1 + at / 2))
 
 
 def _unchanged(own: pd.DataFrame, at: int, same: tuple[str, ...]) -> pd.DataFrame:

@@ -89,6 +89,7 @@ def steps_before(name):
         "weights": {"weigh"},
         "known_links": {"prepare"},
         "protection": {"rate", "stratify"},
+        "untreated": {"prepare"},
         "judged": {maker for path in JUDGED.values() for maker in makers(path)},
         "compared_tables": {maker for table in COMPARED.values() for maker in makers(table.path)},
         "released": {step.rule for step in STEPS.values() if any(table.released for table in step.tables)},

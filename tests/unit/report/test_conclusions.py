@@ -14,6 +14,7 @@ from making.attribution import HELD_OUT, LEARNT, WITHOUT_ID, write_learnt
 from making.filerisk import FILE_RISK, drawn, write_filerisk
 from making.matching import MATCHING, write_matching
 from making.report import Shape, write_results
+from making.utility import write_utility
 from making.variants import ALPHA, add_variants
 from reident.intake.severity import Line
 from reident.report import tables
@@ -426,3 +427,47 @@ def test_a_conclusion_about_attribute_disclosure(tmp_path, options, common, expe
     study = Results(write_learnt(tmp_path / "results", options, n=60, common=common))
     parts = (tables.attribution_premise, tables.attribution_targets, tables.attribution_sets)
     assert printed(" ".join(str(part(study)) for part in parts), LEARNING) == expected
+
+
+UTILITY = {
+    "unchanged": r"Protection changed no value",
+    "changed": r"Protection changed a value of \d+ records? \(",
+    "moved": r"The distribution of a variable moved by .+ on average",
+    "pairs moved": r"The joint distribution of two variables moved by",
+    "model": r"pMSE\]\{term=pmse\} of a model that tells released records from original ones is",
+    "expectation": r"times its expectation for two independent samples",
+    "means overlap": r"intervals of means and shares before and after protection \[overlap\]",
+    "coefficients overlap": r"Those of the coefficients of the regression overlap",
+    "least loss": r"Of the variants within the limits, .+ has the least loss",
+    "equal loss": r"Of the variants within the limits, .+ have the same, least loss",
+}
+MEASURED = {"changed", "moved", "pairs moved", "model", "expectation", "means overlap"}
+INCOME = {"regression": {"response": "income", "predictors": ["age"]}}
+
+
+@pytest.mark.parametrize(
+    ("shape", "utility", "expected"),
+    [
+        ({}, {}, MEASURED | {"least loss"}),
+        ({}, INCOME, MEASURED | {"coefficients overlap", "least loss"}),
+        ({}, {"changed": 0}, {"unchanged", "equal loss"}),
+        ({"limit": 0.0001}, {}, MEASURED),
+        ({"limit": None}, {}, MEASURED),
+        ({"linked": 0.0, "lost": False}, {}, MEASURED),
+        ({"linked": 0.006}, {}, MEASURED | {"least loss"}),
+        (
+            {"variables": (("income", "numeric", "income"),), "strata": None},
+            {},
+            (MEASURED | {"least loss"}) - {"pairs moved"},
+        ),
+    ],
+    ids=[
+        "measured", "a regression", "nothing changed", "none within", "no limit", "no link", "reserved", "one variable",
+    ],
+)  # fmt: skip
+def test_a_conclusion_about_utility(tmp_path, shape, utility, expected):
+    folder = write_results(tmp_path / "results", Shape(**{"original": True, "limit": 0.99} | shape))
+    labels = [{"alpha": alpha} for alpha in ALPHA["values"]]
+    study = Results(add_variants(write_utility(folder, **utility), [ALPHA], labels))
+    text = f"{tables.utility_findings(study)} {tables.utility_choice(study)}"
+    assert printed(text, UTILITY) == expected

@@ -14,6 +14,7 @@ from making.filerisk import POPULATION, write_filerisk
 from making.matching import SUBSETS, write_matching
 from making.microaggregation import write_masked
 from making.report import Shape, write_results
+from making.utility import write_utility
 from making.variants import ALPHA, PROTECTION, add_variants
 from reident.report import figures, style
 from reident.report.figures.strata import _top
@@ -65,7 +66,8 @@ def before_protection(tmp_path_factory):
     """Results of a study with a file before protection, and its variants."""
     folder = tmp_path_factory.mktemp("protection") / "results"
     labels = [{"protection": name} for name in ("weak", "strong")]
-    return Results(add_variants(write_results(folder, Shape(original=True)), [PROTECTION], labels))
+    made = write_utility(write_results(folder, Shape(original=True)))
+    return Results(add_variants(made, [PROTECTION], labels))
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +87,12 @@ def source_of(usual, synthetic, of_one_file, masked, before_protection, weighed,
     """Return a function that returns the results for a figure."""
     others = {"matching": synthetic, "variants_matching": synthetic, "risk": of_one_file}
     others |= {"variants_risk": of_one_file, "masked": masked, "protection": before_protection}
-    others |= {"weights": weighed, "calibration": weighed, "attribution": learnt}
+    others |= {
+        "weights": weighed,
+        "calibration": weighed,
+        "attribution": learnt,
+        "utility": before_protection,
+    }
     return lambda name: next((own for start, own in others.items() if name.startswith(start)), usual)
 
 

@@ -29,6 +29,7 @@ module         makes                                   with the help of
                probability over several files (§8)
 `attributes`   what the cells of a key tell about a    `compiling` only
                target (§12)
+`logistic`     sums of a logistic regression (§13)     `compiling` only
 =============  ======================================  ==============================================================
 
 ==================  =================================================================================================

@@ -225,9 +225,16 @@ def _ends(found: _Found, member: Member, root: Path) -> list[Path]:
     rules = set(steps.last_rules(member.study))
     if not member.place:
         compared = steps.compared_tables(member.study)
-        rules |= {"report", "compare_protection", *(f"compare_variants.{table}" for table in compared)}
-    elif not member.labels:  # the attack on the file before protection, whose rates alone are made
-        rules = {"rate", "stratify"}
+        rules |= {
+            "report",
+            "compare_protection",
+            "measure_utility",
+            *(f"compare_variants.{table}" for table in compared),
+        }
+    elif not member.labels:  # the attack on a file before protection, whose rates and records alone are made
+        rules = {"rate", "stratify", "prepare"}
+    else:
+        rules |= {"measure_utility"}
     return [
         located(root, member.place, line["path"])
         for place, entry in found.entries
@@ -239,8 +246,12 @@ def _ends(found: _Found, member: Member, root: Path) -> list[Path]:
 def _with_reference(members: Family) -> list[Member]:
     """Return the study itself, which has the report, its variants, and the attack on the file before protection."""
     reference = Member(family.REFERENCE, {}, "", members.study)
-    place = members.before("")
-    before = [Member("", {}, place, members.at(place))] if members.has(place) else []
+    places = [members.before("")]
+    if members.study.utility is not None:
+        places += [members.home(members.before(member.place), "prepare") for member in members.members]
+    before = [
+        Member("", {}, place, members.at(place)) for place in dict.fromkeys(places) if members.has(place)
+    ]
     return [reference, *(member for member in members.members if member.place), *before]
 
 

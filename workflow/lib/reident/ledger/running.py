@@ -282,10 +282,21 @@ class Step:
             compared = [
                 line["path"] for entry in entries if gathers(entry) for line in entry["inputs"]["tables"]
             ]
-        for table in dict.fromkeys(compared):
+        return entries + self._behind(chain, compared)
+
+    def _behind(self, chain: Chain, tables: list[str]) -> list[dict[str, Any]]:
+        """Return the entries behind the tables of a comparison, and behind comparisons among these."""
+        entries, todo, seen = [], tables, set[str]()
+        while todo:
+            table = todo.pop(0)
+            if table in seen:
+                continue
+            seen.add(table)
             place = place_of_path(table)
             declared = family.sources(self._family.at(place), self.path("study"))
-            entries += chain.walk(partial(self._family.known_digest, place), [self.root / table], declared)
+            walked = chain.walk(partial(self._family.known_digest, place), [self.root / table], declared)
+            entries += walked
+            todo += [line["path"] for entry in walked if gathers(entry) for line in entry["inputs"]["tables"]]
         return entries
 
     def _line(self, path: Path, digest: str, size: int, rows: int | None = None) -> dict[str, Any]:

@@ -255,7 +255,11 @@ class Family:
                 ": `release` must not be changed by a variant. Keep it as in the study.",
                 ("release",),
             )
-        for section in ("metrics", "matching", "file_risk"):
+        before = (
+            variants.BEFORE.keys() <= variant.labels.keys()
+        )  # which has nothing to compare that file with
+        kept = ("metrics", "matching", "file_risk", *([] if before else ["utility"]))
+        for section in kept:
             if (getattr(made, section) is None) != (getattr(self.study, section) is None):
                 raise self._error(
                     variant,

@@ -46,6 +46,7 @@ from reident.sections.filerisk import POPULATION, UNPERTURBED
 from reident.sections.matching import Matching
 from reident.sections.seal import Seal
 from reident.study.model import Study
+from reident.utility.parts import Measuring
 from reident.verdict.parts import Judging
 
 SectionT = TypeVar("SectionT", bound=Section)
@@ -155,6 +156,23 @@ def counting(study: Study) -> Counting:
     if isinstance(options.agreement, Closest):
         return Counting((None,))
     return Counting(tuple(range(options.min_agree, len(study.linking_variables) + 1)))
+
+
+def measuring(study: Study) -> Measuring:
+    """Return what measuring utility takes."""
+    if study.utility is None:
+        raise ValueError("the study has no section `utility`")
+    strata = tuple(
+        Variable(variable.name, "categorical", variable.integer_coded) for variable in study.strata
+    )
+    return Measuring(
+        study.keys["puf"],
+        (*strata, *variables(study)),
+        study.binning.bins,
+        study.binning.ranks,
+        study.rates.level,
+        study.utility,
+    )
 
 
 def judging(study: Study) -> Judging:

@@ -284,6 +284,14 @@ class Plan:
             for rule, path in (("rate", "rates.csv"), ("stratify", "strata/manifest.csv"))
         ]
 
+    def untreated(self, wildcards: Any) -> list[str]:
+        """Return the prepared records of a study before protection, and after it."""
+        members, place = self.family(wildcards.study)
+        return [
+            f"{self.home(f'{members.study.id}/{at}'.rstrip('/'), 'prepare', None)}/prepared/puf.parquet"
+            for at in (members.before(place), place)
+        ]
+
     def reported(self, wildcards: Any) -> dict[str, Any]:
         """Return what the report shows and the sources that it depends on; it reads no other table."""
         folder, tables = RESULTS / wildcards.study, steps.reported_tables(self.study(wildcards))

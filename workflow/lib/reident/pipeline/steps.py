@@ -92,6 +92,10 @@ def _attributed(study: Study) -> bool:
     return study.attribute_disclosure is not None
 
 
+def _measured(study: Study) -> bool:
+    return study.utility is not None
+
+
 def _sampled(study: Study) -> bool:
     population = study.file_risk.population if study.file_risk else None
     return population is not None and population.numerical_study is not None
@@ -385,6 +389,18 @@ def _steps() -> Iterator[Step]:
         shared=False,
     )
     yield Step(
+        "measure_utility",
+        "Measuring the utility",
+        ("utility.measure",),
+        _of_study(parts.measuring),
+        _measured,
+        ("prepare",),
+        tables.MEASURE_UTILITY,
+        compiled=True,
+        shared=False,
+        gathers=True,
+    )
+    yield Step(
         "judge",
         "Reaching the verdict",
         ("verdict.limits", "verdict.terminal"),
@@ -409,7 +425,7 @@ def _steps() -> Iterator[Step]:
         ("pipeline.comparison",),
         None,
         lambda study: bool(study.variants),
-        ("rate", "agreements", "match", "assess_file", "judge"),
+        ("rate", "agreements", "match", "assess_file", "measure_utility", "judge"),
         tables.COMPARE,
         shared=False,
         gathers=True,

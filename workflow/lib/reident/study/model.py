@@ -48,6 +48,7 @@ from reident.sections.simulation import (
     SkewedAmounts,
     SyntheticSurvey,
 )
+from reident.sections.utility import Utility
 from reident.sections.variants import MAX_VARIANTS, Varied
 from reident.sections.variants import check as check_variants
 from reident.study import names, padding
@@ -133,6 +134,12 @@ class Study(Section):
     )
     decision: Decision | None = Field(
         None, description="The limits of the verdict in the report. If absent: no verdict."
+    )
+    utility: Utility | None = Field(
+        None,
+        exclude_if=operator.not_,
+        description="What protection does to the data, measured against the file before protection. If absent: not "
+        "measured. Source: METHODS §13.",
     )
     checklist: Checklist | None = Field(
         None,
@@ -373,6 +380,21 @@ class Study(Section):
             return self
         sections = ("metrics", "file_risk", "matching")
         self.decision.check({name: getattr(self, name) is not None for name in sections}, list(self.chosen))
+        return self
+
+    @model_validator(mode="after")
+    def _utility_fits(self) -> Study:
+        if self.utility is None:
+            return self
+        declared = self.files is not None and self.files.original is not None
+        simulated = isinstance(self.simulate, HouseholdSurvey) and self.simulate.original
+        if not declared and not simulated:
+            raise ValueError(
+                "`.utility` must not be given without the file before protection. Add `files.original` (or "
+                "`simulate.original: true`), or remove `utility`."
+            )
+        strata = {variable.name: "categorical" for variable in self.strata}
+        self.utility.check({**strata, **{one.name: one.type for one in self.linking_variables}})
         return self
 
     @model_validator(mode="after")

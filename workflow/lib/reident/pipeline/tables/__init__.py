@@ -37,13 +37,15 @@ from reident.pipeline.tables.sources import (
     SIMULATE_AMOUNTS,
     SYNTHESIZE,
 )
+from reident.pipeline.tables.utility import MEASURE_UTILITY
 from reident.pipeline.tables.verdict import JUDGE
 from reident.pipeline.tables.weights import CALIBRATE, WEIGH
 
 __all__ = [
     "AGREEMENTS", "ASSESS_ATTRIBUTION", "ASSESS_FILE", "BIN", "CALIBRATE", "CHECKLIST", "COMPARE", "COMPARED_COLUMNS",
-    "CONFIRM", "DESCRIBE", "EDITION", "EXPORT_CONFIRMED", "JUDGE", "MATCH", "MICROAGGREGATE", "MODEL_POPULATION",
-    "POPULATE", "PREPARE", "PREPARE_ATTRIBUTION", "PREPARE_FILERISK", "PREPARE_MATCHING", "PROTECTION", "RANK",
-    "RATE", "RELEASE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY",
-    "SYNTHESIZE", "WEIGH", "WHOLE", "Column", "Count", "Dimension", "Kind", "Lines", "Rate", "Table",
+    "CONFIRM", "DESCRIBE", "EDITION", "EXPORT_CONFIRMED", "JUDGE", "MATCH", "MEASURE_UTILITY", "MICROAGGREGATE",
+    "MODEL_POPULATION", "POPULATE", "PREPARE", "PREPARE_ATTRIBUTION", "PREPARE_FILERISK", "PREPARE_MATCHING",
+    "PROTECTION", "RANK", "RATE", "RELEASE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE",
+    "SIMULATE_AMOUNTS", "STRATIFY", "SYNTHESIZE", "WEIGH", "WHOLE", "Column", "Count", "Dimension", "Kind", "Lines",
+    "Rate", "Table",
 ]  # fmt: skip

@@ -17,6 +17,7 @@ from reident.report.figures.pairs import overlap_confirmed, overlap_suspected, r
 from reident.report.figures.protection import protection, protection_by_variant
 from reident.report.figures.rates import rank_limit, rates_by_metric
 from reident.report.figures.strata import rates_by_stratum, strata
+from reident.report.figures.utility import utility_frontier
 from reident.report.figures.variables import agreement, links
 from reident.report.figures.variants import variants_matching, variants_rates, variants_risk
 from reident.report.style import Figure
@@ -47,6 +48,7 @@ __all__ = [
     "risk_probabilities",
     "risk_samples",
     "strata",
+    "utility_frontier",
     "variants_matching",
     "variants_rates",
     "variants_risk",

@@ -93,6 +93,14 @@ from reident.report.tables.rates import (
     strata_sentence,
 )
 from reident.report.tables.release_audit import release_audit, release_statuses, release_suppressed
+from reident.report.tables.utility import (
+    utility_choice,
+    utility_estimates,
+    utility_findings,
+    utility_pairs,
+    utility_variables,
+    utility_variants,
+)
 from reident.report.tables.variants import (
     variants_findings,
     variants_matching,
@@ -205,6 +213,12 @@ __all__ = [
     "strata_sentence",
     "strata_table",
     "table",
+    "utility_choice",
+    "utility_estimates",
+    "utility_findings",
+    "utility_pairs",
+    "utility_variables",
+    "utility_variants",
     "variables",
     "variants_findings",
     "variants_matching",

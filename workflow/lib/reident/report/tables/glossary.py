@@ -13,6 +13,7 @@ READ = {
     "risk": "filerisk/summary.csv",
     "models": "filerisk/population.csv",
     "attribution": "attribution/summary.csv",
+    "utility": "utility/summary.csv",
 }
 """The table that a study with this kind of analysis has."""
 

@@ -235,14 +235,14 @@ def variants_passing(results: Results) -> str | None:
     if (lines["verdict"] == OPEN).all():
         return None
     passing = lines[lines["verdict"].isin([WITHIN, RESERVED])]
-    names = [_variant(results, line) for _, line in passing.head(MAX_NAMES).iterrows()]
+    names = [variant_name(results, line) for _, line in passing.head(MAX_NAMES).iterrows()]
     if len(passing) > len(names):
         names.append(FRONT("variants_more", n=len(passing) - len(names)))
     text = FRONT("variants", n=len(passing), total=len(lines), names=listed(names))
     return block("findings", items([f"{FRONT('variants_lead')} {text}"]))
 
 
-def _variant(results: Results, line: pd.Series) -> str:
+def variant_name(results: Results, line: pd.Series) -> str:
     """Return a variant as its settings, with a mark where its verdict has reservations."""
     name = _named(line, setting_names(results))
     return FRONT("variants_reserved", name=name) if line["verdict"] == RESERVED else name
@@ -255,7 +255,7 @@ def variants_verdicts(results: Results) -> str:
     rows = lines if len(lines) <= MAX_VARIANTS else lines.head(MAX_VARIANTS)
     columns = [
         *set_columns(rows, setting_names(results)),
-        Column(HEADING("verdict"), [_verdict(verdict) for verdict in rows["verdict"]], "l"),
+        Column(HEADING("verdict"), [verdict_cell(verdict) for verdict in rows["verdict"]], "l"),
         Column(TEXT("verdicts.broken"), [_broken(text) for text in rows["broken"]], "l", "1.5fr"),
         *(Column(TEXT(f"verdicts.{name}"), [count(n) for n in rows[name]]) for name in SEVERITIES),
     ]
@@ -268,7 +268,8 @@ def variants_verdicts(results: Results) -> str:
 _MARKS = {ABOVE: "above", WITHIN: "within", RESERVED: "unsure", UNKNOWN: "unknown", OPEN: "open"}
 
 
-def _verdict(verdict: str) -> str:
+def verdict_cell(verdict: str) -> str:
+    """Return a verdict in words, with its mark."""
     return f"[{TEXT(f'verdicts.words.{verdict}')}]{{.{_MARKS[verdict]}}}"
 
 

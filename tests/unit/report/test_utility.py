@@ -1,0 +1,135 @@
+"""What the report says of utility, and of risk beside loss (METHODS §13)."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+from making.report import Shape, cells, write_results
+from making.utility import write_utility
+from making.variants import PROTECTION, add_variants
+from reident.report import figures, tables
+from reident.report.results import Results
+from reident.report.tables.utility import compared, risk_of, short
+
+LABELS = [{"protection": name} for name in ("weak", "strong")]
+REGRESSION = {"response": "income", "predictors": ["age", "region"]}
+
+
+@pytest.fixture
+def results(tmp_path):
+    def make(variants=True, decision=None, **options):
+        shape = Shape(original=True, decision=decision or {"conditional_rate_at_most": 0.99})
+        folder = write_utility(write_results(tmp_path / "results", shape), **options)
+        return Results(add_variants(folder, [PROTECTION], LABELS) if variants else folder)
+
+    return make
+
+
+def rows(markdown):
+    """The cells of each line of a table, without its header."""
+    lines = [line for line in str(markdown).splitlines() if line.startswith("| ") and "--" not in line]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines][1:]
+
+
+def test_tables_have_a_line_for_each_variable_pair_and_estimate(results):
+    study = results(variants=False, regression=REGRESSION)
+    assert len(rows(tables.utility_variables(study))) == len(study.table("utility/variables.csv"))
+    assert len(rows(tables.utility_pairs(study))) == min(10, len(study.table("utility/pairs.csv")))
+    estimates = study.table("utility/estimates.csv")
+    shown = str(tables.utility_estimates(study))
+    assert len(rows(shown)) == (estimates["estimate"] != "share").sum()
+    assert "Coefficient of the intercept" in shown
+    assert "Coefficient of region = " in shown
+    assert "Mean of age" in shown
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (8.2109e-05, "0.0000821"),
+        (0.0, "0"),
+        (0.25, "0.25"),
+        (1234.5, "1,230"),
+        (1e-9, "0.000000001"),
+        (2.0, "2"),
+    ],
+)
+def test_a_small_number_has_no_exponent(value, text):
+    assert short(value) == text
+
+
+def test_without_variants_there_is_no_frontier(results):
+    study = results(variants=False)
+    shown = cells(study)["utility"]
+    assert shown
+    assert figures.utility_frontier(study) is None or "No." not in str(shown)
+    assert tables.utility_choice(study) is None
+
+
+@pytest.mark.parametrize(
+    ("decision", "column", "name", "limit"),
+    [
+        ({"conditional_rate_at_most": 0.2}, "conditional_rate", "conditional rate", 0.2),
+        ({"conditional_rate_at_most": {"taxicab": 0.2}}, "conditional_rate", "conditional rate", None),
+        (
+            {"conditional_rate_at_most": 0.2, "by": "upper"},
+            "conditional_high",
+            "upper end of the conditional rate",
+            0.2,
+        ),
+        ({"reach_at_most": 0.1, "confirmed_rate_at_most": 0.3}, "confirmed_rate", "confirmed rate", 0.3),
+        ({"confirmed_at_most": 3}, "conditional_rate", "conditional rate", None),
+    ],
+)
+def test_the_risk_is_the_first_rate_with_a_limit(results, decision, column, name, limit):
+    study = results(decision=decision)
+    assert risk_of(study) == (column, name, limit)
+    rates = study.table("comparison/rates.csv")
+    for line in compared(study).itertuples():
+        assert line.risk == rates.loc[rates["variant"] == line.variant, column].max()
+
+
+@pytest.mark.parametrize(
+    ("points", "best"),
+    [
+        ([(0.1, 0.5), (0.2, 0.4), (0.3, 0.45)], [True, True, False]),
+        ([(0.1, 0.5), (0.1, 0.5)], [True, True]),
+        ([(0.1, 0.5), (0.1, 0.6)], [True, False]),
+        ([(0.1, None)], [True]),
+        ([(None, 0.1), (0.2, 0.3)], [True]),
+        ([(0.2, 0.0), (0.1, None)], [False, True]),
+    ],
+    ids=["three", "equal", "equal loss", "nothing suspected", "no loss", "no risk"],
+)
+def test_a_variant_is_dominated_by_one_that_is_nowhere_worse(results, monkeypatch, points, best):
+    study = results()
+    names = [f"v{at}" for at in range(len(points))]
+    made = {
+        "comparison/rates.csv": pd.DataFrame(
+            {"variant": names, "metric": "taxicab", "conditional_rate": [risk for _, risk in points]}
+        ).astype({"conditional_rate": float}),
+        "comparison/utility.csv": pd.DataFrame(
+            {"variant": names, "loss": [loss for loss, _ in points]}
+        ).astype({"loss": float}),
+    }
+    monkeypatch.setattr(study, "table", made.__getitem__)
+    assert compared(study)["best"].tolist() == best
+
+
+def test_the_figure_and_the_table_name_every_variant(results):
+    study = results()
+    alt = figures.utility_frontier(study).alt
+    lines = rows(tables.utility_variants(study))
+    assert [line[0] for line in lines] == ["1", "2"]
+    assert [line[1] for line in lines] == ["**weak**", "strong"]
+    assert re.search(r"1, protection weak: risk .+, loss .+, not dominated\.", alt)
+    assert "2, protection strong" in alt
+
+
+@pytest.mark.parametrize("loss", ["pmse", "values_changed", "univariate", "pairwise", "overlap"])
+def test_every_measure_can_be_the_loss(results, loss):
+    study = results(loss=loss)
+    assert tables.utility_choice(study) is not None
+    assert figures.utility_frontier(study) is not None

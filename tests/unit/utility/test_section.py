@@ -1,0 +1,128 @@
+"""What the section `utility` accepts, and what its step takes from a study (METHODS §13)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import yaml
+from reident.errors import InputError
+from reident.linkage.parts import Variable
+from reident.pipeline.family import Family
+from reident.sections.utility import Utility
+from reident.utility.measure import measure, rounded
+from reident.utility.parts import Measuring
+
+STUDY = {
+    "id": "protected",
+    "files": {
+        "puf": {"path": "puf.csv", "id": "id"},
+        "eif": {"path": "eif.csv", "id": "person"},
+        "iuf": {"path": "iuf.csv", "puf_id": "id", "eif_id": "person"},
+        "original": {"path": "full.csv"},
+    },
+    "strata": [{"name": "region"}],
+    "linking_variables": [{"name": "age", "type": "numeric"}, {"name": "sex", "type": "categorical"}],
+    "metrics": {"taxicab": {}},
+    "utility": {},
+}
+
+
+def family(folder, **changes):
+    path = folder / "study.yaml"
+    path.write_text(yaml.safe_dump({**STUDY, **changes}))
+    return Family(path)
+
+
+def test_the_step_takes_the_variables_and_the_options(tmp_path):
+    part = family(tmp_path).part("", "measure_utility")
+    assert part.key == ("id",)
+    assert [one.name for one in part.variables] == ["region", "age", "sex"]
+    assert part.options == Utility(loss="pmse", interactions=1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"files": {**STUDY["files"], "original": None}}, "must not be given without the file before protection"),
+        ({"utility": {"regression": {"response": "sex", "predictors": ["age"]}}}, "must be a numeric linking variable"),
+        ({"utility": {"regression": {"response": "age", "predictors": ["age"]}}}, "other than the response"),
+        ({"utility": {"regression": {"response": "age", "predictors": ["x"]}}}, "other than the response"),
+        ({"utility": {"regression": {"response": "age", "predictors": ["sex", "sex"]}}}, "is given twice"),
+        ({"utility": {"loss": "bias"}}, "loss"),
+    ],
+)  # fmt: skip
+def test_a_section_that_does_not_fit_is_refused(tmp_path, changes, words):
+    with pytest.raises(InputError, match=words) as refused:
+        family(tmp_path, **changes)
+    assert "study.yaml, line " in str(refused.value)
+
+
+def test_the_attack_before_protection_measures_nothing(tmp_path):
+    members = family(tmp_path)
+    assert members.at(members.before("")).utility is None
+
+
+def test_a_variant_must_not_remove_the_section(tmp_path):
+    variants = [{"name": "what", "combinations": {"all": {}, "nothing": {"utility": None}}}]
+    members = family(tmp_path, variants=variants)
+    with pytest.raises(InputError, match="`utility` must not be added or removed by a variant"):
+        _ = members.members
+
+
+def table(keys, **columns):
+    return pa.table({"id": keys, **columns})
+
+
+def part(*variables, **options):
+    return Measuring(("id",), variables, 5, None, 0.95, Utility(**options))
+
+
+def test_files_without_a_common_record_are_refused():
+    age = Variable("age", "numeric")
+    with pytest.raises(InputError, match="must compare records that both files have"):
+        measure(part(age), table(["1"], age=[1.0]), table(["2"], age=[1.0]))
+
+
+def test_a_model_of_too_many_terms_is_refused():
+    codes = [f"{at:02d}" for at in range(30)]
+    names = [f"v{at}" for at in range(4)]
+    file = table(codes, **dict.fromkeys(names, codes))
+    variables = [Variable(name, "categorical") for name in names]
+    with pytest.raises(InputError, match=r"at most|more than 2,000 terms \(it gives 2,481\)"):
+        measure(part(*variables, interactions=2), file, file)
+
+
+def test_one_file_by_hand():
+    """Ages 1 2 3 4 become 1 2 3 9, and one of two men a woman."""
+    variables = [Variable("age", "numeric"), Variable("sex", "categorical")]
+    before = table(list("1234"), age=[1.0, 2.0, 3.0, 4.0], sex=["m", "m", "f", "f"])
+    after = table(list("1234"), age=[1.0, 2.0, 3.0, 9.0], sex=["m", "f", "f", "f"])
+    found = measure(part(*variables), before, after)
+    line = found.summary.iloc[0]
+    assert (line["n_records"], line["n_records_changed"], line["values_changed"]) == (4, 2, 0.25)
+    assert found.variables["distance"].tolist() == [0.25, 0.25]
+    assert found.variables["hellinger"].iloc[1] == pytest.approx(
+        np.sqrt(((0.5**0.5 - 0.25**0.5) ** 2 + (0.5**0.5 - 0.75**0.5) ** 2) / 2), abs=1e-9
+    )
+    # Cut at 1, 2, 3 and 4: (2, m) becomes (2, f), and (4, f) is above the last cut point.
+    assert found.pairs["distance"].tolist() == [0.5]
+    assert line["pmse_expected"] == (line["n_terms"] - 1) / 64
+
+
+def test_pmse_of_a_table_of_two_categories_by_hand():
+    """The model with an indicator is saturated: its scores are the shares of released records by category."""
+    sex = Variable("sex", "categorical")
+    before = table([f"{at:02d}" for at in range(10)], sex=["m"] * 5 + ["f"] * 5)
+    after = table([f"{at:02d}" for at in range(10)], sex=["m"] * 2 + ["f"] * 8)
+    line = measure(part(sex), before, after).summary.iloc[0]
+    expected = (7 * (2 / 7 - 0.5) ** 2 + 13 * (8 / 13 - 0.5) ** 2) / 20
+    assert line["pmse"] == pytest.approx(expected, rel=1e-5)
+    assert line["pmse_ratio"] == pytest.approx(expected * 160, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1 / 3, 0.333333333), (-0.0, 0.0), (None, None), (2e-12 / 3, 6.66666667e-13)]
+)
+def test_nine_digits_are_kept(value, text):
+    assert rounded(value) == text

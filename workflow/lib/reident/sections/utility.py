@@ -1,0 +1,69 @@
+"""The section `utility` of a study file: what protection does to the data (METHODS §13)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from reident.sections.base import Section, refuse_repeats
+from reident.sections.files import Name
+
+Loss = Literal["pmse", "values_changed", "univariate", "pairwise", "overlap"]
+
+
+class Regression(Section):
+    """A linear regression whose coefficients are compared before and after protection."""
+
+    response: Name = Field(description="The numeric linking variable that the regression explains.")
+    predictors: Annotated[tuple[Name, ...], Field(min_length=1)] = Field(
+        description="The linking variables and strata variables that explain it."
+    )
+
+
+class Utility(Section):
+    """What protection does to the data: the released records compared with the same records before protection."""
+
+    loss: Loss = Field(
+        "pmse",
+        description="The measure that is drawn against the risk, and by which the first page names the variant with "
+        "the least loss. Source: METHODS §13.",
+    )
+    interactions: Literal[1, 2] = Field(
+        1,
+        description="The order of the propensity model of pMSE: main effects, or products of two variables too. "
+        "Source: METHODS §13.",
+    )
+    regression: Regression | None = Field(
+        None,
+        description="A linear regression whose coefficients are compared. If absent: none is.",
+    )
+
+    def check(self, types: Mapping[str, str]) -> None:
+        """Refuse a regression whose variables do not fit.
+
+        Parameters
+        ----------
+        types : mapping
+            The type of each linking variable and strata variable, by name.
+
+        Raises
+        ------
+        ValueError
+        """
+        if self.regression is None:
+            return
+        response, predictors = self.regression.response, self.regression.predictors
+        if types.get(response) != "numeric":
+            raise ValueError(
+                "`.utility.regression.response` must be a numeric linking variable. Correct the name, or remove "
+                "`regression`."
+            )
+        refuse_repeats(predictors, "utility.regression.predictors")
+        for name in predictors:
+            if name not in types or name == response:
+                raise ValueError(
+                    f"`{name}` in `utility.regression.predictors` must be a linking variable or strata variable other "
+                    "than the response. Correct the name, or remove it."
+                )

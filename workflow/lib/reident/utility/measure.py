@@ -1,0 +1,197 @@
+"""Measure what protection does to the data: the tables of the step `measure_utility` (METHODS §13)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from reident.errors import InputError
+from reident.utility import distances, estimates, propensity
+from reident.utility.estimates import Estimate, Interval
+from reident.utility.files import Both, Joined, join
+from reident.utility.parts import Measuring
+
+WHOLE = "ALL"
+DIGITS = 9
+"""Significant digits of what linear algebra computes: more may differ between machines."""
+
+
+class Measured(NamedTuple):
+    """Tables: the study on one line; one line per variable, per pair of variables, and per estimate."""
+
+    summary: pd.DataFrame
+    variables: pd.DataFrame
+    pairs: pd.DataFrame
+    estimates: pd.DataFrame
+
+
+class _Compared(NamedTuple):
+    """What is found of a variable."""
+
+    both: Both
+    n_changed: int
+    distance: Fraction
+    estimates: list[Estimate]
+
+    @property
+    def overlap(self) -> float | None:
+        """The mean overlap of its intervals."""
+        return mean_overlap(self.estimates)
+
+
+def measure(part: Measuring, original: pa.Table, released: pa.Table) -> Measured:
+    """Compare released records with the same records before protection.
+
+    Parameters
+    ----------
+    part : Measuring
+    original, released : pyarrow.Table
+        The prepared records before and after protection.
+
+    Returns
+    -------
+    Measured
+
+    Raises
+    ------
+    InputError
+        If the files have no record in common, or the propensity model would have too many terms.
+    """
+    joined = join(part, original, released)
+    if not joined.n_records:
+        raise InputError(
+            "`utility` must compare records that both files have: the file before protection has no key of the public "
+            "use file. Correct the file, or remove `utility`."
+        )
+    compared = [_compare(both, part.level) for both in joined.variables]
+    pairs = _pairs(part, joined.variables)
+    lines = [line for own in compared for line in own.estimates]
+    coefficients: list[Estimate] = []
+    if (regression := part.options.regression) is not None:
+        by_name = {both.variable.name: both for both in joined.variables}
+        coefficients = estimates.of_regression(by_name, regression, part.level)
+    return Measured(
+        pd.DataFrame([_summary(part, joined, compared, [distance for *_, distance in pairs], coefficients)]),
+        pd.DataFrame([_variable(own) for own in compared]),
+        pd.DataFrame(
+            [(one, other, float(distance)) for one, other, distance in pairs],
+            columns=["variable", "other", "distance"],
+        ),
+        pd.DataFrame([_line(one) for one in (*lines, *coefficients)]),
+    )
+
+
+def rounded(value: float | None) -> float | None:
+    """Return a number with :data:`DIGITS` significant digits."""
+    return None if value is None else float(f"{value:.{DIGITS - 1}e}") + 0.0
+
+
+def mean_overlap(lines: Iterable[Estimate]) -> float | None:
+    """Return the mean overlap of the intervals of estimates; None where none is defined."""
+    return _average([one.overlap for one in lines])
+
+
+def _average(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return math.fsum(known) / len(known) if known else None
+
+
+def _compare(both: Both, level: float) -> _Compared:
+    return _Compared(
+        both,
+        int(distances.changed(both).sum()),
+        distances.univariate(both),
+        estimates.of_variable(both, level),
+    )
+
+
+def _pairs(part: Measuring, variables: Sequence[Both]) -> list[tuple[str, str, Fraction]]:
+    names = [both.variable.name for both in variables]
+    cells = [distances.cells(part, both) for both in variables]
+    return [
+        (names[one], names[other], distances.pairwise(cells[one], cells[other]))
+        for one, other in combinations(range(len(names)), 2)
+    ]
+
+
+def _variable(own: _Compared) -> dict[str, Any]:
+    both = own.both
+    before, after = (int(missing.sum()) for missing in distances.is_missing(both))
+    hellinger = None if both.numeric else distances.hellinger(*both.sides, len(both.labels))
+    return {
+        "variable": both.variable.name,
+        "type": both.variable.type,
+        "n_missing_original": before,
+        "n_missing_released": after,
+        "n_changed": own.n_changed,
+        "values_changed": own.n_changed / len(both.original),
+        "measure": "kolmogorov-smirnov" if both.numeric else "total-variation",
+        "distance": float(own.distance),
+        "hellinger": rounded(hellinger),
+        "overlap": rounded(own.overlap),
+    }
+
+
+def _summary(
+    part: Measuring,
+    joined: Joined,
+    compared: Sequence[_Compared],
+    pairs: Sequence[Fraction],
+    coefficients: Sequence[Estimate],
+) -> dict[str, Any]:
+    n, univariate = joined.n_records, [own.distance for own in compared]
+    changed = np.zeros(n, bool)
+    for both in joined.variables:
+        changed |= distances.changed(both)
+    fit = propensity.fit(joined.variables, part.options.interactions)
+    summary = {
+        "scope": WHOLE,
+        "n_records": n,
+        "n_original_only": joined.n_original,
+        "n_released_only": joined.n_released,
+        "n_variables": len(compared),
+        "n_records_changed": int(changed.sum()),
+        "values_changed": sum(own.n_changed for own in compared) / (n * len(compared)),
+        "univariate": float(sum(univariate) / len(univariate)),
+        "univariate_worst": float(max(univariate)),
+        "pairwise": float(sum(pairs) / len(pairs)) if pairs else None,
+        "pairwise_worst": float(max(pairs)) if pairs else None,
+        "n_terms": fit.n_terms,
+        "pmse": rounded(fit.pmse),
+        "pmse_expected": rounded(fit.expected),
+        "pmse_ratio": rounded(fit.pmse / fit.expected) if fit.expected else None,
+        "overlap_means": rounded(_average([own.overlap for own in compared])),
+        "overlap_regression": rounded(mean_overlap(coefficients)),
+    }
+    return {**summary, "loss_measure": part.options.loss, "loss": _loss(part.options.loss, summary)}
+
+
+def _loss(measure: str, summary: dict[str, Any]) -> float | None:
+    """Return the measure that stands for the loss: 0 for no loss."""
+    if measure != "overlap":
+        return summary[measure]
+    overlap = _average([summary["overlap_means"], summary["overlap_regression"]])
+    return None if overlap is None else rounded(1 - overlap)
+
+
+def _line(one: Estimate) -> dict[str, Any]:
+    return {
+        "estimate": one.kind,
+        "variable": one.variable,
+        "level": one.level,
+        **_ends("original", one.original),
+        **_ends("released", one.released),
+        "overlap": rounded(one.overlap),
+    }
+
+
+def _ends(side: str, interval: Interval | None) -> dict[str, float | None]:
+    value, low, high = interval or (None, None, None)
+    return {side: rounded(value), f"{side}_low": rounded(low), f"{side}_high": rounded(high)}
