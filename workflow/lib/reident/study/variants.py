@@ -46,20 +46,20 @@ BEFORE = {"before": "protection"}
 def before_protection(study: Study) -> tuple[Varied, ...]:
     """Return what sets the file before protection in place of the public use file; empty if there is no such file."""
     settings: dict[str, Any] = {}
-    # The attack on that file has nothing to compare it with.
-    measured = {} if study.utility is None else {"utility": None}
+    # These compare the released file with this one.
+    compared = {
+        name: None for name in ("attribute_disclosure", "utility") if getattr(study, name) is not None
+    }
     if study.files is not None and study.files.original is not None:
         original = study.files.original.model_dump(mode="json", exclude_defaults=True)
         settings = {
             "files.puf": {**original, "id": list(study.files.puf.id)},
             "files.original": None,
-            **measured,
+            **compared,
         }
-        if study.attribute_disclosure is not None:
-            settings["attribute_disclosure"] = None  # it compares the released file with this one
     elif isinstance(study.simulate, HouseholdSurvey) and study.simulate.original:
         treatment = {f"simulate.treatment.{name}": value for name, value in UNTREATED.items()}
-        settings = {"simulate.original": False, **treatment, **measured}
+        settings = {"simulate.original": False, **treatment, **compared}
     return tuple(
         Varied(name=name, combinations={label: settings}) for name, label in BEFORE.items() if settings
     )
