@@ -75,6 +75,7 @@ HOUSEHOLDS = Case(
             }
         ],
         "metrics": {"taxicab": {}, "fellegi_sunter": {"m": "informed"}},
+        "utility": {},
         "checklist": {"answers": {"survey": "A survey."}},
         "release": {"policy": "census-drb"},
         "confirmed_csv": True,
@@ -82,6 +83,10 @@ HOUSEHOLDS = Case(
     (
         "simulated/puf.csv",
         "protection/rates.csv",
+        "utility/summary.csv",
+        "utility/variables.csv",
+        "utility/pairs.csv",
+        "utility/estimates.csv",
         "checklist.csv",
         "releasable.ipynb",
         "confirmed/taxicab.csv",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -56,6 +58,18 @@ def test_a_section_that_does_not_fit_is_refused(tmp_path, changes, words):
     with pytest.raises(InputError, match=words) as refused:
         family(tmp_path, **changes)
     assert "study.yaml, line " in str(refused.value)
+
+
+def test_the_order_of_the_model_is_read_from_text(tmp_path):
+    assert family(tmp_path, utility={"interactions": 2}).study.utility.interactions == 2
+    with pytest.raises(InputError, match="interactions` must be"):
+        family(tmp_path, utility={"interactions": 3})
+
+
+def test_the_bundled_study_compares_all_variants_with_one_file_before_protection():
+    members = Family(Path(__file__).parents[3] / "config/studies/example-protection.yaml")
+    homes = {members.home(members.before(member.place), "prepare") for member in members.members}
+    assert homes == {"variants/before-protection"}
 
 
 def test_the_attack_before_protection_measures_nothing(tmp_path):

@@ -30,8 +30,10 @@ class Utility(Section):
         description="The measure that is drawn against the risk, and by which the first page names the variant with "
         "the least loss. Source: METHODS §13.",
     )
-    interactions: Literal[1, 2] = Field(
+    interactions: int = Field(
         1,
+        ge=1,
+        le=2,
         description="The order of the propensity model of pMSE: main effects, or products of two variables too. "
         "Source: METHODS §13.",
     )
