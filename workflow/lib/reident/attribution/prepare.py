@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -18,11 +17,10 @@ from reident.errors import InputError
 from reident.intake import keys
 from reident.intake.account import Account
 from reident.intake.severity import INVALIDATES, NOTABLE, Line, table
-from reident.intake.values import Place, typed
-from reident.linkage.bins import bin_values, cut_points
+from reident.intake.values import typed_key
+from reident.linkage.bins import bin_labels, bin_values, cut_points
 from reident.sections.attribution import Target
 from reident.sections.codes import Coding, normaliser
-from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
 
 ROW, FILE, PERSON = "row", ".file", ".original"
@@ -81,15 +79,17 @@ def prepare(files: AttributionFiles, texts: Mapping[str, pa.Table]) -> Prepared:
     order = np.arange(texts[first].num_rows)
     for side, text in texts.items():
         if text.num_rows == 0:
-            raise InputError(f"{_last(files, side)}: the file has a header and no records. Check the export.")
+            raise InputError(
+                f"{files.files[side].file_name}: the file has a header and no records. Check the export."
+            )
         if names := files.ids.get(side):
-            code = keys.check(text, names, _last(files, side), files.files[side].first_row)
+            code = keys.check(text, names, files.files[side].file_name, files.files[side].first_row)
             if side == first:
                 order = np.argsort(code, kind="stable")
     columns: dict[str, dict[str, pa.Array]] = {side: {} for side in texts}
     categories, warnings = [], list[Line]()
     for variable in files.variables:
-        own = {side: typed_variable(files, variable, side, text) for side, text in texts.items()}
+        own = {side: typed_key(variable, files.files[side], text) for side, text in texts.items()}
         warnings += _missing_throughout(files, variable, own)
         if isinstance(variable, Target) and variable.type == "numeric":
             coded = own
@@ -114,28 +114,6 @@ def prepare(files: AttributionFiles, texts: Mapping[str, pa.Table]) -> Prepared:
 CATEGORIES = ["variable", "role", "code", "label", "n_original", "n_released", "missing"]
 
 
-def _last(files: AttributionFiles, side: str) -> str:
-    return files.files[side].path.rsplit("/", 1)[-1]
-
-
-def _coding(variable: KeyVariable, source: SourceFile) -> Coding:
-    return Coding(
-        variable.type,
-        variable.missing,
-        variable.recode,
-        variable.order,
-        variable.integer_coded,
-        source.decimal,
-    )
-
-
-def typed_variable(files: AttributionFiles, variable: KeyVariable, side: str, text: pa.Table) -> pa.Array:
-    """Return one variable of one file, typed; null where missing."""
-    source = files.files[side]
-    place = Place(_last(files, side), variable.column, variable.name, source.first_row)
-    return typed(text[variable.column], _coding(variable, source), place)
-
-
 def _coded(
     files: AttributionFiles, variable: KeyVariable, own: Mapping[str, pa.Array]
 ) -> tuple[dict[str, np.ndarray], list[str]]:
@@ -147,7 +125,7 @@ def _coded(
         cuts = cut_points(values[files.original], files.bins, files.ranks)
         codes = [bin_values(column, cuts) for column in values.values()]
         codes = [np.where(column < 0, -1, column - 1) for column in codes]
-        labels = _bin_labels(cuts)
+        labels = bin_labels(cuts)
     else:
         codes, sorted_labels = keys.text_codes([pa.chunked_array([column]) for column in own.values()])
         labels = [str(label) for label in sorted_labels.to_pylist()]
@@ -164,15 +142,6 @@ def _in_order(
     order = [normal(one) for one in variable.order or ()]
     new = np.append(np.array([order.index(label) for label in labels], np.int64), -1)
     return [new[column] for column in codes], order
-
-
-def _bin_labels(cuts: np.ndarray) -> list[str]:
-    """Return bins in words; a bin holds what is above one cut point and up to the next."""
-    if not len(cuts):
-        return []
-    shown = [f"{cut:,.6g}" for cut in cuts.tolist()]
-    between = [f"above {low} to {high}" for low, high in itertools.pairwise(shown)]
-    return [f"up to {shown[0]}", *between, f"above {shown[-1]}"]
 
 
 def _add_missing(codes: dict[str, np.ndarray], labels: list[str]) -> bool:
@@ -220,8 +189,8 @@ def _missing_throughout(
     for side, column in own.items():
         if column.null_count == len(column):
             warning = (
-                f"{_last(files, side)}: {variable.name} is missing in every record. Attribute disclosure cannot be "
-                "measured with it."
+                f"{files.files[side].file_name}: {variable.name} is missing in every record. Attribute disclosure "
+                "cannot be measured with it."
             )
             yield Line(INVALIDATES, warning, len(column), 1.0)
 
@@ -238,7 +207,7 @@ def _compare_codes(
         if side == files.original or not len(ours) or not len(theirs):
             continue
         common = int(np.isin(ours, theirs).sum())
-        names = f"{_last(files, side)} and {_last(files, files.original)}"
+        names = f"{files.files[side].file_name} and {files.files[files.original].file_name}"
         if not common:
             raise InputError(
                 f"{names}, column `{variable.column}`: no code of `{variable.name}` is in both files. Code both files "
@@ -247,8 +216,8 @@ def _compare_codes(
             )
         if 2 * common < len(ours) + len(theirs) - common:
             warning = (
-                f"{_last(files, side)}: fewer than half of the codes of {variable.name} are also in the original file "
-                f"({common} of {len(ours) + len(theirs) - common}). Check the codes."
+                f"{files.files[side].file_name}: fewer than half of the codes of {variable.name} are also in the "
+                f"original file ({common} of {len(ours) + len(theirs) - common}). Check the codes."
             )
             yield Line(NOTABLE, warning)
 
@@ -277,9 +246,9 @@ def _released(
     elif files.by_order:
         if n != texts[first].num_rows:
             raise InputError(
-                f"{_last(files, side)}: the number of records ({n:,}) must be that of {_last(files, first)} "
-                f"({texts[first].num_rows:,}), because rows correspond by order. Correct the file, or give both files "
-                "an `id`.",
+                f"{files.files[side].file_name}: the number of records ({n:,}) must be that of "
+                f"{files.files[first].file_name} ({texts[first].num_rows:,}), because rows correspond by order. "
+                "Correct the file, or give both files an `id`.",
                 ("file", side),
             )
         person = np.arange(n)

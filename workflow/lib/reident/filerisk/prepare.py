@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -18,8 +17,8 @@ from reident.filerisk.parts import RiskFiles
 from reident.intake import keys
 from reident.intake.account import Account
 from reident.intake.severity import INVALIDATES, NOTABLE, UNDERSTATES, Line, named, of_share, table
-from reident.intake.values import Place, typed
-from reident.linkage.bins import bin_values, cut_points
+from reident.intake.values import Place, typed, typed_key
+from reident.linkage.bins import bin_labels, bin_values, cut_points
 from reident.sections.codes import Coding, normaliser
 from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
@@ -116,7 +115,7 @@ def prepare(
         cannot be, a variable without a code in common with another file, an original file of other records.
     """
     source = files.file
-    file = _last(source)
+    file = source.file_name
     if text.num_rows == 0:
         raise InputError(f"{file}: the file has a header and no records. Check the export.")
     code = keys.check(text, files.id, file, source.first_row) if files.id else np.arange(text.num_rows)
@@ -160,7 +159,7 @@ def _texts(files: RiskFiles, text: pa.Table, population: pa.Table | None, origin
     if population is not None and files.population is not None:
         if population.num_rows == 0:
             raise InputError(
-                f"{_last(files.population)}: the file has a header and no records. Check the export."
+                f"{files.population.file_name}: the file has a header and no records. Check the export."
             )
         texts[POPULATION] = (files.population, population)
     if original is not None and files.original is not None:
@@ -168,13 +167,9 @@ def _texts(files: RiskFiles, text: pa.Table, population: pa.Table | None, origin
     return texts
 
 
-def _last(source: SourceFile) -> str:
-    return source.path.rsplit("/", 1)[-1]
-
-
 def _weights(text: pa.Table, column: str, source: SourceFile) -> pa.Array:
     """Return the weights; every one a number that is not negative, together at least as many as records."""
-    file, first = _last(source), source.first_row
+    file, first = source.file_name, source.first_row
     values = typed(
         text[column], Coding("numeric", decimal=source.decimal), Place(file, column, column, first)
     )
@@ -218,7 +213,7 @@ def _uneven_weights(weights: pa.Array, column: str, file: str) -> list[Line]:
 
 def _same_records(files: RiskFiles, source: SourceFile, text: pa.Table, original: pa.Table) -> pa.Table:
     """Return the original records in the order of the file's; refuse others than those of the file."""
-    file, name = _last(files.file), _last(source)
+    file, name = files.file.file_name, source.file_name
     keys.check(original, files.original_id, name, source.first_row)
     rows = keys.positions(original, files.original_id, text, files.id)
     if (rows < 0).any():
@@ -237,38 +232,21 @@ def _same_records(files: RiskFiles, source: SourceFile, text: pa.Table, original
     return original.take(rows)
 
 
-def _coding(variable: KeyVariable, source: SourceFile) -> Coding:
-    return Coding(
-        variable.type,
-        variable.missing,
-        variable.recode,
-        variable.order,
-        variable.integer_coded,
-        source.decimal,
-    )
-
-
-def typed_variable(variable: KeyVariable, source: SourceFile, text: pa.Table) -> pa.Array:
-    """Return one key variable of one file, typed; null where missing."""
-    place = Place(_last(source), variable.column, variable.name, source.first_row)
-    return typed(text[variable.column], _coding(variable, source), place)
-
-
 def _coded(variable: KeyVariable, files: RiskFiles, texts: Texts) -> tuple[dict[str, np.ndarray], list[str]]:
     """Return the codes of one variable in each file, int32, -1 where missing, and what they stand for."""
-    columns = {name: typed_variable(variable, *own) for name, own in texts.items()}
+    columns = {name: typed_key(variable, *own) for name, own in texts.items()}
     if variable.type == "numeric":
         values = [column.to_numpy(zero_copy_only=False).astype(np.float64) for column in columns.values()]
         cuts = cut_points(values[0], files.bins, files.ranks)
         codes = [bin_values(own, cuts) for own in values]
         codes = [np.where(own < 0, -1, own - 1) for own in codes]
-        labels = _bin_labels(cuts)
+        labels = bin_labels(cuts)
     else:
         chunked = [pa.chunked_array([column]) for column in columns.values()]
         codes, sorted_labels = keys.text_codes(chunked)
         labels = [str(label) for label in sorted_labels.to_pylist()]
         if variable.order is not None:
-            normal = normaliser(_coding(variable, files.file))
+            normal = normaliser(variable.coding(files.file.decimal))
             codes, labels = _in_order(codes, labels, [normal(one) for one in variable.order])
     return {name: own.astype(np.int32) for name, own in zip(columns, codes, strict=True)}, list(labels)
 
@@ -281,15 +259,6 @@ def _add_missing(codes: dict[str, np.ndarray], labels: list[str]) -> bool:
         own[own < 0] = len(labels)
     labels.append(MISSING_LABEL)
     return True
-
-
-def _bin_labels(cuts: np.ndarray) -> list[str]:
-    """Return bins in words; a bin holds what is above one cut point and up to the next."""
-    if not len(cuts):
-        return []
-    shown = [f"{cut:,.6g}" for cut in cuts.tolist()]
-    between = [f"above {low} to {high}" for low, high in itertools.pairwise(shown)]
-    return [f"up to {shown[0]}", *between, f"above {shown[-1]}"]
 
 
 def _in_order(
@@ -317,7 +286,7 @@ def _missing_throughout(
     variable: KeyVariable, files: RiskFiles, texts: Texts, labels: list[str], codes: np.ndarray
 ) -> list[Line]:
     """Warn of a variable without a value in the file: no cell has it, and nothing tells where to cut it."""
-    file, warnings = _last(files.file), []
+    file, warnings = files.file.file_name, []
     if (codes < 0).all():
         severity, effect = (
             (NOTABLE, "It distinguishes no records.")
@@ -330,7 +299,7 @@ def _missing_throughout(
         for name, (source, _) in texts.items():
             if name != FILE:
                 warning = (
-                    f"{_last(source)}: {variable.name} counts as missing; {file} has no values of it "
+                    f"{source.file_name}: {variable.name} counts as missing; {file} has no values of it "
                     "to take cut points from."
                 )
                 warnings.append(Line(INVALIDATES, warning))
@@ -344,11 +313,11 @@ def _unknown_codes(
     warnings: list[Line] = []
     if variable.type == "numeric":
         return warnings
-    file, ours = _last(texts[FILE][0]), np.unique(codes[FILE][codes[FILE] >= 0])
+    file, ours = texts[FILE][0].file_name, np.unique(codes[FILE][codes[FILE] >= 0])
     for name in (POPULATION, ORIGINAL):
         if name not in codes:
             continue
-        other, theirs = _last(texts[name][0]), np.unique(codes[name][codes[name] >= 0])
+        other, theirs = texts[name][0].file_name, np.unique(codes[name][codes[name] >= 0])
         if len(ours) and len(theirs) and not np.isin(ours, theirs).any():
             raise InputError(
                 f"{file} and {other}, column `{variable.column}`: no code of `{variable.name}` is in both "

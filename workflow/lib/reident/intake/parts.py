@@ -41,7 +41,7 @@ class Preparing:
 
     def file_name(self, side: str) -> str:
         """Return the name of one file without its folder, for messages."""
-        return self.file(side).path.rsplit("/", 1)[-1]
+        return self.file(side).file_name
 
     def keys_of(self, side: str) -> list[str]:
         """Return the key columns of a source file, by the file's own names."""

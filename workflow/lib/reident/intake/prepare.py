@@ -140,7 +140,7 @@ def _clusters(part: Preparing, text: pa.Table, records: pa.Table) -> pa.Table:
 def typed_column(column: Column, side: str, source: RecordFile, text: pa.Table) -> pa.Array:
     """Return one variable of one file, typed; null where missing."""
     name = getattr(column, side)
-    place = Place(source.path.rsplit("/", 1)[-1], name, column.name, source.first_row)
+    place = Place(source.file_name, name, column.name, source.first_row)
     return typed(text[name], column.coding(side, source.decimal), place)
 
 

@@ -13,6 +13,8 @@ import pyarrow.compute as pc
 
 from reident.errors import InputError
 from reident.sections.codes import Coding, normaliser, number
+from reident.sections.files import SourceFile
+from reident.sections.keys import KeyVariable
 from reident.sections.recodes import Recoding
 
 
@@ -84,3 +86,9 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
                 ("variable", place.variable),
             )
     return pa.array(out, pa.float64() if numeric else pa.string()).take(encoded.indices)
+
+
+def typed_key(variable: KeyVariable, source: SourceFile, text: pa.Table) -> pa.Array:
+    """Return one key variable of one file, typed as by :func:`typed`."""
+    place = Place(source.file_name, variable.column, variable.name, source.first_row)
+    return typed(text[variable.column], variable.coding(source.decimal), place)

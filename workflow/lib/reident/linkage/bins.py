@@ -188,3 +188,12 @@ def grouped(group: np.ndarray, n_groups: int) -> list[np.ndarray]:
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(n_groups + 1))
     return [order[start:stop] for start, stop in pairwise(bounds)]
+
+
+def bin_labels(cuts: np.ndarray) -> list[str]:
+    """Return bins in words; a bin holds what is above one cut point and up to the next."""
+    if not len(cuts):
+        return []
+    shown = [f"{cut:,.6g}" for cut in cuts.tolist()]
+    between = [f"above {low} to {high}" for low, high in pairwise(shown)]
+    return [f"up to {shown[0]}", *between, f"above {shown[-1]}"]

@@ -94,7 +94,7 @@ def prepare(options: MatchedFiles, confidential: pa.Table, synthetic: Sequence[p
         of a target that is not positive.
     """
     account = Account("prepare_matching")
-    file = _last(options.file().path)
+    file = options.file().file_name
     if confidential.num_rows == 0:
         raise InputError(f"{file}: the file has a header and no records. Check the export.")
     if options.key():
@@ -133,10 +133,6 @@ def _names(options: MatchedFiles) -> list[str]:
     return [variable.name for variable in options.variables]
 
 
-def _last(path: str) -> str:
-    return path.rsplit("/", 1)[-1]
-
-
 def coding(options: MatchedFiles, variable: MatchedVariable, decimal: str = ".") -> Coding:
     """Return how a matched variable is read: a number if it has a radius, otherwise a category."""
     kind: Literal["numeric", "categorical"] = "numeric" if variable.name in options.numeric else "categorical"
@@ -147,7 +143,7 @@ def typed_variable(
     options: MatchedFiles, variable: MatchedVariable, text: pa.Table, source: SourceFile
 ) -> pa.Array:
     """Return one variable of one file, typed; null where missing."""
-    place = Place(_last(source.path), variable.name, variable.name, source.first_row)
+    place = Place(source.file_name, variable.name, variable.name, source.first_row)
     return typed(text[variable.name], coding(options, variable, source.decimal), place)
 
 
@@ -159,7 +155,7 @@ def _typed(options: MatchedFiles, text: pa.Table, source: SourceFile) -> pa.Tabl
 
 def _order(options: MatchedFiles, place: int, confidential: pa.Table, text: pa.Table) -> np.ndarray | None:
     """Return the row of each confidential record's synthetic record; None if the rows are in the same order."""
-    file, wanted = _last(options.file(place).path), _last(options.file().path)
+    file, wanted = options.file(place).file_name, options.file().file_name
     if not options.key():
         if text.num_rows != confidential.num_rows:
             raise InputError(
@@ -233,7 +229,7 @@ def _exact(value: float) -> Fraction:
 
 def _population(options: MatchedFiles, name: str, confidential: pa.Table, targets: np.ndarray) -> pa.Array:
     """Return the population counts, which must be positive for every target."""
-    file, first_row = _last(options.file().path), options.file().first_row
+    file, first_row = options.file().file_name, options.file().first_row
     coding = Coding("numeric", missing=("",), decimal=options.file().decimal)
     counts = typed(confidential[name], coding, Place(file, name, name, first_row))
     wrong = targets & ~(counts.to_numpy(zero_copy_only=False) > 0)
@@ -254,7 +250,7 @@ def _compare(
     known = [name for name in own.column_names if name not in options.synthesized]
     keyed = bool(options.key())
     for place, copy in enumerate(copies):
-        file = _last(options.file(place).path)
+        file = options.file(place).file_name
         for name in own.column_names:
             if name not in options.numeric:
                 warnings += _common_codes(options, file, name, own[name], copy[name])
@@ -273,7 +269,7 @@ def _common_codes(
         return [Line(UNDERSTATES, warning)]
     if not ours & theirs:
         raise InputError(
-            f"{file}, column `{name}`: no code is also in {_last(options.file().path)}. Code both files alike, "
+            f"{file}, column `{name}`: no code is also in {options.file().file_name}. Code both files alike, "
             "or give a numeric variable a `radius`.",
             ("variable", name),
         )

@@ -113,7 +113,7 @@ def sample_size(n: int, fraction: Fraction) -> int:
 
 
 def _file(options: Microaggregate) -> str:
-    return options.source.path.rsplit("/", 1)[-1]
+    return options.source.file_name
 
 
 def _with_key(options: Microaggregate, original: pa.Table) -> tuple[pa.Table, np.ndarray]:

@@ -90,7 +90,7 @@ def preparing(study: Study) -> Preparing:
 def stratifying(study: Study) -> Stratifying:
     """Return what stratification takes."""
     files = study.linked_files
-    names = [file.path.rsplit("/", 1)[-1] for file in (files.puf, files.eif)]
+    names = [file.file_name for file in (files.puf, files.eif)]
     return Stratifying(tuple(variable.name for variable in study.strata), (names[0], names[1]))
 
 

@@ -110,6 +110,11 @@ class SourceFile(Section):
         return ENDINGS.get(ending, "csv")
 
     @property
+    def file_name(self) -> str:
+        """The name of the file without its folder, for messages."""
+        return self.path.rsplit("/", 1)[-1]
+
+    @property
     def first_row(self) -> int:
         """The row number of the first record; the header of a CSV file is row 1."""
         return 2 if self.kind == "csv" else 1

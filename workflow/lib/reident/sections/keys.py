@@ -71,9 +71,12 @@ class KeyVariable(Section):
 
     @model_validator(mode="after")
     def _recodes_fit(self) -> KeyVariable:
-        coding = Coding(self.type, self.missing, self.recode, self.order, self.integer_coded)
-        check_recodes(coding, "recode", "missing")
+        check_recodes(self.coding(), "recode", "missing")
         return self
+
+    def coding(self, decimal: str = ".") -> Coding:
+        """Return how its values are read, in a file with this decimal sign."""
+        return Coding(self.type, self.missing, self.recode, self.order, self.integer_coded, decimal)
 
 
 KeyVariables = tuple[

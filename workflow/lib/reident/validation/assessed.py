@@ -13,6 +13,7 @@ from reident.filerisk import prepare as filerisk
 from reident.filerisk.parts import RiskFiles
 from reident.filerisk.prepare import FILE, ORIGINAL, POPULATION
 from reident.intake import keys
+from reident.intake.values import typed_key
 from reident.sections.files import SourceFile
 from reident.validation import codes
 from reident.validation.findings import Findings
@@ -54,10 +55,10 @@ def check(files: RiskFiles, texts: Mapping[str, pa.Table | None], findings: Find
         for variable in files.key:
             if variable.column in text.column_names:
                 with findings.noting():
-                    typed[table][variable.name] = filerisk.typed_variable(variable, source, text)
+                    typed[table][variable.name] = typed_key(variable, source, text)
         if names and set(names) <= set(text.column_names):
             code = keys.codes([text], [names])[0]
-            file = source.path.rsplit("/", 1)[-1]
+            file = source.file_name
             problems = list(keys.problems(text, names, code, file, source.first_row))
             findings.note_all(problems)
             if problems:
@@ -84,7 +85,7 @@ def _compare_codes(files: RiskFiles, typed: Mapping[str, Mapping[str, pa.Array]]
     for variable in files.key:
         for other in (POPULATION, ORIGINAL):
             pair = [
-                (sources(files)[table].path.rsplit("/", 1)[-1], typed[table][variable.name])
+                (sources(files)[table].file_name, typed[table][variable.name])
                 for table in (FILE, other)
                 if variable.name in typed.get(table, ())
             ]

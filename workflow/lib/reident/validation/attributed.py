@@ -11,6 +11,7 @@ import pyarrow as pa
 from reident.attribution import prepare as attribution
 from reident.attribution.parts import AttributionFiles
 from reident.intake import keys
+from reident.intake.values import typed_key
 from reident.validation import codes
 from reident.validation.findings import Findings
 
@@ -49,17 +50,13 @@ def check(files: AttributionFiles, texts: Mapping[str, pa.Table | None], finding
             findings.warn_all(prepared.warnings)
 
 
-def _last(files: AttributionFiles, side: str) -> str:
-    return files.files[side].path.rsplit("/", 1)[-1]
-
-
 def _typed(files: AttributionFiles, side: str, text: pa.Table, findings: Findings) -> dict[str, pa.Array]:
     """Return the variables of a file that can be read, typed."""
     typed = {}
     for variable in files.variables:
         if variable.column in text.column_names:
             with findings.noting():
-                typed[variable.name] = attribution.typed_variable(files, variable, side, text)
+                typed[variable.name] = typed_key(variable, files.files[side], text)
     return typed
 
 
@@ -73,7 +70,7 @@ def _compare_codes(
             continue
         for side, own in typed.items():
             if side != first and variable.name in own:
-                pair = [(_last(files, at), typed[at][variable.name]) for at in (first, side)]
+                pair = [(files.files[at].file_name, typed[at][variable.name]) for at in (first, side)]
                 if (table := codes.compared(variable.name, pair)) is not None:
                     findings.hint(table)
 
@@ -84,7 +81,9 @@ def _has_key(files: AttributionFiles, side: str, text: pa.Table, findings: Findi
     if not names or not set(names) <= set(text.column_names):
         return not names
     code = keys.codes([text], [names])[0]
-    problems = list(keys.problems(text, names, code, _last(files, side), files.files[side].first_row))
+    problems = list(
+        keys.problems(text, names, code, files.files[side].file_name, files.files[side].first_row)
+    )
     findings.note_all(problems)
     return not problems
 

@@ -67,17 +67,13 @@ def check(
             findings.warn_all(prepared.warnings)
 
 
-def _last(path: str) -> str:
-    return path.rsplit("/", 1)[-1]
-
-
 def _has_key(options: MatchedFiles, place: int | None, text: pa.Table, findings: Findings) -> bool:
     """Return whether the key of a file is there and sound, or not needed; note what is wrong with it."""
     names, source = options.key(place), options.file(place)
     if not names or not set(names) <= set(text.column_names):
         return not names
     code = keys.codes([text], [names])[0]
-    problems = list(keys.problems(text, names, code, _last(source.path), source.first_row))
+    problems = list(keys.problems(text, names, code, source.file_name, source.first_row))
     findings.note_all(problems)
     return not problems
 
@@ -92,7 +88,7 @@ def _compare_codes(
             continue
         for place, own in typed.items():
             if place is not None and name in own:
-                files = [(_last(options.file(at).path), typed[at][name]) for at in (None, place)]
+                files = [(options.file(at).file_name, typed[at][name]) for at in (None, place)]
                 if (table := codes.compared(name, files)) is not None:
                     findings.hint(table)
 
