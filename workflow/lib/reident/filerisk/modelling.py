@@ -52,7 +52,7 @@ class Modelled(NamedTuple):
     individual_classes: pd.DataFrame
 
 
-class Line(NamedTuple):
+class Estimate(NamedTuple):
     """What a model says of a quantity; NaN where it says nothing."""
 
     kind: str
@@ -111,26 +111,26 @@ def model(options: Modelling, file: pa.Table, population: pa.Table) -> Modelled:
     return Modelled(_records(options, file, record), _table(lines), _classes(risks, households))
 
 
-def _individual(sizes: np.ndarray, risks: np.ndarray, households: np.ndarray | None) -> Iterator[Line]:
+def _individual(sizes: np.ndarray, risks: np.ndarray, households: np.ndarray | None) -> Iterator[Estimate]:
     """Return the sums of individual risks."""
     status = OK if (sizes > 0).any() else NO_CELL
-    yield Line(INDIVIDUAL, BENEDETTI, REIDENTIFICATIONS, individual.total(risks), status=status)
-    yield Line(INDIVIDUAL, BENEDETTI, MATCHES, individual.total(risks[sizes == 1]), status=status)
+    yield Estimate(INDIVIDUAL, BENEDETTI, REIDENTIFICATIONS, individual.total(risks), status=status)
+    yield Estimate(INDIVIDUAL, BENEDETTI, MATCHES, individual.total(risks[sizes == 1]), status=status)
     if households is not None:
         expected = individual.total(individual.of_households(risks, households))
-        yield Line(INDIVIDUAL, BENEDETTI, HOUSEHOLDS, expected, status=status)
+        yield Estimate(INDIVIDUAL, BENEDETTI, HOUSEHOLDS, expected, status=status)
 
 
 def _log_linear(
     options: Modelling, codes: np.ndarray, sizes: np.ndarray, fraction: float, *, overlapping: bool
-) -> tuple[list[Line], np.ndarray]:
+) -> tuple[list[Estimate], np.ndarray]:
     """Return the lines of the log-linear models, and the risks of the records by the recommended one."""
     names = [name_of(one) for one in options.log_linear]
     risks, nothing = np.full(len(codes), np.nan), float("nan")
     if overlapping:
         quantities = (IN_SAMPLE, MATCHES)
         return [
-            Line(LOG_LINEAR, name, one, nothing, status=WILDCARD) for name in names for one in quantities
+            Estimate(LOG_LINEAR, name, one, nothing, status=WILDCARD) for name in names for one in quantities
         ], risks
     table = log_linear.table_of(codes, sizes)
     found = {
@@ -141,7 +141,7 @@ def _log_linear(
     if best is not None:
         risks[sizes == 1] = found[best].risks
     lines = [
-        Line(
+        Estimate(
             LOG_LINEAR, name, quantity, own.value, own.low, own.high, nothing, own.bias, own.test, name == best,
             one.status,
         )
@@ -169,7 +169,7 @@ def _smallest_test(found: dict[str, log_linear.Model]) -> str | None:
     return min(known, key=lambda name: float(f"{tested[name]:.{SIGNIFICANT}g}"), default=None)
 
 
-def _uniqueness(sizes: np.ndarray, fraction: float, *, overlapping: bool) -> Iterator[Line]:
+def _uniqueness(sizes: np.ndarray, fraction: float, *, overlapping: bool) -> Iterator[Estimate]:
     """Return the lines of the models of population uniques."""
     models = {
         "pitman": superpopulation.pitman, "zayatz": superpopulation.zayatz, "snb": superpopulation.snb,
@@ -178,17 +178,17 @@ def _uniqueness(sizes: np.ndarray, fraction: float, *, overlapping: bool) -> Ite
     if overlapping:
         for name in models:
             for quantity in (IN_SAMPLE, IN_POPULATION):
-                yield Line(UNIQUENESS, name, quantity, nothing, status=WILDCARD)
+                yield Estimate(UNIQUENESS, name, quantity, nothing, status=WILDCARD)
         return
     cells = _cells(sizes)
     found = {name: estimate(cells, fraction) for name, estimate in models.items()}
     best = superpopulation.chosen(fraction, found)
     for name, one in found.items():
-        yield Line(
+        yield Estimate(
             UNIQUENESS, name, IN_SAMPLE, one.in_sample, one.low, one.high,
             recommended=name == best, status=one.status,
         )  # fmt: skip
-        yield Line(
+        yield Estimate(
             UNIQUENESS, name, IN_POPULATION, one.in_population, recommended=name == best, status=one.status
         )
 
@@ -225,7 +225,7 @@ def _records(options: Modelling, file: pa.Table, columns: dict[str, np.ndarray |
     return pa.table(data)
 
 
-def _table(lines: list[Line]) -> pd.DataFrame:
+def _table(lines: list[Estimate]) -> pd.DataFrame:
     table = pd.DataFrame(lines, columns=COLUMNS)
     for name in ("estimate", "low", "high", "truth", "bias", "test"):
         table[name] = [float(f"{value:.{SIGNIFICANT}g}") for value in table[name]]

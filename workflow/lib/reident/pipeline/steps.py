@@ -370,7 +370,7 @@ def _steps() -> Iterator[Step]:
     )
     yield Step(
         "prepare_attribution",
-        "Reading the original and the released files",
+        "Reading original and released files",
         ("attribution.prepare",),
         _of_study(parts.attribution_files),
         _attributed,
