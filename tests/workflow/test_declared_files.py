@@ -131,10 +131,19 @@ SYNTHETIC = Case(
             "synthesized": [{"name": "INCOME", "missing": ["-9"]}],
             "radius": {"INCOME": {"relative": 0.5}},
         },
+        "attribute_disclosure": {
+            "released": "synthetic",
+            "keys": ["SEX", "AGE"],
+            "targets": [
+                "OCC",
+                {"name": "INCOME", "type": "numeric", "missing": ["-9"], "within": {"relative": 0.5}},
+            ],
+        },
     },
-    ("matching/summary.csv",),
+    ("matching/summary.csv", "attribution/summary.csv"),
     {
         "{key of the file}": [],
+        "{keys and targets}": ["SEX", "AGE", "OCC", "INCOME"],
         "{matched variables}": ["SEX", "AGE", "INCOME"],
         "{file}": ["1", "2", "confidential"],
     },

@@ -15,7 +15,7 @@ from reident.pipeline.tables.columns import (
 
 VALUES = Column(
     "{keys and targets}",
-    "text or number",
+    "integer or number",
     "the code as in `attribution/categories.csv`, or the number of a numeric target; null where missing",
 )
 PERSON = (

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypedDict, Unpack
 
-Type = Literal["text", "integer", "number", "boolean", "text or integer", "text or number"]
+Type = Literal[
+    "text", "integer", "number", "boolean", "text or integer", "text or number", "integer or number"
+]
 """Types of columns; the last two are those of Parquet columns whose type the study decides."""
 
 Holds = Literal["records", "labels", "aggregates"]
