@@ -255,11 +255,9 @@ class Family:
                 ": `release` must not be changed by a variant. Keep it as in the study.",
                 ("release",),
             )
-        before = (
-            variants.BEFORE.keys() <= variant.labels.keys()
-        )  # which has nothing to compare that file with
-        kept = ("metrics", "matching", "file_risk", *([] if before else ["utility"]))
-        for section in kept:
+        # The attack on the file before protection has nothing to compare that file with.
+        before = variants.BEFORE.keys() <= variant.labels.keys()
+        for section in ("metrics", "matching", "file_risk", *(() if before else ("utility",))):
             if (getattr(made, section) is None) != (getattr(self.study, section) is None):
                 raise self._error(
                     variant,
