@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from making.report import write_entry, write_verdict
-from reident.filerisk import assessment, modelling, numerical_study
+from reident.filerisk import assessment, modelling, numerical_study, scenarios
 from reident.filerisk import prepare as intake
 from reident.pipeline import parts
 from reident.study import model as study
@@ -33,6 +33,16 @@ MODELLED = {
         "log_linear": ["main", "two-way", [["age", "sex"], ["job", "region"]]],
         "household": "pid",
     },
+}
+SEVERAL = {
+    **FILE_RISK,
+    "key_variables": FILE_RISK["key_variables"][:4],
+    "sensitive": ["tenure"],
+    "scenarios": [
+        {"name": "Neighbour", "known": ["age", "sex"], "description": "Lives next door."},
+        {"name": "Employer", "known": ["job", "age", "sex"]},
+    ],
+    "key_sets": {"up_to": 2},
 }
 POPULATION = {
     **FILE_RISK,
@@ -107,6 +117,8 @@ def write_filerisk(folder: Path, section: dict[str, Any] = FILE_RISK, **keys: An
             "population": modelled.population_models,
             "individual_classes": modelled.individual_classes,
         }
+    if spec.risk.scenarios or spec.risk.key_sets:
+        tables |= scenarios.assess(parts.intruder_rules(spec), files.file, files.population)._asdict()
     (folder / "filerisk").mkdir(parents=True)
     pq.write_table(assessed.records, folder / "filerisk" / "records.parquet")
     (folder / "study.json").write_text(study.canonical_json(spec), encoding="utf-8")

@@ -28,6 +28,7 @@ title: Ours
 topics: [{title: Age, questions: [{id: age, text: "How old?", why: It fades., exhibits: [records]}]}]
 """
 SCORES = "def near(p, e):\n    return 5 * (abs(p - e) <= 1)\n"
+SCORES_SHA256 = hashlib.sha256(SCORES.encode()).hexdigest()
 
 
 class Transition(NamedTuple):
@@ -182,6 +183,24 @@ LINKED: list[Change] = [
     {"files.iuf.pad": {"id": "2"}},
     {"files.original": {"path": "puf.csv", "pad": {"school": "2"}}},
     {"confirmed_csv": "true"},
+    {"why": {}},
+    {"why": {"max_size": "2"}, "confirmed_csv": "true"},
+    {"why": {"suggest": "true"}, "decision": {"confirmed_rate_at_most": "0.1"}},
+    {
+        "why": {
+            "recodings": [
+                {"variable": "age", "width": "10"},
+                {"variable": "age", "bottom": "20", "top": "60"},
+            ]
+        }
+    },
+    {
+        "why": {
+            "recodings": [{"variable": "school", "name": "two levels", "recode": {"1": "low", "2": "low"}}],
+        }
+    },
+    {"linking_variables.0.coarsen": {"width": "5", "bottom": "20", "top": "70"}},
+    {"linking_variables.3.coarsen": {"recode": {"2": "1"}}},
     {"linking_variables.3.recode": {"puf": {"1-2": "1", "otherwise": "3"}, "eif": {"1-2": "1", "3-": "3"}}},
     {"strata": None},
     {"strata.0.name": "area", "strata.0.puf": "region", "strata.0.eif": "region"},
@@ -223,7 +242,7 @@ LINKED: list[Change] = [
     },
     {
         "metrics.adhoc": {
-            "scores": {"sex": {"exact": "true"}, "age": {"function": "rules:near", "sha256": "SHA256"}}
+            "scores": {"sex": {"exact": "true"}, "age": {"function": "rules:near", "sha256": SCORES_SHA256}}
         }
     },
     {"metrics.adhoc": {"threshold": "half_of_maximum"}},
@@ -240,6 +259,10 @@ LINKED: list[Change] = [
     {"rank_filter.keep": "6"},
     {"rates.interval": "wilson"},
     {"rates.level": "0.9"},
+    {"larger_intruder": {}},
+    {"larger_intruder": {"times": ["2", "3"]}},
+    {"larger_intruder": {"population": "500"}},
+    {"larger_intruder": {"seed": "7"}},
     {"rates.interval": "clustered", "rates.cluster": ["region", "school"]},
     {"rates.cluster": "school"},
     {"decision.conditional_rate_at_most": "0.1"},
@@ -376,6 +399,8 @@ LEARNT: list[Change] = [
     {"attribute_disclosure.targets.1.order": ["1", "2", "3", "-9"]},
     {"attribute_disclosure.targets.1.name": "class", "attribute_disclosure.targets.1.column": "school"},
     {"attribute_disclosure.max_keys": "1"},
+    {"decision": {"disco_at_most": "0.1"}},
+    {"decision": {"disco_at_most": {"school": "0.2"}}},
     {"attribute_disclosure.sets": [["sex"], ["sex", "region"]]},
     {"attribute_disclosure.missing": "category"},
     {"attribute_disclosure.targets.0.within": {"absolute": "1000"}},
@@ -424,6 +449,35 @@ RISK: list[Change] = [
     {"file_risk.population_models": {"log_linear": ["main"], "household": "region"}},
     {"file_risk.population_models": {"household": ["region", "school"], "seed": "3"}},
     {"file_risk.population_models.log_linear": [[["age", "sex"]], "two-way"]},
+    {"file_risk.scenarios": [{"name": "Neighbour", "known": ["age", "sex"], "description": "Next door."}]},
+    {
+        "file_risk.scenarios": [{"name": "Employer", "known": ["sex"]}],
+        "decision": {"unique_share_at_most": "0.1"},
+    },
+    {
+        "file_risk.scenarios": [{"name": "Employer", "known": ["sex"]}],
+        "decision": {"unique_share_at_most": {"Employer": "0.2"}},
+    },
+    {"file_risk.key_sets": {}},
+    {"file_risk.key_sets": {"variables": ["age", "sex"], "up_to": "2"}},
+    {"file_risk.key_sets": {}, "file_risk.sensitive": ["income"]},
+    {
+        "file_risk.key_sets": {"up_to": "1"},
+        "file_risk.sensitive": [
+            {
+                "name": "place",
+                "column": "region",
+                "recode": {"N": "E"},
+                "order": ["E", "S"],
+                "labels": {"E": "east", "S": "south"},
+            },
+            {"name": "weight", "integer_coded": "true"},
+        ],
+    },
+    {
+        "file_risk.key_sets": {"up_to": "1"},
+        "file_risk.sensitive": [{"name": "income", "type": "numeric"}, {"name": "weight", "missing": ["4"]}],
+    },
     {"file_risk.population": {"file": {"path": "people.csv"}}},
     {"file_risk.population": {"file": {"path": "people.csv"}, "numerical_study": {"samples": "3"}}},
     {
@@ -647,8 +701,7 @@ def _valid(study: dict[str, Any], steps: list[Change], folder: Path) -> dict[str
 
 
 def write_study(folder: Path, study: dict[str, Any], name: str = "") -> Path:
-    """Write a study file into a folder; the digest of the scoring functions is filled in."""
+    """Write a study file into a folder."""
     file = folder / f"{name or study['id']}.yaml"
-    sha256 = hashlib.sha256(SCORES.encode()).hexdigest()
-    file.write_text(yaml.safe_dump(study, sort_keys=False).replace("SHA256", sha256), encoding="utf-8")
+    file.write_text(yaml.safe_dump(study, sort_keys=False), encoding="utf-8")
     return file

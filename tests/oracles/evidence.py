@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from itertools import product
 
-from oracles.preparing import by_stratum, code_of, is_numeric
+from oracles.preparing import by_stratum, coarser, code_of, is_numeric
 
 UNIT = 10**12
 
@@ -30,7 +30,7 @@ def level(variable, partly, a, b):
     if not partly:
         return "differ"
     if not is_numeric(variable):
-        order = [code_of(variable, category) for category in variable["order"]]
+        order = list(dict.fromkeys(coarser(variable, code_of(variable, code)) for code in variable["order"]))
         if a not in order or b not in order:
             return "differ"
         a, b = order.index(a), order.index(b)

@@ -50,7 +50,24 @@ def value_of(variable, file, cell):
     code = {code_of(variable, old): code_of(variable, new) for old, new in recode.items()}.get(code, code)
     if is_numeric(variable) and not isinstance(code, Fraction):
         raise ValueError(f"{variable['name']}: not a number")
-    return code
+    return coarser(variable, code)
+
+
+def coarser(variable, code):
+    """The middle of the interval of a number, within its limits; the coarser code of a category."""
+    how = variable.get("coarsen") or {}
+    if "recode" in how:
+        return {code_of(variable, old): code_of(variable, new) for old, new in how["recode"].items()}.get(
+            code, code
+        )
+    if not how:
+        return code
+    code = min(code, Fraction(how.get("top", code)))
+    code = max(code, Fraction(how.get("bottom", code)))
+    if "width" not in how:
+        return code
+    width = Fraction(how["width"])
+    return (code // width + Fraction(1, 2)) * width
 
 
 def prepare(study, file, rows):

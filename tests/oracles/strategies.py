@@ -105,6 +105,20 @@ def categories(draw, variable):
 
 
 @st.composite
+def coarsenings(draw, column):
+    """The coarser values of a linking variable, or None: of numbers, or of two of its codes."""
+    if not draw(st.sampled_from([True, False, False])):
+        return None
+    if column.variable["type"] == "numeric":
+        found = draw(
+            options(width=["1", "0.5", "2", "10", "0.1", "1/3"], bottom=["-1", "0.5"], top=["2", "7.5"])
+        )
+        return found or {"width": "3"}
+    codes = list(column.spelled["puf"])
+    return {"recode": {draw(st.sampled_from(codes)): draw(st.sampled_from([*codes, "new"]))}}
+
+
+@st.composite
 def missing_codes(draw, variable, codes):
     """{file: codes that mean missing}, declared for both files, by file, or not at all."""
     declared = draw(st.sampled_from(["none", "both", "both", "by file", "by file"]))
@@ -174,6 +188,9 @@ def studies(draw, fewest=0, most=14):
     sides, origins = draw(records(strata + linking, fewest, most))
     meet(strata, linking, sides)
     own = {file: draw(keys(len(side))) for file, side in sides.items()}
+    for column in linking:
+        if how := draw(coarsenings(column)):
+            column.variable["coarsen"] = how
     study = {"id": "random", "files": draw(files(own)), "linking_variables": [c.variable for c in linking]}
     if strata:
         # what a strata variable cannot declare is left out

@@ -11,7 +11,7 @@ from making.examples import examples
 from oracles import attribution as oracle
 from reident.attribution import measures
 from reident.intake.radius import Reach, neighbourhoods
-from reident.kernels import attributes
+from reident.kernels import attributes, keysets
 
 pytestmark = pytest.mark.many
 
@@ -21,13 +21,13 @@ MISSING = -1
 def grouped(cells, ranks, n_cells):
     cells, ranks = np.array(cells, np.int32), np.array(ranks, np.int32)
     by_rank = np.argsort(ranks, kind="stable").astype(np.int32)
-    return attributes.group(cells, ranks, by_rank[ranks[by_rank] >= 0], n_cells)
+    return keysets.group(cells, ranks, by_rank[ranks[by_rank] >= 0], n_cells)
 
 
 def computed(reach, original, released, holdout, linked, values):
     """Measures by the kernel, from keys and values that are places in ``values``; negative for missing."""
     keys = [np.array([one[0] for one in file], np.int32) for file in (original, released, holdout)]
-    cells, n_cells = attributes.number_cells([np.concatenate(keys)], [9])
+    cells, n_cells = keysets.number_cells([np.concatenate(keys)], [9])
     cells = np.split(cells, np.cumsum([len(own) for own in keys])[:-1])
     ranks = [np.array([one[1] for one in file], np.int32) for file in (original, released, holdout)]
     if reach is None:
@@ -79,7 +79,7 @@ def test_measures_are_those_of_the_definitions(reach, original, released, holdou
 @examples(200)
 def test_cells_are_equal_records(rows, levels):
     columns = [np.array([row[at] for row in rows], np.int32) for at in range(3)]
-    cells, n_cells = attributes.number_cells(columns, [levels] * 3)
+    cells, n_cells = keysets.number_cells(columns, [levels] * 3)
     known = {row: cell for row, cell in zip(rows, cells.tolist(), strict=True) if min(row) >= 0}
     assert len(set(known.values())) == len(known) == n_cells
     assert set(known.values()) == set(range(n_cells))

@@ -43,6 +43,7 @@ class Tables(NamedTuple):
     shards: pd.DataFrame
     metrics: dict[str, MetricTables]
     rates: pd.DataFrame
+    links: pa.Table
 
 
 def run(
@@ -101,7 +102,9 @@ def run(
     fitted = None if estimates is None else estimates.model
     tables = prepared, typed.iuf, stratum, manifest, pairs, limits
     rows = rates.rate(parts.rating(model), *tables, model=fitted)
-    return Tables(model, prepared, stratum, manifest, shards, metrics, through_csv(rows, "rates.csv"))
+    return Tables(
+        model, prepared, stratum, manifest, shards, metrics, through_csv(rows, "rates.csv"), typed.iuf
+    )
 
 
 def read(study: Path, folder: Path) -> Tables:
@@ -124,7 +127,8 @@ def read(study: Path, folder: Path) -> Tables:
         {side: stored.read(folder / kind / f"{side}.parquet") for side in SIDES}
         for kind in ("prepared", "strata")
     )
-    return Tables(model, prepared, stratum, manifest, shards, metrics, stored.read(folder / "rates.csv"))
+    rows, links = stored.read(folder / "rates.csv"), stored.read(folder / "prepared" / "iuf.parquet")
+    return Tables(model, prepared, stratum, manifest, shards, metrics, rows, links)
 
 
 def text_table(study: Study, side: str, rows: list[dict]) -> pa.Table:

@@ -50,7 +50,9 @@ CANARY: dict[str, Any] = {
     "linking_variables": LINKING,
     "metrics": {"unicity": {}, "taxicab": {}, "euclidean": {"norm": "rms"}, "adhoc": {}, "fellegi_sunter": {}},
     "file_risk": {"sampling_fraction": 0.1, "key_variables": ["sex", "age", {"name": "rooms"}, {"name": "region"}],
-                  "population_models": {"household": ["region", "rooms"]}},
+                  "population_models": {"household": ["region", "rooms"]},
+                  "scenarios": [{"name": "Neighbour", "known": ["sex", "rooms"]}],
+                  "key_sets": {"up_to": 2}, "sensitive": ["job", "region"]},
     "matching": {
         "confidential": {"path": "confidential.csv", "id": "pid"},
         "synthetic": [{"path": "synthetic.csv", "id": "pid"}],
@@ -326,6 +328,7 @@ def test_every_step_failed_once_and_the_run_ended_well_all_the_same(left):
         "prepare_filerisk",
         "assess_file",
         "model_population",
+        "assess_scenarios",
         "prepare_matching",
         "match",
         "microaggregate",

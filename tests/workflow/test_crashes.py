@@ -102,9 +102,13 @@ def undone(whole: Whole, folder: Path, draw: Random) -> Path:
 
 
 def jobs_of(scheduler: int) -> list[int]:
-    """The processes that a scheduler started."""
-    threads = Path("/proc", str(scheduler), "task").glob("*/children")
-    return [int(child) for file in threads for child in file.read_text(encoding="ascii").split()]
+    """The processes that a scheduler started, and those that they started."""
+    jobs = []
+    for file in Path("/proc", str(scheduler), "task").glob("*/children"):
+        with contextlib.suppress(OSError):  # it has ended
+            for child in map(int, file.read_text(encoding="ascii").split()):
+                jobs += [child, *jobs_of(child)]
+    return jobs
 
 
 def alive(process: int) -> bool:

@@ -30,8 +30,8 @@ CSV_TYPES = {
     "number": pd.api.types.is_float_dtype,
     "boolean": pd.api.types.is_bool_dtype,
 }
-NOT_TABLES = {"ledger", "logs", "benchmarks"}
-"""Folders that every step writes to."""
+NOT_TABLES = {"ledger", "logs", "benchmarks", "confidential"}
+"""Folders that steps write to, which hold no tables."""
 
 
 class Case(NamedTuple):
@@ -76,6 +76,9 @@ HOUSEHOLDS = Case(
         ],
         "metrics": {"taxicab": {}, "fellegi_sunter": {"m": "informed"}},
         "utility": {},
+        "larger_intruder": {},
+        "why": {"suggest": True},
+        "decision": {"confirmed_rate_at_most": 0.01},
         "checklist": {"answers": {"survey": "A survey."}},
         "release": {"policy": "census-drb"},
         "confirmed_csv": True,
@@ -83,10 +86,15 @@ HOUSEHOLDS = Case(
     (
         "simulated/puf.csv",
         "protection/rates.csv",
+        "larger/taxicab.counts.csv",
+        "larger/rates.csv",
         "utility/summary.csv",
         "utility/variables.csv",
         "utility/pairs.csv",
         "utility/estimates.csv",
+        "why/taxicab.csv",
+        "why/fellegi_sunter.recodings.csv",
+        "suggest/suggestions.csv",
         "checklist.csv",
         "releasable.ipynb",
         "confirmed/taxicab.csv",
@@ -164,16 +172,25 @@ AUTHORITIES = Case(
             ],
             "population": {"numerical_study": {"samples": 2, "strata": "AREA"}},
             "population_models": {"household": "SERIAL"},
+            "scenarios": [{"name": "Neighbour", "known": ["SEX", "age"]}],
+            "key_sets": {"up_to": 2},
+            "sensitive": ["ILLNESS", "TENURE"],
         },
         "variants": [{"set": "file_risk.dis_suda", "values": ["elliot-manning", "user-guide"]}],
     },
-    ("comparison/filerisk.csv", "filerisk/by_sample.csv", "filerisk/population.csv"),
+    (
+        "comparison/filerisk.csv",
+        "filerisk/by_sample.csv",
+        "filerisk/population.csv",
+        "filerisk/scenarios.csv",
+    ),
     {
         "{key of the file}": ["SERIAL"],
         "{key variables}": ["SEX", "age", "MARSTAT", "TENURE"],
+        "{sensitive variables}": ["ILLNESS"],
         "{what varies}": ["dis_suda"],
     },
-    frozenset({"studies with a population", "studies with households"}),
+    frozenset({"studies with a population", "studies with households", "studies with sensitive variables"}),
 )
 SMALL_NAMES = {
     "{key of the PUF}": ["house", "person"],
@@ -201,7 +218,7 @@ def simulated(tmp_path_factory) -> Path:
 def files_of(results: Path) -> list[Path]:
     """The results of a study, and of its variants."""
     paths = (path for path in sorted(results.rglob("*")) if path.is_file() and not path.name.startswith("."))
-    return [path for path in paths if path.parent.name not in NOT_TABLES and path.suffix != ".lock"]
+    return [path for path in paths if NOT_TABLES.isdisjoint(path.parts) and path.suffix != ".lock"]
 
 
 def expected(

@@ -26,6 +26,9 @@ SECTION = {
     "original": {"path": "before.csv"},
     "population_models": {"log_linear": ["main", [["sex", "job"]]], "household": ["region", "tenure"]},
     "collapse": [{"variable": "region", "recode": {"1": "north", "2": "north"}}],
+    "scenarios": [{"name": "Neighbour", "known": ["sex", "region", "tenure"]}],
+    "key_sets": {"up_to": 2},
+    "sensitive": ["job"],
 }
 NAMES = ["sex", "job", "region", "tenure"]
 
@@ -76,6 +79,22 @@ def test_a_study_with_file_risk_alone(alone):
     assert not made & {"prepared", "strata", "binned", "scores", "rates.csv", "matching"}
 
 
+def test_the_scenarios_of_a_study_are_counted_record_by_record(alone):
+    results = alone / "run" / "results" / "alone" / "filerisk"
+    people = pd.read_csv(alone / "survey.csv", dtype=str)
+    lines = pd.read_csv(results / "scenarios.csv")
+    assert len(lines) == 1 + 4 + 6
+    rows = list(map(tuple, people[["sex", "region", "tenure"]].to_numpy().tolist()))
+    own = lines.iloc[0]
+    assert own["scenario"] == "Neighbour"
+    assert own["n_unique"] == sum(rows.count(row) == 1 for row in rows)
+    assert own["smallest"] == min(map(rows.count, rows))
+    assert own["true_households"] > 0
+    diverse = pd.read_csv(results / "diversity.csv").iloc[0]
+    known = [row for row, job in zip(rows, people["job"], strict=True) if job != "-9"]
+    assert diverse["n_records"] == len(known)
+
+
 def test_results_are_readable_by_their_owner_alone(alone):
     for path in (alone / "run" / "results" / "alone" / "filerisk").rglob("*"):
         if path.is_file():
@@ -87,7 +106,7 @@ def test_the_report_has_the_section_and_no_key(alone):
     page = (reports / "disclosure-review.html").read_text(encoding="utf-8")
     for heading in (
         "Risk of the file on its own", "Models of the population", "Samples of the population",
-        "What makes records unique",
+        "What makes records unique", "Several keys at once",
     ):  # fmt: skip
         assert heading in page
     assert "The attack" not in page

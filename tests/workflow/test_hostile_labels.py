@@ -62,6 +62,9 @@ def write(folder: Path) -> Path:
             "max_order": 1,
             "key_variables": [{"name": name} for name in KEYS],
             "population_models": {"log_linear": ["main", [[*KEYS[:9]]]], "household": KEYS[0]},
+            "scenarios": [{"name": name, "known": list(KEYS[:2])} for name in SCENARIOS],
+            "key_sets": {"variables": list(KEYS[:3]), "up_to": 2},
+            "sensitive": [KEYS[4]],
         },
         "matching": {
             "confidential": {"path": "=puf.csv", "id": "id"},

@@ -105,7 +105,7 @@ def refuse_stale_results():
 
 starter.tell_jobs()
 scheduler.keep_waiting_jobs(JobScheduler)
-scheduler.replace_shell(PythonScript)
+scheduler.start_scripts(PythonScript)
 if not MODULE.repeated:
     scheduler.check_before_graph(DAG, MODULE, refuse_missing_files)
 if workflow.is_main_process and not MODULE.repeated:
@@ -128,6 +128,8 @@ def take_results():
             logger.warning(f"Warning: {warning}")
     PAGES.extend(path for job in MODULE.own(workflow.dag.jobs) for path in scheduler.pages(job))
     VERDICTS.update(scheduler.studies(MODULE.makers(workflow.dag.jobs, "judge")))
+    if workflow.local_exec and not workflow.touch:
+        scheduler.serve_forks(PythonScript, [MODULE.names[job.rule.name] for job in jobs if job.is_script])
 
 
 def start_run():

@@ -8,6 +8,7 @@ Makes  results/{study}/simulated/{survey,population}.csv where the study simulat
        aggregates;
        filerisk/individual.parquet: individual risk of every record; filerisk/{population,individual_classes}.csv:
        estimates of models of the population;
+       filerisk/{scenarios,diversity,set_variables}.csv: several keys at once;
        filerisk/{by_sample,by_class,by_tenth}.csv: samples of the population beside it
 """
 
@@ -138,6 +139,34 @@ rule model_population:
         library=PLAN.library_digest("model_population"),
     script:
         "../scripts/model_population.py"
+
+
+rule assess_scenarios:
+    """Measure the risk of the file for each scenario and each set of key variables."""
+    input:
+        unpack(PLAN.risk_sources("source_")),
+        study=ancient(PLAN.study_file),
+        file="results/{study}/filerisk/prepared/file.parquet",
+        population="results/{study}/filerisk/prepared/population.parquet",
+    output:
+        scenarios="results/{study}/filerisk/scenarios.csv",
+        diversity="results/{study}/filerisk/diversity.csv",
+        set_variables="results/{study}/filerisk/set_variables.csv",
+        ledger="results/{study}/ledger/assess_scenarios.json",
+    log:
+        "results/{study}/logs/assess_scenarios.log",
+    benchmark:
+        "results/{study}/benchmarks/assess_scenarios.tsv"
+    conda:
+        "../../environment.yml"
+    threads: lambda wildcards, input: many_threads() if is_large(input.file) else 1
+    resources:
+        mem_mb=lambda wildcards, input, attempt: int(1500 + 100 * input.size_mb) * attempt,
+    params:
+        study=PLAN.part_digest("assess_scenarios"),
+        library=PLAN.library_digest("assess_scenarios"),
+    script:
+        "../scripts/assess_scenarios.py"
 
 
 rule sample_population:

@@ -272,7 +272,8 @@ def rerun(monkeypatch, tmp_path, edit):
     copy = tmp_path / "reident"
     shutil.copytree(digests.LIBRARY, copy)
     monkeypatch.setattr(digests, "LIBRARY", copy)
-    parts = [(rule, None) for rule in STEPS if rule != "score"] + [("score", metric) for metric in REGISTRY]
+    by_metric = {rule for rule, step in STEPS.items() if any("{metric}" in module for module in step.modules)}
+    parts = [(rule, None) for rule in STEPS if rule not in by_metric] + [("score", own) for own in REGISTRY]
 
     def all_digests():
         digests.library_digest.cache_clear()

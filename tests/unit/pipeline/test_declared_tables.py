@@ -18,7 +18,7 @@ from reident.sections import attribution, columns, filerisk, matching
 ROOT = Path(__file__).parents[3]
 DECLARED = [table for step in STEPS.values() for table in step.tables]
 BY_PATH = pytest.mark.parametrize("table", DECLARED, ids=lambda table: table.path)
-LINKAGE = ("prepare", "stratify", "bin", "score", "rank", "confirm", "rate")
+LINKAGE = ("prepare", "stratify", "bin", "score", "rank", "confirm", "rate", "explain")
 
 
 def sections():

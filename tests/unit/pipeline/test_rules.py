@@ -85,6 +85,7 @@ def steps_before(name):
         "accounts": {"prepare", "stratify"},
         "confirmed": {"confirm"},
         "all_shards": {"score"},
+        "thinned": {"thin"},
         "compared": {"prepare", "bin"},
         "weights": {"weigh"},
         "known_links": {"prepare"},

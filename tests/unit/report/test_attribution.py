@@ -114,3 +114,17 @@ def test_the_choices_are_those_in_force(results):
     alone = tables.attribution_choices(results["without id"])
     assert "mean over the files" not in alone
     assert "lower median" not in alone
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [(1, "within the limit"), (0, "above the limit"), ({"job": 1}, "Met: DiSCO of at most 100")],
+)
+def test_the_verdict_on_what_could_be_learnt(tmp_path, limit, words):
+    results = Results(write_learnt(tmp_path / "results", decision={"disco_at_most": limit}))
+    assert words in tables.attribution_overall(results)
+    assert ("income" in tables.attribution_overall(results)) == (not isinstance(limit, dict))
+
+
+def test_without_a_limit_there_is_no_verdict_on_what_could_be_learnt(tmp_path):
+    assert tables.attribution_overall(Results(write_learnt(tmp_path / "results"))) is None

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from making.attribution import HELD_OUT, LEARNT, WITHOUT_ID, write_learnt
 from making.filerisk import FILE_RISK, drawn, write_filerisk
+from making.larger import RIVALS, write_larger
 from making.matching import MATCHING, write_matching
 from making.report import Shape, write_results
 from making.utility import write_utility
@@ -471,3 +472,35 @@ def test_a_conclusion_about_utility(tmp_path, shape, utility, expected):
     study = Results(add_variants(write_utility(folder, **utility), [ALPHA], labels))
     text = f"{tables.utility_findings(study)} {tables.utility_choice(study)}"
     assert printed(text, UTILITY) == expected
+
+
+ENLARGED = {
+    "now": r"With the intruder’s file, the true person is among the candidates of",
+    "then": r"With \S+× this file \(\S+ records\) the estimate is .+ \(.+\)",
+    "size": r"The rule by which this metric compares two records changes with the size of the file",
+    "few": r"Fewer than 20 records are confirmed",
+    "whole": r"holds the whole population already",
+    "beyond": r"Larger files than the population have no estimate",
+    "assumes": r"random samples of the same population",
+    "declared": r"The population has [\d,]+ people, as the study declares",
+    "estimated": r"The size of the population is not declared; it is estimated",
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, {"now", "then", "assumes", "estimated"}),
+        ({"population": 26_000}, {"now", "then", "assumes", "declared"}),
+        ({"population": 8_000}, {"now", "then", "beyond", "assumes", "declared"}),
+        ({"population": 1_500}, {"now", "whole"}),
+        ({"fixed": EVERY}, {"now", "size"}),
+        ({"fixed": EVERY[:2]}, {"now", "size", "then", "assumes", "estimated"}),
+        ({"rivals": (19,)}, {"now", "few"}),
+        ({"rivals": (*RIVALS, *RIVALS)}, {"now", "then", "beyond", "assumes", "estimated"}),
+    ],
+    ids=["estimated", "declared", "beyond", "whole", "no curve", "two curves", "few", "many rivals"],
+)
+def test_a_conclusion_about_a_larger_intruder(tmp_path, options, expected):
+    study = Results(write_larger(write_results(tmp_path / "results", Shape()), **options))
+    assert printed(str(tables.larger_findings(study)), ENLARGED) == expected

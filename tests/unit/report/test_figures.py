@@ -11,11 +11,13 @@ import pandas as pd
 import pytest
 from making.attribution import write_learnt
 from making.filerisk import POPULATION, write_filerisk
+from making.larger import write_larger
 from making.matching import SUBSETS, write_matching
 from making.microaggregation import write_masked
 from making.report import Shape, write_results
 from making.utility import write_utility
 from making.variants import ALPHA, PROTECTION, add_variants
+from making.why import write_why
 from reident.report import figures, style
 from reident.report.figures.strata import _top
 from reident.report.results import Results
@@ -52,7 +54,11 @@ def synthetic(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def of_one_file(tmp_path_factory):
-    section = {**POPULATION, "population_models": {}}
+    intruders = {
+        "scenarios": [{"name": "Employer", "known": ["age", "sex", "job"]}],
+        "key_sets": {"up_to": 2},
+    }
+    section = {**POPULATION, "population_models": {}, **intruders}
     return with_variants(write_filerisk(tmp_path_factory.mktemp("risk") / "results", section))
 
 
@@ -78,12 +84,25 @@ def weighed(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def enlarged(tmp_path_factory):
+    """Results with a larger intruder."""
+    folder = tmp_path_factory.mktemp("enlarged") / "results"
+    return Results(write_larger(write_results(folder, Shape()), population=26_000))
+
+
+@pytest.fixture(scope="module")
+def carried(tmp_path_factory):
+    """Results with what carries the confirmed claims."""
+    return Results(write_why(write_results(tmp_path_factory.mktemp("carried") / "results", Shape())))
+
+
+@pytest.fixture(scope="module")
 def learnt(tmp_path_factory):
     return Results(write_learnt(tmp_path_factory.mktemp("learnt") / "results"))
 
 
 @pytest.fixture(scope="module")
-def source_of(usual, synthetic, of_one_file, masked, before_protection, weighed, learnt):
+def source_of(usual, synthetic, of_one_file, masked, before_protection, weighed, learnt, enlarged, carried):
     """Return a function that returns the results for a figure."""
     others = {"matching": synthetic, "variants_matching": synthetic, "risk": of_one_file}
     others |= {"variants_risk": of_one_file, "masked": masked, "protection": before_protection}
@@ -91,7 +110,10 @@ def source_of(usual, synthetic, of_one_file, masked, before_protection, weighed,
         "weights": weighed,
         "calibration": weighed,
         "attribution": learnt,
+        "larger": enlarged,
         "utility": before_protection,
+        "scenarios": of_one_file,
+        "why": carried,
     }
     return lambda name: next((own for start, own in others.items() if name.startswith(start)), usual)
 

@@ -215,6 +215,9 @@ CHANGES = [
     ({}, {"key_variables": ["sex", "job"]}, {"prepare_filerisk", *SEARCH}),
     ({}, {"population_models": {}}, set()),
     ({}, {"population_models": {"household": "region"}}, {"prepare_filerisk"}),
+    ({}, {"key_sets": {}}, set()),
+    ({}, {"key_sets": {}, "sensitive": ["income"]}, {"prepare_filerisk"}),
+    ({}, {"key_sets": {}, "sensitive": ["sex"]}, set()),
     ({"binning": {"bins": 4}}, {}, {"prepare_filerisk"}),
     ({}, {"file": {"path": "other.csv", "id": "pid"}}, {"prepare_filerisk"}),
     (
@@ -263,8 +266,80 @@ def test_a_model_that_cannot_be_is_one_sentence(tmp_path, models, message):
         load(tmp_path, file_risk={**FILE_RISK, "population_models": models})
 
 
-def test_a_study_without_models_is_written_as_before():
-    assert "population_models" not in study.canonical_json(model(file_risk=FILE_RISK))
+def test_a_study_without_models_or_several_keys_is_written_as_before():
+    text = study.canonical_json(model(file_risk=FILE_RISK))
+    for name in ("population_models", "scenarios", "key_sets", "sensitive"):
+        assert name not in text
+
+
+NEIGHBOUR = {"scenarios": [{"name": "Neighbour", "known": ["age", "sex"]}]}
+
+
+@pytest.mark.parametrize(
+    ("after", "touched"),
+    [
+        ({"scenarios": [{"name": "Neighbour", "known": ["sex"]}]}, {"assess_scenarios"}),
+        ({"scenarios": [{**NEIGHBOUR["scenarios"][0], "description": "Next door."}]}, set()),
+        ({**NEIGHBOUR, "key_sets": {"up_to": 2}}, {"assess_scenarios"}),
+        ({**NEIGHBOUR, "sensitive": ["job"]}, {"assess_scenarios"}),
+        ({**NEIGHBOUR, "sensitive": ["income"]}, {"prepare_filerisk", "assess_scenarios"}),
+        (
+            {**NEIGHBOUR, "population_models": {"household": "region"}},
+            {"prepare_filerisk", "assess_scenarios"},
+        ),
+        ({**NEIGHBOUR, "max_order": 2}, SEARCH),
+    ],
+)
+def test_changed_scenarios_affect_the_steps_that_take_them(after, touched):
+    first, second = (model(file_risk={**POPULATION, **own}) for own in (NEIGHBOUR, after))
+    assert changed(first, second) - {"resolve", "report"} == touched
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        (
+            {"scenarios": [{"name": "a", "known": ["height"]}]},
+            r"`file_risk.scenarios\[1\].known` must consist of names of key variables, and `height` is not one",
+        ),
+        ({"scenarios": [{"name": "a", "known": ["age", "age"]}]}, r"`age` is given twice"),
+        ({"scenarios": [{"name": "a", "known": []}]}, r"at least 1"),
+        ({"scenarios": [{"name": "a", "known": ["age"]}] * 2}, r"`a` is given twice in `scenarios`"),
+        ({"key_sets": {"variables": ["height"]}}, r"`file_risk.key_sets.variables` must consist of names"),
+        ({"key_sets": {"up_to": 0}}, r"`file_risk.key_sets.up_to` must be at least 1"),
+        (
+            {"key_variables": [f"v{at}" for at in range(40)], "key_sets": {"up_to": 4}},
+            r"must result in at most 10,000 sets, but results in 102,090",
+        ),
+        ({"sensitive": ["income"]}, r"must not be given without `scenarios` or `key_sets`"),
+        ({**NEIGHBOUR, "sensitive": ["a", "a"]}, r"`a` is given twice in `sensitive`"),
+        (
+            {**NEIGHBOUR, "sensitive": ["income"], "missing": "wildcard"},
+            r"must not be given with `missing: wildcard`, because diversity needs cells",
+        ),
+        (
+            {**NEIGHBOUR, "sensitive": [{"name": "job", "missing": ["9"]}]},
+            r"must be a name alone, because `job` is a key variable",
+        ),
+    ],
+)
+def test_several_keys_that_cannot_be_are_one_sentence(tmp_path, section, message):
+    with pytest.raises(InputError, match=message):
+        load(tmp_path, file_risk={**FILE_RISK, **section})
+
+
+def test_sets_are_those_of_all_key_variables_up_to_three_unless_others_are_named():
+    every = model(file_risk={**FILE_RISK, "key_sets": {}})
+    n = len(every.risk_key)
+    assert len(parts.intruder_rules(every).sets) == n + n * (n - 1) // 2 + n * (n - 1) * (n - 2) // 6
+    some = model(file_risk={**FILE_RISK, "key_sets": {"variables": ["sex", "age"], "up_to": 5}})
+    assert parts.intruder_rules(some).sets == (("sex",), ("age",), ("sex", "age"))
+
+
+def test_a_sensitive_key_variable_is_read_once():
+    both = model(file_risk={**FILE_RISK, **NEIGHBOUR, "sensitive": ["job", "income"]})
+    assert [variable.name for variable in parts.risk_files(both).sensitive] == ["income"]
+    assert parts.intruder_rules(both).sensitive == ("job", "income")
 
 
 @pytest.mark.parametrize(("declared", "expected"), [(None, ("pid",)), ("person", ("person",))])

@@ -141,6 +141,16 @@ REFUSED = [
         "`id` must consist of lower-case letters, digits and hyphens.",
     ),
     ("no id", {key: value for key, value in PLAIN.items() if key != "id"}, "`id` is missing. Add it"),
+    (
+        "suggestions without a limit",
+        plain(why={"suggest": "true"}),
+        "`why.suggest` must not be `true` without a limit on the rates. Add one to `decision`",
+    ),
+    (
+        "a key of a section",
+        plain(bins=3),
+        "`bins` is not a known key here. Write `binning.bins`, or remove it.",
+    ),
     ("an unknown key", plain(metric={}), "`metric` is not a known key. Did you mean `metrics`?"),
     (
         "an unknown key in a section",

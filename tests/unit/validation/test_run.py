@@ -213,6 +213,8 @@ def test_every_mistake_of_the_file_whose_risk_is_measured(tmp_path):
             "weight": "weight",
             "population": {"file": {"path": "p.csv"}},
             "population_models": {"household": ["age", "home"]},
+            "scenarios": [{"name": "Neighbour", "known": ["age", "sex"]}],
+            "sensitive": [{"name": "pay", "column": "weight", "order": ["1", "2"]}, "illness"],
         },
     }
     answer = validated(tmp_path, study)
@@ -223,6 +225,8 @@ def test_every_mistake_of_the_file_whose_risk_is_measured(tmp_path):
         "f.csv, row 8: the key (id) is not unique",
         "f.csv, row 6, column `weight`: the weight must not be negative",
         "f.csv, row 1: the file has no column `home`",
+        "f.csv, row 1: the file has no column `illness`",
+        "column `weight`: the value of `pay` is not in the declared `order`",
         "f.csv and p.csv, column `sex`: no code of `sex` is in both files",
     ):
         assert any(part in line for line in found), (part, found)

@@ -191,6 +191,54 @@ def test_a_limit_of_one_file_at_just_above_and_just_below(decision, sizes, expec
     assert verdict(found) == verdict(found, "file_risk") == expected
 
 
+def scenarios(**compared):
+    """Return the scenarios with their sample uniques and the records compared; a set of variables has no name."""
+    lines = [(name, *own) for name, own in compared.items()] + [("", 9, 9)]
+    return {"known": pd.DataFrame(lines, columns=["scenario", "n_unique", "n_compared"])}
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected", "named"),
+    [
+        (0.2, "within", ["neighbour", "employer"]),
+        (0.199999, "above", ["neighbour", "employer"]),
+        ({"employer": 0.2}, "within", ["employer"]),
+        ({"employer": 0.1}, "above", ["employer"]),
+        ({"neighbour": 0.1}, "within", ["neighbour"]),
+        ({"nobody": 0.1}, "none", ["nobody"]),
+        ({"nobody": 0.1, "employer": 0.2}, "reservations", ["employer", "nobody"]),
+    ],
+)
+def test_a_limit_of_scenarios_at_just_above_and_just_below(limit, expected, named):
+    tables = {**file_risk(), **scenarios(neighbour=(1, 10), employer=(2, 10), nobody=(0, 0))}
+    if not isinstance(limit, dict):
+        tables["known"] = tables["known"][tables["known"]["scenario"] != "nobody"]
+    found = judged({"unique_share_at_most": limit}, **tables)
+    assert verdict(found) == verdict(found, "file_risk") == expected
+    assert found.limits["metric"].tolist() == named
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected", "named"),
+    [
+        (0.2, "within", ["job", "income"]),
+        (0.199999, "above", ["job", "income"]),
+        ({"income": 0.1}, "within", ["income"]),
+        ({"job": 0.1}, "above", ["job"]),
+        ({"nothing": 0.1}, "none", ["nothing"]),
+    ],
+)
+def test_a_limit_of_targets_at_just_above_and_just_below(limit, expected, named):
+    lines = [("job", 1, "1", 0.9), ("job", 1, "mean", 0.2 + 1e-14), ("job", 2, "mean", 0.8)]
+    lines += [("income", 1, "mean", 0.1), ("nothing", 1, "mean", float("nan"))]
+    table = pd.DataFrame(lines, columns=["target", "danger", "file", "disco"])
+    if not isinstance(limit, dict):
+        table = table[table["target"] != "nothing"]
+    found = judged({"disco_at_most": limit}, learnt=table)
+    assert verdict(found) == verdict(found, "attribute_disclosure") == expected
+    assert found.limits["metric"].tolist() == named
+
+
 def test_dis_is_met_where_no_record_is_unique_or_in_a_pair():
     assert verdict(judged({"dis_at_most": 0.0}, **file_risk([(3, 9)], dis=""))) == "within"
 
@@ -248,6 +296,8 @@ def test_limits_that_cannot_be_are_refused(decision, reason):
             r"`\.decision\.reach_at_most\.adhoc` must be a limit of a metric",
         ),
         ({"dis_at_most": 0.1}, r"`\.decision\.dis_at_most` must not be given without `file_risk`"),
+        ({"unique_share_at_most": 0.1}, r"must not be given without `file_risk.scenarios`"),
+        ({"disco_at_most": 0.1}, r"must not be given without `attribute_disclosure`"),
     ],
 )
 def test_limits_must_fit_the_study(decision, reason):

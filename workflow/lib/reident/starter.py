@@ -4,8 +4,10 @@ Of the standard library alone, since the package asks it before anything else is
 """
 
 import contextlib
+import ctypes
 import os
 import signal
+import sys
 import threading
 from pathlib import Path
 
@@ -42,6 +44,12 @@ def end_silently() -> None:
     starter = os.environ.get(STARTER)
     if starter not in (None, this_process()) and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def end_with_parent() -> None:
+    """End this process at once, as by ``kill -9``, when the thread that made it ends; Linux alone tells of that."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def this_process() -> str:

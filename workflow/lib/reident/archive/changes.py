@@ -261,7 +261,7 @@ def settings(lines: list[Change]) -> list[str]:
 
 _WITHOUT_EFFECT = (
     "id", "title", "agency", "date", "files", "simulate", "microaggregate", "decision", "variants", "matching",
-    "file_risk", "attribute_disclosure", "seal", "checklist", "release", "confirmed_csv",
+    "file_risk", "attribute_disclosure", "seal", "checklist", "release", "confirmed_csv", "why",
 )  # fmt: skip
 """Sections that leave the rates of the attack as they are; files,
 also those that the study makes, are compared by their content."""

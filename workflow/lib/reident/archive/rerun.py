@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -26,6 +24,7 @@ from reident.linkage.strata import MAX_BUDGETS, pack
 from reident.pipeline.digests import sha256
 from reident.pipeline.family import Family
 from reident.study import reading
+from reident.starter import end_with_parent
 from reident.study.named_files import path_problem
 from reident.terminal import words
 
@@ -278,7 +277,7 @@ def run(
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         errors="replace",
-        preexec_fn=_die_with_parent,  # noqa: PLW1509 - this process has no other thread
+        preexec_fn=end_with_parent,  # noqa: PLW1509 - this process has no other thread
     ) as process:
         errors = _follow(process.stdout or (), into / LOG, say)
     return Ended(process.returncode, errors, time.monotonic() - began, not isolation)
@@ -307,9 +306,3 @@ def without_network() -> list[str]:
         if subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0:  # noqa: S603
             return list(prefix)
     return []
-
-
-def _die_with_parent() -> None:
-    """Let the new run end with this process, however that ends."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG

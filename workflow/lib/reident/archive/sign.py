@@ -13,7 +13,6 @@ from reident.archive.unpack import Content
 from reident.errors import InputError
 from reident.ledger import stored
 from reident.sections.seal import SignOff
-from reident.study import model as studies
 from reident.study import reading as studyfile
 
 
@@ -65,7 +64,7 @@ def load(path: Path) -> SignOff:
     InputError
         With the file, line and key of the first mistake, what is wrong, and what to do.
     """
-    return studyfile.load(path, SignOff, lambda: studies.known_keys(SignOff))
+    return studyfile.load(path, SignOff)
 
 
 def statement(decision: SignOff, files: dict[str, Content]) -> bytes:

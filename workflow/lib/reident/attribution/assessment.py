@@ -16,8 +16,9 @@ from reident.attribution.measures import Measures
 from reident.attribution.parts import AttributionRules
 from reident.attribution.prepare import FILE, PERSON, ROW, codes_of
 from reident.intake.radius import Reach, neighbourhoods
-from reident.kernels import attributes
-from reident.kernels.attributes import Grouped, Told
+from reident.kernels import attributes, keysets
+from reident.kernels.attributes import Told
+from reident.kernels.keysets import Grouped
 from reident.sections.exact import rational_text
 from reident.sections.matching import Radius
 
@@ -166,7 +167,7 @@ def _cells(
     sizes = [table.num_rows for table in files.tables]
     if keys:
         codes, levels = zip(*(columns[name] for name in keys), strict=True)
-        cells, n_cells = attributes.number_cells(codes, levels)
+        cells, n_cells = keysets.number_cells(codes, levels)
     else:
         cells, n_cells = np.zeros(sum(sizes), np.int32), 1
     return np.split(cells, np.cumsum(sizes)[:-1]), n_cells
@@ -209,7 +210,7 @@ def _told(
     """Return what each released file tells about a target."""
     by_file, n_cells = cells
     grouped = [
-        attributes.group(own, ranks, order, n_cells)
+        keysets.group(own, ranks, order, n_cells)
         for own, ranks, order in zip(by_file, target.ranks, target.sorted, strict=True)
     ]
     original, holdout = grouped[0], grouped[-1]

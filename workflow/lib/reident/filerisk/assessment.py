@@ -159,7 +159,7 @@ def _collapsed(options: Assessment, categories: pd.DataFrame) -> list[tuple[int,
 
 def _without_category(codes: np.ndarray, names: list[str], categories: pd.DataFrame) -> np.ndarray:
     """Return the codes with -1 for missing values, also where these are a category."""
-    result, lines = codes.copy(), categories[categories["missing"]]
+    result, lines = codes.copy(), categories[categories["missing"] & categories["variable"].isin(names)]
     for variable, code in zip(lines["variable"], lines["code"], strict=True):
         column = result[:, names.index(variable)]
         column[column == code] = -1

@@ -43,14 +43,26 @@ def risk(sizes: np.ndarray, people: np.ndarray) -> np.ndarray:
     """
     inside = sizes > 0
     cells, place = np.unique(np.stack([sizes[inside], people[inside]]), axis=1, return_inverse=True)
-    f, p = cells[0], np.minimum(1.0, cells[0] / np.maximum(cells[1], cells[0]))
+    result = np.full(len(sizes), np.nan)
+    result[inside] = risk_of_cells(cells[0], cells[1])[place.ravel()]
+    return result
+
+
+def risk_of_cells(sizes: np.ndarray, people: np.ndarray) -> np.ndarray:
+    """Return the same for cells that each have at least one record.
+
+    Parameters
+    ----------
+    sizes : int64 or float64 (cells,)
+        f, at least 1.
+    people : float64 (cells,)
+    """
+    f, p = sizes, np.minimum(1.0, sizes / np.maximum(people, sizes))
     values = np.empty(len(f))
     forward = (p < 0.5) & (f < SERIES_FROM)
     values[forward] = _recurrence(f[forward], p[forward])
     values[~forward] = _series(f[~forward], p[~forward])
-    result = np.full(len(sizes), np.nan)
-    result[inside] = values[place.ravel()]
-    return result
+    return values
 
 
 def _recurrence(f: np.ndarray, p: np.ndarray) -> np.ndarray:

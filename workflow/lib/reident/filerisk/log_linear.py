@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expi
 
-from reident.filerisk.superpopulation import NO_UNIQUE, NOT_CONVERGED, OK, WHOLE, interval
+from reident.filerisk.estimates import NO_UNIQUE, NOT_CONVERGED, OK, WHOLE
+from reident.filerisk.superpopulation import interval
 
 MAX_CELLS = 10_000_000
 """Cells of the largest table for which interactions are fitted and models are tested."""

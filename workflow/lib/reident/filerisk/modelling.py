@@ -11,23 +11,25 @@ import pyarrow as pa
 
 from reident.filerisk import dis, individual, log_linear, superpopulation
 from reident.filerisk.dis_suda import population_reciprocal
+from reident.filerisk.estimates import (
+    BENEDETTI,
+    HOUSEHOLDS,
+    IN_POPULATION,
+    IN_SAMPLE,
+    INDIVIDUAL,
+    LOG_LINEAR,
+    MATCHES,
+    OK,
+    REIDENTIFICATIONS,
+    UNIQUENESS,
+    significant,
+)
 from reident.filerisk.parts import Modelling
 from reident.filerisk.prepare import HOUSEHOLD, ROW, WEIGHT, codes_of
 from reident.filerisk.quantities import DIGITS
-from reident.filerisk.superpopulation import OK
 
-INDIVIDUAL, LOG_LINEAR, UNIQUENESS = "individual", "log-linear", "uniqueness"
-"""The kinds of models."""
-
-REIDENTIFICATIONS, MATCHES, HOUSEHOLDS = "expected_reidentifications", "correct_matches", "households"
-IN_SAMPLE, IN_POPULATION = "uniques_in_sample", "population_uniques"
-"""The quantities that models estimate."""
-
-BENEDETTI = "benedetti-franconi"
 WILDCARD, NO_CELL = "wildcard", "no_cell"
 EDGES = (0.0, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-SIGNIFICANT = 9
-"""Digits of estimates: processors differ in the last bits of a logarithm, and fits end within a tolerance."""
 
 COLUMNS = [
     "kind",
@@ -166,7 +168,7 @@ def _smallest_test(found: dict[str, log_linear.Model]) -> str | None:
         if own.status == OK
     }
     known = [name for name, test in tested.items() if np.isfinite(test)]
-    return min(known, key=lambda name: float(f"{tested[name]:.{SIGNIFICANT}g}"), default=None)
+    return min(known, key=lambda name: significant(tested[name]), default=None)
 
 
 def _uniqueness(sizes: np.ndarray, fraction: float, *, overlapping: bool) -> Iterator[Estimate]:
@@ -228,7 +230,7 @@ def _records(options: Modelling, file: pa.Table, columns: dict[str, np.ndarray |
 def _table(lines: list[Estimate]) -> pd.DataFrame:
     table = pd.DataFrame(lines, columns=COLUMNS)
     for name in ("estimate", "low", "high", "truth", "bias", "test"):
-        table[name] = [float(f"{value:.{SIGNIFICANT}g}") for value in table[name]]
+        table[name] = [significant(value) for value in table[name]]
     return table
 
 
@@ -244,6 +246,6 @@ def _classes(risks: np.ndarray, households: np.ndarray | None) -> pd.DataFrame:
         place = np.minimum(place, len(EDGES) - 1)
         n = np.bincount(place, minlength=len(EDGES))
         expected = [individual.total(values[place == at]) for at in range(len(EDGES))]
-        shown = [float(f"{value:.{SIGNIFICANT}g}") for value in expected]
+        shown = [significant(value) for value in expected]
         parts.append(pd.DataFrame({"unit": unit, **ends, "n": n, "expected": shown}))
     return pd.concat(parts, ignore_index=True)

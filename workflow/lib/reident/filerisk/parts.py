@@ -10,6 +10,9 @@ from reident.sections.filerisk import SpecialForm
 from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
 
+FILE, POPULATION, ORIGINAL = "file", "population", "original"
+"""The prepared tables: the file, its population, and its records before perturbation."""
+
 
 @dataclass(frozen=True)
 class RiskFiles:
@@ -30,6 +33,7 @@ class RiskFiles:
     original_id : the columns that name a record in it
     ranks : see :func:`reident.linkage.bins.cut_points`
     household : the columns of the file that identify a household
+    sensitive : the variables outside the key whose diversity is measured
     """
 
     side: str
@@ -45,6 +49,11 @@ class RiskFiles:
     original_id: tuple[str, ...]
     ranks: Literal["mean", "high"] | None
     household: tuple[str, ...] = ()
+    sensitive: tuple[KeyVariable, ...] = ()
+
+    def variables(self, table: str) -> tuple[KeyVariable, ...]:
+        """Return the variables that a prepared table has: only the file has the sensitive ones."""
+        return (*self.key, *self.sensitive) if table == FILE else self.key
 
 
 @dataclass(frozen=True)
@@ -125,3 +134,25 @@ class Modelling:
     log_linear: tuple[str | tuple[tuple[str, ...], ...], ...]
     household: bool
     seed: int
+
+
+@dataclass(frozen=True)
+class IntruderRules:
+    """What measuring scenarios and sets of key variables takes from the study file.
+
+    Attributes
+    ----------
+    scenarios : the named intruders, each with the key variables that it knows
+    sets : every set of key variables that is measured
+    sensitive : names of the variables whose diversity is measured, for the sets without them
+    sampling_fraction : f; None: 1 divided by the mean weight
+    wildcard : whether a missing value matches every value
+    household : whether the file has households
+    """
+
+    scenarios: tuple[tuple[str, tuple[str, ...]], ...]
+    sets: tuple[tuple[str, ...], ...]
+    sensitive: tuple[str, ...]
+    sampling_fraction: float | None
+    wildcard: bool
+    household: bool

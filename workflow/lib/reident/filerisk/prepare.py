@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from reident import reading
 from reident.errors import InputError
-from reident.filerisk.parts import RiskFiles
+from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
 from reident.intake import keys
 from reident.intake.account import Account
 from reident.intake.severity import INVALIDATES, NOTABLE, UNDERSTATES, Line, named, of_share, table
@@ -29,9 +29,6 @@ the household."""
 
 MISSING_LABEL = "(missing)"
 
-FILE, POPULATION, ORIGINAL = "file", "population", "original"
-"""The prepared tables: the file, its population, and its records before perturbation."""
-
 MAX_VARIATION = 0.1
 """Weights that vary by more, as a share of their mean, do not come from equal inclusion probabilities."""
 
@@ -46,8 +43,8 @@ class Prepared(NamedTuple):
     ----------
     file : pyarrow.Table (n rows)
         The columns that name a record (text), or :data:`ROW`; :data:`WEIGHT` (float64) where the study takes f from
-        it; :data:`HOUSEHOLD` (int32, from 0) where the study has households; the key variables, int32 codes from 0,
-        null where missing. In the order of the names, or of the rows.
+        it; :data:`HOUSEHOLD` (int32, from 0) where the study has households; the key variables and the sensitive ones,
+        int32 codes from 0, null where missing. In the order of the names, or of the rows.
     population : pyarrow.Table (N rows)
         :data:`STRATUM` (int32) and the key variables, in the order of these; no row without a population.
     original : pyarrow.Table (n rows, or none)
@@ -71,7 +68,7 @@ def columns_of(files: RiskFiles, table: str = FILE) -> list[str]:
     front, behind = {FILE: (files.id, (*weight, *files.household)), POPULATION: ((), files.strata)}.get(
         table, (files.original_id, ())
     )
-    return [*front, *(variable.column for variable in files.key), *behind]
+    return [*front, *(variable.column for variable in files.variables(table)), *behind]
 
 
 def read_file(files: RiskFiles, path: Path) -> pa.Table:
@@ -133,13 +130,16 @@ def prepare(
     texts = _texts(files, text, population, original)
     categories = []
     columns: dict[str, dict[str, pa.Array]] = {name: {} for name in texts}
-    for variable in files.key:
-        codes, labels = _coded(variable, files, texts)
+    for variable in files.variables(FILE):
+        own = texts if variable in files.key else {FILE: texts[FILE]}
+        codes, labels = _coded(variable, files, own)
         with_missing = files.missing == "category" and _add_missing(codes, labels)
-        categories.append(_lines(variable.name, labels, codes, with_missing=with_missing))
+        # The codes of a sensitive variable are counted, and named nowhere.
+        if variable in files.key or variable.type == "numeric":
+            categories.append(_lines(variable.name, labels, codes, with_missing=with_missing))
         warnings += [
-            *_missing_throughout(variable, files, texts, labels, codes[FILE]),
-            *_unknown_codes(variable, texts, labels, codes),
+            *_missing_throughout(variable, files, own, labels, codes[FILE]),
+            *_unknown_codes(variable, own, labels, codes),
         ]
         for name, values in codes.items():
             columns[name][variable.name] = pa.array(values, mask=values < 0)
@@ -148,7 +148,7 @@ def prepare(
         _population(files, population, columns.get(POPULATION)),
         pa.table(columns[ORIGINAL]).take(order) if ORIGINAL in columns else _no_row(files),
         pd.concat(categories, ignore_index=True),
-        _account(columns, excluded=files.missing == "excluded"),
+        _account(files, columns, excluded=files.missing == "excluded"),
         table(warnings),
     )
 
@@ -288,11 +288,11 @@ def _missing_throughout(
     """Warn of a variable without a value in the file: no cell has it, and nothing tells where to cut it."""
     file, warnings = files.file.file_name, []
     if (codes < 0).all():
-        severity, effect = (
-            (NOTABLE, "It distinguishes no records.")
-            if files.missing == "wildcard"
-            else (INVALIDATES, "No record is in a cell of the whole key.")
-        )
+        severity, effect = INVALIDATES, "No record is in a cell of the whole key."
+        if files.missing == "wildcard":
+            severity, effect = NOTABLE, "It distinguishes no records."
+        if variable in files.sensitive:
+            severity, effect = NOTABLE, "Its diversity is not measured."
         warning = f"{file}: {variable.name} is missing in every record. {effect}"
         warnings.append(Line(severity, warning, len(codes), 1.0))
     if variable.type == "numeric" and set(labels) <= {MISSING_LABEL}:
@@ -361,15 +361,15 @@ def _population(files: RiskFiles, text: pa.Table | None, columns: dict[str, pa.A
     return pa.table({STRATUM: pa.array(code.astype(np.int32)), **columns}).take(order)
 
 
-def _account(columns: dict[str, dict[str, pa.Array]], *, excluded: bool) -> pd.DataFrame:
+def _account(files: RiskFiles, columns: dict[str, dict[str, pa.Array]], *, excluded: bool) -> pd.DataFrame:
     """Return the account of the rows read, and of the rows in a cell of the whole key."""
     account = Account("prepare_filerisk")
     for name, own in columns.items():
         n = len(next(iter(own.values())))
         account.open(name, n).close(name)
         misses = np.zeros(n, bool)
-        for column in own.values():
-            misses |= column.is_null().to_numpy(zero_copy_only=False)
+        for variable in files.key:
+            misses |= own[variable.name].is_null().to_numpy(zero_copy_only=False)
         lines = account.open(f"{name}: cells of the whole key", n)
         lines.leave("misses a value of the key", int(misses.sum()) if excluded else 0)
         lines.close(f"{name}: cells of the whole key")

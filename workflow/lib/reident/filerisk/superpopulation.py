@@ -8,6 +8,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, gammaln, logit
 
+from reident.filerisk.estimates import NO_PAIR, NO_UNIQUE, NOT_CONVERGED, OK, WHOLE, Z
+
 SMALL_FRACTION = 0.1
 """The sampling fraction up to which the rule of Dankar et al. chooses Pitman's model."""
 ROUNDS, TOLERANCE = 200, 1e-9
@@ -15,12 +17,8 @@ NOISE = 1e-13
 """The share of a likelihood that is rounding."""
 MAX_LOGIT = 15.0
 """The logit of α from which the largest likelihood is at the edge, α = 0 or 1."""
-Z = 1.959963984540054
 LARGE = 50.0
 """Arguments from which Stirling's series has all digits."""
-
-OK, NO_UNIQUE, NO_PAIR = "ok", "no_unique", "no_pair"
-NOT_CONVERGED, WHOLE = "not_converged", "whole_population"
 
 
 class Uniques(NamedTuple):

@@ -17,11 +17,12 @@ from reident import reading
 from reident.errors import InputError
 from reident.intake import keys, severity, warnings
 from reident.intake.account import Account
+from reident.intake.coarsening import coarsen
 from reident.intake.parts import Preparing
 from reident.intake.undeclared import Sides
 from reident.intake.values import Place, typed
 from reident.sections.files import RecordFile
-from reident.sections.linkage import Column
+from reident.sections.linkage import Column, LinkingVariable
 
 
 class Prepared(NamedTuple):
@@ -141,7 +142,9 @@ def typed_column(column: Column, side: str, source: RecordFile, text: pa.Table) 
     """Return one variable of one file, typed; null where missing."""
     name = getattr(column, side)
     place = Place(source.file_name, name, column.name, source.first_row)
-    return typed(text[name], column.coding(side, source.decimal), place)
+    values = typed(text[name], column.coding(side, source.decimal), place)
+    coarser = column.coarsen if isinstance(column, LinkingVariable) else None
+    return values if coarser is None else coarsen(values, coarser, integer_coded=column.integer_coded)
 
 
 def _links(part: Preparing, iuf: pa.Table, sides: dict[str, pa.Table], account: Account) -> pa.Table:

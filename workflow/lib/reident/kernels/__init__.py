@@ -1,8 +1,8 @@
 """Compiled inner loops: plain arrays in, plain arrays out (METHODS §4, §7, §8, §12).
 
 Nothing here knows a study, a table or a file. This page is the map of the folder. Callers use the modules of the
-first table only; each has one public function, which checks its arguments (`attributes` has three: cells are numbered
-once for all targets). The modules of the second table serve them, a module only those above it.
+first table only; each has one public function, which checks its arguments (`keysets` has two: cells are numbered once
+for all targets). The modules of the second table serve them, a module only those above it.
 
 =============  ======================================  ==============================================================
 module         makes                                   with the help of
@@ -27,8 +27,13 @@ module         makes                                   with the help of
 `matching`     points of a group inside a box (§8)     `compiling` only
 `pooling`      points with the largest match           `compiling` only
                probability over several files (§8)
-`attributes`   what the cells of a key tell about a    `compiling` only
+`keysets`      cells of a set of keys, and their       `compiling` only
+               records by the rank of a target
+               (§7.5, §12)
+`attributes`   what the cells of a key tell about a    `keysets`
                target (§12)
+`diversity`    how diverse a target is in the cells    `keysets`
+               of a key (§7.5)
 `logistic`     sums of a logistic regression (§13)     `compiling` only
 =============  ======================================  ==============================================================
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
 import sys
@@ -129,6 +130,15 @@ class Step:
         """Return the one path of a named input."""
         (path,) = self.inputs[name]
         return path
+
+    @property
+    def kept(self) -> Path:
+        """The folder in which a long step keeps what it can go on from: one for each study, library and inputs."""
+        read = sorted(
+            (str(path), one.sha256) for path, one in self._read.items() if path != self.path("study")
+        )
+        known = json.dumps([self.params["study"], self.params["library"], read])
+        return self.folder / "confidential" / f"{self.name}-{hashlib.sha256(known.encode()).hexdigest()[:16]}"
 
     @property
     def closed(self) -> tuple[Path, ...]:

@@ -8,7 +8,6 @@ everything else works.
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import os
 import select
@@ -23,7 +22,7 @@ from pathlib import Path
 from reident.errors import InputError
 from reident.ledger.chain import located, shown
 from reident.ledger.stale import SET_ASIDE, Stale, ledger_state
-from reident.starter import STARTER, process_numbers
+from reident.starter import STARTER, end_with_parent, process_numbers
 
 RUN = "ledger/.run.lock"
 STEPS = "ledger/.steps.lock"
@@ -152,7 +151,7 @@ def die_with_starter() -> None:
         return
     starter = int(process)
     if os.getppid() == starter:
-        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+        end_with_parent()
         if os.getppid() == starter:
             return
     try:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 MAX_TOTAL = 2**52
 """Weights are whole numbers below this, so that sums and differences of two are exact in floating point."""
@@ -51,6 +49,9 @@ def assign(puf: np.ndarray, eif: np.ndarray, weight: np.ndarray) -> np.ndarray:
     row = np.unique(puf[rest], return_inverse=True)[1]
     column = np.unique(eif[rest], return_inverse=True)[1]
     n_rows, n_columns = int(row.max()) + 1, int(column.max()) + 1
+    from scipy import sparse  # noqa: PLC0415 - most studies need no solver
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching  # noqa: PLC0415
+
     # A row costs `highest + 1` less the weight of its pair; all costs are above 0, since SciPy drops zeros.
     costs = np.append(highest + 1 - weight[rest], np.full(n_rows, highest + 1)).astype(np.float64)
     rows = np.append(row, np.arange(n_rows))

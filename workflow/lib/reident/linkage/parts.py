@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from reident.sections.base import Section
+    from reident.sections.coarsening import NamedCoarsening
     from reident.sections.linkage import Binning, Rates
 
 
@@ -138,6 +139,43 @@ class Describing:
     variables: tuple[Variable, ...]
     columns: tuple[tuple[str, str], ...]
     metrics: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Explaining:
+    """What the explanation of confirmed records takes from the study.
+
+    Attributes
+    ----------
+    keys : the key columns of ``puf`` and ``eif`` in the prepared tables
+    variables : the linking variables
+    binning : how numeric variables are cut
+    options : the section of the metric
+    weighing : what the estimation of weights takes, for a metric that weighs
+    max_pairs : the rank limit
+    one_to_one : whether pairs are assigned one to one
+    metrics : the metrics in their order
+    recodings : the coarser values to try; None for the usual ones
+    coarsened : the linking variables that have coarser values already, which are only left out
+    max_size : the largest set that is searched for uniques
+    """
+
+    keys: Mapping[str, tuple[str, ...]]
+    variables: tuple[OrderedVariable, ...]
+    binning: Binning
+    options: Section
+    weighing: Weighing | None
+    max_pairs: int
+    one_to_one: bool
+    metrics: tuple[str, ...]
+    recodings: tuple[NamedCoarsening, ...] | None
+    coarsened: tuple[str, ...]
+    max_size: int
+
+    @property
+    def scope(self) -> Literal["stratum", "study"]:
+        """Where standard deviations are taken."""
+        return self.binning.scope
 
 
 @dataclass(frozen=True)

@@ -92,15 +92,20 @@ def _imports(module: str) -> list[str]:
 
     Found by pattern: every start of a run asks for it, and parsing takes twenty times as long.
     """
+    return [name for source in _files(module) if source.suffix == ".py" for name in _imports_in(source)]
+
+
+def adapter_imports(rule: str) -> list[str]:
+    """Return what the adapter of a rule imports from the library."""
+    return _imports_in(ADAPTERS / f"{rule}.py")
+
+
+def _imports_in(source: Path) -> list[str]:
+    """Return what a source file imports from the library."""
     names: list[str] = []
-    for source in _files(module):
-        if source.suffix != ".py":
-            continue
-        text = _FOR_TYPES.sub("", source.read_text(encoding="utf-8"))
-        for package, imported, whole in _IMPORT.findall(text):
-            names += (
-                _imported_from(package, _NAME.findall(_COMMENT.sub("", imported))) if package else [whole]
-            )
+    text = _FOR_TYPES.sub("", source.read_text(encoding="utf-8"))
+    for package, imported, whole in _IMPORT.findall(text):
+        names += _imported_from(package, _NAME.findall(_COMMENT.sub("", imported))) if package else [whole]
     return [name for name in names if name.startswith("reident.") and _exists(name)]
 
 

@@ -247,7 +247,7 @@ class Family:
         try:
             made = Study.model_validate(content)
         except ValidationError as error:
-            first = studyfile.mistakes(error, content, self._node, studies.known_keys())[0]
+            first = studyfile.mistakes(error, content, self._node, studyfile.known_keys(Study))[0]
             raise self._error(variant, f": {first.message}", first.location) from None
         if made.release != self.study.release:
             raise self._error(
@@ -257,7 +257,12 @@ class Family:
             )
         # The attack on the file before protection has nothing to compare that file with.
         before = variants.BEFORE.keys() <= variant.labels.keys()
-        for section in ("metrics", "matching", "file_risk", *(() if before else ("utility",))):
+        for section in (
+            "metrics",
+            "matching",
+            "file_risk",
+            *(() if before else ("utility", "larger_intruder")),
+        ):
             if (getattr(made, section) is None) != (getattr(self.study, section) is None):
                 raise self._error(
                     variant,

@@ -19,16 +19,18 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from reident.attribution.parts import AttributionFiles, AttributionRules
-from reident.filerisk.parts import Assessment, Coarsening, Modelling, RiskFiles, Sampling
+from reident.filerisk.parts import Assessment, Coarsening, IntruderRules, Modelling, RiskFiles, Sampling
 from reident.intake.parts import Preparing
+from reident.larger.parts import Extrapolating, Thinning
 from reident.linkage.metrics import REGISTRY
-from reident.linkage.metrics.winkler import Closest
+from reident.linkage.metrics.winkler import Closest, Nearest
 from reident.linkage.parts import (
     Assigning,
     Confirming,
     Counting,
     Cutting,
     Describing,
+    Explaining,
     OrderedVariable,
     Rating,
     Scoring,
@@ -45,7 +47,10 @@ from reident.sections.exact import rational_text
 from reident.sections.filerisk import POPULATION, UNPERTURBED
 from reident.sections.matching import Matching
 from reident.sections.seal import Seal
+from reident.sections.utility import Utility
+from reident.sections.why import Why
 from reident.study.model import Study
+from reident.suggestion.parts import Suggesting
 from reident.utility.parts import Measuring
 from reident.verdict.parts import Judging
 
@@ -78,7 +83,8 @@ def simulating(study: Study) -> Section:
 
 def masking(study: Study) -> Masking:
     """Return what masking a file takes."""
-    return Masking(study.microaggregated, _unlabelled((*study.strata, *study.linking_variables)))
+    variables_ = tuple(one.model_copy(update={"coarsen": None}) for one in study.linking_variables)
+    return Masking(study.microaggregated, _unlabelled((*study.strata, *variables_)))
 
 
 def preparing(study: Study) -> Preparing:
@@ -102,7 +108,7 @@ def cutting(study: Study) -> Cutting:
 def ordered_variables(study: Study) -> tuple[OrderedVariable, ...]:
     """Return the linking variables with the order of their categories."""
     return tuple(
-        OrderedVariable(variable.name, variable.type, variable.integer_coded, variable.order or ())
+        OrderedVariable(variable.name, variable.type, variable.integer_coded, variable.compared_order)
         for variable in study.linking_variables
     )
 
@@ -133,6 +139,30 @@ def confirming(study: Study) -> Confirming:
     return Confirming(study.keys, study.rank_filter.max_pairs, study.rank_filter.keep)
 
 
+def explaining(study: Study, metric: str | None) -> Explaining:
+    """Return what the explanation of confirmed records takes."""
+    if study.why is None or metric is None:
+        raise ValueError("the study has no section `why`, or the metric is missing")
+    return attacking(study, metric, study.why)
+
+
+def attacking(study: Study, metric: str, why: Why) -> Explaining:
+    """Return what an attack with coarser values takes."""
+    return Explaining(
+        study.keys,
+        ordered_variables(study),
+        study.binning,
+        study.chosen[metric],
+        weighing(study) if REGISTRY[metric].weighs else None,
+        study.rank_filter.max_pairs,
+        assigning(study, metric) is not None,
+        tuple(study.chosen),
+        why.recodings,
+        tuple(one.name for one in study.linking_variables if one.coarsen is not None),
+        why.max_size,
+    )
+
+
 def rating(study: Study) -> Rating:
     """Return what the rates take."""
     tolerances = {}
@@ -142,6 +172,48 @@ def rating(study: Study) -> Rating:
             tolerances[name] = tolerance(False), tolerance(True)
     names = tuple(variable.name for variable in study.linking_variables)
     return Rating(tuple(study.chosen), tolerances, names, study.rank_filter.max_pairs, study.rates)
+
+
+def thinning(study: Study, metric: str | None) -> Thinning:
+    """Return what thinning the external intruder file takes, for a metric."""
+    if study.larger_intruder is None or metric is None:
+        raise ValueError("the study has no section `larger_intruder`, or no metric is given")
+    return Thinning(
+        cutting(study),
+        scoring(study, metric),
+        weighing(study) if REGISTRY[metric].weighs else None,
+        assigning(study, metric),
+        study.rank_filter.max_pairs,
+        study.rank_filter.keep,
+        study.larger_intruder.seed,
+    )
+
+
+def extrapolating(study: Study) -> Extrapolating:
+    """Return what the rates of a larger intruder take."""
+    if study.larger_intruder is None:
+        raise ValueError("the study has no section `larger_intruder`")
+    limits = {name: study.rank_filter.max_pairs if REGISTRY[name].ranked else None for name in study.chosen}
+    fixed = tuple(name for name, options in study.chosen.items() if _depends_on_size(options))
+    return Extrapolating(
+        tuple(study.chosen),
+        limits,
+        fixed,
+        study.rank_filter.keep,
+        study.larger_intruder.times,
+        study.larger_intruder.population,
+        study.rates.level,
+    )
+
+
+def _depends_on_size(options: Any) -> bool:
+    """Return whether a metric compares two records otherwise in a larger file (METHODS §6.5)."""
+    return (
+        getattr(options, "m", None) == "blind"
+        or getattr(options, "one_to_one", False)
+        or getattr(options, "max_order", None) is not None
+        or isinstance(getattr(options, "agreement", None), Nearest)
+    )
 
 
 def describing(study: Study) -> Describing:
@@ -172,6 +244,23 @@ def measuring(study: Study) -> Measuring:
         study.binning.ranks,
         study.rates.level,
         study.utility,
+    )
+
+
+def suggesting(study: Study) -> Suggesting:
+    """Return what the search for coarser values takes."""
+    if study.decision is None:
+        raise ValueError("the study has no section `decision`")
+    options, why = study.utility or Utility(), study.why or Why()
+    # A regression cannot be compared without its variables, and pMSE tells any file without one of them apart.
+    update = {"regression": None, "loss": "univariate"}
+    measured = study.model_copy(update={"utility": options.model_copy(update=update)})
+    return Suggesting(
+        {name: attacking(study, name, why) for name in study.chosen},
+        confirming(study),
+        study.rates,
+        study.decision,
+        measuring(measured),
     )
 
 
@@ -230,6 +319,21 @@ def risk_files(study: Study) -> RiskFiles:
         (options.original.id or study.risk_id) if options.original else (),
         study.binning.ranks,
         (options.population_models.household or ()) if options.population_models else (),
+        _unlabelled(study.risk_sensitive),
+    )
+
+
+def intruder_rules(study: Study) -> IntruderRules:
+    """Return what measuring scenarios and sets of key variables takes."""
+    options = study.risk
+    names = [variable.name for variable in study.risk_key]
+    return IntruderRules(
+        tuple((scenario.name, scenario.known) for scenario in options.scenarios),
+        tuple(options.key_sets.of(names)) if options.key_sets else (),
+        tuple(variable.name for variable in options.sensitive),
+        options.sampling_fraction,
+        options.missing == "wildcard",
+        options.population_models is not None and options.population_models.household is not None,
     )
 
 

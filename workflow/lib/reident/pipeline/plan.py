@@ -105,7 +105,9 @@ JUDGED = {
     "risk": "filerisk/warnings.csv",
     "cells": "filerisk/cells.csv",
     "summary": "filerisk/summary.csv",
+    "known": "filerisk/scenarios.csv",
     "attributed": "attribution/warnings.csv",
+    "learnt": "attribution/summary.csv",
 }
 """The tables that the verdict reads, by the names that it knows them by."""
 
@@ -147,6 +149,15 @@ class Plan:
         """Return the study, or the variant, that a job belongs to."""
         members, place = self.family(wildcards.study)
         return members.at(place)
+
+    @property
+    def suggested(self) -> list[str]:
+        """What the search for coarser values makes, of the studies of the run that have limits on rates."""
+        return [
+            str(RESULTS / name / "suggest/suggestions.csv")
+            for name, members in self.families.items()
+            if steps.STEPS["try_recodings"].wanted(members.study)
+        ]
 
     @property
     def releasable(self) -> list[str]:
@@ -226,6 +237,13 @@ class Plan:
         """Give a file that confirmation makes for every metric of the study."""
         return lambda wildcards: [
             f"{self.home(wildcards.study, 'confirm', metric)}/confirmed/{metric}.{kind}"
+            for metric in self.study(wildcards).chosen
+        ]
+
+    def thinned(self, wildcards: Any) -> list[str]:
+        """Return the counts of the attacks with parts of the intruder's file, of every metric of the study."""
+        return [
+            f"{self.home(wildcards.study, 'thin', metric)}/larger/{metric}.counts.csv"
             for metric in self.study(wildcards).chosen
         ]
 
@@ -391,9 +409,9 @@ class Plan:
         return {prefix + side: self.source(side)(wildcards) for side in sides}
 
     def functions(self, wildcards: Any) -> list[str]:
-        """Return the files of a study's scoring functions."""
-        options = self.study(wildcards).chosen[wildcards.metric]
-        rules = getattr(options, "scores", {}).values() if wildcards.metric == "adhoc" else []
+        """Return the files of the scoring functions of a metric, or of all metrics of a study."""
+        chosen, metric = self.study(wildcards).chosen, wildcards.get("metric", "adhoc")
+        rules = getattr(chosen.get(metric), "scores", {}).values() if metric == "adhoc" else []
         modules = sorted({rule.function.split(":")[0] for rule in rules if rule.function is not None})
         folder = self.family(wildcards.study)[0].path.parent
         return [str(folder / f"{module}.py") for module in modules]

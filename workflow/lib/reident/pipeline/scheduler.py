@@ -6,15 +6,31 @@ use are private ones of Snakemake. A newer version must therefore be tried first
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import atexit
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Collection, Iterable
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any
 
+from snakemake.benchmark import benchmarked
+
 from reident.errors import InputError
+from reident.pipeline.digests import adapter_imports
+from reident.pipeline.forking import ForkServer
 
 VERSION = "9.27.1"
 """The version of Snakemake for which this file is written; pyproject.toml pins it."""
+
+FORKED_FROM = 4
+"""The number of jobs from which a fork server is worth its start."""
+
+ONE_THREAD = dict.fromkeys(
+    (f"{library}_NUM_THREADS" for library in ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR")), "1"
+) | {"VECLIB_MAXIMUM_THREADS": "1"}
+"""The variables that Snakemake gives to a job of one thread."""
 
 _CHECKED = "results_are_checked"
 """The attribute of a workflow whose results hold."""
@@ -118,10 +134,11 @@ def keep_waiting_jobs(scheduler: type) -> None:
     scheduler._handle_error = handle_error  # type: ignore[attr-defined]  # noqa: SLF001
 
 
-def replace_shell(script: type) -> None:
-    """Let a script's process take the place of the shell that starts it: it then ends when Snakemake does.
+def start_scripts(script: type) -> None:
+    """Start a script in a copy of the run's fork server, or let its process take the place of the shell that starts it.
 
-    The prefix of all shell commands would say the same, but of an importer's commands too, which may be several.
+    In both cases it ends when Snakemake does. The prefix of all shell commands would do the latter, but for an
+    importer's commands too, which may be several.
 
     Parameters
     ----------
@@ -132,10 +149,54 @@ def replace_shell(script: type) -> None:
 
     @wraps(execute)
     def execute_cmd(self: Any, command: str, **named: Any) -> Any:
-        return execute(self, f"exec {command}" if named.get("is_python_script") else command, **named)
+        if not named.get("is_python_script"):
+            return execute(self, command, **named)
+        if (status := _fork(self, **named)) is None:
+            return execute(self, f"exec {command}", **named)
+        if status:
+            raise subprocess.CalledProcessError(status, f"exec {named['py_exec']} {named['fname']}")
+        return None
 
     if not hasattr(execute, "__wrapped__"):
         script._execute_cmd = execute_cmd  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def serve_forks(script: type, rules: Collection[str]) -> None:
+    """Give a run a fork server for its scripts, where it has enough of them.
+
+    Parameters
+    ----------
+    script : type
+        Snakemake's ``PythonScript``.
+    rules : collection of str
+        The rules of the jobs to be run, by the names that this workflow gives them.
+    """
+    server = None
+    if (
+        sys.platform == "linux"
+        and len(rules) >= FORKED_FROM
+        and Path("/proc/self/exe").samefile(sys.executable)
+    ):
+        modules = dict.fromkeys(module for rule in rules for module in adapter_imports(rule))
+        server = ForkServer(modules, {**os.environ, **ONE_THREAD})
+        atexit.register(server.close)
+    script.fork_server = server  # type: ignore[attr-defined]
+
+
+def _fork(script: Any, *, py_exec: str, fname: str, **_: Any) -> int | None:
+    """Run a script in a copy of the fork server and return its exit status; None where it must be started otherwise."""
+    server: ForkServer | None = getattr(script, "fork_server", None)
+    elsewhere = (script.conda_env, script.container_img, script.env_modules, script.shadow_dir)
+    if server is None or any(elsewhere) or py_exec != sys.executable or script.threads > 1:
+        return None
+    temporary = dict.fromkeys(("TMPDIR", "TMP", "TEMPDIR", "TEMP"), script.resources.get("tmpdir"))
+    given = {name: str(value) for name, value in temporary.items() if value}
+    if (forked := server.start(fname, {**os.environ, **ONE_THREAD, **given})) is None:
+        return None
+    if script.bench_record is None:
+        return forked.wait()
+    with benchmarked(forked.pid, script.bench_record):
+        return forked.wait()
 
 
 def force_stale(dag: type, module: Module, stale: Callable[[str], Iterable[Path]]) -> None:

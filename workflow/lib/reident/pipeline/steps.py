@@ -47,6 +47,8 @@ class Step:
         Whether variants that agree on what it takes, and on what the steps before it take, share its results.
     gathers : bool
         Whether its input ``tables`` are results of several variants, each with a chain of its own to the sources.
+    on_request : callable
+        ``on_request(study)`` tells whether only a command of its own asks for it, and no run of the study.
     """
 
     rule: str
@@ -59,6 +61,7 @@ class Step:
     compiled: bool = False
     shared: bool = True
     gathers: bool = False
+    on_request: Callable[[Study], bool] = lambda _: False
 
     def before(self, metric: str | None) -> tuple[str, ...]:
         """Return the steps whose results it reads for a metric: scoring reads bins and weights only where needed."""
@@ -92,6 +95,14 @@ def _attributed(study: Study) -> bool:
     return study.attribute_disclosure is not None
 
 
+def _explained(study: Study) -> bool:
+    return study.why is not None
+
+
+def _limited(study: Study) -> bool:
+    return _linked(study) and study.decision is not None and bool(study.decision.of_metrics)
+
+
 def _measured(study: Study) -> bool:
     return study.utility is not None
 
@@ -105,8 +116,17 @@ def _modelled(study: Study) -> bool:
     return study.file_risk is not None and study.file_risk.population_models is not None
 
 
+def _has_scenarios(study: Study) -> bool:
+    risk = study.file_risk
+    return risk is not None and bool(risk.scenarios or risk.key_sets)
+
+
 def _released(study: Study) -> bool:
     return study.release is not None
+
+
+def _enlarged(study: Study) -> bool:
+    return study.larger_intruder is not None
 
 
 def _simulated(kind: type) -> Callable[[Study], bool]:
@@ -297,6 +317,27 @@ def _steps() -> Iterator[Step]:
         shared=False,
     )
     yield Step(
+        "explain",
+        "Explaining the confirmed records",
+        ("linkage.explanation", "linkage.metrics.{metric}"),
+        parts.explaining,
+        _explained,
+        ("prepare", "stratify", "bin", "confirm"),
+        tables.EXPLAIN,
+        compiled=True,
+        shared=False,
+    )
+    yield Step(
+        "export_why",
+        "Writing what carries each pair as CSV",
+        ("linkage.confirmation",),
+        _of_study(lambda _: None),
+        lambda study: study.confirmed_csv and _explained(study),
+        ("explain",),
+        tables.EXPORT_WHY,
+        shared=False,
+    )
+    yield Step(
         "agreements",
         "Counting agreements",
         ("linkage.agreements",),
@@ -304,6 +345,26 @@ def _steps() -> Iterator[Step]:
         lambda study: "winkler" in study.chosen,
         ("confirm", "rate"),
         tables.AGREEMENTS,
+        shared=False,
+    )
+    yield Step(
+        "thin",
+        "Attacking with a part of the file",
+        ("larger.thinning", "linkage.metrics.{metric}"),
+        parts.thinning,
+        _enlarged,
+        ("prepare", "stratify", "rank"),
+        tables.THIN,
+        compiled=True,
+    )
+    yield Step(
+        "extrapolate",
+        "Extrapolating to a larger intruder",
+        ("larger.curves",),
+        _of_study(parts.extrapolating),
+        _enlarged,
+        ("thin",),
+        tables.EXTRAPOLATE,
         shared=False,
     )
     yield Step(
@@ -354,6 +415,17 @@ def _steps() -> Iterator[Step]:
         _modelled,
         ("prepare_filerisk",),
         tables.MODEL_POPULATION,
+        compiled=True,
+        shared=False,
+    )
+    yield Step(
+        "assess_scenarios",
+        "Measuring several keys at once",
+        ("filerisk.scenarios",),
+        _of_study(parts.intruder_rules),
+        _has_scenarios,
+        ("prepare_filerisk",),
+        tables.ASSESS_SCENARIOS,
         compiled=True,
         shared=False,
     )
@@ -414,7 +486,9 @@ def _steps() -> Iterator[Step]:
             "match",
             "prepare_filerisk",
             "assess_file",
+            "assess_scenarios",
             "prepare_attribution",
+            "assess_attribution",
         ),
         tables.JUDGE,
         shared=False,
@@ -440,6 +514,18 @@ def _steps() -> Iterator[Step]:
         tables.PROTECTION,
         shared=False,
         gathers=True,
+    )
+    yield Step(
+        "try_recodings",
+        "Trying coarser values",
+        ("suggestion.suggest", "linkage.metrics"),
+        _of_study(parts.suggesting),
+        _limited,
+        ("prepare", "stratify", "bin", "confirm"),
+        tables.SUGGEST,
+        compiled=True,
+        shared=False,
+        on_request=lambda study: study.why is None or not study.why.suggest,
     )
     yield Step(
         "release",
@@ -494,7 +580,11 @@ def wanted(study: Study) -> list[Step]:
 
 def last_rules(study: Study) -> list[str]:
     """Return the rules of the steps on which no other step rests but comparisons and the report."""
-    rules = [step for step in wanted(study) if step.rule not in ("resolve", "report") and not step.gathers]
+    rules = [
+        step
+        for step in wanted(study)
+        if step.rule not in ("resolve", "report") and not step.gathers and not step.on_request(study)
+    ]
     rested_on = {rule for step in rules for rule in step.after}
     return [step.rule for step in rules if step.rule not in rested_on]
 
@@ -590,7 +680,7 @@ def reported_tables(study: Study) -> dict[str, list[str]]:
         f"{step.rule}_{table.output}": paths(table, study)
         for step in wanted(study)
         for table in step.tables
-        if table.reported
+        if table.reported and not step.on_request(study)
     }
 
 

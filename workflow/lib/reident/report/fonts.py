@@ -17,9 +17,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib as mpl
-from fontTools import subset
-from fontTools.ttLib import TTFont
-from fontTools.varLib import instancer
 from matplotlib import font_manager
 from matplotlib.ft2font import FT2Font
 
@@ -132,6 +129,10 @@ def _ranges(points: Iterable[int]) -> Iterator[str]:
 
 def _subset(font: Font, points: Collection[int]) -> bytes:
     """Return the glyphs of code points, with the rules that shape them, as WOFF with the same bytes in every run."""
+    from fontTools import subset  # noqa: PLC0415 - drawing a figure must not wait for it
+    from fontTools.ttLib import TTFont  # noqa: PLC0415
+    from fontTools.varLib import instancer  # noqa: PLC0415
+
     options = subset.Options(recalc_timestamp=False)
     options.drop_tables += ["FFTM"]  # a table of the editor of the font
     with TTFont(font.path, fontNumber=font.place, recalcTimestamp=False) as full:

@@ -14,6 +14,8 @@ import re
 import string
 import tempfile
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
 from typing import NamedTuple
 
@@ -148,7 +150,10 @@ def render(
             for text in (title, subtitle or TEXT("subtitle"), agency, study, footer, front, banner)
         )
         about = About(title, subtitle, agency, study, date, footer, front, banner, style, language, live)
-        return Rendered(to_html(content, about), to_pdf(content, about))
+        # Mostly programs of others, which work side by side.
+        with ThreadPoolExecutor(1) as beside:
+            document = beside.submit(copy_context().run, to_pdf, content, about)
+            return Rendered(to_html(content, about), document.result())
 
 
 def read(notebook: nbformat.NotebookNode) -> Content:

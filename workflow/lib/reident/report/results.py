@@ -161,7 +161,8 @@ class Results:
         lists = ("strata", "linking_variables")
         declared = [variable for name in lists for variable in self.study.get(name) or ()]
         labels: dict[str, dict[str, str]] = {}
-        declared += [*(risk.get("key_variables") or ()), *learnt.get("keys", ()), *learnt.get("targets", ())]
+        declared += [*(risk.get("key_variables") or ()), *risk.get("sensitive", ())]
+        declared += [*learnt.get("keys", ()), *learnt.get("targets", ())]
         for variable in declared:
             coding = Coding(variable.get("type", "categorical"), integer_coded=variable["integer_coded"])
             normal = normaliser(coding)

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from itertools import combinations
-from math import comb
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from reident.sections.base import Section, name_alone, refuse_repeats
 from reident.sections.files import Name, Names, SourceFile
-from reident.sections.keys import KeyVariable, KeyVariables, of_linking
+from reident.sections.keys import (
+    MAX_SETS,
+    KeyVariable,
+    KeyVariables,
+    n_sets_up_to,
+    of_linking,
+    sets_up_to,
+    taken_over,
+)
 from reident.sections.matching import MatchedVariable, Radius
 from reident.sections.microaggregation import ORIGINAL
 
@@ -21,7 +27,6 @@ if TYPE_CHECKING:
 
 PUF, SYNTHETIC = "puf", "synthetic"
 MAX_KEYS = 57
-MAX_SETS = 10_000
 
 TRUTH, HOLDOUT = "attribution_original", "attribution_holdout"
 """The sides of the files that only this section reads; the released ones are `attribution_released_1` …."""
@@ -124,8 +129,7 @@ class AttributeDisclosure(Section):
         if self.sets:
             return list(self.sets)
         names = [variable.name for variable in self.keys]
-        sizes = range(1, min(self.max_keys, len(names)) + 1)
-        sets = [chosen for size in sizes for chosen in combinations(names, size)]
+        sets = sets_up_to(names, self.max_keys)
         return sets if len(names) <= self.max_keys else [*sets, tuple(names)]
 
     @property
@@ -162,7 +166,7 @@ class AttributeDisclosure(Section):
                 name: KeyVariable(name=name, missing=own.missing, integer_coded=own.integer_coded)
                 for name, own in matched.items()
             }
-        keys = tuple(_taken_over(variable, declared) for variable in self.keys)
+        keys = tuple(taken_over(variable, declared) for variable in self.keys)
         return keys, tuple(_target_taken_over(target, declared) for target in self.targets)
 
     def sources(
@@ -248,8 +252,7 @@ class AttributeDisclosure(Section):
 
     @model_validator(mode="after")
     def _few_sets(self) -> AttributeDisclosure:
-        n = len(self.keys)
-        sets = len(self.sets) or sum(comb(n, size) for size in range(1, min(self.max_keys, n) + 1))
+        sets = len(self.sets) or n_sets_up_to(len(self.keys), self.max_keys)
         if sets > MAX_SETS:
             raise ValueError(
                 f"`.keys` must result in at most {MAX_SETS:,} sets, but results in {sets:,}. Reduce `max_keys`, or "
@@ -273,11 +276,6 @@ class AttributeDisclosure(Section):
     @property
     def _own_released(self) -> tuple[ComparedFile, ...]:
         return self.released if isinstance(self.released, tuple) else ()
-
-
-def _taken_over(variable: KeyVariable, declared: Mapping[str, KeyVariable]) -> KeyVariable:
-    own = declared.get(variable.name)
-    return own if own is not None and variable == KeyVariable(name=variable.name) else variable
 
 
 def _target_taken_over(target: Target, declared: Mapping[str, KeyVariable]) -> Target:

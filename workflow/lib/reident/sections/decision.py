@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
@@ -38,6 +38,8 @@ OF_METRICS = (
     "confirmed_at_most",
 )
 OF_FILE = ("k_anonymity_at_least", "dis_at_most")
+OF_SCENARIOS = ("unique_share_at_most",)
+OF_TARGETS = ("disco_at_most",)
 OF_MATCHING = ("expected_match_risk_at_most", "true_match_rate_at_most", "false_match_rate_at_least")
 """The limits by what they are about, in the order of the report."""
 
@@ -97,6 +99,12 @@ class Decision(Section):
         description="`file_risk`: the largest DIS, general form, as a fraction, with which the file passes. Source: "
         "METHODS §7.",
     )
+    unique_share_at_most: Shares | None = Field(
+        None,
+        description="`file_risk.scenarios`: the largest share of sample uniques among the records compared, as a "
+        "fraction, with which a scenario passes. One number for all scenarios, or a mapping from their names to "
+        "numbers. Source: METHODS §7.5.",
+    )
     expected_match_risk_at_most: float | None = Field(
         None,
         ge=0,
@@ -117,11 +125,29 @@ class Decision(Section):
         "without a unique match passes.",
     )
 
+    disco_at_most: Shares | None = Field(
+        None,
+        description="`attribute_disclosure`: the largest DiSCO, as a fraction, with which a target passes, for the "
+        "most dangerous set of keys and on average over the released files. One number for all targets, or a mapping "
+        "from their names to numbers. Source: METHODS §12.",
+    )
+
     def of_metric(self, metric: str) -> dict[str, float]:
         """Return the limits of one metric that are given, by name."""
-        limits = {name: getattr(self, name) for name in OF_METRICS}
+        return self._of_one(OF_METRICS, metric)
+
+    def of_scenario(self, scenario: str) -> dict[str, float]:
+        """Return the limits of one scenario of the risk of one file that are given, by name."""
+        return self._of_one(OF_SCENARIOS, scenario)
+
+    def of_target(self, target: str) -> dict[str, float]:
+        """Return the limits of one target of attribute disclosure that are given, by name."""
+        return self._of_one(OF_TARGETS, target)
+
+    def _of_one(self, names: tuple[str, ...], one: str) -> dict[str, float]:
+        limits = {name: getattr(self, name) for name in names}
         chosen = {
-            name: limit.get(metric) if isinstance(limit, Mapping) else limit for name, limit in limits.items()
+            name: limit.get(one) if isinstance(limit, Mapping) else limit for name, limit in limits.items()
         }
         return {name: limit for name, limit in chosen.items() if limit is not None}
 
@@ -137,6 +163,16 @@ class Decision(Section):
         return {name: limit for name, limit in limits.items() if limit is not None}
 
     @property
+    def of_scenarios(self) -> list[str]:
+        """The limits for scenarios of the risk of one file that are given."""
+        return [name for name in OF_SCENARIOS if getattr(self, name) is not None]
+
+    @property
+    def of_targets(self) -> list[str]:
+        """The limits for targets of attribute disclosure that are given."""
+        return [name for name in OF_TARGETS if getattr(self, name) is not None]
+
+    @property
     def of_matching(self) -> dict[str, float]:
         """The limits for matching that are given."""
         limits = {name: getattr(self, name) for name in OF_MATCHING}
@@ -144,7 +180,8 @@ class Decision(Section):
 
     @model_validator(mode="after")
     def _has_a_limit(self) -> Decision:
-        if not (self.of_metrics or self.of_file or self.of_matching):
+        given = (self.of_metrics, self.of_file, self.of_scenarios, self.of_matching, self.of_targets)
+        if not any(given):
             raise ValueError("must have at least one limit. Add a limit, or remove `decision`.")
         return self
 
@@ -161,32 +198,55 @@ class Decision(Section):
             )
         return self
 
-    def check(self, sections: Mapping[str, bool], metrics: list[str]) -> None:
-        """Refuse a limit for a section that the study does not have, or for a metric that it does not compute.
+    def check(self, sections: Mapping[str, Sequence[str] | None]) -> None:
+        """Refuse a limit for a section that the study does not have, or for what it does not compute.
 
         Parameters
         ----------
         sections : mapping
-            Whether the study has ``metrics``, ``file_risk`` and ``matching``.
-        metrics : list of str
-            The metrics that the study computes.
+            The sections that limits are for, by their keys: the metrics that the study computes, the names of the
+            scenarios of ``file_risk`` and the targets of ``attribute_disclosure``; None for a section that it does not
+            have.
 
         Raises
         ------
         ValueError
         """
-        given = {"metrics": self.of_metrics, "file_risk": self.of_file, "matching": self.of_matching}
+        given = {
+            "metrics": self.of_metrics,
+            "file_risk": self.of_file,
+            "file_risk.scenarios": self.of_scenarios,
+            "matching": self.of_matching,
+            "attribute_disclosure": self.of_targets,
+        }
         for section, names in given.items():
             for name in names:
-                if not sections[section]:
+                if sections[section] is None:
                     raise ValueError(
                         f"`.decision.{name}` must not be given without `{section}`. Remove it, or add `{section}`."
                     )
-        for name in self.of_metrics:
-            limit = getattr(self, name)
-            for metric in limit if isinstance(limit, Mapping) else ():
-                if metric not in metrics:
-                    raise ValueError(
-                        f"`.decision.{name}.{metric}` must be a limit of a metric that the study computes. Correct the "
-                        "metric, or add it to `metrics`."
-                    )
+                self._check_names(name, _KINDS.get(section), sections[section] or ())
+
+    def _check_names(self, name: str, kind: tuple[str, str] | None, known: Sequence[str]) -> None:
+        """Refuse a limit for a metric, scenario or target that the study does not have."""
+        limit = getattr(self, name)
+        for one in limit if kind and isinstance(limit, Mapping) else ():
+            if kind and one not in known:
+                raise ValueError(f"`.decision.{name}.{one}` must be a limit of {kind[0]}. {kind[1]}")
+
+
+_KINDS = {
+    "metrics": (
+        "a metric that the study computes",
+        "Correct the metric, or add it to `metrics`.",
+    ),
+    "file_risk.scenarios": (
+        "a scenario of `file_risk`",
+        "Correct the name, or add it to `file_risk.scenarios`.",
+    ),
+    "attribute_disclosure": (
+        "a target of `attribute_disclosure`",
+        "Correct the name, or add it to `attribute_disclosure.targets`.",
+    ),
+}
+"""What a mapping of limits may name, by section, and what to do about another name."""

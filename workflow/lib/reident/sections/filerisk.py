@@ -6,11 +6,13 @@ import operator
 from collections.abc import Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
-from reident.sections.base import Pattern, Section, one_or_many, refuse_repeats
+from reident.sections.base import Pattern, Section, refuse_repeats
 from reident.sections.files import Name, Names, SourceFile
-from reident.sections.keys import Collapse, KeyVariable, KeyVariables, of_linking
+from reident.sections.keys import Collapse, KeyVariable, KeyVariables, of_linking, taken_over
+from reident.sections.population_models import PopulationModels
+from reident.sections.scenarios import KeySets, RiskScenario, check_scenarios
 
 if TYPE_CHECKING:
     from reident.sections.linkage import LinkingVariable
@@ -101,62 +103,6 @@ class Population(Section):
     )
 
 
-def _form_of_model(value: Any) -> str:
-    return "word" if isinstance(value, str) else "list"
-
-
-Interaction = Annotated[tuple[Name, ...], Field(min_length=2)]
-LogLinear = Annotated[
-    Annotated[Literal["main", "two-way"], Tag("word")]
-    | Annotated[tuple[Interaction, ...], Field(min_length=1), Tag("list")],
-    Discriminator(_form_of_model),
-]
-"""A log-linear model: of main effects, of all two-way interactions, or of main effects and these interactions."""
-
-
-class PopulationModels(Section):
-    """Models of the population from which the file was drawn."""
-
-    log_linear: Annotated[tuple[LogLinear, ...], Field(min_length=1, max_length=12)] = Field(
-        ("main", "two-way"),
-        description="The log-linear models: `main` has the effects of the key variables, `two-way` also all "
-        "interactions of two. A list of interactions, such as `[[age, sex], [age, region]]`, is a model with these and "
-        "all effects of single variables. Source: METHODS §7.3.",
-    )
-    household: Annotated[Names | None, BeforeValidator(one_or_many(str))] = Field(
-        None,
-        description="The column or columns of the file that identify a household. If absent: the risk of households is "
-        "not computed. Source: METHODS §7.2.",
-    )
-    seed: int = Field(
-        1,
-        ge=0,
-        description="The seed for simulating the files from which the intervals of log-linear models come.",
-    )
-
-    def check(self, names: Sequence[str]) -> None:
-        """Refuse a model with interactions of other variables than those of the key.
-
-        Parameters
-        ----------
-        names : sequence of str
-            The key variables.
-
-        Raises
-        ------
-        ValueError
-        """
-        for number, model in enumerate(self.log_linear, start=1):
-            for interaction in () if isinstance(model, str) else model:
-                refuse_repeats(interaction, "log_linear")
-                for name in interaction:
-                    if name not in names:
-                        raise ValueError(
-                            f"`.file_risk.population_models.log_linear[{number}]` must have interactions of key "
-                            f"variables, and `{name}` is not one. Correct the name."
-                        )
-
-
 def _form_of_file(value: Any) -> str:
     return "word" if isinstance(value, str) else "section"
 
@@ -185,8 +131,8 @@ class FileRisk(Section):
     key_variables: KeyVariables = Field(
         (),
         max_length=MAX_KEY_VARIABLES,
-        description="The key variables, each as a name or as a mapping. If absent: the linking variables. With `puf` "
-        "or `eif`, the name of a linking variable is sufficient.",
+        description="The key variables, each as a name or as a mapping. If absent: the linking variables. "
+        "With `puf` or `eif`, the name of a linking variable is sufficient.",
     )
     original: UnperturbedFile | None = Field(
         None,
@@ -241,6 +187,25 @@ class FileRisk(Section):
         "models, and models of population uniques; `{}` takes the defaults. If absent: not computed. Source: METHODS "
         "§7.1.",
     )
+    scenarios: tuple[RiskScenario, ...] = Field(
+        (),
+        exclude_if=operator.not_,
+        description="Intruders who know some of the key variables each, whose risk is measured side by side. Source: "
+        "METHODS §7.5.",
+    )
+    key_sets: KeySets | None = Field(
+        None,
+        exclude_if=operator.not_,
+        description="Every set of key variables up to a size, measured as a scenario; `{}` takes the defaults. If "
+        "absent: not computed. Source: METHODS §7.5.",
+    )
+    sensitive: KeyVariables = Field(
+        (),
+        exclude_if=operator.not_,
+        description="Variables that an intruder wants to know, each as a name or as a mapping. The l-diversity of each "
+        "is measured for every scenario and set without it. The name of a key variable is sufficient, with `puf` or "
+        "`eif` also that of a linking variable. Source: METHODS §7.5.",
+    )
 
     @property
     def side(self) -> str:
@@ -277,15 +242,21 @@ class FileRisk(Section):
 
     def key(self, linking: Sequence[LinkingVariable]) -> tuple[KeyVariable, ...]:
         """Return the key variables; a linking variable is taken over as it is declared."""
-        if self.side not in ("puf", "eif"):
-            return self.key_variables
-        declared = {variable.name: of_linking(variable, self.side) for variable in linking}
-        if not self.key_variables:
+        declared = self._declared(linking)
+        if declared and not self.key_variables:
             return tuple(declared.values())
-        return tuple(
-            declared.get(variable.name, variable) if variable == KeyVariable(name=variable.name) else variable
-            for variable in self.key_variables
-        )
+        return tuple(taken_over(variable, declared) for variable in self.key_variables)
+
+    def targets(self, linking: Sequence[LinkingVariable]) -> tuple[KeyVariable, ...]:
+        """Return the sensitive variables; a key variable or a linking variable is taken over as it is declared."""
+        declared = self._declared(linking) | {variable.name: variable for variable in self.key(linking)}
+        return tuple(taken_over(variable, declared) for variable in self.sensitive)
+
+    def _declared(self, linking: Sequence[LinkingVariable]) -> dict[str, KeyVariable]:
+        """Return the linking variables by name, where the file is one of those that are linked."""
+        if self.side not in ("puf", "eif"):
+            return {}
+        return {variable.name: of_linking(variable, self.side) for variable in linking}
 
     @property
     def study_fraction(self) -> float | None:
@@ -342,8 +313,10 @@ class FileRisk(Section):
             )
         for coarser in self.collapse:
             coarser.check(key)
+        variables = [variable.name for variable in key]
         if self.population_models is not None:
-            self.population_models.check([variable.name for variable in key])
+            self.population_models.check(variables)
+        check_scenarios(self.scenarios, self.key_sets, variables)
         if self.original is not None and not names:
             raise ValueError(
                 "`.file_risk.original` must not be given for a file without `id`, because its records are matched by "
@@ -353,7 +326,7 @@ class FileRisk(Section):
             raise ValueError(
                 f"`.file_risk.original.id` must have as many columns as the key of the file ({len(names)}). Correct it."
             )
-        other = RESERVED | {variable.name for variable in key}
+        other = RESERVED | {*variables, *(variable.name for variable in self.sensitive)}
         for name in names:
             if name in other:
                 raise ValueError(
@@ -372,6 +345,29 @@ class FileRisk(Section):
     @model_validator(mode="after")
     def _names_fit(self) -> FileRisk:
         refuse_repeats((variable.name for variable in self.key_variables), "key_variables")
+        refuse_repeats((variable.name for variable in self.sensitive), "sensitive")
+        refuse_repeats((scenario.name for scenario in self.scenarios), "scenarios")
+        return self
+
+    @model_validator(mode="after")
+    def _sensitive_fits(self) -> FileRisk:
+        if self.sensitive and not (self.scenarios or self.key_sets):
+            raise ValueError(
+                "`.sensitive` must not be given without `scenarios` or `key_sets`, for which its diversity is "
+                "measured. Add one of them, or remove it."
+            )
+        if self.sensitive and self.missing == "wildcard":
+            raise ValueError(
+                "`.sensitive` must not be given with `missing: wildcard`, because diversity needs cells. Remove it, "
+                "or choose another `missing`."
+            )
+        keys = {variable.name for variable in self.key_variables}
+        for at, variable in enumerate(self.sensitive, start=1):
+            if variable.name in keys and variable != KeyVariable(name=variable.name):
+                raise ValueError(
+                    f"`.sensitive[{at}]` must be a name alone, because `{variable.name}` is a key variable, which is "
+                    "declared there. Write the name only."
+                )
         return self
 
     @model_validator(mode="after")

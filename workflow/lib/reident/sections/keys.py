@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
@@ -21,6 +23,10 @@ from reident.sections.recodes import check_recodes, check_spans
 
 if TYPE_CHECKING:
     from reident.sections.linkage import LinkingVariable
+
+
+MAX_SETS = 10_000
+"""Sets of key variables that a study measures at most."""
 
 
 class KeyVariable(Section):
@@ -126,3 +132,20 @@ def of_linking(variable: LinkingVariable, side: str) -> KeyVariable:
         integer_coded=variable.integer_coded,
         labels=variable.labels,
     )
+
+
+def taken_over(variable: KeyVariable, declared: Mapping[str, KeyVariable]) -> KeyVariable:
+    """Return a variable; a name alone is the declared variable of this name, where there is one."""
+    own = declared.get(variable.name)
+    return own if own is not None and variable == KeyVariable(name=variable.name) else variable
+
+
+def sets_up_to(names: Sequence[str], size: int) -> list[tuple[str, ...]]:
+    """Return every set of at most ``size`` names, by size and then in the order of the names."""
+    sizes = range(1, min(size, len(names)) + 1)
+    return [chosen for own in sizes for chosen in combinations(names, own)]
+
+
+def n_sets_up_to(n: int, size: int) -> int:
+    """Return how many sets of at most ``size`` of n names there are."""
+    return sum(comb(n, own) for own in range(1, min(size, n) + 1))

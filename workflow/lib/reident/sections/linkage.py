@@ -5,11 +5,13 @@ The options of the metrics are declared in :mod:`reident.linkage.metrics`, besid
 
 from __future__ import annotations
 
+import operator
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from reident.sections.base import Section, name_alone, refuse_repeats
+from reident.sections.coarsening import Coarsening
 from reident.sections.codes import (
     Codes,
     Coding,
@@ -128,11 +130,37 @@ class LinkingVariable(Column):
     order: tuple[str, ...] | None = Field(
         None, min_length=2, description="Categorical: all categories after recoding, from lowest to highest."
     )
+    coarsen: Coarsening | None = Field(
+        None,
+        exclude_if=operator.not_,
+        description="Coarser values of the variable in the attack, the same in both files, after `recode`. They are "
+        "part of the protection: the file before protection does not have them. Source: METHODS §1.",
+    )
 
     @model_validator(mode="after")
     def _type_fits(self) -> LinkingVariable:
         check_order(self.type, self.order, integer_coded=self.integer_coded)
+        if self.coarsen is not None:
+            try:
+                self.coarsen.check(self.type)
+            except ValueError as error:
+                raise ValueError(f"`.coarsen` {error}") from None
         return self
+
+    @property
+    def compared_order(self) -> tuple[str, ...]:
+        """The categories from lowest to highest as they are compared; empty without a declared order."""
+        return coarser_order(self.order or (), self.coarsen, integer_coded=self.integer_coded)
+
+
+def coarser_order(
+    order: tuple[str, ...], coarsening: Coarsening | None, *, integer_coded: bool
+) -> tuple[str, ...]:
+    """Return the order of coarser categories: each stands where the first of its categories stood."""
+    if coarsening is None or coarsening.numeric:
+        return order
+    coarser = coarsening.coarser_code(integer_coded=integer_coded)
+    return tuple(dict.fromkeys(coarser(code) for code in order))
 
 
 class Binning(Section):

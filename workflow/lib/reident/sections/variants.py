@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -165,8 +165,8 @@ def check(varied: tuple[Varied, ...]) -> tuple[Varied, ...]:
         If a key varies twice, names are equal, or there are too many combinations.
     """
     names(varied)
-    keys = [(split(key), key) for item in varied for key in item.keys]
-    for (one, first), (two, second) in itertools.combinations(keys, 2):
+    for first, second in _together(varied):
+        one, two = split(first), split(second)
         if one[: len(two)] == two[: len(one)]:
             outer, inner = sorted((first, second), key=len)
             problem = "is given twice" if one == two else f"is part of `{outer}`, which also varies"
@@ -178,6 +178,15 @@ def check(varied: tuple[Varied, ...]) -> tuple[Varied, ...]:
             "the combinations that you need as `combinations`."
         )
     return varied
+
+
+def _together(varied: Sequence[Varied]) -> Iterator[tuple[str, str]]:
+    """Yield every two keys that one combination may set: those of two items, and those of one label of an item."""
+    for one, other in itertools.combinations(varied, 2):
+        yield from itertools.product(one.keys, other.keys)
+    for item in varied:
+        for settings in item.labelled.values():
+            yield from itertools.combinations(settings, 2)
 
 
 def split(key: str) -> Path:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 FOLDER = bundled.CONFIG / "checklists"
 """The bundled checklists."""
 
-_KEYS = ("title", "topics", "questions", "id", "text", "why", "exhibits")
-
 
 def path_of(checklist: Checklist, study_file: Path) -> Path:
     """Return the file of questions: a bundled one, or one beside the study file."""
@@ -35,7 +33,7 @@ def load(path: Path) -> Questions:
     InputError
         With the file, line and key of the first mistake, what is wrong, and what to do.
     """
-    return studyfile.load(path, Questions, lambda: _KEYS, "title")
+    return studyfile.load(path, Questions, "title")
 
 
 def check(study: Study, study_file: Path) -> None:

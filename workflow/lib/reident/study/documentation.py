@@ -145,8 +145,9 @@ variants:
   `snakemake --config study=… -- reports/{id}/variants/{variant}/disclosure-review.html`.
 
 [studies/example-variants.yaml](studies/example-variants.yaml) compares three protections and three scores of a missing
-value. [studies/example-protection.yaml](studies/example-protection.yaml) leaves out one treatment at a time,
-attacks the file before protection, and draws the risk against the loss of utility.
+value, and asks what an intruder with a larger file would confirm.
+[studies/example-protection.yaml](studies/example-protection.yaml) leaves out one treatment at a time, attacks the file
+before protection, and draws the risk against the loss of utility.
 """
 
 

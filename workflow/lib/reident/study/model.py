@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import operator
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,6 +28,7 @@ from reident.sections.filerisk import POPULATION, SURVEY, FileRisk
 from reident.sections.files import SIMULATED, Files, LinkFile, RecordFile, SourceFile
 from reident.sections.keys import KeyVariable
 from reident.sections.language import DEFAULT_LANGUAGE, Code
+from reident.sections.larger import LargerIntruder
 from reident.sections.linkage import (
     MAX_LINKING_VARIABLES,
     Binning,
@@ -51,6 +51,7 @@ from reident.sections.simulation import (
 from reident.sections.utility import Utility
 from reident.sections.variants import MAX_VARIANTS, Varied
 from reident.sections.variants import check as check_variants
+from reident.sections.why import Why
 from reident.study import names, padding
 from reident.study import reading as studyfile
 from reident.study.metrics import ChosenMetrics
@@ -118,6 +119,12 @@ class Study(Section):
         default_factory=RankFilter, description="The largest number of suspected pairs of a record."
     )
     rates: Rates = Field(default_factory=Rates, description="The confidence intervals of the rates.")
+    larger_intruder: LargerIntruder | None = Field(
+        None,
+        exclude_if=operator.not_,
+        description="What an intruder would confirm who holds more of the population than the external intruder file "
+        "does. If absent: not computed. Source: METHODS §6.5.",
+    )
     matching: Matching | None = Field(
         None,
         description="The matching-based risk of synthetic data. If absent: not computed. Source: METHODS §8.",
@@ -140,6 +147,12 @@ class Study(Section):
         exclude_if=operator.not_,
         description="What protection does to the data, measured against the file before protection. If absent: not "
         "measured. Source: METHODS §13.",
+    )
+    why: Why | None = Field(
+        None,
+        exclude_if=operator.not_,
+        description="Which variables carry each confirmed claim, and which coarser values would have prevented it; "
+        "`{}` takes the defaults. The report has shares alone. If absent: not computed. Source: METHODS §6.3.",
     )
     checklist: Checklist | None = Field(
         None,
@@ -242,6 +255,12 @@ class Study(Section):
         return self.risk.key(self.linking_variables)
 
     @property
+    def risk_sensitive(self) -> tuple[KeyVariable, ...]:
+        """The sensitive variables of `file_risk` that are not in its key."""
+        keys = {variable.name for variable in self.risk_key}
+        return tuple(own for own in self.risk.targets(self.linking_variables) if own.name not in keys)
+
+    @property
     def risk_id(self) -> tuple[str, ...]:
         """The columns that identify a record of the file of `file_risk`; empty if the row number does."""
         side = self.risk.side
@@ -315,7 +334,7 @@ class Study(Section):
     @model_validator(mode="after")
     def _has_results(self) -> Study:
         if self.metrics is None:
-            for name in ("files", "microaggregate", "linking_variables", "strata"):
+            for name in ("files", "microaggregate", "linking_variables", "strata", "larger_intruder"):
                 if getattr(self, name):
                     raise ValueError(
                         f"`.{name}` must not be given without `metrics`. Remove it, or add for example "
@@ -378,8 +397,17 @@ class Study(Section):
     def _limits_fit(self) -> Study:
         if self.decision is None:
             return self
-        sections = ("metrics", "file_risk", "matching")
-        self.decision.check({name: getattr(self, name) is not None for name in sections}, list(self.chosen))
+        scenarios = self.file_risk.scenarios if self.file_risk else ()
+        targets = self.attribute_disclosure.targets if self.attribute_disclosure else None
+        self.decision.check(
+            {
+                "metrics": list(self.chosen) if self.metrics is not None else None,
+                "file_risk": None if self.file_risk is None else [],
+                "file_risk.scenarios": [scenario.name for scenario in scenarios] or None,
+                "matching": None if self.matching is None else [],
+                "attribute_disclosure": None if targets is None else [target.name for target in targets],
+            }
+        )
         return self
 
     @model_validator(mode="after")
@@ -395,6 +423,21 @@ class Study(Section):
             )
         strata = {variable.name: "categorical" for variable in self.strata}
         self.utility.check({**strata, **{one.name: one.type for one in self.linking_variables}})
+        return self
+
+    @model_validator(mode="after")
+    def _why_fits(self) -> Study:
+        if self.why is not None:
+            if self.metrics is None:
+                raise ValueError(
+                    "`.why` must not be given without `metrics`. Add `metrics`, or remove `why`."
+                )
+            self.why.check({one.name: one.type for one in self.linking_variables})
+            if self.why.suggest and not (self.decision and self.decision.of_metrics):
+                raise ValueError(
+                    "`.why.suggest` must not be `true` without a limit on the rates. Add one to `decision`, such as "
+                    "`conditional_rate_at_most: 0.1`, or remove `suggest`."
+                )
         return self
 
     @model_validator(mode="after")
@@ -438,15 +481,7 @@ def load(path: Path) -> Study:
     InputError
         With the file, line and key of the first mistake, what is wrong, and what to do.
     """
-    return studyfile.load(path, Study, known_keys)
-
-
-@cache  # a schema takes longer than all else of reading a study
-def known_keys(model: type[Section] = Study) -> tuple[str, ...]:
-    """Return every key that a study file may have, or a file of another model, for suggestions in messages."""
-    schema = model.model_json_schema()
-    sections = [schema, *schema["$defs"].values()]
-    return tuple(sorted({key for section in sections for key in section.get("properties", ())}))
+    return studyfile.load(path, Study)
 
 
 def plain(study: Study) -> dict[str, Any]:
@@ -477,4 +512,4 @@ def parse(text: str) -> Study:
     return Study.model_validate_json(text)
 
 
-__all__ = ["InputError", "Study", "canonical_json", "known_keys", "load", "parse", "plain"]
+__all__ = ["InputError", "Study", "canonical_json", "load", "parse", "plain"]

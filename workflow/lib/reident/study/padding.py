@@ -126,14 +126,17 @@ def _coding(codes: Iterable[str], integer_coded: bool = False, numeric: bool = F
 
 def _assessed(study: Any) -> Iterator[_File]:
     options, sources = study.risk, study.risk_sources
-    variables = [
-        _Variable(
-            own.name,
-            own.column,
-            Coding(own.type, own.missing, own.recode, own.order, own.integer_coded),
-        )
-        for own in study.risk_key
-    ]
+    variables, targets = (
+        [
+            _Variable(
+                own.name,
+                own.column,
+                Coding(own.type, own.missing, own.recode, own.order, own.integer_coded),
+            )
+            for own in every
+        ]
+        for every in (study.risk_key, study.risk_sensitive)
+    )
     named = "file_risk.file" if options.side == SURVEY else f"files.{options.side}"
     if match := re.fullmatch(r"synthetic_(\d+)", options.side):
         named = f"matching.synthetic[{match[1]}]"
@@ -142,7 +145,7 @@ def _assessed(study: Any) -> Iterator[_File]:
     weight = [options.weight] if options.weight else []
     models = options.population_models
     household = (models.household or ()) if models else ()
-    yield _File(named, sources[options.side], variables, [*study.risk_id, *weight, *household])
+    yield _File(named, sources[options.side], [*variables, *targets], [*study.risk_id, *weight, *household])
     if options.original is not None:
         names = options.original.id or study.risk_id
         yield _File("file_risk.original", options.original, variables, names)

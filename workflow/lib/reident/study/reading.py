@@ -9,7 +9,8 @@ from __future__ import annotations
 import difflib
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -274,15 +275,22 @@ def _comma_number(location: Sequence[str | int], data: Any, error: Any) -> tuple
     return before, f"{whole}.{digits}"
 
 
-def _reason(error: Any, known: Sequence[str]) -> str:
+def _instead(key: str, known: Mapping[str, Sequence[str]]) -> str:
+    """Return where an unknown key is known, or what it may have meant."""
+    if key in known:
+        places = [
+            f"`{section}.{key}`" if section else f"`{key}` of the file itself" for section in known[key]
+        ]
+        return f" here. Write {' or '.join(places[:3])}, or remove it."
+    close = difflib.get_close_matches(key, known, n=1)
+    return f". Did you mean `{close[0]}`?" if close else ". Remove it, or see config/README.md for all keys."
+
+
+def _reason(error: Any, known: Mapping[str, Sequence[str]]) -> str:
     """Return what is wrong, without its key, and what to do."""
     kind, context = error["type"], error.get("ctx", {})
     if kind == "extra_forbidden":
-        close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
-        remedy = (
-            f"Did you mean `{close[0]}`?" if close else "Remove it, or see config/README.md for all keys."
-        )
-        return f"is not a known key. {remedy}"
+        return f"is not a known key{_instead(str(error['loc'][-1]), known)}"
     if kind == "missing":
         return "is missing. Add it; config/README.md describes every key."
     if kind == "value_error":
@@ -302,15 +310,33 @@ def _reason(error: Any, known: Sequence[str]) -> str:
     return f"{problem.format(n=n, s='' if n == 1 else 's', **context)}. {remedy}"
 
 
-def load(path: Path, model: type[SectionT], known: Callable[[], Sequence[str]], *keys: str) -> SectionT:
+@cache  # a schema takes longer than all else of reading a study
+def known_keys(model: type[Section]) -> dict[str, tuple[str, ...]]:
+    """Return every key that a file of a model may have, with the sections that have it.
+
+    For suggestions in messages: sections as paths, the shortest first; empty for the file itself.
+    """
+    schema = model.model_json_schema()
+    places: dict[str, list[str]] = {}
+    todo, seen = [("", schema)], set()
+    while todo:
+        path, part = todo.pop(0)
+        for key, value in part.get("properties", {}).items():
+            places.setdefault(key, []).append(path)
+            for name in re.findall(r"'#/\$defs/(\w+)'", str(value)):
+                if name not in seen:
+                    seen.add(name)
+                    todo.append((f"{path}.{key}".removeprefix("."), schema["$defs"][name]))
+    return {key: tuple(places[key]) for key in sorted(places)}
+
+
+def load(path: Path, model: type[SectionT], *keys: str) -> SectionT:
     """Read and check a YAML file as a section.
 
     Parameters
     ----------
     path : pathlib.Path
     model : type of Section
-    known : callable
-        Returns the keys that the file may have, for suggestions in messages.
     keys : str
         As for :func:`read`.
 
@@ -323,11 +349,11 @@ def load(path: Path, model: type[SectionT], known: Callable[[], Sequence[str]], 
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise explain(error, path, data, node, known()) from None
+        raise explain(error, path, data, node, known_keys(model)) from None
 
 
 def explain(
-    error: ValidationError, path: Path, data: Any, node: yaml.Node, known: Sequence[str]
+    error: ValidationError, path: Path, data: Any, node: yaml.Node, known: Mapping[str, Sequence[str]]
 ) -> InputError:
     """Return the first mistake of a study file, by line, with the number of further lines that have mistakes."""
     return _first(path, mistakes(error, data, node, known))
@@ -342,7 +368,9 @@ def _first(path: Path, every: Sequence[Mistake]) -> InputError:
     return _error(path, first.line, f"{first.message}{more}")
 
 
-def mistakes(error: ValidationError, data: Any, node: yaml.Node, known: Sequence[str]) -> list[Mistake]:
+def mistakes(
+    error: ValidationError, data: Any, node: yaml.Node, known: Mapping[str, Sequence[str]]
+) -> list[Mistake]:
     """Return every mistake of a study file, by line.
 
     Parameters
@@ -352,7 +380,7 @@ def mistakes(error: ValidationError, data: Any, node: yaml.Node, known: Sequence
         The content of the file, see :func:`read`.
     node : yaml.Node
         The tree of the file.
-    known : sequence of str
+    known : mapping
         All keys, for suggestions.
     """
     errors = error.errors(include_url=False)

@@ -18,17 +18,6 @@ FOLDER = bundled.CONFIG / "rounding"
 POLICY = "policy"
 """The side of the file of the policy."""
 
-_KEYS = (
-    *Policy.model_fields,
-    "below",
-    "shown",
-    "up_to",
-    "nearest",
-    "significant_digits",
-    "rounded",
-    "decimals",
-)
-
 
 def path_of(release: Release, study_file: Path) -> Path:
     """Return the file of the policy: a bundled one, or one beside the study file."""
@@ -57,7 +46,7 @@ def load(path: Path) -> Policy:
     InputError
         With the file, line and key of the first mistake, what is wrong, and what to do.
     """
-    return studyfile.load(path, Policy, lambda: _KEYS, "title", "rounding")
+    return studyfile.load(path, Policy, "title", "rounding")
 
 
 def check(study: Study, study_file: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -45,24 +46,36 @@ BEFORE = {"before": "protection"}
 
 def before_protection(study: Study) -> tuple[Varied, ...]:
     """Return what sets the file before protection in place of the public use file; empty if there is no such file."""
-    settings: dict[str, Any] = {}
-    # These compare the released file with this one.
+    settings: dict[str, Any] = dict.fromkeys(_coarsened(study))
+    # These compare the released file with this one, or are about the released file alone.
     compared = {
-        name: None for name in ("attribute_disclosure", "utility") if getattr(study, name) is not None
+        name: None
+        for name in ("attribute_disclosure", "utility", "larger_intruder")
+        if getattr(study, name) is not None
     }
     if study.files is not None and study.files.original is not None:
         original = study.files.original.model_dump(mode="json", exclude_defaults=True)
-        settings = {
+        settings |= {
             "files.puf": {**original, "id": list(study.files.puf.id)},
             "files.original": None,
             **compared,
         }
     elif isinstance(study.simulate, HouseholdSurvey) and study.simulate.original:
         treatment = {f"simulate.treatment.{name}": value for name, value in UNTREATED.items()}
-        settings = {"simulate.original": False, **treatment, **compared}
-    return tuple(
-        Varied(name=name, combinations={label: settings}) for name, label in BEFORE.items() if settings
-    )
+        settings |= {"simulate.original": False, **treatment, **compared}
+    else:
+        return ()
+    return tuple(Varied(name=name, combinations={label: settings}) for name, label in BEFORE.items())
+
+
+def _coarsened(study: Study) -> list[str]:
+    """Return the keys of the coarser values of a study or of one of its variants: they are a part of the protection."""
+    own = [f"linking_variables.{one.name}.coarsen" for one in study.linking_variables if one.coarsen]
+    varied = [key for item in study.variants for key in item.keys]
+    return list(dict.fromkeys([*own, *(key for key in varied if _COARSENED.fullmatch(key))]))
+
+
+_COARSENED = re.compile(r"linking_variables\.[^.]+\.coarsen")
 
 
 def expand(varied: Sequence[Varied], *, partly: bool = False) -> list[Variant]:
@@ -175,12 +188,16 @@ def with_settings(
 
 
 def _drop_score(content: dict[str, Any], item: Any) -> None:
-    """Remove the score of a linking variable that a variant drops."""
-    scores = value_at(content, "metrics.adhoc.scores")
+    """Remove what metrics and `why` say of a linking variable that a variant drops."""
     name = item.get("name") if isinstance(item, Mapping) else item
-    linking = value_at(content, "linking_variables") or []
-    if isinstance(scores, dict) and _item(linking, str(name)) is None:
+    if _item(value_at(content, "linking_variables") or [], str(name)) is not None:
+        return
+    if isinstance(scores := value_at(content, "metrics.adhoc.scores"), dict):
         scores.pop(name, None)
+    if isinstance(partial := value_at(content, "metrics.fellegi_sunter.partial"), list) and name in partial:
+        partial.remove(name)
+    if isinstance(tried := value_at(content, "why.recodings"), list):
+        tried[:] = [one for one in tried if not isinstance(one, Mapping) or one.get("variable") != name]
 
 
 def _enter(inside: Any, part: str | int, after: str | int, key: str, section: str) -> Any:

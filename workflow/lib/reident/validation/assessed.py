@@ -10,8 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from reident.filerisk import prepare as filerisk
-from reident.filerisk.parts import RiskFiles
-from reident.filerisk.prepare import FILE, ORIGINAL, POPULATION
+from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
 from reident.intake import keys
 from reident.intake.values import typed_key
 from reident.sections.files import SourceFile
@@ -52,7 +51,7 @@ def check(files: RiskFiles, texts: Mapping[str, pa.Table | None], findings: Find
     for table, text in list(known.items()):
         source, names = sources(files)[table], keys_of(files, table)
         typed[table] = {}
-        for variable in files.key:
+        for variable in files.variables(table):
             if variable.column in text.column_names:
                 with findings.noting():
                     typed[table][variable.name] = typed_key(variable, source, text)
@@ -103,6 +102,7 @@ def _checkable(
     key = tuple(
         variable for variable in files.key if all(variable.name in column for column in typed.values())
     )
+    sensitive = tuple(variable for variable in files.sensitive if variable.name in typed[FILE])
     named = set(files.id) <= own
     if ORIGINAL in sound and not (named and set(files.original_id) <= set(sound[ORIGINAL].column_names)):
         del sound[ORIGINAL]
@@ -117,6 +117,7 @@ def _checkable(
             weight=files.weight if files.weight in own else None,
             strata=strata,
             household=files.household if set(files.household) <= own else (),
+            sensitive=sensitive,
         ),
         sound,
     )
@@ -136,6 +137,9 @@ def _without(state: _State, about: tuple[str, ...]) -> _State | None:
     if about[0] == "weight" or about == ("variable", files.weight):
         return state._replace(files=dataclasses.replace(files, weight=None))
     if about[0] == "variable":
+        sensitive = tuple(variable for variable in files.sensitive if variable.name != about[1])
+        if len(sensitive) < len(files.sensitive):
+            return state._replace(files=dataclasses.replace(files, sensitive=sensitive))
         key = tuple(variable for variable in files.key if variable.name != about[1])
         if key and len(key) < len(files.key):
             return state._replace(files=dataclasses.replace(files, key=key))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from reident.errors import InputError
 from reident.study import reading as studyfile
-from reident.study.model import Study, known_keys
+from reident.study.model import Study
 from reident.study.reading import Mistake
 from reident.validation.findings import Findings
 
@@ -53,7 +53,7 @@ def read(path: Path, findings: Findings) -> Content | None:
     except InputError as error:
         findings.error(str(error))
         return None
-    content, known, gone = Content(data, node), known_keys(), _Gone()
+    content, known, gone = Content(data, node), studyfile.known_keys(Study), _Gone()
     mistakes = studyfile.todos(data, node)
     for _ in range(MAX_ROUNDS):
         new = [mistake for mistake in _without_halves(mistakes) if not gone.explains(mistake)]
@@ -115,7 +115,7 @@ class _Gone:
         return about or (_UNKNOWN in mistake.message and mistake.location in self.renamed)
 
 
-def _correct(content: Content, mistake: Mistake, known: Sequence[str], gone: _Gone) -> bool:
+def _correct(content: Content, mistake: Mistake, known: Collection[str], gone: _Gone) -> bool:
     """Change what of a study file has a mistake, or leave it out; return whether that is possible."""
     way, last, section, node = _at(content, mistake.location)
     if isinstance(section, list):
@@ -130,7 +130,8 @@ def _correct(content: Content, mistake: Mistake, known: Sequence[str], gone: _Go
         return bool(way) and _correct(content, mistake._replace(location=way), known, gone)
     (place,) = (at for at, (key, _) in enumerate(node.value) if key.value == last)
     key, value = node.value[place]
-    near = difflib.get_close_matches(str(last), known, n=1) if _UNKNOWN in mistake.message else []
+    unknown = _UNKNOWN in mistake.message and last not in known  # not one that belongs elsewhere
+    near = difflib.get_close_matches(str(last), known, n=1) if unknown else []
     literal = isinstance(section[last], str) and _UNKNOWN not in mistake.message
     choices = [name for name in _NAMES.findall(mistake.message)[1:] if literal and name != section[last]]
     if near and near[0] not in section and (*way, last) not in gone.renamed:

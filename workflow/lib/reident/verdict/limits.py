@@ -13,7 +13,7 @@ from reident.linkage.ranking import WHOLE
 from reident.sections.decision import Decision
 from reident.verdict import warnings
 from reident.verdict.parts import Judging
-from reident.verdict.warnings import ABOUT, ATTACK, FILE, MATCHING
+from reident.verdict.warnings import ABOUT, ATTACK, ATTRIBUTES, FILE, MATCHING
 
 COLUMNS = {
     "conditional_rate_at_most": "conditional_rate",
@@ -48,7 +48,8 @@ class Outcome(NamedTuple):
     limit : str
         The key of the study file.
     metric : str
-        The metric, or for matching the scenario; empty for the risk of one file.
+        The metric, for matching and several keys the scenario, for attribute disclosure the target; empty for the
+        risk of the whole key of one file.
     value : float
         NaN where it is not defined.
     bound : float
@@ -79,8 +80,8 @@ def judge(part: Judging, tables: Mapping[str, pd.DataFrame]) -> Judged:
     part : Judging
     tables : mapping
         Those that the study has: ``prepared``, ``risk``, ``matched``, ``strata`` and ``rates`` as in
-        :func:`reident.verdict.warnings.collect`, ``scenarios`` and ``pooled`` of matching, and ``cells`` and
-        ``summary`` of ``file_risk``.
+        :func:`reident.verdict.warnings.collect`, ``scenarios`` and ``pooled`` of matching, and ``cells``,
+        ``summary`` and ``known``, its scenarios, of ``file_risk``, and ``learnt`` of attribute disclosure.
 
     Returns
     -------
@@ -105,8 +106,12 @@ def _outcomes(decision: Decision, tables: Mapping[str, pd.DataFrame], invalid: s
             ]
     if "cells" in tables:
         found += _of_file(decision, tables["cells"], tables["summary"])
+    if "known" in tables:
+        found += _of_scenarios(decision, tables["known"])
     if "scenarios" in tables:
         found += _of_matching(decision, tables["scenarios"], tables["pooled"])
+    if "learnt" in tables:
+        found += _of_targets(decision, tables["learnt"])
     for one in found:
         yield one._replace(outcome=NONE) if one.about in invalid else one
 
@@ -152,6 +157,25 @@ def _of_file(decision: Decision, cells: pd.DataFrame, summary: pd.DataFrame) -> 
         value = float(summary.set_index("quantity").at["dis", "value"] or "nan")
         outcome = BREAKS if value > bound else NOTHING if pd.isna(value) else PASSES
         yield Outcome(FILE, "dis_at_most", "", value, bound, outcome if records else NONE)
+
+
+def _of_scenarios(decision: Decision, known: pd.DataFrame) -> Iterator[Outcome]:
+    """Yield the limits for every scenario of the risk of one file; without a record in a cell there is no verdict."""
+    for row in known[known["scenario"].fillna("") != ""].to_dict("records"):
+        compared = int(row["n_compared"])
+        value = int(row["n_unique"]) / compared if compared else float("nan")
+        for limit, bound in decision.of_scenario(row["scenario"]).items():
+            outcome = BREAKS if value > bound else PASSES if compared else NONE
+            yield Outcome(FILE, limit, str(row["scenario"]), value, bound, outcome)
+
+
+def _of_targets(decision: Decision, learnt: pd.DataFrame) -> Iterator[Outcome]:
+    """Yield the limits for every target of attribute disclosure: of its most dangerous set, the mean over the files."""
+    for row in learnt[(learnt["danger"] == 1) & (learnt["file"].astype(str) == "mean")].to_dict("records"):
+        value = float(row["disco"])
+        for limit, bound in decision.of_target(str(row["target"])).items():
+            outcome = BREAKS if round(value, DECIMALS) > bound else NONE if pd.isna(value) else PASSES
+            yield Outcome(ATTRIBUTES, limit, str(row["target"]), value, bound, outcome)
 
 
 def _of_matching(decision: Decision, scenarios: pd.DataFrame, pooled: pd.DataFrame) -> Iterator[Outcome]:

@@ -149,7 +149,7 @@ DEFAULT_BANDS = ((0.1, 5), (0.25, 4), (0.5, 3), (1.0, 2), (2.0, 1))
 """(within, score) in standard deviations of the public use file, for undeclared numeric variables."""
 
 
-def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
+def check(options: Options, variables: Sequence[Variable | LinkingVariable]) -> None:
     """Refuse scores of unknown variables, and scores that do not fit the type of a variable."""
     types = {variable.name: variable.type for variable in variables}
     for name, rule in options.scores.items():

@@ -86,7 +86,7 @@ class Setting(NamedTuple):
     weights: Estimates | None = None
 
 
-def _fits_any(options: Any, variables: tuple[LinkingVariable, ...]) -> None:
+def _fits_any(options: Any, variables: Sequence[Variable | LinkingVariable]) -> None:
     """Accept any linking variables."""
 
 
@@ -125,6 +125,6 @@ class Metric(NamedTuple, Generic[OptionsT]):
     ranked: bool
     score: Callable[[Pairing, OptionsT, Setting], Scored]
     tolerance: Callable[[OptionsT, Sequence[Variable | LinkingVariable], bool], int]
-    check: Callable[[OptionsT, tuple[LinkingVariable, ...]], None] = _fits_any
+    check: Callable[[OptionsT, Sequence[Variable | LinkingVariable]], None] = _fits_any
     splits: bool = True
     weighs: bool = False

@@ -76,7 +76,7 @@ class Options(Section):
     )
 
 
-def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
+def check(options: Options, variables: Sequence[Variable | LinkingVariable]) -> None:
     """Refuse partial agreement of unknown variables, and of those without neighbours."""
     refuse_repeats(options.partial, "metrics.fellegi_sunter.partial")
     known = {variable.name: variable for variable in variables}
@@ -86,7 +86,7 @@ def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
                 f"`.metrics.fellegi_sunter.partial` must not have `{name}`, which is not a linking variable. Correct "
                 "the name."
             )
-        if known[name].type == "categorical" and known[name].order is None:
+        if known[name].type == "categorical" and not getattr(known[name], "order", ()):
             raise ValueError(
                 f"`.metrics.fellegi_sunter.partial` must not have `{name}`, whose categories have no order. Declare "
                 "its `order`, or remove it."

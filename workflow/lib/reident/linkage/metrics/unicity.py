@@ -50,7 +50,7 @@ class Options(Section):
         return self
 
 
-def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
+def check(options: Options, variables: Sequence[Variable | LinkingVariable]) -> None:
     """Refuse to search all sets of more than :data:`MAX_VARIABLES` linking variables."""
     v = len(variables)
     if v > MAX_VARIABLES and options.interactions in ("auto", "all") and options.max_order is None:

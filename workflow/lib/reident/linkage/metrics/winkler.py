@@ -72,7 +72,7 @@ class Options(Section):
     )
 
 
-def check(options: Options, variables: tuple[LinkingVariable, ...]) -> None:
+def check(options: Options, variables: Sequence[Variable | LinkingVariable]) -> None:
     """Refuse to require more agreements, or more close variables, than there are variables."""
     if isinstance(options.agreement, Closest):
         if options.agreement.closest > len(variables):

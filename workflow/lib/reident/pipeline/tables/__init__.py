@@ -6,6 +6,7 @@ comparison read the tables that are marked for them, docs/DATA.md and README lis
 
 from reident.pipeline.tables.attribution import ASSESS_ATTRIBUTION, PREPARE_ATTRIBUTION
 from reident.pipeline.tables.columns import WHOLE, Column, Count, Dimension, Kind, Lines, Rate, Table
+from reident.pipeline.tables.larger import EXTRAPOLATE, THIN
 from reident.pipeline.tables.linkage import (
     BIN,
     CONFIRM,
@@ -28,6 +29,7 @@ from reident.pipeline.tables.risk import (
     REPORT,
     SAMPLE_POPULATION,
 )
+from reident.pipeline.tables.scenarios import ASSESS_SCENARIOS
 from reident.pipeline.tables.sources import (
     CHECKLIST,
     MICROAGGREGATE,
@@ -40,12 +42,14 @@ from reident.pipeline.tables.sources import (
 from reident.pipeline.tables.utility import MEASURE_UTILITY
 from reident.pipeline.tables.verdict import JUDGE
 from reident.pipeline.tables.weights import CALIBRATE, WEIGH
+from reident.pipeline.tables.why import EXPLAIN, EXPORT_WHY, SUGGEST
 
 __all__ = [
-    "AGREEMENTS", "ASSESS_ATTRIBUTION", "ASSESS_FILE", "BIN", "CALIBRATE", "CHECKLIST", "COMPARE", "COMPARED_COLUMNS",
-    "CONFIRM", "DESCRIBE", "EDITION", "EXPORT_CONFIRMED", "JUDGE", "MATCH", "MEASURE_UTILITY", "MICROAGGREGATE",
-    "MODEL_POPULATION", "POPULATE", "PREPARE", "PREPARE_ATTRIBUTION", "PREPARE_FILERISK", "PREPARE_MATCHING",
-    "PROTECTION", "RANK", "RATE", "RELEASE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE",
-    "SIMULATE_AMOUNTS", "STRATIFY", "SYNTHESIZE", "WEIGH", "WHOLE", "Column", "Count", "Dimension", "Kind", "Lines",
-    "Rate", "Table",
+    "AGREEMENTS", "ASSESS_ATTRIBUTION", "ASSESS_FILE", "ASSESS_SCENARIOS", "BIN", "CALIBRATE", "CHECKLIST",
+    "COMPARE", "COMPARED_COLUMNS", "CONFIRM", "DESCRIBE", "EDITION", "EXPLAIN", "EXPORT_CONFIRMED", "EXPORT_WHY",
+    "EXTRAPOLATE", "JUDGE", "MATCH", "MEASURE_UTILITY", "MICROAGGREGATE", "MODEL_POPULATION", "POPULATE",
+    "PREPARE", "PREPARE_ATTRIBUTION", "PREPARE_FILERISK", "PREPARE_MATCHING", "PROTECTION", "RANK", "RATE",
+    "RELEASE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY",
+    "SUGGEST", "SYNTHESIZE", "THIN", "WEIGH", "WHOLE", "Column", "Count", "Dimension", "Kind", "Lines", "Rate",
+    "Table",
 ]  # fmt: skip

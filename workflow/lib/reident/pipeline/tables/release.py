@@ -97,9 +97,12 @@ RELEASE = (
     _table(
         "limits",
         "The limits of the section `decision`, one line for each metric or scenario.",
-        text("about", "what it is about: `attack`, `file_risk` or `matching`"),
+        text("about", "what it is about: `attack`, `file_risk`, `matching` or `attribute_disclosure`"),
         text("limit", "the key of the limit"),
-        text("metric", "the metric, or the scenario of matching; empty for `file_risk`"),
+        text(
+            "metric",
+            "the metric, the scenario of matching or `file_risk`, or the target; empty for the whole key",
+        ),
         text("bound", "the limit"),
         text(
             "outcome",

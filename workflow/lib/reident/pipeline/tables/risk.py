@@ -31,6 +31,13 @@ PREPARE_FILERISK = (
             number(".weight", "sampling weight", "records", only="studies that take f from the weights"),
             integer(".household", "household, from 0", "household", only="studies with households"),
             KEY_CODES,
+            integer(
+                "{sensitive variables}",
+                "number of the value, for a numeric variable of the bin as in `filerisk/categories.csv`; null where "
+                "missing",
+                "code",
+                only="studies with sensitive variables",
+            ),
         ),
         "records",
         section="7",
@@ -55,9 +62,9 @@ PREPARE_FILERISK = (
     Table(
         "categories",
         "filerisk/categories.csv",
-        "The categories of the key variables, one line per variable and code.",
+        "The categories of the key variables and the bins of numeric sensitive ones, one line per variable and code.",
         (
-            text("variable", "the key variable"),
+            text("variable", "the variable"),
             integer("code", "the code in the prepared files, from 0", "code"),
             text("label", "the category, or the bin of a numeric variable in words"),
             integer("n_file", "records of the file"),

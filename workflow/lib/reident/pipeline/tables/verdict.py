@@ -6,7 +6,7 @@ from reident.pipeline.tables.columns import WARNING, WHOLE, Lines, Table, intege
 
 ABOUT = text(
     "about",
-    "what it is about: `attack`, `file_risk` or `matching`; a warning also `attribute_disclosure`",
+    "what it is about: `attack`, `file_risk`, `matching` or `attribute_disclosure`",
     kind="parameter",
 )
 JUDGE = (
@@ -21,12 +21,14 @@ JUDGE = (
     Table(
         "limits",
         "verdict/limits.csv",
-        "Every limit of the section `decision`, one line for each metric, or for each scenario of matching.",
+        "Every limit of the section `decision`, one line for each metric, scenario or target.",
         (
             ABOUT,
             text("limit", "the key of the limit", kind="parameter"),
             text(
-                "metric", "the metric, or the scenario of matching; empty for `file_risk`", kind="parameter"
+                "metric",
+                "the metric, the scenario of matching or `file_risk`, or the target; empty for the whole key",
+                kind="parameter",
             ),
             number(
                 "value",
@@ -51,7 +53,7 @@ JUDGE = (
         "verdict/summary.csv",
         f"The verdict on the whole study (`{WHOLE}`), then on each thing that a limit is about.",
         (
-            text("scope", f"`{WHOLE}`, or what the line is about: `attack`, `file_risk` or `matching`"),
+            text("scope", f"`{WHOLE}`, or what the line is about, as in `verdict/limits.csv`"),
             text(
                 "verdict",
                 "`above`, `within`, `reservations` (within, with reservations), `none` or `open` (no limit)",

@@ -155,6 +155,6 @@ def _bound(limit: str, text: str) -> str:
     """Return a limit as a percentage where it is one on a rate."""
     if not text:
         return ""
-    if RATES in limit or limit.startswith("reach"):
+    if RATES in limit or limit.startswith(("reach", "unique_share", "disco")):
         return declared(float(text))
     return number(float(text))

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from reident.filerisk.modelling import IN_SAMPLE, MATCHES
+from reident.filerisk.estimates import IN_SAMPLE, MATCHES
 from reident.report.layout import part
 from reident.report.results import Results
 from reident.report.sentences import Sentences

@@ -8,6 +8,7 @@ from reident.report.tables.attribution import (
     attribution_account,
     attribution_choices,
     attribution_findings,
+    attribution_overall,
     attribution_premise,
     attribution_sets,
     attribution_targets,
@@ -43,9 +44,18 @@ from reident.report.tables.filerisk_population import (
     risk_population,
     risk_samples,
 )
+from reident.report.tables.filerisk_scenarios import (
+    scenarios_cells,
+    scenarios_diversity,
+    scenarios_findings,
+    scenarios_matches,
+    scenarios_sets,
+    scenarios_variables,
+)
 from reident.report.tables.filerisk_uniques import risk_coarser, risk_conventions, risk_suda
 from reident.report.tables.front import findings, overall, verdicts
 from reident.report.tables.glossary import glossary
+from reident.report.tables.larger import larger_findings, larger_table
 from reident.report.tables.matching import (
     matching_overall,
     matching_premise,
@@ -111,6 +121,14 @@ from reident.report.tables.variants import (
     variants_verdicts,
 )
 from reident.report.tables.warnings import grave_warnings, warnings
+from reident.report.tables.why import (
+    why_findings,
+    why_premise,
+    why_recodings,
+    why_suggested,
+    why_suggestions,
+    why_variables,
+)
 from reident.report.wording import escape
 
 __all__ = [
@@ -126,6 +144,7 @@ __all__ = [
     "attribution_account",
     "attribution_choices",
     "attribution_findings",
+    "attribution_overall",
     "attribution_premise",
     "attribution_sets",
     "attribution_targets",
@@ -147,6 +166,8 @@ __all__ = [
     "findings",
     "glossary",
     "grave_warnings",
+    "larger_findings",
+    "larger_table",
     "limit_slider",
     "masked_account",
     "masked_premise",
@@ -207,6 +228,12 @@ __all__ = [
     "risk_samples",
     "risk_suda",
     "risk_variables",
+    "scenarios_cells",
+    "scenarios_diversity",
+    "scenarios_findings",
+    "scenarios_matches",
+    "scenarios_sets",
+    "scenarios_variables",
     "section",
     "sign_off",
     "strata",
@@ -232,4 +259,10 @@ __all__ = [
     "warnings",
     "weights_premise",
     "weights_table",
+    "why_findings",
+    "why_premise",
+    "why_recodings",
+    "why_suggested",
+    "why_suggestions",
+    "why_variables",
 ]

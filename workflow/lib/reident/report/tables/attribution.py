@@ -9,12 +9,13 @@ import pandas as pd
 
 from reident.report.layout import Column, block, items, paragraphs, part, table
 from reident.report.nouns import some
-from reident.report.results import Results
+from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.tables.choices import Choice, table_of
-from reident.report.tables.common import row_account, without_repeats
+from reident.report.tables.common import row_account, verdict_on, without_repeats
 from reident.report.wording import (
     UNDEFINED,
+    apart,
     code,
     declared,
     defined,
@@ -26,6 +27,7 @@ from reident.report.wording import (
     word,
 )
 from reident.sections.attribution import PUF, SYNTHETIC, AttributeDisclosure
+from reident.verdict.warnings import ATTRIBUTES
 
 SUMMARY, TARGETS, ACCOUNT = "attribution/summary.csv", "attribution/targets.csv", "attribution/account.csv"
 MEAN = "mean"
@@ -34,6 +36,9 @@ MAX_SETS = 5
 
 OTHERS, HOLDOUT = "others", "holdout"
 """The baselines: other persons of the file, persons who are not in it."""
+
+COMPARED = ["metric", "value", "bound"]
+"""Columns of the limits: the target, and what is compared with its limit."""
 
 TEXT = Sentences("attribution")
 HEADING = Sentences("headings")
@@ -91,6 +96,24 @@ def target_name(target: str, within: object = "") -> str:
     exact = float(Fraction(size))
     radius = declared(exact) if kind == "relative" else number(exact)
     return TEXT("targets.within", target=escape(target), radius=radius)
+
+
+@part(SUMMARY, LIMITS, VERDICT)
+def attribution_overall(results: Results) -> str | None:
+    """Give the verdict on what could be learnt, where the study sets a limit for it."""
+    return verdict_on(
+        results,
+        ATTRIBUTES,
+        TEXT,
+        "nobody",
+        lambda limits: (_limit(*line) for line in limits[COMPARED].to_numpy()),
+    )
+
+
+def _limit(target: str, value: float, bound: float) -> str:
+    """Return a limit on a target with what was compared with it."""
+    shown = apart(value, bound)[0] if defined(value) else UNDEFINED
+    return TEXT("verdict.limit", target=escape(target), value=shown, limit=declared(bound))
 
 
 @part(SUMMARY, TARGETS)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
+import pandas as pd
+
 from reident.intake.severity import UNDERSTATES
-from reident.report.layout import Column, table
+from reident.report.layout import Column, block, table
 from reident.report.recorded import recorded
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.wording import count, defined, escape, sentence
+from reident.report.wording import count, defined, escape, listed, sentence
+from reident.verdict.limits import ABOVE, BREAKS, RESERVED, UNKNOWN
 
 ANNEX = Sentences("annex")
 FRONT = Sentences("front")
@@ -38,6 +43,44 @@ def reserved(results: Results, about: str) -> str:
     doubts = results.doubts
     n = int(((doubts["about"] == about) & (doubts["severity"] == UNDERSTATES)).sum())
     return FRONT("reserved", n=n)
+
+
+def verdict_on(
+    results: Results,
+    about: str,
+    text: Sentences,
+    nothing: str,
+    shown: Callable[[pd.DataFrame], Iterable[str]],
+) -> str | None:
+    """Give the verdict on one kind of risk, where the study sets a limit for it.
+
+    Parameters
+    ----------
+    results : Results
+    about : str
+        What the limits are about, as `verdict/` names it.
+    text : Sentences
+        The section's own, with `verdict`.
+    nothing : str
+        Why there is no verdict, of those sentences.
+    shown : callable
+        Gives the texts of some of the limits.
+    """
+    limits, kind = results.limits(about), results.verdict(about)
+    if limits.empty:
+        return None
+    if kind == UNKNOWN:
+        return block("verdict unknown", text("verdict.none"), text(f"verdict.{nothing}"))
+    broken = limits["outcome"] == BREAKS
+    texts = [
+        text(f"verdict.{key}", limits=listed(list(shown(limits[lines]))))
+        for key, lines in (("broken", broken), ("met", ~broken))
+        if lines.any()
+    ]
+    if kind == RESERVED:
+        texts.append(reserved(results, about))
+    colour = {ABOVE: "above", RESERVED: "reserved"}.get(kind, "within")
+    return block(f"verdict {colour}", text(f"verdict.{kind}"), " ".join(texts))
 
 
 def row_account(results: Results, name: str, caption: str) -> str:

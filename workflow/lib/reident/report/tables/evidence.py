@@ -21,6 +21,7 @@ TABLES = {
     "single_rate_at_most": "claims-by-metric",
     "reach_at_most": "pairs-by-metric",
     "dis_at_most": "risk-dis",
+    "unique_share_at_most": "scenarios-cells",
 }
 """The table that has the numbers to which a limit applies, where it is not the first table of its analysis."""
 

@@ -12,7 +12,7 @@ from reident.report.nouns import some
 from reident.report.recorded import recorded
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
-from reident.report.tables.common import reserved, size_class
+from reident.report.tables.common import size_class, verdict_on
 from reident.report.wording import (
     UNDEFINED,
     apart,
@@ -30,7 +30,6 @@ from reident.report.wording import (
     without_unit,
 )
 from reident.sections.filerisk import FileRisk
-from reident.verdict.limits import ABOVE, BREAKS, RESERVED, UNKNOWN
 from reident.verdict.warnings import FILE
 
 SUMMARY, DEFINITIONS, HAZARDS = "filerisk/summary.csv", "filerisk/definitions.csv", "filerisk/hazards.csv"
@@ -108,21 +107,13 @@ def file_name(results: Results) -> str:
 @part(SUMMARY, CELLS, LIMITS, VERDICT)
 def risk_overall(results: Results) -> str | None:
     """Give the verdict on the file on its own, where the study sets a limit for it."""
-    limits, kind = results.limits(FILE), results.verdict(FILE)
-    if limits.empty:
-        return None
-    if kind == UNKNOWN:
-        return block("verdict unknown", TEXT("verdict.none"), TEXT("verdict.no_cell"))
-    broken = limits["outcome"] == BREAKS
-    texts = [
-        TEXT(f"verdict.{key}", limits=listed([_limit(results, row) for row in limits[lines].itertuples()]))
-        for key, lines in (("broken", broken), ("met", ~broken))
-        if lines.any()
-    ]
-    if kind == RESERVED:
-        texts.append(reserved(results, FILE))
-    colour = {ABOVE: "above", RESERVED: "reserved"}.get(kind, "within")
-    return block(f"verdict {colour}", TEXT(f"verdict.{kind}"), " ".join(texts))
+    return verdict_on(
+        results,
+        FILE,
+        TEXT,
+        "no_cell",
+        lambda limits: (_limit(results, row) for row in limits.itertuples()),
+    )
 
 
 def _limit(results: Results, row: Any) -> str:
@@ -130,6 +121,11 @@ def _limit(results: Results, row: Any) -> str:
     if row.limit == "dis_at_most":
         value = apart(row.value, row.bound)[0] if defined(row.value) else UNDEFINED
         return TEXT("verdict.limit.dis", value=value, limit=declared(row.bound))
+    if row.limit == "unique_share_at_most":
+        value = apart(row.value, row.bound)[0] if defined(row.value) else UNDEFINED
+        return TEXT(
+            "verdict.limit.scenario", scenario=escape(row.metric), value=value, limit=declared(row.bound)
+        )
     cells, allowed = results.table(CELLS), results.decision.get("records_below_k_at_most") or 0
     below = cells.loc[cells["cell_size"] < row.bound, "n_records"].sum() / cells["n_records"].sum()
     fields = {"k": round(row.bound), "smallest": some(round(row.value), "record"), "share": percent(below)}

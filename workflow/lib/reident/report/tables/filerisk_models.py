@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pandas as pd
 
-from reident.filerisk.modelling import (
+from reident.filerisk.estimates import (
     BENEDETTI,
     HOUSEHOLDS,
     IN_POPULATION,
     IN_SAMPLE,
     LOG_LINEAR,
     MATCHES,
+    OK,
     REIDENTIFICATIONS,
     UNIQUENESS,
+    Z,
 )
-from reident.filerisk.superpopulation import OK, Z
 from reident.report.layout import Column, items, paragraphs, part, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences

@@ -32,6 +32,7 @@ BY_SAMPLE, BY_CLASS, BY_TENTH = "filerisk/by_sample.csv", "filerisk/by_class.csv
 ACCOUNT, CATEGORIES = "filerisk/account.csv", "filerisk/categories.csv"
 
 TEXT = Sentences("filerisk")
+SEVERAL = Sentences("filerisk_scenarios")
 HEADING = Sentences("headings")
 
 
@@ -231,7 +232,8 @@ def risk_choices(results: Results) -> str:
         "definition": (definition, _other(risk.dis_suda, *DEFINED)),
         **_models(risk),
     }
-    return table_of([Choice(TEXT(f"choices.{key}.what"), *option, "§7") for key, option in options.items()])
+    choices = [Choice(TEXT(f"choices.{key}.what"), *option, "§7") for key, option in options.items()]
+    return table_of([*choices, *_diversity(risk)])
 
 
 def _models(risk: FileRisk) -> dict[str, tuple[str, str]]:
@@ -245,6 +247,14 @@ def _models(risk: FileRisk) -> dict[str, tuple[str, str]]:
         ),
         "recommended": (TEXT("choices.recommended.chosen"), "`population_models.log_linear`"),
     }
+
+
+def _diversity(risk: FileRisk) -> list[Choice]:
+    """Return what the sources of l-diversity leave open, if the study has sensitive variables."""
+    if not risk.sensitive:
+        return []
+    chosen, other = SEVERAL(f"choices.{risk.missing}"), _other(risk.missing, "excluded", "category")
+    return [Choice(SEVERAL("choices.what"), chosen, other, "§7.5")]
 
 
 def _other(selected: str, *options: str) -> str:
@@ -262,9 +272,9 @@ def risk_account(results: Results) -> str:
 def risk_bins(results: Results) -> str | None:
     """Show the bins of numeric key variables, or nothing without one."""
     categories = results.table(CATEGORIES)
-    groups = categories[categories["variable"].isin(numeric_variables(results))].groupby(
-        "variable", sort=False
-    )
+    sensitive = {variable.name for variable in declaration(results).sensitive if variable.type == "numeric"}
+    is_numeric = categories["variable"].isin(numeric_variables(results) | sensitive)
+    groups = categories[is_numeric].groupby("variable", sort=False)
     if not len(groups):
         return None
     return table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pandas as pd
@@ -275,7 +276,8 @@ def verdict_cell(verdict: str) -> str:
 
 def _broken(text: str) -> str:
     """Return the broken limits of a variant in words, with the metrics or the scenarios that break each."""
-    limits = [limit.partition(": ") for limit in text.split("; ") if limit]
+    # A name of a scenario may have a semicolon; what follows the one between limits is the key of a limit.
+    limits = [limit.partition(": ") for limit in re.split(r"; (?=\w+_at_(?:most|least)\b)", text) if limit]
     shown = [
         f"{TEXT(f'verdicts.limits.{name}')}{f' ({escape(metrics)})' if metrics else ''}"
         for name, _, metrics in limits

@@ -1,0 +1,143 @@
+"""The rates by the size of the file: observed means, the fitted curve, and when there is none (METHODS §6.5)."""
+
+import math
+
+import numpy as np
+import pytest
+from making.larger import RIVALS, counts
+from reident.larger import curves, rarity
+from reident.larger.parts import Extrapolating
+
+
+def part(**changes):
+    fields = {
+        "metrics": ("taxicab",),
+        "limits": {"taxicab": 5},
+        "fixed": (),
+        "keep": 20,
+        "times": (2.0, 10.0),
+        "population": 26_000,
+        "level": 0.95,
+    } | changes
+    return Extrapolating(**fields)
+
+
+def lines(table, quantity="confirmed_rate"):
+    return table[table["quantity"] == quantity].set_index("times")
+
+
+def test_observed_rates_are_means_over_the_draws():
+    table = counts(RIVALS)
+    found = curves.extrapolate(part(), {"taxicab": table})
+    quarter = table[table["share"] == 0.25]
+    by_draw = [own for _, own in quarter.groupby("draw")]
+    suspected = [own.loc[own["candidates"] > 0, "n_records"].sum() for own in by_draw]
+    confirmed = [own.loc[own["links"] > 0, "n_records"].sum() for own in by_draw]
+    right = [(own["n_records"] * own["links"] / own["candidates"].clip(lower=1)).sum() for own in by_draw]
+    expected = {
+        "suspected_rate": np.mean(suspected) / 3000,
+        "confirmed_rate": np.mean(confirmed) / 3000,
+        "conditional_rate": np.mean(np.divide(confirmed, suspected)),
+        "expected_correct_rate": np.mean(np.divide(right, suspected)),
+    }
+    for quantity, value in expected.items():
+        line = lines(found, quantity).loc[0.25]
+        assert line["observed"] == pytest.approx(value, abs=1e-12)
+        assert (line["draws"], line["n_eif"]) == (2, 500)
+
+
+def test_the_curve_goes_through_the_whole_file_and_grows():
+    found = lines(curves.extrapolate(part(), {"taxicab": counts(RIVALS)}))
+    assert found.index.tolist() == [1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1, 2, 10, 13]
+    assert found.loc[1, "estimate"] == pytest.approx(found.loc[1, "observed"], abs=0.003)
+    assert found["estimate"].is_monotonic_increasing
+    parts = found.loc[:1]
+    assert parts["estimate"].tolist() == pytest.approx(parts["observed"].tolist(), abs=0.008)  # one draw
+    beyond = found.loc[2:]
+    assert (beyond["low"] <= beyond["estimate"]).all()
+    assert (beyond["estimate"] <= beyond["high"]).all()
+    assert found.loc[:1, "low"].isna().all()
+    assert found["n_eif"].tolist()[-3:] == [4000, 20_000, 26_000]
+
+
+@pytest.mark.parametrize(
+    ("rivals", "changes", "status"),
+    [
+        (RIVALS, {}, "ok"),
+        (RIVALS, {"fixed": ("taxicab",)}, "size_dependent"),
+        ((19,), {}, "too_few"),
+        ((20,), {}, "ok"),
+        ((0, 0, 0, 0, 0, 500), {}, "too_few"),
+        (RIVALS, {"population": 2000}, "whole_population"),
+        (RIVALS, {"population": 1500}, "whole_population"),
+    ],
+    ids=["a curve", "size", "19", "20", "never", "all", "more than all"],
+)
+def test_without_a_reason_there_is_no_number(rivals, changes, status):
+    found = lines(curves.extrapolate(part(**changes), {"taxicab": counts(rivals)}))
+    assert set(found["status"]) == {status}
+    assert found["estimate"].notna().all() == (status == "ok")
+    assert found["high"].notna().any() == (status == "ok")
+    assert found.loc[:1, "observed"].notna().all()
+
+
+def test_a_file_is_not_larger_than_the_population():
+    found = lines(curves.extrapolate(part(population=8000), {"taxicab": counts(RIVALS)}))
+    assert found["status"].to_dict() == dict.fromkeys([1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1, 2, 4], "ok") | {
+        10: "beyond_population"
+    }
+    assert math.isnan(found.loc[10, "estimate"])
+
+
+def test_without_a_population_its_size_follows_from_the_links():
+    held = curves.describe(part(population=None), "taxicab", counts(RIVALS))
+    assert held.share == sum(RIVALS) / 3000
+    assert held.linked(10, None) == 10 * held.share
+    assert held.linked(100, None) == 1
+
+
+@pytest.mark.parametrize(("population", "consistent"), [(28_000, True), (26_000, True), (100_000, False)])
+def test_links_that_are_no_sample_grow_in_proportion(population, consistent):
+    held = curves.describe(part(population=population), "taxicab", counts(RIVALS))
+    share, h = 2000 / population, sum(RIVALS) / 3000
+    assert held.consistent == consistent
+    expected = h + (1 - h) * share / (1 - share) if consistent else 2 * h
+    assert held.linked(2, population) == pytest.approx(expected)
+
+
+def test_the_model_is_that_of_sampling():
+    """The chances of a grid point are binomial; found() is what brute force counts."""
+    known = rarity.rarity(np.array([5, 3, 2, 1, 1]), 0.3)
+    rng = np.random.default_rng(3)
+    for at in (0, 1, 5, 12):
+        n = int(known.people[at])
+        drawn = rng.binomial(n, 0.3, 40_000)
+        share = np.bincount(np.minimum(drawn, 4), minlength=5) / 40_000
+        assert known.chances[:, at] == pytest.approx(share, abs=0.012)
+        more = rng.binomial(n, 0.9, 40_000) < 3
+        assert rarity.found(known, 0.9, 3)[at] == pytest.approx(more.mean(), abs=0.012)
+    assert known.chances.sum(axis=0) == pytest.approx(1)
+    assert (rarity.found(known, 1.0, 3)[:-1] == (known.people < 3)).all()
+    assert known.chances[:, -1].tolist() == [0, 0, 0, 0, 1]
+
+
+def test_the_range_holds_the_likely_and_shrinks_with_the_records():
+    sizes = {}
+    for n in (1, 10):
+        known = rarity.rarity(n * np.array([40, 20, 8, 4, 3, 30]), 0.1)
+        values = rarity.found(known, 0.5, 2)
+        low, high = rarity.likely(known, values, 1.92)
+        assert 0 <= low <= high <= 1
+        sizes[n] = high - low
+        assert low - 0.02 <= float(values @ rarity.smooth(known)) <= high + 0.02
+    assert sizes[10] < sizes[1]
+    certain = rarity.rarity(np.array([0, 0, 0, 50]), 0.1)
+    assert rarity.likely(certain, rarity.found(certain, 0.1, 1), 1.92)[1] < 0.1
+
+
+def test_equal_counts_give_equal_bytes():
+    tables = [
+        curves.extrapolate(part(), {"taxicab": counts(RIVALS).sample(frac=1, random_state=at)})
+        for at in (1, 2)
+    ]
+    assert tables[0].to_csv() == tables[1].to_csv()

@@ -1,0 +1,177 @@
+"""The report on several keys at once: numbers of the tables, the figure, and studies with only one of the two."""
+
+import pandas as pd
+import pytest
+from making.filerisk import POPULATION, SEVERAL, write_filerisk
+from reident.report import figures, tables
+from reident.report.results import Results
+from reident.report.tables import filerisk_scenarios as own
+
+AGAINST = {**SEVERAL, "population": {"file": {"path": "census.csv"}}}
+PARTS = (
+    tables.scenarios_findings,
+    figures.scenarios_uniques,
+    tables.scenarios_cells,
+    tables.scenarios_matches,
+    tables.scenarios_diversity,
+    tables.scenarios_sets,
+    tables.scenarios_variables,
+)
+
+
+def results_of(factory, name, section):
+    return Results(write_filerisk(factory.mktemp(name) / "results", section))
+
+
+@pytest.fixture(scope="module")
+def several(tmp_path_factory):
+    return results_of(tmp_path_factory, "several", SEVERAL)
+
+
+@pytest.fixture(scope="module")
+def against(tmp_path_factory):
+    return results_of(
+        tmp_path_factory, "against", {key: own for key, own in AGAINST.items() if key != "key_sets"}
+    )
+
+
+@pytest.fixture(scope="module")
+def only_sets(tmp_path_factory):
+    return results_of(
+        tmp_path_factory, "sets", {key: own for key, own in SEVERAL.items() if key != "scenarios"}
+    )
+
+
+def changed(results, change):
+    """The results with another table of the scenarios."""
+    lines = results.table(own.SCENARIOS).copy()
+    change(lines)
+    other = Results(results.folder)
+    other.table = lambda name: lines if name == own.SCENARIOS else results.table(name)
+    return other
+
+
+def plain(text):
+    return text.replace("\u00a0", " ")
+
+
+def cells(text):
+    """Return the lines of the one table of a text, without its caption."""
+    table = [line for line in plain(text).splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]]
+
+
+def test_the_findings_name_the_riskiest_scenario_set_and_variable(several):
+    text = plain(tables.scenarios_findings(several))
+    assert "**Neighbour** knows age and sex. Lives next door\\." in text
+    lines = own.named(several).set_index("scenario")
+    unique, n = (int(lines.at["Employer", name]) for name in ("n_unique", "n_compared"))
+    assert (
+        f"Employer makes the largest share of records unique: {100 * unique / n:.1f} % ({unique} of {n} records)"
+        in text
+    )
+    assert "every set of at most 2 variables: 10 sets" in text
+    assert "percentage points on average" in text
+
+
+def test_without_a_unique_nothing_is_the_largest(several):
+    def change(lines):
+        lines[["n_unique", "unique_share"]] = 0
+
+    text = tables.scenarios_findings(changed(several, change))
+    assert "In none of these scenarios is a record unique." in text
+    assert "No record is unique on any of them." in text
+
+
+def test_the_cells_are_those_of_the_table(several):
+    lines = own.named(several)
+    shown = cells(tables.scenarios_cells(several))
+    assert [row[0] for row in shown] == ["**Neighbour**", "**Employer**"]
+    assert [int(row[1]) for row in shown] == lines["n_compared"].tolist()
+    assert [int(row[3]) for row in shown] == lines["n_unique"].tolist()
+    assert [int(row[5]) for row in shown] == lines["below_3"].tolist()
+
+
+def test_the_truth_is_shown_with_a_population_alone(several, against):
+    assert "True uniques" not in tables.scenarios_matches(several)
+    text = tables.scenarios_matches(against)
+    assert "True uniques" in text
+    shown, lines = cells(text), own.named(against)
+    assert [float(row[5]) for row in shown] == lines["true_risk"].round(1).tolist()
+
+
+def test_sets_are_those_of_each_size_with_most_uniques(several):
+    shown = cells(tables.scenarios_sets(several))
+    assert len(shown) == 4 + 6
+    shares = [float(row[5].replace("–", "nan")) for row in shown]
+    assert shares[4:] == sorted(shares[4:], reverse=True)
+    assert len(cells(tables.scenarios_variables(several))) == 4
+
+
+def test_the_diversity_is_that_of_scenarios_or_of_the_worst_set_of_each_size(several, only_sets):
+    lines = several.table(own.DIVERSITY)
+    employer = lines[lines["scenario"] == "Employer"].iloc[0]
+    shown = cells(tables.scenarios_diversity(several))
+    assert [row[1] for row in shown] == ["Neighbour", "Employer"]
+    assert shown[1][3] == f"{employer['n_one_value']} ({employer['n_shared_value']})"
+    pairs = lines[(lines["scenario"].fillna("") == "") & (lines["size"] == 2)]
+    worst = pairs.loc[pairs["one_value_share"].idxmax(), "keys"]
+    assert [row[1] for row in cells(tables.scenarios_diversity(only_sets))][1] == worst.replace(
+        " + ", " and "
+    )
+    assert "`filerisk/diversity.csv`" in tables.scenarios_diversity(only_sets)
+
+
+def test_the_figure_has_every_set_and_the_name_of_every_scenario(several, against, only_sets):
+    for results in (several, against):
+        made = figures.scenarios_uniques(results)
+        assert "Scenario Employer" in made.alt
+        assert "Employer" in made.svg
+        assert "Employer" in made.narrow
+    assert "1 variable: 4 sets" in plain(figures.scenarios_uniques(several).alt)
+    assert "Scenario" not in figures.scenarios_uniques(only_sets).alt
+
+
+def test_no_figure_without_a_record_in_a_cell(several):
+    def change(lines):
+        lines["unique_share"] = float("nan")
+
+    assert figures.scenarios_uniques(changed(several, change)) is None
+
+
+def test_a_study_without_scenarios_has_no_part(tmp_path):
+    results = Results(write_filerisk(tmp_path / "results", POPULATION))
+    assert all(not results.has(*made.reads) for made in PARTS)
+
+
+def test_only_scenarios_or_only_sets_have_their_parts_alone(against, only_sets):
+    assert tables.scenarios_sets(against) is None
+    assert tables.scenarios_variables(against) is None
+    assert tables.scenarios_cells(only_sets) is None
+    assert tables.scenarios_matches(only_sets) is None
+
+
+def test_the_choices_say_how_missing_sensitive_values_count(several):
+    assert "left out of the diversity" in tables.risk_choices(several)
+
+
+def test_scenarios_are_measured_with_shares_of_the_records_compared(several):
+    lines = several.table(own.SCENARIOS)
+    assert (lines["n_compared"] < lines["n_records"]).any()
+    pd.testing.assert_series_equal(
+        lines["unique_share"], (lines["n_unique"] / lines["n_compared"]).round(12), check_names=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [
+        (1, "Met: at most 100 % sample uniques for the intruder Neighbour, here 0.0 % and at most 100 %"),
+        ({"Employer": 0.001}, "Broken: at most 0.1 % sample uniques for the intruder Employer, here "),
+    ],
+)
+def test_the_verdict_names_the_scenarios_with_their_limits(tmp_path, limit, expected):
+    folder = write_filerisk(tmp_path / "results", SEVERAL, decision={"unique_share_at_most": limit})
+    text = plain(tables.risk_overall(Results(folder)))
+    assert expected in text
+    assert "cells by scenario" in tables.risk_evidence(Results(folder))

@@ -1,0 +1,62 @@
+"""What the report shows of a larger intruder (METHODS §6.5)."""
+
+import re
+
+import pytest
+from making.larger import write_larger
+from making.report import Shape, cells, write_results
+from reident.report import figures, tables
+from reident.report.results import Results
+
+
+@pytest.fixture
+def results(tmp_path):
+    def make(metrics=("unicity", "taxicab"), **options):
+        return Results(write_larger(write_results(tmp_path / "results", Shape(metrics=metrics)), **options))
+
+    return make
+
+
+def rows(markdown):
+    lines = [line for line in str(markdown).splitlines() if line.startswith("| ") and "--" not in line]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines][1:]
+
+
+def test_the_table_has_a_line_for_each_metric_and_size(results):
+    study = results(population=26_000)
+    lines = rows(tables.larger_table(study))
+    assert [line[0] for line in lines[::10]] == ["**Unicity**", "**Taxicab**"]
+    assert [line[1] for line in lines[:10]] == [
+        "0.0625×", "0.125×", "0.25×", "0.5×", "0.75×", "1×", "2×", "5×", "10×", "13×",
+    ]  # fmt: skip
+    assert [line[2] for line in lines[5:10]] == ["2,000", "4,000", "10,000", "20,000", "26,000"]
+    assert all(line[3] == "–" for line in lines[6:10])
+    assert all(re.search(r"\d to \d|\d – \d|\d–\d", line[5]) for line in lines[6:10])
+
+
+def test_the_findings_name_the_largest_size_with_an_estimate(results):
+    text = str(tables.larger_findings(results(population=26_000)))
+    assert "With 13× this file (26,000 records) the estimate is" in text
+    assert "The population has 26,000 people" in text
+
+
+def test_the_figure_has_every_observed_and_estimated_rate(results):
+    study = results(population=26_000)
+    figure = figures.larger_curves(study)
+    assert figure.alt.count("observed") == 12
+    assert figure.alt.count("estimated") == 8
+
+
+@pytest.mark.parametrize(
+    "options", [{"fixed": ("unicity", "taxicab")}, {"rivals": (5,)}, {"population": 1500}]
+)
+def test_the_section_is_shown_without_an_estimate(results, options):
+    study = results(**options)
+    assert figures.larger_curves(study) is not None
+    assert "–" in str(tables.larger_table(study))
+    assert cells(study)["larger"]
+
+
+def test_a_study_without_the_section_shows_nothing(tmp_path):
+    study = Results(write_results(tmp_path / "results", Shape()))
+    assert not cells(study)["larger"]

@@ -1,0 +1,137 @@
+"""What carries the confirmed claims, as the report shows it."""
+
+import json
+
+import pandas as pd
+import pytest
+from making.report import Shape, cells, write_results
+from making.why import write_why
+from reident.linkage.recodings import LEFT_OUT, NEIGHBOURS
+from reident.report import figures, tables
+from reident.report.results import Results
+from reident.report.tables.why import recoding_name
+
+METRICS = ("unicity", "taxicab")
+
+
+@pytest.fixture
+def results(tmp_path):
+    def make(**options):
+        return Results(write_why(write_results(tmp_path / "results", Shape(metrics=METRICS)), **options))
+
+    return make
+
+
+def test_findings_name_the_variable_and_the_coarser_values_that_prevent_most(results):
+    study = results()
+    text, first = str(tables.why_findings(study)), study.study["linking_variables"][0]["name"]
+    assert text.count("\n") == 1
+    assert f"leaving out {first} would have prevented the most: 30 records (75.0" in text
+    assert f"those of {first} (intervals of 10) would have prevented the most: 12 records (30.0" in text
+
+
+def test_findings_say_that_no_variable_alone_carries_a_claim(results):
+    text = str(tables.why_findings(results(prevented=(0, 12, 0))))
+    assert text.count("Leaving out a single variable would have prevented none of the 40") == 2
+    assert text.count("would have prevented the most: 12 records") == 2
+
+
+def test_findings_say_that_nothing_would_prevent_a_claim(results):
+    text = str(tables.why_findings(results(prevented=(0, 0, 0))))
+    assert text.count("None of the changes of a single variable would have prevented one of the 40") == 2
+
+
+def test_without_confirmed_records_there_is_neither_table_nor_figure(results):
+    study = results(prevented=(0, 0, 0), n_confirmed=0)
+    assert str(tables.why_findings(study)).count("No record is confirmed.") == 2
+    assert tables.why_recodings(study) is tables.why_variables(study) is figures.why_carried(study) is None
+
+
+def test_every_change_has_a_line_with_the_share_of_each_metric(results):
+    study = results()
+    shown, drawn = str(tables.why_recodings(study)), figures.why_carried(study)
+    for text in ("left out", "intervals of 10", "top code 85", "75.0", "30.0"):
+        assert text in shown
+    assert len([row for row in shown.splitlines() if "left out" in row]) == len(
+        study.study["linking_variables"]
+    )
+    assert "75.0" in drawn.alt
+    assert "50.0" in str(tables.why_variables(study))
+
+
+def test_a_study_that_does_not_ask_has_no_such_section(tmp_path):
+    study = Results(write_results(tmp_path / "results", Shape(metrics=METRICS)))
+    assert not any(map(str, cells(study, "why")["why"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("left out", "left out"),
+        ("pairs of neighbours", "pairs of neighbours"),
+        ("width 0.5, top 85", "intervals of 0.5, top code 85"),
+        ("width 1/3", "intervals of 1/3"),
+        ("two | regions", "two \\| regions"),
+    ],
+)
+def test_a_change_has_a_name_in_words(text, words):
+    assert recoding_name(text) == words
+
+
+SUGGESTED = {
+    "place": [1, 2, 3, 4],
+    "recodings": [f"age: width 10; school: {NEIGHBOURS}", f"age: {LEFT_OUT}", f"school: {LEFT_OUT}", "none"],
+    "verdict": ["within", "within", "above", "above"],
+    "values_changed": [0.125, 0.5, 0.25, 0],
+    "loss": [0.0625, 0.5, 0.5, 0],
+    "dominated": ["no", "yes", "yes", "no"],
+}
+
+
+@pytest.fixture
+def suggested(tmp_path):
+    """Results of a study that asks for coarser values or not, with what came of them."""
+
+    def make(*, asked=True, **columns):
+        folder = write_why(write_results(tmp_path / "results", Shape(metrics=METRICS)))
+        study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+        study["why"]["suggest"] = asked
+        (folder / "study.json").write_text(json.dumps(study), encoding="utf-8")
+        (folder / "suggest").mkdir()
+        lines = pd.DataFrame({**SUGGESTED, **columns})
+        lines.to_csv(folder / "suggest" / "suggestions.csv", index=False)
+        return Results(folder)
+
+    return make
+
+
+def test_the_set_that_meets_the_limits_and_loses_least_is_named(suggested):
+    text = str(tables.why_suggested(suggested()))
+    assert "tried with 3 sets" in text
+    assert "**2 of them meet the limits" in text
+    assert "age: intervals of 10; school: pairs of neighbours" in text
+    assert "12.5" in text
+
+
+def test_sets_that_another_dominates_are_left_to_the_file(suggested):
+    shown = str(tables.why_suggestions(suggested()))
+    assert "intervals of 10" in shown
+    assert "none: the study itself" in shown
+    assert "left out |" not in shown.replace("  ", " ")
+
+
+@pytest.mark.parametrize(
+    ("columns", "text"),
+    [
+        ({"verdict": ["above"] * 4}, "None of them meets the limits"),
+        ({"verdict": ["within", "above", "above", "above"]}, "One of them meets the limits"),
+        ({"verdict": ["within"] * 4}, "The study meets its limits on the rates without coarser values."),
+    ],
+)
+def test_what_was_not_found_or_not_needed_is_said(suggested, columns, text):
+    assert text in str(tables.why_suggested(suggested(**columns)))
+
+
+def test_suggestions_that_the_study_does_not_ask_for_are_not_shown(suggested):
+    study = suggested(asked=False)
+    assert tables.why_suggested(study) is tables.why_suggestions(study) is None

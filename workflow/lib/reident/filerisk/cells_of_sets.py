@@ -1,0 +1,174 @@
+"""The cells of a set of key variables in a file and its population (METHODS §7.5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from reident.filerisk import dis, individual, wildcards
+from reident.filerisk.parts import IntruderRules
+from reident.filerisk.prepare import HOUSEHOLD, WEIGHT
+from reident.kernels import keysets
+
+
+class Target(NamedTuple):
+    """A sensitive variable: the codes of the records, -1 for missing, and the records with a value, by its code."""
+
+    codes: np.ndarray
+    order: np.ndarray
+
+
+class Files(NamedTuple):
+    """The file and its population, by column.
+
+    Attributes
+    ----------
+    n : int
+        Records of the file.
+    columns : dict
+        By key variable its codes in the file and then in the population, int32, -1 for missing, and a number above.
+    has_population, wildcard : bool
+    fraction : float
+        f.
+    weights : float64 (n,)
+    by_weight : int64 (n,)
+        The records from the smallest weight to the largest: sums in this order do not depend on that of the records.
+    households : int (n,) or None
+    targets : dict of Target
+        By name.
+    """
+
+    n: int
+    columns: dict[str, tuple[np.ndarray, int]]
+    has_population: bool
+    wildcard: bool
+    fraction: float
+    weights: np.ndarray
+    by_weight: np.ndarray
+    households: np.ndarray | None
+    targets: dict[str, Target]
+
+
+class Cells(NamedTuple):
+    """The cells of a set of key variables that have a record of the file.
+
+    Where a missing value matches every value there are none, and each record stands for itself.
+
+    Attributes
+    ----------
+    numbers : int32 (n,)
+        By record of the file, its cell; -1 in none.
+    sizes : int64 (cells,)
+        f, the records of the file that match those of the cell.
+    people : float64 (cells,)
+        The sum of their weights.
+    population : int64 (cells,) or None
+        F, the people of the population that match them; None without a population.
+    members, complete : int64 (cells,)
+        Records that are counted with the cell, and those of them that have a value of every variable.
+    """
+
+    numbers: np.ndarray
+    sizes: np.ndarray
+    people: np.ndarray
+    population: np.ndarray | None
+    members: np.ndarray
+    complete: np.ndarray
+
+    def unique(self) -> np.ndarray:
+        """Return which records of the file match no other one."""
+        result: np.ndarray = np.append(self.sizes == 1, False)[self.numbers]
+        return result
+
+
+def files_of(rules: IntruderRules, file: pa.Table, population: pa.Table, names: Iterable[str]) -> Files:
+    """Return the columns of the file and its population that the sets consist of.
+
+    Parameters
+    ----------
+    rules : IntruderRules
+    file, population : pyarrow.Table
+    names : iterable of str
+        The key variables of all sets.
+    """
+    weights = file[WEIGHT].to_numpy() if WEIGHT in file.column_names else None
+    f = rules.sampling_fraction if weights is None else dis.sampling_fraction(weights)
+    if f is None:
+        raise ValueError("the file has no weights, and the study no sampling fraction")
+    columns = {}
+    for name in names:
+        codes = np.concatenate([_codes(table[name]) for table in (file, population)])
+        columns[name] = codes, int(codes.max(initial=0)) + 1
+    given = np.full(file.num_rows, 1 / f) if weights is None else weights
+    return Files(
+        file.num_rows,
+        columns,
+        population.num_rows > 0,
+        rules.wildcard,
+        f,
+        given,
+        np.argsort(given, kind="stable"),
+        file[HOUSEHOLD].to_numpy() if rules.household else None,
+        {name: _target(_codes(file[name])) for name in rules.sensitive},
+    )
+
+
+def _codes(column: pa.ChunkedArray) -> np.ndarray:
+    codes: np.ndarray = pc.fill_null(column, -1).to_numpy().astype(np.int32)
+    return codes
+
+
+def _target(codes: np.ndarray) -> Target:
+    order = np.argsort(codes, kind="stable").astype(np.int32)
+    return Target(codes, order[codes[order] >= 0])
+
+
+def cells_of(files: Files, keys: Sequence[str]) -> Cells:
+    """Return the cells of a set of key variables.
+
+    Parameters
+    ----------
+    files : Files
+    keys : sequence of str
+        At least one.
+    """
+    codes, levels = zip(*(files.columns[name] for name in keys), strict=True)
+    if files.wildcard and any((column < 0).any() for column in codes):
+        return _overlapping(files, np.stack(codes, axis=1))
+    numbers, n_cells = keysets.number_cells(codes, levels)
+    own, people = numbers[: files.n], numbers[files.n :]
+    ordered = own[files.by_weight]
+    inside = ordered >= 0
+    sizes = np.bincount(own[own >= 0], minlength=n_cells)
+    sums = np.bincount(ordered[inside], files.weights[files.by_weight][inside], n_cells)
+    there = np.flatnonzero(sizes)
+    place = np.full(n_cells + 1, -1, np.int32)
+    place[there] = np.arange(len(there), dtype=np.int32)
+    population = np.bincount(people[people >= 0], minlength=n_cells)[there] if files.has_population else None
+    members = sizes[there]
+    return Cells(np.take(place, own), members, sums[there], population, members, members)
+
+
+def _overlapping(files: Files, codes: np.ndarray) -> Cells:
+    """Return the matches of each record where a missing value matches every value."""
+    own, people = codes[: files.n], codes[files.n :]
+    sizes, sums = individual.matches(own, files.weights, wildcard=True)
+    population = wildcards.matches(own, people) if files.has_population else None
+    complete = np.asarray((own >= 0).all(axis=1), np.int64)
+    alone = np.ones(files.n, np.int64)
+    return Cells(
+        np.arange(files.n, dtype=np.int32), sizes, sums, population, alone, complete.astype(np.int64)
+    )
+
+
+def shared(members: np.ndarray, sizes: np.ndarray) -> float:
+    """Return Σ members / size, whatever the order; a size of 0 adds nothing."""
+    counts = np.bincount(sizes, members)
+    by_size = np.flatnonzero(counts)
+    by_size = by_size[by_size > 0]
+    return math.fsum((counts[by_size] / by_size).tolist())

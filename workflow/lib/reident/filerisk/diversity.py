@@ -1,0 +1,82 @@
+"""l-diversity and t-closeness of a sensitive variable in the cells of a set of key variables (METHODS §7.5).
+
+Source: Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam 2007; Li, Li and Venkatasubramanian 2007.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from reident.filerisk.cells_of_sets import Cells, Target
+from reident.filerisk.estimates import significant
+from reident.filerisk.quantities import DIGITS
+from reident.kernels import diversity, keysets
+
+NAN = float("nan")
+
+
+class Diverse(NamedTuple):
+    """The diversity of one sensitive variable for one set of key variables; NaN without a cell.
+
+    Attributes
+    ----------
+    n_records : int
+        Records that miss neither a key variable of the set nor the sensitive one.
+    distinct_l : float
+        The fewest values in a cell.
+    n_one_value : int
+        Records in cells with one value, which an intruder who finds the cell learns.
+    one_value_share : float
+        The same as a share of ``n_records``.
+    n_shared_value : int
+        Those of them in cells of at least two records, which k-anonymity does not protect.
+    entropy_l : float
+        e to the smallest entropy of a cell.
+    recursive_2, recursive_3 : float
+        The file is recursive (c, 2)- or (c, 3)-diverse for every c above this; NaN where it is for no c.
+    t : float
+        The largest variational distance between a cell and the file.
+    """
+
+    n_records: int
+    distinct_l: float
+    n_one_value: int
+    one_value_share: float
+    n_shared_value: int
+    entropy_l: float
+    recursive_2: float
+    recursive_3: float
+    t: float
+
+
+def of(cells: Cells, target: Target) -> Diverse:
+    """Measure the diversity of a sensitive variable.
+
+    Parameters
+    ----------
+    cells : Cells
+        Of one set of key variables, where records have cells.
+    target : Target
+        A record without a value is left out.
+    """
+    grouped = keysets.group(cells.numbers, target.codes, target.order, len(cells.sizes))
+    worst = diversity.diversity(grouped)
+    if not worst.n_records:
+        return Diverse(0, NAN, 0, NAN, 0, NAN, NAN, NAN, NAN)
+    return Diverse(
+        worst.n_records,
+        worst.least_values,
+        worst.n_one_value,
+        round(worst.n_one_value / worst.n_records, DIGITS),
+        worst.n_shared_value,
+        _shown(math.exp(worst.least_entropy)),
+        _shown(worst.largest_ratio),
+        _shown(worst.largest_ratio_3),
+        _shown(worst.largest_distance),
+    )
+
+
+def _shown(value: float) -> float:
+    """Return a number with nine significant digits, NaN for an infinite one."""
+    return significant(round(value, DIGITS)) if math.isfinite(value) else NAN

@@ -1,0 +1,261 @@
+"""Several keys at once: the risk of a file for named intruders and for every set of key variables (METHODS §7.5)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from reident.filerisk import cells_of_sets, dis, diversity, individual
+from reident.filerisk.cells_of_sets import Cells, Files
+from reident.filerisk.diversity import Diverse
+from reident.filerisk.estimates import significant
+from reident.filerisk.parts import IntruderRules
+from reident.filerisk.quantities import DIGITS
+
+NAN = float("nan")
+
+
+class Assessed(NamedTuple):
+    """The tables of the step.
+
+    Attributes
+    ----------
+    scenarios : pandas.DataFrame
+        One line per scenario, in the order of the study, then one per set, by size: :class:`Risk`, after ``scenario``
+        (empty for a set), ``keys`` and ``size``.
+    diversity : pandas.DataFrame
+        One line per line of ``scenarios`` and sensitive variable outside its set:
+        :class:`reident.filerisk.diversity.Diverse`, after ``scenario``, ``keys``, ``size`` and ``target``.
+    set_variables : pandas.DataFrame
+        One line per variable of the sets: variable, n_sets, n_with_unique, n_unique, unique_share, added_share, see
+        :func:`_contributions`.
+    """
+
+    scenarios: pd.DataFrame
+    diversity: pd.DataFrame
+    set_variables: pd.DataFrame
+
+
+class Risk(NamedTuple):
+    """The risk of the file for an intruder who knows one set of key variables.
+
+    Attributes
+    ----------
+    n_records, n_compared : int
+        Records of the file, and those that match at least one record, their own.
+    smallest : float
+        Records of the smallest cell: the k of k-anonymity; NaN without a cell.
+    n_unique, below_3, below_5 : int
+        Records that match no other record, fewer than three, and fewer than five.
+    unique_share : float
+        ``n_unique`` / ``n_compared``.
+    expected_matches, global_risk : float
+        Σ 1/f of the records compared, and the sum of their individual risks.
+    households : float
+        Expected households with at least one re-identified record; NaN without households.
+    dis : float
+        The general form of DIS.
+    true_uniques, true_matches, true_risk, true_households : float
+        Sample uniques that are unique in the population; Σ 1/F of the sample uniques, of the records compared, and the
+        households of these; NaN without a population.
+    """
+
+    n_records: int
+    n_compared: int
+    smallest: float
+    n_unique: int
+    unique_share: float
+    below_3: int
+    below_5: int
+    expected_matches: float
+    global_risk: float
+    households: float
+    dis: float
+    true_uniques: float
+    true_matches: float
+    true_risk: float
+    true_households: float
+
+
+class _Measured(NamedTuple):
+    """What is measured for one set."""
+
+    risk: Risk
+    diverse: dict[str, Diverse]
+
+
+FRONT = ["scenario", "keys", "size"]
+CONTRIBUTIONS = ["variable", "n_sets", "n_with_unique", "n_unique", "unique_share", "added_share"]
+
+
+def joined(keys: Sequence[str]) -> str:
+    """Return a set of key variables as the tables name it."""
+    return " + ".join(keys)
+
+
+def assess(
+    rules: IntruderRules,
+    file: pa.Table,
+    population: pa.Table,
+    *,
+    threads: int = 1,
+    progress: Callable[[float], None] | None = None,
+) -> Assessed:
+    """Measure the risk of a file for every scenario and every set of key variables.
+
+    Parameters
+    ----------
+    rules : IntruderRules
+    file, population : pyarrow.Table
+        As :func:`reident.filerisk.prepare.prepare` gives them.
+    threads : int
+        The result does not depend on it.
+    progress : callable, optional
+        Takes the share of the sets that are done.
+    """
+    lines = [*rules.scenarios, *(("", keys) for keys in rules.sets)]
+    # A scenario that is one of the sets is measured as this set, which comes last.
+    distinct = {frozenset(keys): keys for _, keys in lines}
+    files = cells_of_sets.files_of(rules, file, population, dict.fromkeys(n for _, own in lines for n in own))
+    several, unique, lock = set(rules.sets), _no_unique(rules, file.num_rows), threading.Lock()
+    done = [0]
+
+    def run(keys: tuple[str, ...]) -> _Measured:
+        cells = cells_of_sets.cells_of(files, keys)
+        targets = {name: own for name, own in files.targets.items() if name not in keys}
+        measured = _Measured(
+            _risk(files, cells), {name: diversity.of(cells, own) for name, own in targets.items()}
+        )
+        with lock:
+            if keys in several:
+                own = cells.unique()
+                for name in keys:
+                    unique[name] |= own
+            done[0] += 1
+            if progress is not None:
+                progress(done[0] / len(distinct))
+        return measured
+
+    with ThreadPoolExecutor(threads) as pool:
+        found = dict(zip(distinct, pool.map(run, distinct.values()), strict=True))
+    results = [found[frozenset(keys)] for _, keys in lines]
+    return Assessed(
+        _scenarios(lines, results),
+        _diversity(lines, results),
+        pd.DataFrame(_contributions(rules, found, unique), columns=CONTRIBUTIONS),
+    )
+
+
+def _no_unique(rules: IntruderRules, n: int) -> dict[str, np.ndarray]:
+    """Return by variable of the sets which records are unique on a set with it: none yet."""
+    return {name: np.zeros(n, bool) for keys in rules.sets for name in keys}
+
+
+def _risk(files: Files, cells: Cells) -> Risk:
+    """Return the risk for one set of key variables."""
+    n, compared, unique = files.n, int(cells.members.sum()), cells.sizes == 1
+    share = compared / n
+    in_cells = dis.of_cells(files.fraction, share)
+    risks = individual.risk_of_cells(cells.sizes, cells.people / share) if compared else np.empty(0)
+    n_unique = _count(cells.members, unique)
+    return Risk(
+        n,
+        compared,
+        float(cells.sizes.min()) if compared else NAN,
+        n_unique,
+        round(n_unique / compared, DIGITS) if compared else NAN,
+        _count(cells.members, cells.sizes < 3),
+        _count(cells.members, cells.sizes < 5),
+        significant(cells_of_sets.shared(cells.members, cells.sizes)),
+        significant(_total(cells.members * risks)),
+        _households(files, cells, risks),
+        round(
+            dis.general(_count(cells.complete, unique), _count(cells.complete, cells.sizes == 2), in_cells),
+            DIGITS,
+        ),
+        *_truth(files, cells, unique),
+    )
+
+
+def _truth(files: Files, cells: Cells, unique: np.ndarray) -> Iterator[float]:
+    """Yield what the population tells; a record without a match in it is not re-identified."""
+    people = cells.population
+    if people is None:
+        yield from (NAN, NAN, NAN, NAN)
+        return
+    yield float(_count(cells.members, unique & (people == 1)))
+    yield significant(cells_of_sets.shared(cells.members[unique], people[unique]))
+    yield significant(cells_of_sets.shared(cells.members, people))
+    yield _households(files, cells, np.divide(1.0, people, out=np.zeros(len(people)), where=people > 0))
+
+
+def _households(files: Files, cells: Cells, risks: np.ndarray) -> float:
+    """Return the expected households with at least one re-identified record; records in no cell add nothing."""
+    if files.households is None:
+        return NAN
+    of_records = np.append(risks, 0.0)[cells.numbers]
+    return significant(_total(individual.of_households(of_records, files.households)))
+
+
+def _count(records: np.ndarray, chosen: np.ndarray) -> int:
+    """Return how many records the chosen cells have."""
+    return int(records[chosen].sum())
+
+
+def _total(values: np.ndarray) -> float:
+    """Return a sum that does not depend on the order of the values."""
+    return float(np.sort(values).sum())
+
+
+def _scenarios(lines: Sequence[tuple[str, tuple[str, ...]]], results: Sequence[_Measured]) -> pd.DataFrame:
+    rows = [
+        (name, joined(keys), len(keys), *own.risk) for (name, keys), own in zip(lines, results, strict=True)
+    ]
+    table = pd.DataFrame(rows, columns=[*FRONT, *Risk._fields])
+    return table.astype({"smallest": "Int64", "true_uniques": "Int64"})
+
+
+def _diversity(lines: Sequence[tuple[str, tuple[str, ...]]], results: Sequence[_Measured]) -> pd.DataFrame:
+    rows = [
+        (name, joined(keys), len(keys), target, *diverse)
+        for (name, keys), own in zip(lines, results, strict=True)
+        for target, diverse in own.diverse.items()
+    ]
+    table = pd.DataFrame(rows, columns=[*FRONT, "target", *Diverse._fields])
+    return table.astype({"distinct_l": "Int64"})
+
+
+def _contributions(
+    rules: IntruderRules, found: dict[frozenset[str], _Measured], unique: dict[str, np.ndarray]
+) -> Iterator[tuple[str, int, int, int, float, float]]:
+    """Yield for each variable what it does to the sets with it.
+
+    How many they are, how many have a unique, the records that are unique on at least one of them, the mean of their
+    shares of uniques, and the mean of what it adds to the share of the set without it, where both are defined.
+    """
+    shares = {keys: own.risk.unique_share for keys, own in found.items()}
+    shares[frozenset()] = float(any(own.risk.n_records == 1 for own in found.values()))
+    for name, records in unique.items():
+        sets = [frozenset(keys) for keys in rules.sets if name in keys]
+        own = [shares[keys] for keys in sets]
+        added = [shares[keys] - shares[keys - {name}] for keys in sets]
+        yield (
+            name,
+            len(sets),
+            sum(found[keys].risk.n_unique > 0 for keys in sets),
+            int(records.sum()),
+            _mean(own),
+            _mean(added),
+        )
+
+
+def _mean(values: Sequence[float]) -> float:
+    """Return the mean of the values that are defined; NaN without one."""
+    known = np.array(values)[np.isfinite(values)]
+    return round(_total(known) / len(known), DIGITS) if len(known) else NAN

@@ -1,0 +1,62 @@
+"""Coarser values of a typed column (METHODS §1)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from reident.sections.coarsening import Coarsening
+
+SLACK = 1e-9
+"""A number is the beginning of an interval if it falls short of it by at most this share of a width (METHODS §1)."""
+
+
+def coarsen(
+    column: pa.Array | pa.ChunkedArray, coarsening: Coarsening, *, integer_coded: bool = False
+) -> pa.Array:
+    """Return a typed column with coarser values; null where missing.
+
+    Parameters
+    ----------
+    column : pyarrow.Array (n,)
+        Text, or float64 if numeric.
+    coarsening : Coarsening
+    integer_coded : bool
+        Whether ``1`` and ``01`` are the same code.
+
+    Returns
+    -------
+    pyarrow.Array (n,)
+        Of the same type. Source: METHODS §1.
+    """
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    encoded = array.dictionary_encode()
+    if isinstance(encoded, pa.ChunkedArray):
+        encoded = encoded.combine_chunks()
+    if coarsening.numeric:
+        values = coarser_numbers(encoded.dictionary.to_numpy(zero_copy_only=False), coarsening)
+        return pa.array(values, pa.float64()).take(encoded.indices)
+    coarser = coarsening.coarser_code(integer_coded=integer_coded)
+    codes = [coarser(code) for code in encoded.dictionary.to_pylist()]
+    return pc.cast(pa.array(codes, pa.string()), array.type).take(encoded.indices)
+
+
+def coarser_numbers(values: np.ndarray, coarsening: Coarsening) -> np.ndarray:
+    """Return numbers within `bottom` and `top`, each as the middle of its interval; float64 (n,)."""
+    low, high = (None if end is None else float(end) for end in (coarsening.bottom, coarsening.top))
+    if low is not None or high is not None:
+        values = np.clip(values, low, high)
+    return values if coarsening.width is None else _middles(values, coarsening.width)
+
+
+def _middles(values: np.ndarray, width: Fraction) -> np.ndarray:
+    """Return the middle of each number's interval: (⌊x / width⌋ + ½) · width."""
+    share = values / float(width)
+    nearest = np.rint(share)
+    at_end = np.abs(share - nearest) <= SLACK * np.maximum(np.abs(nearest), 1)
+    whole, place = np.unique(np.where(at_end, nearest, np.floor(share)), return_inverse=True)
+    middles = [float((2 * int(number) + 1) * width / 2) for number in whole.tolist()]
+    return np.array(middles, np.float64)[place]

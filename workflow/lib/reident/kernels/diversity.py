@@ -1,0 +1,103 @@
+"""How diverse the values of a target are within the cells of a set of keys (METHODS §7.5).
+
+Counts, and the worst of all cells: nothing depends on the order of the cells or of their records.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from reident.kernels.compiling import jit, lean_jit
+from reident.kernels.keysets import Grouped
+
+
+class Diversity(NamedTuple):
+    """The diversity of a target.
+
+    Attributes
+    ----------
+    n_records, n_cells : int
+        Records with a value in a cell, and their cells.
+    least_values : int
+        Distinct values in the cell with the fewest; 0 without a cell.
+    n_one_value, n_shared_value : int
+        Records in cells with one value, and those of them in cells of at least two records.
+    least_entropy : float
+        The smallest entropy of a cell, in nats; infinite without a cell.
+    largest_ratio, largest_ratio_3 : float
+        The largest r_1 / (r_2 + … + r_m) and r_1 / (r_3 + … + r_m) of a cell, where r_1 ≥ r_2 ≥ … are the counts of its
+        values; infinite where a cell has one value, or at most two.
+    largest_distance : float
+        The largest variational distance between the values of a cell and those of all cells.
+    """
+
+    n_records: int
+    n_cells: int
+    least_values: int
+    n_one_value: int
+    n_shared_value: int
+    least_entropy: float
+    largest_ratio: float
+    largest_ratio_3: float
+    largest_distance: float
+
+
+@lean_jit
+def _of_cell(ranks, begin, end, shares):
+    """Return of a cell: distinct values, the two largest counts, Σ c·ln c, and the variational distance."""
+    n, distinct, first, second, logs, distance, present = end - begin, 0, 0, 0, 0.0, 0.0, 0.0
+    at = begin
+    while at < end:
+        stop = at
+        while stop < end and ranks[stop] == ranks[at]:
+            stop += 1
+        count, share = stop - at, shares[ranks[at]]
+        distinct += 1
+        if count > first:
+            first, second = count, first
+        elif count > second:
+            second = count
+        logs += count * math.log(count)
+        distance += abs(count / n - share)
+        present += share
+        at = stop
+    return distinct, first, second, logs, (distance + max(0.0, 1 - present)) / 2
+
+
+@jit
+def _worst(starts, ranks, shares):
+    """Return the counts over all cells and the worst of each measure."""
+    cells, least, one, shared = 0, 0, 0, 0
+    entropy, ratio, ratio_3, distance = np.inf, 0.0, 0.0, 0.0
+    for cell in range(len(starts) - 1):
+        begin, end = starts[cell], starts[cell + 1]
+        n = end - begin
+        if n == 0:
+            continue
+        distinct, first, second, logs, own = _of_cell(ranks, begin, end, shares)
+        cells += 1
+        least = distinct if cells == 1 else min(least, distinct)
+        if distinct == 1:
+            one += n
+            shared += n if n > 1 else 0
+        entropy = min(entropy, math.log(n) - logs / n if distinct > 1 else 0.0)
+        ratio = max(ratio, first / (n - first) if distinct > 1 else np.inf)
+        ratio_3 = max(ratio_3, first / (n - first - second) if distinct > 2 else np.inf)
+        distance = max(distance, own)
+    return cells, least, one, shared, entropy, ratio, ratio_3, distance
+
+
+def diversity(grouped: Grouped) -> Diversity:
+    """Measure the diversity of a target in the cells of a set of keys.
+
+    Parameters
+    ----------
+    grouped : Grouped
+        The records with a value, cell by cell and within a cell by the rank of the value.
+    """
+    counts = np.bincount(grouped.ranks, minlength=1)
+    shares = counts / max(len(grouped.ranks), 1)
+    return Diversity(len(grouped.ranks), *_worst(grouped.starts, grouped.ranks, shares))

@@ -1,0 +1,200 @@
+"""The rates of an intruder with a larger file: observed with parts of the file, and extrapolated (METHODS §6.5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import chdtri, ndtri
+
+from reident.larger.parts import Extrapolating
+from reident.larger.rarity import Rarity, found, likely, rarity, smooth
+
+COLUMNS = ["metric", "quantity", "times", "n_eif", "draws", "observed", "estimate", "low", "high", "status"]
+QUANTITIES = ("confirmed_rate", "suspected_rate", "conditional_rate", "expected_correct_rate")
+"""The first one is extrapolated."""
+
+MIN_CONFIRMED = 20
+"""With fewer confirmed records no curve is fitted."""
+
+FAR = 4
+"""Standard errors by which the share of the PUF that the file holds may differ from the share of the population."""
+
+DECIMALS = 4
+"""Of estimates, which are then independent of the processor."""
+
+
+EXACT_DECIMALS = 12
+"""Of observed rates, which are means of a few fractions."""
+
+
+class Held(NamedTuple):
+    """What the whole external intruder file holds.
+
+    Attributes
+    ----------
+    n_puf, n_eif : int
+    n_held : int
+        PUF records with a true link to an EIF record of their stratum.
+    n_confirmed : int
+    counts : int64 (keep + 1,)
+        The held records by their rivals.
+    share : float
+        The share of the population that the file holds; NaN without a link and without a population.
+    status : str
+        `ok`, or why no curve is fitted.
+    """
+
+    n_puf: int
+    n_eif: int
+    n_held: int
+    n_confirmed: int
+    counts: np.ndarray
+    share: float
+    status: str
+
+    def linked(self, times: float, population: int | None) -> float:
+        """Return the share of the PUF records whose people are in a file of this multiple of the size."""
+        held = self.n_held / self.n_puf
+        if times <= 1 or population is None or not self.consistent:
+            return min(1.0, held * times)
+        return held + (1 - held) * (times - 1) * self.share / (1 - self.share)
+
+    @property
+    def consistent(self) -> bool:
+        """Whether the file holds the same share of the PUF as of the population, sampling aside."""
+        error = math.sqrt(self.share * (1 - self.share) / self.n_puf) if 0 < self.share < 1 else 0.0
+        return abs(self.n_held / self.n_puf - self.share) <= FAR * error
+
+
+def extrapolate(part: Extrapolating, counts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the rates of each metric by the size of the external intruder file.
+
+    Parameters
+    ----------
+    part : Extrapolating
+    counts : mapping of pandas.DataFrame
+        By metric, as :func:`reident.larger.thinning.thin` leaves them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        :data:`COLUMNS`: by metric, quantity and size. ``observed`` is the mean over the draws of this size, and
+        ``estimate`` the fitted curve with its interval beyond the size of the file; rates are fractions, missing where
+        undefined or not estimated.
+    """
+    lines: list[dict[str, Any]] = []
+    for metric in part.metrics:
+        table = counts[metric]
+        observed = _observed(table)
+        held = describe(part, metric, table)
+        curve = list(_curve(part, metric, held, [*observed["times"], *_sizes(part, held)]))
+        for quantity in QUANTITIES:
+            fitted = quantity == QUANTITIES[0]
+            status = held.status if fitted else "observed"
+            for at, estimate in enumerate(curve if fitted else [None] * len(observed)):
+                line: dict[str, Any] = {"metric": metric, "quantity": quantity, "status": status}
+                if at < len(observed):
+                    row = observed.iloc[at]
+                    line |= {"times": row["times"], "n_eif": row["n_eif"], "draws": row["draws"]}
+                    line["observed"] = row[quantity]
+                lines.append(line | (estimate or {}))
+    return pd.DataFrame(lines, columns=COLUMNS).astype({"n_eif": "Int64", "draws": "Int64"})
+
+
+def describe(part: Extrapolating, metric: str, table: pd.DataFrame) -> Held:
+    """Return what the whole file holds, and whether a curve can be fitted."""
+    whole = table[table["share"] == 1]
+    linked = whole[whole["held"] == 1]
+    n_puf, n_eif = int(whole["n_records"].sum()), int(whole["n_eif"].iloc[0])
+    n_held = int(linked["n_records"].sum())
+    n_confirmed = int(linked.loc[linked["links"] > 0, "n_records"].sum())
+    rivals = np.bincount(linked["rivals"], linked["n_records"], minlength=part.keep + 1).astype(np.int64)
+    share = n_eif / part.population if part.population else n_held / n_puf
+    if metric in part.fixed:
+        status = "size_dependent"
+    elif n_confirmed < MIN_CONFIRMED:
+        status = "too_few"
+    elif share >= 1:
+        status = "whole_population"
+    else:
+        status = "ok"
+    return Held(n_puf, n_eif, n_held, n_confirmed, rivals, share, status)
+
+
+def _observed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rates of each size that was drawn, the mean over its draws, the smallest first."""
+    rows = []
+    for (share, _), own in table.groupby(["share", "draw"]):
+        n = own["n_records"]
+        n_puf, suspected = int(n.sum()), int(n[own["candidates"] > 0].sum())
+        confirmed = int(n[own["links"] > 0].sum())
+        right = math.fsum((n * own["links"] / own["candidates"].clip(lower=1)).tolist())
+        rows.append(
+            {
+                "times": share,
+                "n_eif": int(own["n_eif"].iloc[0]),
+                "draws": 1,
+                "confirmed_rate": confirmed / n_puf,
+                "suspected_rate": suspected / n_puf,
+                "conditional_rate": confirmed / suspected if suspected else math.nan,
+                "expected_correct_rate": right / suspected if suspected else math.nan,
+            }
+        )
+    draws = pd.DataFrame(rows).groupby(["times", "n_eif"], as_index=False)
+    means = draws.agg({"draws": "sum", **dict.fromkeys(QUANTITIES, "mean")})
+    return means.round(dict.fromkeys(QUANTITIES, EXACT_DECIMALS))
+
+
+def _sizes(part: Extrapolating, held: Held) -> list[float]:
+    """Return the multiples of the file that are asked for, and that of the whole population where the study has one."""
+    every = part.population / held.n_eif if part.population else 0.0
+    return sorted({*part.times, *([every] if every > 1 else [])})
+
+
+def _curve(
+    part: Extrapolating, metric: str, held: Held, times: list[float]
+) -> Iterator[dict[str, Any] | None]:
+    """Yield the estimate of the confirmed rate at each multiple of the file, with its interval beyond the file."""
+    if held.status != "ok":
+        for multiple in times:
+            beyond = {"times": multiple, "n_eif": round(multiple * held.n_eif)}
+            yield beyond if multiple > 1 else None
+        return
+    known = rarity(held.counts, held.share)
+    weight = smooth(known)
+    for multiple in times:
+        line: dict[str, Any] = {}
+        if multiple > 1:
+            line = {"times": multiple, "n_eif": round(multiple * held.n_eif)}
+        if multiple * held.share > 1 + 1e-9:
+            yield line | {"status": "beyond_population"}
+            continue
+        yield line | _estimate(part, metric, held, known, weight, multiple)
+
+
+def _estimate(
+    part: Extrapolating, metric: str, held: Held, known: Rarity, weight: np.ndarray, times: float
+) -> dict[str, float]:
+    """Return the confirmed rate with a file of a multiple of the size, and its interval where that is above 1."""
+    linked = held.linked(times, part.population)
+    values = found(known, times * held.share, part.limits[metric] or 1)
+    estimate = linked * float(values @ weight)
+    if times <= 1:
+        return {"estimate": round(estimate, DECIMALS)}
+    low, high = likely(known, values, float(chdtri(1, 1 - part.level)) / 2)
+    # The larger file is a draw, too; without a population, the share that the file holds is itself an estimate.
+    spread = estimate * (1 - estimate) / held.n_puf
+    if part.population is None:
+        spread += estimate**2 * (1 - held.share) / held.n_held
+    reach = float(-ndtri((1 - part.level) / 2)) * math.sqrt(spread)
+    below, above = max(estimate - linked * low, 0.0), max(linked * high - estimate, 0.0)
+    ends = max(0.0, estimate - math.hypot(below, reach)), min(1.0, estimate + math.hypot(above, reach))
+    return {
+        "estimate": round(estimate, DECIMALS),
+        "low": round(min(ends[0], estimate), DECIMALS),
+        "high": round(max(ends[1], estimate), DECIMALS),
+    }

@@ -1,0 +1,273 @@
+"""The attack with random parts of the external intruder file, and what becomes of each record (METHODS §6.5).
+
+A part is attacked as a study with this part would be: cut points, weights, scores, ranks and links are those of the
+part. The draws depend on the seed and on the order of keys, in which prepared records are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from reident.larger.parts import Thinning
+from reident.larger.rivals import rivals_of_uniques
+from reident.linkage import bins, ranking, weights
+from reident.linkage.batches import merge
+from reident.linkage.confirmation import Links
+from reident.linkage.metrics import unicity
+from reident.linkage.metrics.contract import Estimates, Metric
+from reident.linkage.pairing import Comparison
+from reident.linkage.rates import linked
+from reident.linkage.scoring import Progress, Work, score_shard
+from reident.linkage.strata import lines, links_inside, pack
+from reident.simulation.streams import Streams
+
+if TYPE_CHECKING:
+    from reident.linkage.batches import Source
+
+DRAWS = {1 / 16: 4, 1 / 8: 4, 1 / 4: 2, 1 / 2: 2, 3 / 4: 1}
+"""The shares of the external intruder file that are drawn, each with its number of draws: three files in all."""
+
+PAIRS_PER_SHARD = 2 * 10**9
+"""The budget of pairs that are scored at a time; the results do not depend on it."""
+
+COLUMNS = ["share", "draw", "n_eif", "held", "rivals", "first", "candidates", "links", "n_records"]
+
+
+class Tables(NamedTuple):
+    """The tables of a study, or those of a part of its external intruder file.
+
+    Attributes
+    ----------
+    files : mapping of pyarrow.Table
+        The prepared ``puf`` and ``eif``.
+    iuf : pyarrow.Table
+        The prepared links.
+    strata : mapping of pyarrow.Table
+        The stratum of each record of ``puf`` and ``eif``.
+    manifest : pandas.DataFrame
+        The strata.
+    """
+
+    files: Mapping[str, pa.Table]
+    iuf: pa.Table
+    strata: Mapping[str, pa.Table]
+    manifest: pd.DataFrame
+
+
+class States(NamedTuple):
+    """What the attack makes of each PUF record; int32 (n_puf,).
+
+    Attributes
+    ----------
+    held : 1 where the record has a true link to an EIF record of its stratum
+    rivals : the EIF records that are as good as its best true link or better, and no links of it; `keep` where these
+        are more than scoring keeps, or the true link is not suspected. Unicity: 0 where a true link is suspected
+    first : the pairs of its best rank; 0 without a suspected pair, `keep` + 1 for a crowded record. Unicity: 1 with any
+    candidates : its suspected pairs within the rank limit
+    links : the true links among these
+    """
+
+    held: np.ndarray
+    rivals: np.ndarray
+    first: np.ndarray
+    candidates: np.ndarray
+    links: np.ndarray
+
+
+def thin(
+    part: Thinning,
+    metric: Metric,
+    tables: Tables,
+    suspected: Source,
+    functions: Sequence[Path] = (),
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """Count the records by what the attack makes of them, with the whole external intruder file and with parts of it.
+
+    Parameters
+    ----------
+    part : Thinning
+    metric : Metric
+    tables : Tables
+    suspected : pyarrow.Table or pyarrow.parquet.ParquetFile
+        The ranked pairs of the study, as :func:`reident.linkage.ranking.rank` leaves them.
+    functions : sequence of Path
+        The files of the study's scoring functions.
+    threads : int
+        The result does not depend on it.
+    progress : callable, optional
+        Called with the share of the work that is done.
+
+    Returns
+    -------
+    pandas.DataFrame
+        :data:`COLUMNS`: the share of the file and the number of the draw, the EIF records in it, the fields of
+        :class:`States`, and the number of PUF records with these. The whole file comes first.
+    """
+    counts = [_counted(whole(part, metric, tables, suspected), 1.0, 0, tables)]
+    total, done = sum(share * draws for share, draws in DRAWS.items()), 0.0
+    for share, draw in [(share, draw) for share, draws in DRAWS.items() for draw in range(1, draws + 1)]:
+        own = drawn(tables, share, draw, part.seed)
+        weight = share / total
+
+        def tell(of_draw: float, before: float = done, weight: float = weight) -> None:
+            if progress is not None:
+                progress(before + of_draw * weight)
+
+        work = Work("", threads, functions, tell)
+        counts.append(_counted(attacked(part, metric, own, work), share, draw, own))
+        done += weight
+    return pd.concat(counts, ignore_index=True)[COLUMNS]
+
+
+def whole(part: Thinning, metric: Metric, tables: Tables, suspected: Source) -> States:
+    """Return what the attack with the whole file makes of each PUF record, from the ranked pairs of the study."""
+    states = _states(part, metric, tables, merge([suspected]))
+    return states if metric.ranked else states._replace(rivals=_rivals(part, tables, states))
+
+
+def chosen(n: int, share: float, draw: int, seed: int) -> np.ndarray:
+    """Return the rows of a random part of `n` records, ascending; of at least one record."""
+    size = max(1, round(share * n))
+    return np.sort(Streams(seed)(f"thin/{share}/{draw}").permutation(n)[:size])
+
+
+def drawn(tables: Tables, share: float, draw: int, seed: int) -> Tables:
+    """Return the tables of a study with a random part of its external intruder file.
+
+    Parameters
+    ----------
+    tables : Tables
+    share : float
+        The part has this share of the records, rounded to a whole number of at least 1.
+    draw, seed : int
+    """
+    n = tables.files["eif"].num_rows
+    rows = chosen(n, share, draw, seed)
+    place = np.full(n, -1, np.int64)
+    place[rows] = np.arange(len(rows))
+    files = {**tables.files, "eif": tables.files["eif"].take(pa.array(rows))}
+    strata = {**tables.strata, "eif": tables.strata["eif"].take(pa.array(rows))}
+    eif = place[tables.iuf["eif"].to_numpy()]
+    puf = tables.iuf["puf"].to_numpy()
+    iuf = pa.table({"puf": puf[eif >= 0], "eif": eif[eif >= 0].astype(np.int32)})
+    stratum = {side: lines(table) for side, table in strata.items()}
+    n_eif = np.bincount(stratum["eif"][stratum["eif"] >= 0], minlength=len(tables.manifest))
+    inside = links_inside(iuf, stratum["puf"], stratum["eif"])
+    n_links = np.bincount(stratum["puf"][iuf["puf"].to_numpy()[inside]], minlength=len(tables.manifest))
+    n_puf = tables.manifest["n_puf"].to_numpy(np.int64)
+    manifest = tables.manifest.assign(n_eif=n_eif, n_links=n_links, pairs=n_puf * n_eif)
+    return Tables(files, iuf, strata, manifest)
+
+
+def attacked(
+    part: Thinning, metric: Metric, tables: Tables, work: Work, budget: int = PAIRS_PER_SHARD
+) -> States:
+    """Return what the attack makes of each PUF record: bins, weights, scores, ranks and links of these tables."""
+    files: Mapping[str, pa.Table] = tables.files
+    if metric.reads == "binned":
+        binned = bins.bin_files(part.cutting, tables.files, tables.strata, tables.manifest)
+        files = {"puf": binned.puf, "eif": binned.eif}
+    estimates = _estimates(part, files, tables, work.threads)
+    shards = pack(tables.manifest, budget)
+    names, pairs = sorted(set(shards["shard"])), max(int(shards["pairs"].sum()), 1)
+    scored, done = [], 0.0
+
+    def ranked() -> Iterator[pa.Table]:
+        nonlocal done
+        for name in names:
+            own = int(shards.loc[shards["shard"] == name, "pairs"].sum()) / pairs
+            report = _part_of(work.progress, done, own)
+            batches: list[pa.Table] = []
+            job = work._replace(shard=name, weights=estimates, progress=report)
+            score_shard(
+                part.scoring, metric, files, tables.strata, tables.manifest, shards, job, batches.append
+            )
+            done += own
+            if part.assigning is None:
+                yield from _ranked(part, metric, batches, tables)
+            else:
+                scored.extend(batches)
+        if scored:
+            yield from _ranked(part, metric, [pa.concat_tables(scored)], tables)
+
+    return _states(part, metric, tables, ranked())
+
+
+def _estimates(
+    part: Thinning, files: Mapping[str, pa.Table], tables: Tables, threads: int
+) -> Estimates | None:
+    if part.weighing is None:
+        return None
+    return weights.estimate(part.weighing, files, tables.strata, tables.manifest, tables.iuf, threads)
+
+
+def _part_of(progress: Progress | None, done: float, share: float) -> Progress | None:
+    return None if progress is None else lambda of_shard: progress(done + of_shard * share)
+
+
+def _ranked(part: Thinning, metric: Metric, batches: list[pa.Table], tables: Tables) -> list[pa.Table]:
+    """Return the ranked pairs of a shard."""
+    out: list[pa.Table] = []
+    ordered = pa.concat_tables(batches)
+    ordered = ordered.take(pa.array(np.argsort(ordered["puf"].to_numpy(), kind="stable")))
+    ranking.rank(metric, [ordered], tables.strata["puf"], tables.manifest, out.append, part.assigning)
+    return out
+
+
+def _states(part: Thinning, metric: Metric, tables: Tables, batches: Iterator[pa.Table]) -> States:
+    """Return the states of the records of ranked pairs; all pairs of a record are in one batch."""
+    truth, links = linked(tables.iuf, tables.strata), Links(tables.iuf)
+    n = len(truth.inside)
+    first, candidates, right = (np.zeros(n, np.int32) for _ in range(3))
+    rivals = np.full(n, part.keep, np.int32)
+    for rows in batches:
+        is_crowded = pc.is_null(rows["eif"]).to_numpy()
+        first[rows["puf"].to_numpy()[is_crowded]] = part.keep + 1
+        pairs = rows.filter(pa.array(~is_crowded))
+        puf, link = pairs["puf"].to_numpy(), links.hold(pairs)
+        if metric.ranked:
+            needed = pairs["max_pairs"].to_numpy()
+            record, at = np.unique(puf, return_index=True)
+            first[record] = needed[at]
+            linked_rows = np.flatnonzero(link)
+            record, at = np.unique(puf[linked_rows], return_index=True)
+            best = np.full(n, -1)
+            best[record] = needed[linked_rows[at]]
+            own = np.bincount(puf[link & (needed == best[puf])], minlength=n)
+            rivals[record] = best[record] - own[record]
+            within = needed <= part.max_pairs
+        else:
+            within = np.ones(len(puf), bool)
+            first[puf] = 1
+            rivals[puf[link]] = 0
+        candidates += np.bincount(puf[within], minlength=n).astype(np.int32)
+        right += np.bincount(puf[within & link], minlength=n).astype(np.int32)
+    return States((truth.inside > 0).astype(np.int32), rivals, first, candidates, right)
+
+
+def _rivals(part: Thinning, tables: Tables, states: States) -> np.ndarray:
+    """Return the rivals by unicity in the whole file, up to `keep`, where one set of variables decides a link."""
+    options = part.scoring.options
+    if not isinstance(options, unicity.Options) or options.max_order is not None:
+        return states.rivals
+    binned = bins.bin_files(part.cutting, tables.files, tables.strata, tables.manifest)
+    files = {"puf": binned.puf, "eif": binned.eif}
+    comparison = Comparison(part.scoring.variables, files, tables.strata, len(tables.manifest))
+    sets = unicity.sets_in_force(options, comparison.any_missing)
+    return np.minimum(rivals_of_uniques(comparison, tables.iuf, tables.strata, sets), part.keep)
+
+
+def _counted(states: States, share: float, draw: int, tables: Tables) -> pd.DataFrame:
+    """Count the records by their states."""
+    values, counts = np.unique(np.stack(states, axis=1), axis=0, return_counts=True)
+    table = pd.DataFrame(values, columns=list(States._fields)).assign(n_records=counts)
+    return table.assign(share=share, draw=draw, n_eif=tables.files["eif"].num_rows)

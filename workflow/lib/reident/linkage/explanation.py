@@ -1,0 +1,227 @@
+"""Why records are confirmed: the variables that carry the claims, and what would have prevented them (METHODS §6.3)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from reident.linkage import batches, counterfactual
+from reident.linkage.confirmation import Links
+from reident.linkage.counterfactual import Files, Pairs
+from reident.linkage.pairing import encode
+from reident.linkage.parts import Explaining
+from reident.linkage.rates import share
+from reident.linkage.recodings import Change, changes
+from reident.linkage.strata import lines
+from reident.linkage.unique_sets import SmallestSets, smallest_sets
+
+if TYPE_CHECKING:
+    from reident.linkage.batches import Source
+    from reident.linkage.metrics.contract import Metric
+
+RECODINGS = ["variable", "recoding", "n_confirmed", "n_prevented", "prevented_rate"]
+VARIABLES = [
+    "variable", "n_confirmed", "n_carried", "carried_rate", "n_pairs", "n_agree", "n_unique", "unique_share",
+]  # fmt: skip
+
+
+class Work(NamedTuple):
+    """What the step has beside its tables."""
+
+    threads: int = 1
+    functions: Sequence[Path] = ()
+    progress: Callable[[float], None] | None = None
+
+
+class Explanation(NamedTuple):
+    """Tables: the confirmed pairs with what carries them; coarser values; linking variables."""
+
+    pairs: pa.Table
+    recodings: pd.DataFrame
+    variables: pd.DataFrame
+
+
+def explain(
+    part: Explaining, metric: Metric, files: Files, positions: Mapping[str, Source], work: Work
+) -> Explanation:
+    """Say of each confirmed pair of a metric which variables carry it, and what would have prevented it.
+
+    Parameters
+    ----------
+    part : Explaining
+    metric : Metric
+    files : Files
+        The prepared tables with their keys.
+    positions : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
+        By metric, the suspected pairs by row number as :func:`reident.linkage.confirmation.confirm` leaves them.
+    work : Work
+
+    Returns
+    -------
+    Explanation
+        ``pairs``: key of the PUF, key of the EIF, stratum, carried_by, prevented_by, agreeing, unique_set,
+        unique_size, n_unique_sets, confirming; sorted by the keys. ``recodings``: :data:`RECODINGS`.
+        ``variables``: :data:`VARIABLES`.
+    """
+    confirmed = {name: _confirmed(source) for name, source in positions.items()}
+    pairs = confirmed[metric.name]
+    tried = changes(part.variables, part.recodings, files.prepared["puf"], part.coarsened)
+    lost, kept = _without(part, metric, files, pairs, tried, work)
+    n_records = len(np.unique(pairs.puf))
+    sets, agree = _unique_sets(part, files, pairs)
+    left_out = np.array([one.coarsening is None for one in tried], bool)
+    names = [variable.name for variable in part.variables]
+    texts = {
+        "carried_by": joined(lost[:, left_out], names, "+"),
+        "prevented_by": joined(
+            lost[:, ~left_out],
+            [f"{one.variable}: {one.title}" for one in tried if one.coarsening is not None],
+            "; ",
+        ),
+        "agreeing": joined(agree, names, "+"),
+        "unique_set": _first_sets(sets, names),
+        "unique_size": pa.array(sets.size, mask=sets.size == 0),
+        "n_unique_sets": pa.array(sets.n_sets),
+        "confirming": joined(
+            np.stack([np.isin(numbers(pairs), numbers(other)) for other in confirmed.values()], axis=1),
+            list(confirmed),
+            "+",
+        ),
+    }
+    recodings = _recodings(tried, n_records, kept)
+    return Explanation(
+        pa.table({**_keyed(part, files, pairs), **texts}),
+        recodings,
+        _variables(names, recodings[left_out], pairs, agree, sets),
+    )
+
+
+def prevented(part: Explaining, metric: Metric, files: Files, source: Source, work: Work) -> pd.DataFrame:
+    """Return how many confirmed records of a metric each change would have prevented: :data:`RECODINGS`.
+
+    Parameters
+    ----------
+    part : Explaining
+    metric : Metric
+    files : Files
+    source : pyarrow.Table or pyarrow.parquet.ParquetFile
+        The suspected pairs of the metric by row number.
+    work : Work
+    """
+    pairs = _confirmed(source)
+    tried = changes(part.variables, part.recodings, files.prepared["puf"], part.coarsened)
+    _, kept = _without(part, metric, files, pairs, tried, work)
+    return _recodings(tried, len(np.unique(pairs.puf)), kept)
+
+
+def _confirmed(source: Source) -> Pairs:
+    """Return the confirmed pairs of a metric, by PUF record and then EIF record."""
+    tables = [batch.filter(batch["confirmed"]) for batch in batches.split(source)]
+    puf, eif = (
+        np.concatenate([table[name].to_numpy() for table in tables]).astype(np.int64)
+        for name in Pairs._fields
+    )
+    order = np.lexsort((eif, puf))
+    return Pairs(puf[order], eif[order])
+
+
+def numbers(pairs: Pairs) -> np.ndarray:
+    """Return one number for each pair."""
+    return pairs.puf.astype(np.int64) << 32 | pairs.eif
+
+
+def _without(
+    part: Explaining, metric: Metric, files: Files, pairs: Pairs, tried: Sequence[Change], work: Work
+) -> tuple[np.ndarray, list[int]]:
+    """Return which pairs each change prevents, bool (m, changes), and how many records stay confirmed with each."""
+    records = np.zeros(files.prepared["puf"].num_rows, bool)
+    records[pairs.puf] = True
+    lost, kept, links = np.zeros((len(pairs.puf), len(tried)), bool), [], Links(files.iuf)
+    for at, change in enumerate(tried if len(pairs.puf) else ()):
+        own = {change.variable: change.coarsening}
+        recoded = counterfactual.recode(part, metric, files, own, work.threads)
+        found = counterfactual.suspected(part, metric, files, recoded, records, work.functions, work.threads)
+        lost[:, at] = ~np.isin(numbers(pairs), numbers(found))
+        true = links.hold(pa.table(found._asdict()))
+        kept.append(len(np.unique(found.puf[true])))
+        if work.progress is not None:
+            work.progress((at + 1) / len(tried))
+    return lost, kept or [0] * len(tried)
+
+
+def _unique_sets(part: Explaining, files: Files, pairs: Pairs) -> tuple[SmallestSets, np.ndarray]:
+    """Return the smallest unique sets of each pair, and the variables on which its records agree."""
+    records, _ = encode(part.variables, files.binned)
+    puf, eif = (records[side].codes[getattr(pairs, side)] for side in ("puf", "eif"))
+    agree = (puf == eif) & (puf >= 0)
+    return smallest_sets(
+        records["eif"].codes, lines(files.strata["eif"]), pairs.eif, agree, part.max_size
+    ), agree
+
+
+def joined(which: np.ndarray, names: Sequence[str], separator: str) -> pa.Array:
+    """Return, for each row, the names of the columns that are true; empty text where none is.
+
+    Parameters
+    ----------
+    which : bool (m, k)
+    names : sequence of str
+    separator : str
+    """
+    if not which.size:
+        return pa.array([""] * len(which), pa.string())
+    distinct, place = np.unique(np.packbits(which, axis=1), axis=0, return_inverse=True)
+    rows = np.unpackbits(distinct, axis=1, count=which.shape[1]).astype(bool)
+    texts = [separator.join(name for name, member in zip(names, row, strict=True) if member) for row in rows]
+    return pa.array(texts, pa.string()).take(pa.array(place.reshape(-1)))
+
+
+def _first_sets(sets: SmallestSets, names: Sequence[str]) -> pa.Array:
+    texts = ["", *("+".join(names[at] for at in members) for members in sets.sets)]
+    return pa.array(texts, pa.string()).take(pa.array(sets.first + 1))
+
+
+def _keyed(part: Explaining, files: Files, pairs: Pairs) -> dict[str, Any]:
+    """Return the keys and the stratum of each pair."""
+    columns: dict[str, Any] = {}
+    for side, names in part.keys.items():
+        records = files.prepared[side].select(list(names)).take(pa.array(getattr(pairs, side)))
+        columns |= {name: records[name] for name in records.column_names}
+    stratum = pa.array(files.manifest["stratum"].astype(object), pa.string())
+    return columns | {"stratum": stratum.take(pa.array(lines(files.strata["puf"])[pairs.puf]))}
+
+
+def _recodings(tried: Sequence[Change], n_records: int, kept: Sequence[int]) -> pd.DataFrame:
+    """Return one line per change: how many of the confirmed records it prevents."""
+    table = [
+        (one.variable, one.title, n_records, n_records - n_kept, share(n_records - n_kept, n_records))
+        for one, n_kept in zip(tried, kept, strict=True)
+    ]
+    return pd.DataFrame(table, columns=RECODINGS).astype({"prevented_rate": float})
+
+
+def _variables(
+    names: Sequence[str], left_out: pd.DataFrame, pairs: Pairs, agree: np.ndarray, sets: SmallestSets
+) -> pd.DataFrame:
+    """Return one line per linking variable: the claims that it carries, and its share of the smallest unique sets."""
+    unique = sets.size > 0
+    shares = sets.containing[unique] / sets.n_sets[unique, np.newaxis]
+    return pd.DataFrame(
+        {
+            "variable": list(names),
+            "n_confirmed": left_out["n_confirmed"].to_numpy(),
+            "n_carried": left_out["n_prevented"].to_numpy(),
+            "carried_rate": left_out["prevented_rate"].to_numpy(),
+            "n_pairs": len(pairs.puf),
+            "n_agree": agree.sum(axis=0),
+            "n_unique": int(unique.sum()),
+            "unique_share": [share(math.fsum(column), int(unique.sum())) for column in shares.T.tolist()],
+        },
+        columns=VARIABLES,
+    ).astype({"unique_share": float})

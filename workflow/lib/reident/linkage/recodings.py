@@ -1,0 +1,143 @@
+"""The coarser values of linking variables that are tried: those of the study, or the usual ones (METHODS §6.3)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from reident.linkage.parts import OrderedVariable
+from reident.sections.coarsening import Coarsening, NamedCoarsening
+from reident.sections.linkage import coarser_order
+
+LEFT_OUT = "left out"
+"""The name of leaving out a variable."""
+
+NEIGHBOURS = "pairs of neighbours"
+"""The name of putting the categories of an order together two by two."""
+
+MULTIPLES = (2, 5, 10)
+"""The usual widths of intervals, in round units."""
+
+STEPS = 50
+"""The round unit is the power of ten at or below this part of the distance of the outer tenths."""
+
+MAX_TOP = Fraction(19, 20)
+"""The usual top code is at or below this quantile."""
+
+
+class Change(NamedTuple):
+    """One change of a linking variable.
+
+    Attributes
+    ----------
+    variable : str
+    title : str
+        What reports call it; it has no code of the data.
+    coarsening : Coarsening or None
+        None leaves the variable out.
+    """
+
+    variable: str
+    title: str
+    coarsening: Coarsening | None
+
+
+def changes(
+    variables: Sequence[OrderedVariable],
+    recodings: Sequence[NamedCoarsening] | None,
+    puf: pa.Table,
+    coarsened: Sequence[str] = (),
+) -> list[Change]:
+    """Return the changes to try, variable by variable: leaving it out, then from fine to coarse.
+
+    Parameters
+    ----------
+    variables : sequence of OrderedVariable
+    recodings : sequence of NamedCoarsening, optional
+        Those of the study; if absent, the usual ones.
+    puf : pyarrow.Table
+        The prepared records, of whose numbers round units are taken.
+    coarsened : sequence of str
+        The variables that have coarser values already, which are only left out.
+    """
+    found = []
+    for variable in variables:
+        found.append(Change(variable.name, LEFT_OUT, None))
+        if variable.name in coarsened:
+            continue
+        if recodings is None:
+            found += _usual(variable, puf)
+        else:
+            own = [one for one in recodings if one.variable == variable.name]
+            found += [Change(one.variable, one.title, one.coarsening) for one in own]
+    return found
+
+
+def _usual(variable: OrderedVariable, puf: pa.Table) -> Iterator[Change]:
+    if variable.type == "numeric":
+        for coarsening in _of_numbers(puf[variable.name].drop_null().to_numpy()):
+            yield Change(variable.name, coarsening.label, coarsening)
+    elif len(variable.order) > 2:
+        pairs = {second: first for first, second in pairwise(variable.order)}
+        recode = {code: pairs[code] for code in variable.order[1::2]}
+        yield Change(variable.name, NEIGHBOURS, Coarsening.model_validate({"recode": recode}))
+
+
+def _of_numbers(values: np.ndarray) -> Iterator[Coarsening]:
+    unit = round_unit(values)
+    if unit is None:
+        return
+    for multiple in MULTIPLES:
+        yield Coarsening.model_validate({"width": unit * multiple})
+    ordered = np.sort(values)
+    quantile = Fraction(float(ordered[int(len(ordered) * MAX_TOP)]))
+    top = quantile // unit * unit
+    if ordered[0] < top < ordered[-1]:
+        yield Coarsening.model_validate({"top": top})
+
+
+def round_unit(values: np.ndarray) -> Fraction | None:
+    """Return the power of ten in which the widths of intervals are counted; None for fewer than two distinct numbers.
+
+    It is the largest at or below a fiftieth of the distance from the first to the last decile. For whole numbers it is
+    at least the largest power of ten of which all are multiples.
+
+    Parameters
+    ----------
+    values : float64 (n,)
+        Without missing values.
+    """
+    ordered = np.sort(values)
+    n = len(ordered)
+    if not n or ordered[0] == ordered[-1]:
+        return None
+    span = ordered[9 * n // 10] - ordered[n // 10] or ordered[-1] - ordered[0]
+    exponent = (Decimal(float(span)) / STEPS).adjusted()
+    whole = (np.abs(ordered) < 2**53) & (ordered == np.rint(ordered))
+    if whole.all():
+        divisor = int(np.gcd.reduce(np.abs(ordered).astype(np.int64)))
+        exponent = max(exponent, len(str(divisor)) - len(str(divisor).rstrip("0")))
+    return Fraction(10) ** exponent
+
+
+def compared(
+    variables: Sequence[OrderedVariable], changes: Mapping[str, Coarsening | None]
+) -> tuple[OrderedVariable, ...]:
+    """Return the variables that are compared after changes, with the order of their coarser categories."""
+    return tuple(
+        dataclasses.replace(
+            variable,
+            order=coarser_order(
+                variable.order, changes.get(variable.name), integer_coded=variable.integer_coded
+            ),
+        )
+        for variable in variables
+        if changes.get(variable.name, NEIGHBOURS) is not None
+    )

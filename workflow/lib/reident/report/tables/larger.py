@@ -1,0 +1,103 @@
+"""Show what an intruder with a larger file would confirm (METHODS §6.5)."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from reident.report.layout import Column, items, paragraphs, part, table
+from reident.report.results import Results
+from reident.report.sentences import Sentences
+from reident.report.titles import title
+from reident.report.wording import UNDEFINED, count, declared, defined, digits, percent, rates, span
+
+LARGER = "larger/rates.csv"
+OK, BEYOND = "ok", "beyond_population"
+TEXT = Sentences("larger")
+HEADING = Sentences("headings")
+
+
+def curve(results: Results, metric: str) -> pd.DataFrame:
+    """Return the sizes of a metric with their observed and estimated confirmed rates, the smallest first."""
+    lines = results.table(LARGER)
+    return lines[(lines["metric"] == metric) & (lines["quantity"] == "confirmed_rate")]
+
+
+def extrapolated(results: Results, metric: str) -> pd.DataFrame:
+    """Return the larger sizes of a metric that have an estimate."""
+    lines = curve(results, metric)
+    return lines[(lines["times"] > 1) & lines["estimate"].notna()]
+
+
+def multiple(times: float) -> str:
+    """Return the size of a file as a multiple of the intruder's file."""
+    return TEXT("multiple", times=digits(f"{float(f'{times:.3g}'):,g}"))
+
+
+def population(results: Results) -> int | None:
+    """Return the declared number of people, or None."""
+    return results.study["larger_intruder"]["population"]
+
+
+@part(LARGER)
+def larger_findings(results: Results) -> str:
+    """Say what each metric confirms now, what it would confirm with the largest file, and what that assumes."""
+    found = [
+        TEXT("metric", metric=title(metric), text=_finding(results, metric)) for metric in results.metrics
+    ]
+    known = population(results)
+    people = TEXT("estimated") if known is None else TEXT("declared", people=count(known))
+    any_curve = any(len(extrapolated(results, metric)) for metric in results.metrics)
+    return paragraphs(TEXT("text"), items(found), TEXT("assumes", people=people) if any_curve else None)
+
+
+def _finding(results: Results, metric: str) -> str:
+    """Return the sentences on a metric."""
+    lines = curve(results, metric)
+    now, beyond = lines[lines["times"] == 1].iloc[0], extrapolated(results, metric)
+    text = TEXT("now", rate=percent(now["observed"]))
+    status = now["status"]
+    if status != OK:
+        return f"{text} {TEXT(f'statuses.{status}')}"
+    if len(beyond):
+        last = beyond.iloc[-1]
+        fields = {"rate": percent(last["estimate"]), "interval": span(last["low"], last["high"])}
+        text += " " + TEXT("then", times=multiple(last["times"]), size=count(last["n_eif"]), **fields)
+    if (lines["status"] == BEYOND).any():
+        text += " " + TEXT(f"statuses.{BEYOND}")
+    return text
+
+
+@part(LARGER)
+def larger_table(results: Results) -> str:
+    """Return the rates by the size of the file, observed and extrapolated."""
+    lines = results.table(LARGER)
+    wide = {name: own.reset_index(drop=True) for name, own in lines.groupby("quantity")}
+    shown = wide["confirmed_rate"]
+    keys = [(line.metric, line.times) for line in shown.itertuples()]
+    names = [
+        title(metric) if at == 0 or keys[at - 1][0] != metric else "" for at, (metric, _) in enumerate(keys)
+    ]
+    others = {
+        name: own.set_index(["metric", "times"])["observed"].reindex(keys).tolist()
+        for name, own in wide.items()
+    }
+    return table(
+        TEXT("table.caption", level=declared(results.level), file=LARGER),
+        Column(HEADING("metric"), [f"**{name}**" if name else "" for name in names], "l"),
+        Column(TEXT("table.columns.times"), [multiple(times) for times in shown["times"]]),
+        Column(TEXT("table.columns.size"), [count(n) for n in shown["n_eif"]]),
+        Column(HEADING("confirmed_rate"), rates(shown["observed"]), width="1fr"),
+        Column(TEXT("table.columns.estimate"), rates(shown["estimate"]), width="1fr"),
+        Column(
+            TEXT("table.columns.interval", level=declared(results.level)),
+            [
+                span(low, high) if defined(low) else UNDEFINED
+                for low, high in zip(shown["low"], shown["high"], strict=True)
+            ],
+            width="1fr",
+        ),
+        Column(HEADING("suspected_rate"), rates(others["suspected_rate"]), width="1fr"),
+        Column(HEADING("conditional_rate"), rates(others["conditional_rate"]), width="1fr"),
+        Column(HEADING("expected_correct"), rates(others["expected_correct_rate"]), width="1fr"),
+        kind="compact own-limit",
+    )

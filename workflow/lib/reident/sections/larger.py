@@ -1,0 +1,40 @@
+"""The section `larger_intruder` of a study file: what an intruder with a larger file would find (METHODS §6.5)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, field_validator
+
+from reident.sections.base import Section
+
+Times = Annotated[float, Field(gt=1, le=1000)]
+
+
+class LargerIntruder(Section):
+    """What an intruder would confirm who holds more of the population than the external intruder file does."""
+
+    times: Annotated[tuple[Times, ...], Field(min_length=1, max_length=8)] = Field(
+        (2, 5, 10),
+        description="The sizes of the larger files, as multiples of the external intruder file: at most 8 numbers "
+        "above 1, ascending. Source: METHODS §6.5.",
+    )
+    population: int | None = Field(
+        None,
+        ge=1,
+        description="The number of people of whom both files are samples. The report then says what an intruder would "
+        "confirm who holds all of them. If absent: estimated from the share of the public use file that has a true "
+        "link. Source: METHODS §6.5.",
+    )
+    seed: int = Field(
+        1,
+        ge=0,
+        description="The seed of the draws of parts of the external intruder file. Source: METHODS §6.5.",
+    )
+
+    @field_validator("times")
+    @classmethod
+    def _ascends(cls, times: tuple[float, ...]) -> tuple[float, ...]:
+        if list(times) != sorted(set(times)):
+            raise ValueError("must be in ascending order, each number once. Sort it.")
+        return times

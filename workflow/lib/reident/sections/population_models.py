@@ -1,0 +1,67 @@
+"""The section `file_risk.population_models` of a study file (METHODS §7.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Discriminator, Field, Tag
+
+from reident.sections.base import Section, one_or_many, refuse_repeats
+from reident.sections.files import Name, Names
+
+
+def _form_of_model(value: Any) -> str:
+    return "word" if isinstance(value, str) else "list"
+
+
+Interaction = Annotated[tuple[Name, ...], Field(min_length=2)]
+LogLinear = Annotated[
+    Annotated[Literal["main", "two-way"], Tag("word")]
+    | Annotated[tuple[Interaction, ...], Field(min_length=1), Tag("list")],
+    Discriminator(_form_of_model),
+]
+"""A log-linear model: of main effects, of all two-way interactions, or of main effects and these interactions."""
+
+
+class PopulationModels(Section):
+    """Models of the population from which the file was drawn."""
+
+    log_linear: Annotated[tuple[LogLinear, ...], Field(min_length=1, max_length=12)] = Field(
+        ("main", "two-way"),
+        description="The log-linear models: `main` has the effects of the key variables, `two-way` also all "
+        "interactions of two. A list of interactions, such as `[[age, sex], [age, region]]`, is a model with these and "
+        "all effects of single variables. Source: METHODS §7.3.",
+    )
+    household: Annotated[Names | None, BeforeValidator(one_or_many(str))] = Field(
+        None,
+        description="The column or columns of the file that identify a household. If absent: the risk of households is "
+        "not computed. Source: METHODS §7.2.",
+    )
+    seed: int = Field(
+        1,
+        ge=0,
+        description="The seed for simulating the files from which the intervals of log-linear models come.",
+    )
+
+    def check(self, names: Sequence[str]) -> None:
+        """Refuse a model with interactions of other variables than those of the key.
+
+        Parameters
+        ----------
+        names : sequence of str
+            The key variables.
+
+        Raises
+        ------
+        ValueError
+        """
+        for number, model in enumerate(self.log_linear, start=1):
+            for interaction in () if isinstance(model, str) else model:
+                refuse_repeats(interaction, "log_linear")
+                for name in interaction:
+                    if name not in names:
+                        raise ValueError(
+                            f"`.file_risk.population_models.log_linear[{number}]` must have interactions of key "
+                            f"variables, and `{name}` is not one. Correct the name."
+                        )

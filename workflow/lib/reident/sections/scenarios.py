@@ -1,0 +1,74 @@
+"""Scenarios and sets of key variables in the section `file_risk` of a study file (METHODS §7.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from reident.sections.base import Line, Section, refuse_repeats
+from reident.sections.files import Name
+from reident.sections.keys import MAX_SETS, n_sets_up_to, sets_up_to
+
+_Known = Annotated[tuple[Name, ...], Field(min_length=1)]
+
+
+class RiskScenario(Section):
+    """An intruder who knows some of the key variables."""
+
+    name: Name = Field(max_length=80, description="The name of the intruder in the report.")
+    known: _Known = Field(description="The key variables that this intruder knows, by their names.")
+    description: Line | None = Field(
+        None, description="Who the intruder is and where the knowledge comes from, for the report."
+    )
+
+
+class KeySets(Section):
+    """Every set of some key variables up to a size."""
+
+    variables: _Known | None = Field(
+        None, description="The key variables of the sets, by their names. If absent: all of them."
+    )
+    up_to: int = Field(3, ge=1, description="The largest number of variables in a set.")
+
+    def of(self, key: Sequence[str]) -> list[tuple[str, ...]]:
+        """Return the sets, by size and then in the order of the variables; ``key`` has the names of all."""
+        return sets_up_to(self.variables or key, self.up_to)
+
+
+def check_scenarios(scenarios: Sequence[RiskScenario], sets: KeySets | None, key: Sequence[str]) -> None:
+    """Refuse scenarios and sets with other variables than those of the key, and too many sets.
+
+    Parameters
+    ----------
+    scenarios : sequence of RiskScenario
+    sets : KeySets or None
+    key : sequence of str
+        The names of the key variables.
+
+    Raises
+    ------
+    ValueError
+    """
+    for at, scenario in enumerate(scenarios, start=1):
+        _check_names(scenario.known, key, f"scenarios[{at}].known")
+    if sets is None:
+        return
+    _check_names(sets.variables or (), key, "key_sets.variables")
+    n = n_sets_up_to(len(sets.variables or key), sets.up_to)
+    if n > MAX_SETS:
+        raise ValueError(
+            f"`.file_risk.key_sets` must result in at most {MAX_SETS:,} sets, but results in {n:,}. Reduce `up_to`, "
+            "or list fewer `variables`."
+        )
+
+
+def _check_names(names: Sequence[str], key: Sequence[str], where: str) -> None:
+    refuse_repeats(names, where)
+    for name in names:
+        if name not in key:
+            raise ValueError(
+                f"`.file_risk.{where}` must consist of names of key variables, and `{name}` is not one. Correct the "
+                "name."
+            )

@@ -1,0 +1,130 @@
+"""The tables, the variants to paste, and the sentence of the search for coarser values (METHODS §6.4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+import yaml
+
+from reident.linkage.recodings import Change
+from reident.sections.coarsening import plain
+from reident.sections.decision import Decision
+from reident.suggestion.search import MAX_RUNS, Tried, dominated
+from reident.verdict.limits import COLUMNS
+
+SUGGESTIONS = [
+    "place", "recodings", "n_recodings", "verdict", "n_broken", "excess", "risk", "values_changed", "pmse", "loss",
+    "dominated",
+]  # fmt: skip
+RATES = ["place", "metric", *COLUMNS.values(), "conditional_low", "conditional_high", "n_suspected"]
+MAX_VARIANTS = 10
+"""The largest number of variants to paste."""
+NONE = "none"
+WITHIN, ABOVE, OPEN = "within", "above", "none"
+
+
+class Outcome(NamedTuple):
+    """Tables: the sets with what they lose; their rates by metric. Text: the variants to paste."""
+
+    suggestions: pd.DataFrame
+    rates: pd.DataFrame
+    variants: str
+
+
+def outcome(tried: Sequence[Tried], changes: Mapping[str, Sequence[Change]], decision: Decision) -> Outcome:
+    """Return what came of the search.
+
+    Parameters
+    ----------
+    tried : sequence of Tried
+        The best first.
+    changes : mapping
+        By variable, its changes from fine to coarse.
+    decision : Decision
+    """
+    risks = [risk(one, decision) for one in tried]
+    worse = dominated(tried, lambda one: risk(one, decision))
+    lines = [
+        (
+            place,
+            words(one, changes),
+            len(one.chosen),
+            OPEN if one.n_open else ABOVE if one.n_broken else WITHIN,
+            one.n_broken,
+            one.excess,
+            own,
+            one.result.losses["values_changed"],
+            one.result.losses["pmse"],
+            one.loss,
+            "yes" if less else "no",
+        )
+        for place, (one, own, less) in enumerate(zip(tried, risks, worse, strict=True), start=1)
+    ]
+    rates = pd.concat(
+        [one.result.rates.assign(place=place) for place, one in enumerate(tried, start=1)], ignore_index=True
+    )
+    return Outcome(pd.DataFrame(lines, columns=SUGGESTIONS), rates[RATES], variants(tried, worse, changes))
+
+
+def words(one: Tried, changes: Mapping[str, Sequence[Change]]) -> str:
+    """Return a set in words: by variable, its change; `none` for the study itself."""
+    texts = [f"{variable}: {changes[variable][place].title}" for variable, place in one.chosen]
+    return "; ".join(texts) or NONE
+
+
+def risk(one: Tried, decision: Decision) -> float:
+    """Return the first rate that has a limit, the largest of the metrics; 0 where nothing is suspected."""
+    limit = decision.of_metrics[0]
+    column = COLUMNS[limit]
+    if column == "conditional_rate" and decision.by == "upper":
+        column = "conditional_high"
+    lines = one.result.rates
+    own = lines[[limit in decision.of_metric(str(metric)) for metric in lines["metric"]]]
+    values = [float(value) for value in own[column] if not math.isnan(float(value))]
+    return max(values, default=0.0)
+
+
+def variants(tried: Sequence[Tried], worse: Sequence[bool], changes: Mapping[str, Sequence[Change]]) -> str:
+    """Return a section `variants` with the sets that no other dominates, the best first."""
+    combinations: dict[str, dict[str, Any]] = {}
+    for place, (one, less) in enumerate(zip(tried, worse, strict=True), start=1):
+        if one.chosen and not less and len(combinations) < MAX_VARIANTS:
+            combinations[str(place)] = settings(one, changes)
+    if not combinations:
+        return "# No set of coarser values is better than the study itself.\n"
+    section = {"variants": [{"name": "suggestion", "combinations": combinations}]}
+    return yaml.safe_dump(section, sort_keys=False, allow_unicode=True, width=120)
+
+
+def settings(one: Tried, changes: Mapping[str, Sequence[Change]]) -> dict[str, Any]:
+    """Return a set as the settings of a variant."""
+    found: dict[str, Any] = {}
+    for variable, place in one.chosen:
+        coarsening = changes[variable][place].coarsening
+        key = f"linking_variables.{variable}"
+        found |= {key: None} if coarsening is None else {f"{key}.coarsen": plain(coarsening)}
+    return found
+
+
+def sentence(suggestions: pd.DataFrame) -> str:
+    """Return what the search found, in one sentence for the terminal."""
+    changed = suggestions[suggestions["recodings"] != NONE]
+    meeting = suggestions[suggestions["verdict"] == WITHIN]
+    n = len(changed)
+    runs = f"{n} run" if n == 1 else f"{n} runs"
+    if NONE in set(meeting["recodings"]):
+        return "the study meets its limits on the rates without coarser values"
+    if meeting.empty:
+        end = f" within {MAX_RUNS} runs" if n >= MAX_RUNS else f", after {runs}"
+        best = suggestions.iloc[0]
+        if best["recodings"] == NONE:
+            return f"no set of coarser values meets the limits{end}, and none comes nearer to them than the study"
+        return f"no set of coarser values meets the limits{end}; the nearest is {best['recodings']}"
+    best = meeting.iloc[0]
+    changed_share = 100 * float(best["values_changed"])
+    lost = f"mean distance {float(best['loss']):.3g}, {changed_share:.1f} % of the values changed"
+    least = f"the least is lost with {best['recodings']} ({lost})"
+    return f"of {runs} with coarser values, {len(meeting)} meet the limits; {least}"

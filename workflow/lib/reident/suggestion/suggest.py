@@ -1,0 +1,129 @@
+"""Search for coarser values that meet the limits of a study: the tables of the step `try_recodings` (METHODS §6.4)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from reident.linkage import explanation
+from reident.linkage.metrics import REGISTRY
+from reident.linkage.recodings import LEFT_OUT, Change, changes
+from reident.suggestion import trial
+from reident.suggestion.outcome import Outcome, outcome
+from reident.suggestion.parts import Suggesting
+from reident.suggestion.search import MAX_RUNS, Chosen, Result, Search
+from reident.suggestion.trial import Setting
+
+if TYPE_CHECKING:
+    from reident.linkage.batches import Source
+
+
+def suggest(
+    part: Suggesting,
+    setting: Setting,
+    positions: Mapping[str, Source],
+    kept: Path | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Outcome:
+    """Search for sets of coarser values with which the attack meets the limits.
+
+    Parameters
+    ----------
+    part : Suggesting
+    setting : Setting
+    positions : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
+        By metric, the suspected pairs by row number.
+    kept : Path, optional
+        The folder that keeps what came of each set, so that an interrupted search goes on from there.
+    progress : callable, optional
+        Takes the share of the work that is done.
+
+    Returns
+    -------
+    Outcome
+    """
+    tried = changes_by_variable(part, setting)
+    done = 0
+
+    def run(chosen: Chosen) -> Result | None:
+        nonlocal done
+        own = {variable: tried[variable][place].coarsening for variable, place in chosen}
+        file = None if kept is None else kept / f"{_name(chosen)}.json"
+        result = _kept(file) if file is not None and file.is_file() else None
+        if result is None:
+            rates = trial.attack(part, setting, own)
+            result = None if rates is None else Result(rates, trial.loss(part, setting, own))
+            if file is not None and result is not None:
+                _keep(file, result)
+        done += 1
+        if progress is not None:
+            progress(min(done / (MAX_RUNS + 1), 1.0))
+        return result
+
+    search = Search(tried, _prevented(part, setting, positions, tried), part.decision, run)
+    return outcome(search.search(), tried, part.decision)
+
+
+def changes_by_variable(part: Suggesting, setting: Setting) -> dict[str, list[Change]]:
+    """Return the changes of each variable from fine to coarse; leaving it out is the last."""
+    own = next(iter(part.attacks.values()))
+    found: dict[str, list[Change]] = {variable.name: [] for variable in own.variables}
+    for change in changes(own.variables, own.recodings, setting.files.prepared["puf"], own.coarsened):
+        found[change.variable].append(change)
+    return {
+        name: sorted(some, key=lambda change: change.title == LEFT_OUT and change.coarsening is None)
+        for name, some in found.items()
+    }
+
+
+def _prevented(
+    part: Suggesting,
+    setting: Setting,
+    positions: Mapping[str, Source],
+    tried: Mapping[str, list[Change]],
+) -> dict[tuple[str, int], float]:
+    """Return the share of confirmed records that each change alone prevents, added up over the metrics with limits."""
+    total: dict[tuple[str, int], float] = {}
+    for name, own in part.attacks.items():
+        if not part.decision.of_metric(name):
+            continue
+        work = explanation.Work(setting.threads, setting.functions)
+        lines = explanation.prevented(own, REGISTRY[name], setting.files, positions[name], work)
+        shares = {
+            (str(line.variable), str(line.recoding)): float(np.nan_to_num(line.prevented_rate))
+            for line in lines.itertuples()
+        }
+        for variable, some in tried.items():
+            for place, change in enumerate(some):
+                key = variable, place
+                total[key] = total.get(key, 0.0) + shares.get((variable, change.title), 0.0)
+    return total
+
+
+def _name(chosen: Chosen) -> str:
+    """Return the name of the file of a set."""
+    return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()[:16]
+
+
+def _keep(file: Path, result: Result) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    content = {"rates": result.rates.to_csv(index=False), "losses": result.losses}
+    temporary = file.with_suffix(".part")
+    temporary.write_text(json.dumps(content), encoding="utf-8")
+    temporary.replace(file)
+
+
+def _kept(file: Path) -> Result | None:
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        rates = pd.read_csv(StringIO(content["rates"]), float_precision="round_trip")
+        return Result(rates, {name: float(value) for name, value in content["losses"].items()})
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

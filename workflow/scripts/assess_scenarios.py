@@ -1,0 +1,11 @@
+"""Adapter of the rule `assess_scenarios`."""
+
+from reident import ledger
+from reident.filerisk import scenarios
+
+with ledger.step(snakemake) as step:
+    step.check_chain()
+    tables = [step.read(name) for name in ("file", "population")]
+    found = scenarios.assess(step.part, *tables, threads=step.threads, progress=step.progress)
+    for name, table in found._asdict().items():
+        step.write(name, table)
