@@ -23,8 +23,8 @@ from reident.ledger.chain import read_entry
 from reident.linkage.strata import MAX_BUDGETS, pack
 from reident.pipeline.digests import sha256
 from reident.pipeline.family import Family
-from reident.study import reading
 from reident.starter import end_with_parent
+from reident.study import reading
 from reident.study.named_files import path_problem
 from reident.terminal import words
 
