@@ -104,7 +104,7 @@ def attribution_overall(results: Results) -> str | None:
     return verdict_on(
         results,
         ATTRIBUTES,
-        TEXT,
+        lambda key, **fields: TEXT(f"verdict.{key}", **fields),
         "nobody",
         lambda limits: (_limit(*line) for line in limits[COMPARED].to_numpy()),
     )

@@ -48,7 +48,7 @@ def reserved(results: Results, about: str) -> str:
 def verdict_on(
     results: Results,
     about: str,
-    text: Sentences,
+    say: Callable[..., str],
     nothing: str,
     shown: Callable[[pd.DataFrame], Iterable[str]],
 ) -> str | None:
@@ -59,8 +59,8 @@ def verdict_on(
     results : Results
     about : str
         What the limits are about, as `verdict/` names it.
-    text : Sentences
-        The section's own, with `verdict`.
+    say : callable
+        Gives a sentence about the verdict in the words of the section, by its key and its fields.
     nothing : str
         Why there is no verdict, of those sentences.
     shown : callable
@@ -70,17 +70,17 @@ def verdict_on(
     if limits.empty:
         return None
     if kind == UNKNOWN:
-        return block("verdict unknown", text("verdict.none"), text(f"verdict.{nothing}"))
+        return block("verdict unknown", say("none"), say(nothing))
     broken = limits["outcome"] == BREAKS
     texts = [
-        text(f"verdict.{key}", limits=listed(list(shown(limits[lines]))))
+        say(key, limits=listed(list(shown(limits[lines]))))
         for key, lines in (("broken", broken), ("met", ~broken))
         if lines.any()
     ]
     if kind == RESERVED:
         texts.append(reserved(results, about))
     colour = {ABOVE: "above", RESERVED: "reserved"}.get(kind, "within")
-    return block(f"verdict {colour}", text(f"verdict.{kind}"), " ".join(texts))
+    return block(f"verdict {colour}", say(kind), " ".join(texts))
 
 
 def row_account(results: Results, name: str, caption: str) -> str:

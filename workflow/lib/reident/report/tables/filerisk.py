@@ -110,7 +110,7 @@ def risk_overall(results: Results) -> str | None:
     return verdict_on(
         results,
         FILE,
-        TEXT,
+        lambda key, **fields: TEXT(f"verdict.{key}", **fields),
         "no_cell",
         lambda limits: (_limit(results, row) for row in limits.itertuples()),
     )
