@@ -40,7 +40,7 @@ class Extrapolating:
     fixed : the metrics whose rule depends on the size of the external intruder file, so that no curve is fitted
     keep : the largest rank limit
     times : the sizes, as multiples of the external intruder file
-    population : the number of people of whom both files are samples; None if the study does not say
+    population : the size of the population from which both files are samples; None if the study does not say
     level : the level of the intervals
     """
 

@@ -22,9 +22,9 @@ class LargerIntruder(Section):
     population: int | None = Field(
         None,
         ge=1,
-        description="The number of people of whom both files are samples. The report then says what an intruder would "
-        "confirm who holds all of them. If absent: estimated from the share of the public use file that has a true "
-        "link. Source: METHODS §6.5.",
+        description="The size of the population from which both files are samples. The report then says what an "
+        "intruder would confirm who holds all of it. If absent: estimated from the share of the public use file "
+        "that has a true link. Source: METHODS §6.5.",
     )
     seed: int = Field(
         1,

@@ -190,7 +190,7 @@ MATCH = (
             ),
             *MATCH_RISK[1:],
             number("own_probability", "Σ of the match probability of the target's own record", "records"),
-            integer("no_record", "targets for whom the intruder names no record"),
+            integer("no_record", "targets without a record that the intruder names"),
         ),
         reported=True,
         section="8",
