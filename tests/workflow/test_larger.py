@@ -40,7 +40,14 @@ def test_the_curves_do_not_depend_on_cores_rows_and_shards(tmp_path):
     rates = pd.read_csv(results / "rates.csv")
     rates = rates[rates["stratum"] == "ALL"].set_index("metric")
     lines = pd.read_csv(results / "larger/rates.csv")
-    for (metric, quantity), own in lines[lines["times"] == 1].groupby(["metric", "quantity"]):
+    whole = lines[(lines["times"] == 1) & lines["quantity"].isin(QUANTITIES)]
+    for (metric, quantity), own in whole.groupby(["metric", "quantity"]):
         assert own["observed"].item() == pytest.approx(rates.loc[metric, quantity], abs=1e-11)
-    assert set(lines["quantity"]) == set(QUANTITIES)
+    assert set(lines["quantity"]) == {*QUANTITIES, "best_guess_rate"}
+    guesses = lines[(lines["times"] == 1) & (lines["quantity"] == "best_guess_rate")].set_index("metric")[
+        "observed"
+    ]
+    for metric, right in (rates["best_rank_correct"] / rates["n_puf"]).items():
+        crowded = rates.loc[metric, "n_ambiguous"] / rates.loc[metric, "n_puf"]
+        assert right - 1e-11 <= guesses[metric] <= right + crowded / 6 + 1e-11
     assert (lines.loc[lines["status"] == "ok", "estimate"].notna()).all()
