@@ -27,7 +27,7 @@ def test_the_table_has_a_line_for_each_metric_and_size(results):
     lines = rows(tables.larger_table(study))
     assert [line[0] for line in lines[::10]] == ["**Unicity**", "**Taxicab**"]
     assert [line[1] for line in lines[:10]] == [
-        "0.0625×", "0.125×", "0.25×", "0.5×", "0.75×", "1×", "2×", "5×", "10×", "13×",
+        "1/16×", "1/8×", "1/4×", "1/2×", "3/4×", "1×", "2×", "5×", "10×", "13×",
     ]  # fmt: skip
     assert [line[2] for line in lines[5:10]] == ["2,000", "4,000", "10,000", "20,000", "26,000"]
     assert all(line[4] == "–" for line in lines[:6])

@@ -25,7 +25,7 @@ BESIDE = 1.04
 
 @part(LARGER)
 def larger_curves(results: Results) -> Figure:
-    """Draw the observed rates as dots, the fitted curves as lines, and their intervals as bars."""
+    """Draw the observed rates as dots, the fitted curves from the file on as lines, and their intervals as bars."""
     every = {
         quantity: {metric: curve(results, metric, quantity) for metric in results.metrics}
         for quantity in QUANTITIES
@@ -58,7 +58,7 @@ def _draw(axes: Axes, results: Results, metric: str, quantity: str, beside: floa
     """Draw a quantity of a metric, its intervals beside those of others by this factor."""
     lines, beyond = curve(results, metric, quantity), extrapolated(results, metric, quantity)
     colour, marker = LINES.get(metric, (MUTED, "o"))
-    fitted = lines[lines["estimate"].notna()]
+    fitted = lines[(lines["times"] >= 1) & lines["estimate"].notna()]
     axes.plot(
         lines["times"],
         lines["observed"],

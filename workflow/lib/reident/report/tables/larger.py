@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pandas as pd
 
 from reident.report.layout import Column, items, paragraphs, part, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.titles import title
-from reident.report.wording import UNDEFINED, count, declared, defined, digits, percent, rates, span
+from reident.report.wording import (
+    UNDEFINED,
+    count,
+    declared,
+    defined,
+    digits,
+    percent,
+    rates,
+    span,
+    without_unit,
+)
 
 LARGER = "larger/rates.csv"
 OK, BEYOND, UNRANKED = "ok", "beyond_population", "unranked"
@@ -30,7 +42,9 @@ def extrapolated(results: Results, metric: str, quantity: str = CONFIRMED) -> pd
 
 
 def multiple(times: float) -> str:
-    """Return the size of a file as a multiple of the intruder's file."""
+    """Return the size of a file as a multiple of the intruder's file; the parts that are drawn as fractions."""
+    if times < 1:
+        return TEXT("multiple", times=str(Fraction(times)))
     return TEXT("multiple", times=digits(f"{float(f'{times:.3g}'):,g}"))
 
 
@@ -88,14 +102,14 @@ def larger_table(results: Results) -> str:
         title(metric) if at == 0 or keys[at - 1][0] != metric else "" for at, (metric, _) in enumerate(keys)
     ]
 
-    def column(quantity: str, heading: str) -> Column:
+    def column(quantity: str, heading: str, width: str = "1fr") -> Column:
         own = lines[lines["quantity"] == quantity].set_index(["metric", "times"])
-        return Column(heading, rates(own["shown"].reindex(keys)), width="1fr")
+        return Column(heading, rates(own["shown"].reindex(keys)), width=width)
 
     def interval(quantity: str) -> Column:
         own = lines[lines["quantity"] == quantity].set_index(["metric", "times"]).reindex(keys)
         ends = zip(own["low"], own["high"], strict=True)
-        cells = [span(low, high) if defined(low) else UNDEFINED for low, high in ends]
+        cells = [without_unit(span(low, high)) if defined(low) else UNDEFINED for low, high in ends]
         return Column(TEXT("table.columns.interval", level=declared(results.level)), cells, width="1.2fr")
 
     return table(
@@ -105,7 +119,7 @@ def larger_table(results: Results) -> str:
         Column(TEXT("table.columns.size"), [count(n) for n in sizes["n_eif"]]),
         column(CONFIRMED, HEADING("confirmed_rate")),
         interval(CONFIRMED),
-        column(GUESSED, TEXT("table.columns.guess")),
+        column(GUESSED, TEXT("table.columns.guess"), "1.3fr"),
         interval(GUESSED),
         column("suspected_rate", HEADING("suspected_rate")),
         column("conditional_rate", HEADING("conditional_rate")),
