@@ -47,7 +47,10 @@ def test_the_curves_do_not_depend_on_cores_rows_and_shards(tmp_path):
     guesses = lines[(lines["times"] == 1) & (lines["quantity"] == "best_guess_rate")].set_index("metric")[
         "observed"
     ]
-    for metric, right in (rates["best_rank_correct"] / rates["n_puf"]).items():
-        crowded = rates.loc[metric, "n_ambiguous"] / rates.loc[metric, "n_puf"]
-        assert right - 1e-11 <= guesses[metric] <= right + crowded / 6 + 1e-11
+    for metric, line in rates.iterrows():
+        if metric == "unicity":
+            assert guesses[metric] == pytest.approx(line["expected_correct"] / line["n_puf"], abs=1e-11)
+        else:
+            least, crowded = line["best_rank_correct"] / line["n_puf"], line["n_ambiguous"] / line["n_puf"]
+            assert least - 1e-11 <= guesses[metric] <= least + crowded / 6 + 1e-11
     assert (lines.loc[lines["status"] == "ok", "estimate"].notna()).all()
