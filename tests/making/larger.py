@@ -65,10 +65,10 @@ def counts(rivals: tuple[int, ...], n_puf: int = 3000, n_eif: int = 2000, limit:
         for own, n in enumerate(held.tolist()):
             found = own < limit
             lines.append(
-                (share, draw, round(share * n_eif), 1, own, own + 1, found * (own + 1), int(found), n)
+                (share, draw, round(share * n_eif), 1, own, own, 1, own + 1, found * (own + 1), int(found), n)
             )
         rest = n_puf - int(held.sum())
-        lines += [(share, draw, round(share * n_eif), 0, 20, at, at, 0, rest // 2) for at in (0, 1)]
-        lines.append((share, draw, round(share * n_eif), 0, 20, 21, 0, 0, rest - 2 * (rest // 2)))
+        lines += [(share, draw, round(share * n_eif), 0, 20, 0, 0, at, at, 0, rest // 2) for at in (0, 1)]
+        lines.append((share, draw, round(share * n_eif), 0, 20, 0, 0, 21, 0, 0, rest - 2 * (rest // 2)))
     table = pd.DataFrame(lines, columns=thinning.COLUMNS)
     return table[table["n_records"] > 0]

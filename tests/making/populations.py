@@ -142,10 +142,12 @@ def counted(population: Population) -> pd.DataFrame:
     return thinning.thin(population.part, metric, population.study, ranked_pairs(population))
 
 
-def truth(population: Population) -> float:
-    """Return the confirmed rate of the intruder with the larger file."""
+def truth(population: Population) -> dict[str, float]:
+    """Return the rates of the intruder with the larger file, by quantity."""
     metric = REGISTRY[population.kind.metric]
-    return float((thinning.attacked(population.part, metric, population.larger, Work("")).links > 0).mean())
+    states = thinning.attacked(population.part, metric, population.larger, Work(""))
+    best = np.where(states.better == 0, states.own / np.maximum(states.rivals + states.own, 1), 0.0)
+    return {"confirmed_rate": float((states.links > 0).mean()), "best_guess_rate": float(best.mean())}
 
 
 def extrapolating(kind: Kind, *, declared: bool = True) -> Extrapolating:

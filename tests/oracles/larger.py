@@ -1,5 +1,6 @@
 """What becomes of each PUF record, by brute force (METHODS §6.5); written apart from the library, slow and simple."""
 
+from fractions import Fraction
 from itertools import combinations
 
 from oracles.binning import bin_records
@@ -26,6 +27,30 @@ def ranked_rivals(result, links, pufids, keep):
         ranks = [pair.rank for pair in pairs if (pufid, pair.eifid) in links]
         rivals = [p for p in pairs if ranks and p.rank <= min(ranks) and (pufid, p.eifid) not in links]
         found[pufid] = len(rivals) if ranks else keep
+    return found
+
+
+def ranked_places(result, links, pufids):
+    """{pufid: (better pairs than its best true link, true links as good as that)}; (0, 0) without a kept link."""
+    found = {}
+    for pufid in pufids:
+        pairs = [pair for pair in result.scored.values() if pair.pufid == pufid]
+        ranks = [pair.rank for pair in pairs if (pufid, pair.eifid) in links]
+        best = min(ranks, default=0)
+        found[pufid] = (sum(pair.rank < best for pair in pairs), sum(rank == best for rank in ranks))
+    return found
+
+
+def best_guesses(result, links, pufids, ranked):
+    """{pufid: the chance that a random one of its best pairs is a true link}; 0 without a pair.
+
+    The result is that of a study whose rank limit is `keep`. Unicity does not rank its pairs.
+    """
+    found = {}
+    for pufid in pufids:
+        pairs = [pair for pair in result.scored.values() if pair.pufid == pufid]
+        best = [pair for pair in pairs if pair.rank == 1] if ranked else pairs
+        found[pufid] = Fraction(sum((pufid, pair.eifid) in links for pair in best), len(best) or 1)
     return found
 
 

@@ -12,7 +12,7 @@ from oracles.preparing import distinct_links, prepare
 from oracles.strategies import studies
 from oracles.study import run as judge
 from reident.errors import InputError
-from reident.larger import thinning
+from reident.larger import curves, thinning
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.unicity import sets_in_force
 from reident.linkage.scoring import Work
@@ -102,6 +102,13 @@ def test_rivals_are_the_records_between_a_person_and_the_top(drawn, budget):
             expected = larger.ranked_rivals(result, links, pufids, keep)
         states = thinning.whole(part, REGISTRY[name], own, tables.metrics[name].suspected)
         assert states.rivals.tolist() == [expected[key] for key in pufids]
+        if name != "unicity":
+            places = larger.ranked_places(result, links, pufids)
+            assert list(zip(states.better, states.own, strict=True)) == [places[key] for key in pufids]
+        table = thinning.counted(states, 1.0, 0, own)
+        observed = curves.observed(table, ranked=REGISTRY[name].ranked)["best_guess_rate"].item()
+        guesses = larger.best_guesses(result, links, pufids, REGISTRY[name].ranked)
+        assert observed == pytest.approx(float(sum(guesses.values()) / len(pufids)), abs=1e-12)
         shards = thinning.attacked(part, REGISTRY[name], own, Work("", 1), budget)
-        for field in ("held", "first", "candidates", "links"):
+        for field in ("held", "better", "own", "first", "candidates", "links"):
             assert np.array_equal(getattr(shards, field), getattr(states, field))

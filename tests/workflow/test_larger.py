@@ -40,7 +40,17 @@ def test_the_curves_do_not_depend_on_cores_rows_and_shards(tmp_path):
     rates = pd.read_csv(results / "rates.csv")
     rates = rates[rates["stratum"] == "ALL"].set_index("metric")
     lines = pd.read_csv(results / "larger/rates.csv")
-    for (metric, quantity), own in lines[lines["times"] == 1].groupby(["metric", "quantity"]):
+    whole = lines[(lines["times"] == 1) & lines["quantity"].isin(QUANTITIES)]
+    for (metric, quantity), own in whole.groupby(["metric", "quantity"]):
         assert own["observed"].item() == pytest.approx(rates.loc[metric, quantity], abs=1e-11)
-    assert set(lines["quantity"]) == set(QUANTITIES)
+    assert set(lines["quantity"]) == {*QUANTITIES, "best_guess_rate"}
+    guesses = lines[(lines["times"] == 1) & (lines["quantity"] == "best_guess_rate")].set_index("metric")[
+        "observed"
+    ]
+    for metric, line in rates.iterrows():
+        if metric == "unicity":
+            assert guesses[metric] == pytest.approx(line["expected_correct"] / line["n_puf"], abs=1e-11)
+        else:
+            least, crowded = line["best_rank_correct"] / line["n_puf"], line["n_ambiguous"] / line["n_puf"]
+            assert least - 1e-11 <= guesses[metric] <= least + crowded / 6 + 1e-11
     assert (lines.loc[lines["status"] == "ok", "estimate"].notna()).all()

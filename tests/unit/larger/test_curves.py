@@ -1,8 +1,10 @@
 """The rates by the size of the file: observed means, the fitted curve, and when there is none (METHODS §6.5)."""
 
 import math
+from itertools import permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 from making.larger import RIVALS, counts
 from reident.larger import curves, rarity
@@ -34,11 +36,13 @@ def test_observed_rates_are_means_over_the_draws():
     suspected = [own.loc[own["candidates"] > 0, "n_records"].sum() for own in by_draw]
     confirmed = [own.loc[own["links"] > 0, "n_records"].sum() for own in by_draw]
     right = [(own["n_records"] * own["links"] / own["candidates"].clip(lower=1)).sum() for own in by_draw]
+    first = [own.loc[(own["held"] == 1) & (own["rivals"] == 0), "n_records"].sum() for own in by_draw]
     expected = {
         "suspected_rate": np.mean(suspected) / 3000,
         "confirmed_rate": np.mean(confirmed) / 3000,
         "conditional_rate": np.mean(np.divide(confirmed, suspected)),
         "expected_correct_rate": np.mean(np.divide(right, suspected)),
+        "best_guess_rate": np.mean(first) / 3000,
     }
     for quantity, value in expected.items():
         line = lines(found, quantity).loc[0.25]
@@ -58,6 +62,43 @@ def test_the_curve_goes_through_the_whole_file_and_grows():
     assert (beyond["estimate"] <= beyond["high"]).all()
     assert found.loc[:1, "low"].isna().all()
     assert found["n_eif"].tolist()[-3:] == [4000, 20_000, 26_000]
+
+
+def test_one_best_guess_has_a_curve_of_its_own_below_that_of_all_candidates():
+    found = curves.extrapolate(part(), {"taxicab": counts(RIVALS)})
+    guess, confirmed = lines(found, "best_guess_rate"), lines(found)
+    assert guess.index.tolist() == confirmed.index.tolist()
+    assert guess.loc[1, "estimate"] == pytest.approx(guess.loc[1, "observed"], abs=0.003)
+    assert guess.loc[:1, "observed"].is_monotonic_increasing
+    for column in ("estimate", "low", "high"):
+        assert (guess.loc[2:, column] < confirmed.loc[2:, column]).all()
+
+
+def test_a_metric_without_ranks_has_no_curve_of_a_guess():
+    found = curves.extrapolate(part(limits={"taxicab": None}), {"taxicab": counts(RIVALS, limit=1)})
+    guess = lines(found, "best_guess_rate")
+    assert set(guess["status"]) == {"unranked"}
+    assert guess["estimate"].isna().all()
+    assert guess.loc[1, "observed"] == pytest.approx(RIVALS[0] / 3000)
+
+
+def test_equally_good_pairs_come_in_every_order():
+    """The rivals that come before a true link, against all orders of the equal pairs."""
+    states = [(3, 1, 1, 5), (3, 0, 1, 2), (2, 0, 2, 3), (20, 0, 0, 4), (0, 0, 1, 7)]
+    names = ["rivals", "better", "own", "n_records"]
+    table = pd.DataFrame(states, columns=names).assign(share=1.0, draw=0, n_eif=9, held=1, links=1)
+    expected = np.zeros(21)
+    for rivals, better, own, n in states:
+        if not own:
+            expected[20] += n
+            continue
+        orders = set(permutations([1] * own + [0] * (rivals - better)))
+        for order in orders:
+            expected[better + order.index(1)] += n / len(orders)
+    assert curves.describe(part(), "taxicab", table).before == pytest.approx(expected)
+    best = sum(n * own / (rivals + own) for rivals, better, own, n in states if own and not better)
+    guess = curves.observed(table.assign(candidates=1), ranked=True)["best_guess_rate"]
+    assert guess.item() == pytest.approx(best / 21, abs=1e-12)
 
 
 @pytest.mark.parametrize(

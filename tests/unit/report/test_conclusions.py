@@ -477,6 +477,8 @@ def test_a_conclusion_about_utility(tmp_path, shape, utility, expected):
 ENLARGED = {
     "now": r"With the intruder’s file, the true person is among the candidates of",
     "then": r"With \S+× this file \(\S+ records\) the estimate is .+ \(.+\)",
+    "guess": r"An intruder who names one best candidate of each record is right for",
+    "guessed": r"For the one named candidate it is .+ \(.+\)",
     "size": r"The rule by which this metric compares two records changes with the size of the file",
     "few": r"Fewer than 20 records are confirmed",
     "whole": r"holds the whole population already",
@@ -485,22 +487,26 @@ ENLARGED = {
     "declared": r"The population has [\d,]+ people, as the study declares",
     "estimated": r"The size of the population is not declared; it is estimated",
 }
+THEN = {"now", "guess", "then", "guessed", "assumes"}
 
 
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({}, {"now", "then", "assumes", "estimated"}),
-        ({"population": 26_000}, {"now", "then", "assumes", "declared"}),
-        ({"population": 8_000}, {"now", "then", "beyond", "assumes", "declared"}),
-        ({"population": 1_500}, {"now", "whole"}),
-        ({"fixed": EVERY}, {"now", "size"}),
-        ({"fixed": EVERY[:2]}, {"now", "size", "then", "assumes", "estimated"}),
-        ({"rivals": (19,)}, {"now", "few"}),
-        ({"rivals": (*RIVALS, *RIVALS)}, {"now", "then", "beyond", "assumes", "estimated"}),
+        ({}, THEN | {"estimated"}),
+        ({"population": 26_000}, THEN | {"declared"}),
+        ({"population": 8_000}, THEN | {"beyond", "declared"}),
+        ({"population": 1_500}, {"now", "guess", "whole"}),
+        ({"fixed": EVERY}, {"now", "guess", "size"}),
+        ({"fixed": EVERY[:2]}, THEN | {"size", "estimated"}),
+        ({"fixed": EVERY[1:]}, {"now", "guess", "size", "then", "assumes", "estimated"}),
+        ({"rivals": (19,)}, {"now", "guess", "few"}),
+        ({"rivals": (*RIVALS, *RIVALS)}, THEN | {"beyond", "estimated"}),
     ],
-    ids=["estimated", "declared", "beyond", "whole", "no curve", "two curves", "few", "many rivals"],
-)
+    ids=[
+        "estimated", "declared", "beyond", "whole", "no curve", "two curves", "unicity alone", "few", "many rivals",
+    ],
+)  # fmt: skip
 def test_a_conclusion_about_a_larger_intruder(tmp_path, options, expected):
     study = Results(write_larger(write_results(tmp_path / "results", Shape()), **options))
     assert printed(str(tables.larger_findings(study)), ENLARGED) == expected

@@ -27,11 +27,14 @@ def test_the_table_has_a_line_for_each_metric_and_size(results):
     lines = rows(tables.larger_table(study))
     assert [line[0] for line in lines[::10]] == ["**Unicity**", "**Taxicab**"]
     assert [line[1] for line in lines[:10]] == [
-        "0.0625×", "0.125×", "0.25×", "0.5×", "0.75×", "1×", "2×", "5×", "10×", "13×",
+        "1/16×", "1/8×", "1/4×", "1/2×", "3/4×", "1×", "2×", "5×", "10×", "13×",
     ]  # fmt: skip
     assert [line[2] for line in lines[5:10]] == ["2,000", "4,000", "10,000", "20,000", "26,000"]
-    assert all(line[3] == "–" for line in lines[6:10])
-    assert all(re.search(r"\d to \d|\d – \d|\d–\d", line[5]) for line in lines[6:10])
+    assert all(line[4] == "–" for line in lines[:6])
+    assert all(re.search(r"\d to \d|\d – \d|\d–\d", line[4]) for line in lines[6:10])
+    assert all(line[7:] == ["–"] * 3 for line in lines[6:10])
+    assert all(line[5:7] == ["–", "–"] for line in lines[6:10])
+    assert all("–" not in line[3] + line[5] + line[6].replace("–", "", 1) for line in lines[16:20])
 
 
 def test_the_findings_name_the_largest_size_with_an_estimate(results):
@@ -43,8 +46,8 @@ def test_the_findings_name_the_largest_size_with_an_estimate(results):
 def test_the_figure_has_every_observed_and_estimated_rate(results):
     study = results(population=26_000)
     figure = figures.larger_curves(study)
-    assert figure.alt.count("observed") == 12
-    assert figure.alt.count("estimated") == 8
+    assert figure.alt.count("observed") == 24
+    assert figure.alt.count("estimated") == 12
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import chdtri, ndtri
+from scipy.special import chdtri, comb, ndtri
 
 from reident.larger.parts import Extrapolating
 from reident.larger.rarity import Rarity, found, likely, rarity, smooth
 
 COLUMNS = ["metric", "quantity", "times", "n_eif", "draws", "observed", "estimate", "low", "high", "status"]
-QUANTITIES = ("confirmed_rate", "suspected_rate", "conditional_rate", "expected_correct_rate")
-"""The first one is extrapolated."""
+FITTED = ("confirmed_rate", "best_guess_rate")
+"""The quantities that are extrapolated."""
+
+QUANTITIES = (*FITTED, "suspected_rate", "conditional_rate", "expected_correct_rate")
 
 MIN_CONFIRMED = 20
 """With fewer confirmed records no curve is fitted."""
@@ -40,8 +42,11 @@ class Held(NamedTuple):
     n_held : int
         PUF records with a true link to an EIF record of their stratum.
     n_confirmed : int
-    counts : int64 (keep + 1,)
+    rivals : int64 (keep + 1,)
         The held records by their rivals.
+    before : float64 (keep + 1,)
+        The held records by the rivals that come before the true link if equally good pairs are in random order: the
+        mean over these orders.
     share : float
         The share of the population that the file holds; NaN without a link and without a population.
     status : str
@@ -52,7 +57,8 @@ class Held(NamedTuple):
     n_eif: int
     n_held: int
     n_confirmed: int
-    counts: np.ndarray
+    rivals: np.ndarray
+    before: np.ndarray
     share: float
     status: str
 
@@ -89,16 +95,18 @@ def extrapolate(part: Extrapolating, counts: Mapping[str, pd.DataFrame]) -> pd.D
     lines: list[dict[str, Any]] = []
     for metric in part.metrics:
         table = counts[metric]
-        observed = _observed(table)
+        at_size = observed(table, ranked=part.limits[metric] is not None)
         held = describe(part, metric, table)
-        curve = list(_curve(part, metric, held, [*observed["times"], *_sizes(part, held)]))
         for quantity in QUANTITIES:
-            fitted = quantity == QUANTITIES[0]
-            status = held.status if fitted else "observed"
-            for at, estimate in enumerate(curve if fitted else [None] * len(observed)):
+            status = "observed"
+            curve: list[dict[str, Any] | None] = [None] * len(at_size)
+            if quantity in FITTED:
+                own = _fitted(part, metric, quantity, held)
+                status, curve = own.status, list(_curve(part, own, [*at_size["times"], *_sizes(part, held)]))
+            for at, estimate in enumerate(curve):
                 line: dict[str, Any] = {"metric": metric, "quantity": quantity, "status": status}
-                if at < len(observed):
-                    row = observed.iloc[at]
+                if at < len(at_size):
+                    row = at_size.iloc[at]
                     line |= {"times": row["times"], "n_eif": row["n_eif"], "draws": row["draws"]}
                     line["observed"] = row[quantity]
                 lines.append(line | (estimate or {}))
@@ -113,6 +121,7 @@ def describe(part: Extrapolating, metric: str, table: pd.DataFrame) -> Held:
     n_held = int(linked["n_records"].sum())
     n_confirmed = int(linked.loc[linked["links"] > 0, "n_records"].sum())
     rivals = np.bincount(linked["rivals"], linked["n_records"], minlength=part.keep + 1).astype(np.int64)
+    before = _in_random_order(linked, part.keep)
     share = n_eif / part.population if part.population else n_held / n_puf
     if metric in part.fixed:
         status = "size_dependent"
@@ -122,23 +131,53 @@ def describe(part: Extrapolating, metric: str, table: pd.DataFrame) -> Held:
         status = "whole_population"
     else:
         status = "ok"
-    return Held(n_puf, n_eif, n_held, n_confirmed, rivals, share, status)
+    return Held(n_puf, n_eif, n_held, n_confirmed, rivals, before, share, status)
 
 
-def _observed(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rates of each size that was drawn, the mean over its draws, the smallest first."""
+def _in_random_order(linked: pd.DataFrame, keep: int) -> np.ndarray:
+    """Return the held records by the rivals that come before the true link, the mean over the orders of equal pairs."""
+    before = np.zeros(keep + 1)
+    for rivals, better, own, n in linked[["rivals", "better", "own", "n_records"]].itertuples(index=False):
+        if not own:
+            before[keep] += n
+            continue
+        equal = rivals - better
+        at = np.arange(equal + 1)
+        before[better + at] += n * comb(equal - at + own - 1, own - 1) / comb(equal + own, own)
+    return before
+
+
+def observed(table: pd.DataFrame, *, ranked: bool) -> pd.DataFrame:
+    """Return the rates of each size that was drawn, the mean over its draws, the smallest first.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        The counts of a metric, as :func:`reident.larger.thinning.thin` leaves them.
+    ranked : bool
+        Whether the metric ranks its candidates; otherwise a guess is among all of them.
+
+    Returns
+    -------
+    pandas.DataFrame
+        times, n_eif, draws and :data:`QUANTITIES`; fractions, missing where nothing is suspected.
+    """
     rows = []
     for (share, _), own in table.groupby(["share", "draw"]):
         n = own["n_records"]
         n_puf, suspected = int(n.sum()), int(n[own["candidates"] > 0].sum())
         confirmed = int(n[own["links"] > 0].sum())
         right = math.fsum((n * own["links"] / own["candidates"].clip(lower=1)).tolist())
+        best = math.fsum(
+            (n * own["own"] / (own["rivals"] + own["own"]).clip(lower=1))[own["better"] == 0].tolist()
+        )
         rows.append(
             {
                 "times": share,
                 "n_eif": int(own["n_eif"].iloc[0]),
                 "draws": 1,
                 "confirmed_rate": confirmed / n_puf,
+                "best_guess_rate": best / n_puf if ranked else right / n_puf,
                 "suspected_rate": suspected / n_puf,
                 "conditional_rate": confirmed / suspected if suspected else math.nan,
                 "expected_correct_rate": right / suspected if suspected else math.nan,
@@ -155,16 +194,43 @@ def _sizes(part: Extrapolating, held: Held) -> list[float]:
     return sorted({*part.times, *([every] if every > 1 else [])})
 
 
-def _curve(
-    part: Extrapolating, metric: str, held: Held, times: list[float]
-) -> Iterator[dict[str, Any] | None]:
-    """Yield the estimate of the confirmed rate at each multiple of the file, with its interval beyond the file."""
-    if held.status != "ok":
+class Fitted(NamedTuple):
+    """What the curve of a quantity is fitted to.
+
+    Attributes
+    ----------
+    held : Held
+    counts : float64 (keep + 1,)
+        The held records by the rivals that count for the quantity.
+    limit : int
+        A record is found if it has fewer of them.
+    status : str
+        `ok`, or why no curve is fitted.
+    """
+
+    held: Held
+    counts: np.ndarray
+    limit: int
+    status: str
+
+
+def _fitted(part: Extrapolating, metric: str, quantity: str, held: Held) -> Fitted:
+    """Return what the curve of a quantity is fitted to; unicity, which does not rank its candidates, has one curve."""
+    limit = part.limits[metric]
+    if quantity == "confirmed_rate":
+        return Fitted(held, held.rivals, limit or 1, held.status)
+    return Fitted(held, held.before, 1, "unranked" if limit is None else held.status)
+
+
+def _curve(part: Extrapolating, own: Fitted, times: list[float]) -> Iterator[dict[str, Any] | None]:
+    """Yield the estimate at each multiple of the file, with its interval beyond the file."""
+    held = own.held
+    if own.status != "ok":
         for multiple in times:
             beyond = {"times": multiple, "n_eif": round(multiple * held.n_eif)}
             yield beyond if multiple > 1 else None
         return
-    known = rarity(held.counts, held.share)
+    known = rarity(own.counts, held.share)
     weight = smooth(known)
     for multiple in times:
         line: dict[str, Any] = {}
@@ -173,15 +239,16 @@ def _curve(
         if multiple * held.share > 1 + 1e-9:
             yield line | {"status": "beyond_population"}
             continue
-        yield line | _estimate(part, metric, held, known, weight, multiple)
+        yield line | _estimate(part, own, known, weight, multiple)
 
 
 def _estimate(
-    part: Extrapolating, metric: str, held: Held, known: Rarity, weight: np.ndarray, times: float
+    part: Extrapolating, own: Fitted, known: Rarity, weight: np.ndarray, times: float
 ) -> dict[str, float]:
-    """Return the confirmed rate with a file of a multiple of the size, and its interval where that is above 1."""
+    """Return the rate with a file of a multiple of the size, and its interval where that is above 1."""
+    held = own.held
     linked = held.linked(times, part.population)
-    values = found(known, times * held.share, part.limits[metric] or 1)
+    values = found(known, times * held.share, own.limit)
     estimate = linked * float(values @ weight)
     if times <= 1:
         return {"estimate": round(estimate, DECIMALS)}

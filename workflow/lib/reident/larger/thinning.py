@@ -37,7 +37,9 @@ DRAWS = {1 / 16: 4, 1 / 8: 4, 1 / 4: 2, 1 / 2: 2, 3 / 4: 1}
 PAIRS_PER_SHARD = 2 * 10**9
 """The budget of pairs that are scored at a time; the results do not depend on it."""
 
-COLUMNS = ["share", "draw", "n_eif", "held", "rivals", "first", "candidates", "links", "n_records"]
+COLUMNS = [
+    "share", "draw", "n_eif", "held", "rivals", "better", "own", "first", "candidates", "links", "n_records",
+]  # fmt: skip
 
 
 class Tables(NamedTuple):
@@ -69,6 +71,8 @@ class States(NamedTuple):
     held : 1 where the record has a true link to an EIF record of its stratum
     rivals : the EIF records that are as good as its best true link or better, and no links of it; `keep` where these
         are more than scoring keeps, or the true link is not suspected. Unicity: 0 where a true link is suspected
+    better : the rivals that are better than its best true link; 0 where this is not kept. Unicity: 0
+    own : the true links that are as good as its best one; 0 where this is not kept. Unicity: 0
     first : the pairs of its best rank; 0 without a suspected pair, `keep` + 1 for a crowded record. Unicity: 1 with any
     candidates : its suspected pairs within the rank limit
     links : the true links among these
@@ -76,6 +80,8 @@ class States(NamedTuple):
 
     held: np.ndarray
     rivals: np.ndarray
+    better: np.ndarray
+    own: np.ndarray
     first: np.ndarray
     candidates: np.ndarray
     links: np.ndarray
@@ -112,7 +118,7 @@ def thin(
         :data:`COLUMNS`: the share of the file and the number of the draw, the EIF records in it, the fields of
         :class:`States`, and the number of PUF records with these. The whole file comes first.
     """
-    counts = [_counted(whole(part, metric, tables, suspected), 1.0, 0, tables)]
+    counts = [counted(whole(part, metric, tables, suspected), 1.0, 0, tables)]
     total, done = sum(share * draws for share, draws in DRAWS.items()), 0.0
     for share, draw in [(share, draw) for share, draws in DRAWS.items() for draw in range(1, draws + 1)]:
         own = drawn(tables, share, draw, part.seed)
@@ -123,9 +129,9 @@ def thin(
                 progress(before + of_draw * weight)
 
         work = Work("", threads, functions, tell)
-        counts.append(_counted(attacked(part, metric, own, work), share, draw, own))
+        counts.append(counted(attacked(part, metric, own, work), share, draw, own))
         done += weight
-    return pd.concat(counts, ignore_index=True)[COLUMNS]
+    return pd.concat(counts, ignore_index=True)
 
 
 def whole(part: Thinning, metric: Metric, tables: Tables, suspected: Source) -> States:
@@ -227,7 +233,7 @@ def _states(part: Thinning, metric: Metric, tables: Tables, batches: Iterator[pa
     """Return the states of the records of ranked pairs; all pairs of a record are in one batch."""
     truth, links = linked(tables.iuf, tables.strata), Links(tables.iuf)
     n = len(truth.inside)
-    first, candidates, right = (np.zeros(n, np.int32) for _ in range(3))
+    better, own, first, candidates, right = (np.zeros(n, np.int32) for _ in range(5))
     rivals = np.full(n, part.keep, np.int32)
     for rows in batches:
         is_crowded = pc.is_null(rows["eif"]).to_numpy()
@@ -242,8 +248,9 @@ def _states(part: Thinning, metric: Metric, tables: Tables, batches: Iterator[pa
             record, at = np.unique(puf[linked_rows], return_index=True)
             best = np.full(n, -1)
             best[record] = needed[linked_rows[at]]
-            own = np.bincount(puf[link & (needed == best[puf])], minlength=n)
+            own += np.bincount(puf[link & (needed == best[puf])], minlength=n).astype(np.int32)
             rivals[record] = best[record] - own[record]
+            better += np.bincount(puf[needed < best[puf]], minlength=n).astype(np.int32)
             within = needed <= part.max_pairs
         else:
             within = np.ones(len(puf), bool)
@@ -251,7 +258,7 @@ def _states(part: Thinning, metric: Metric, tables: Tables, batches: Iterator[pa
             rivals[puf[link]] = 0
         candidates += np.bincount(puf[within], minlength=n).astype(np.int32)
         right += np.bincount(puf[within & link], minlength=n).astype(np.int32)
-    return States((truth.inside > 0).astype(np.int32), rivals, first, candidates, right)
+    return States((truth.inside > 0).astype(np.int32), rivals, better, own, first, candidates, right)
 
 
 def _rivals(part: Thinning, tables: Tables, states: States) -> np.ndarray:
@@ -266,8 +273,8 @@ def _rivals(part: Thinning, tables: Tables, states: States) -> np.ndarray:
     return np.minimum(rivals_of_uniques(comparison, tables.iuf, tables.strata, sets), part.keep)
 
 
-def _counted(states: States, share: float, draw: int, tables: Tables) -> pd.DataFrame:
-    """Count the records by their states."""
+def counted(states: States, share: float, draw: int, tables: Tables) -> pd.DataFrame:
+    """Count the records by their states, with this share and draw of the file; :data:`COLUMNS`."""
     values, counts = np.unique(np.stack(states, axis=1), axis=0, return_counts=True)
     table = pd.DataFrame(values, columns=list(States._fields)).assign(n_records=counts)
-    return table.assign(share=share, draw=draw, n_eif=tables.files["eif"].num_rows)
+    return table.assign(share=share, draw=draw, n_eif=tables.files["eif"].num_rows)[COLUMNS]

@@ -25,6 +25,16 @@ THIN = (
                 "and more, and where no true link is suspected",
             ),
             integer(
+                "better",
+                "of these, those that are better; 0 where no true link is kept, and for unicity",
+                "rivals",
+            ),
+            integer(
+                "own",
+                "true links that are as good as the best one, itself included; 0 where none is kept, and for unicity",
+                "links",
+            ),
+            integer(
                 "first",
                 "pairs of the best rank; 0 without a suspected pair, `keep` + 1 for more than scoring keeps; unicity: "
                 "1 with any pair",
@@ -47,7 +57,8 @@ EXTRAPOLATE = (
             text("metric", "the metric"),
             text(
                 "quantity",
-                "`confirmed_rate`, which is extrapolated, `suspected_rate`, `conditional_rate` or "
+                "`confirmed_rate` and `best_guess_rate` (records for which a random one of the best candidates is the "
+                "true person, / n_puf), which are extrapolated, `suspected_rate`, `conditional_rate` or "
                 "`expected_correct_rate`",
             ),
             number("times", "size of the file as a multiple of the EIF", "multiple"),
@@ -60,7 +71,8 @@ EXTRAPOLATE = (
             text(
                 "status",
                 "`ok`; `observed` for a quantity that is not extrapolated; or why there is no estimate: "
-                "`size_dependent`, `too_few` (confirmed), `whole_population` or `beyond_population`",
+                "`size_dependent`, `too_few` (confirmed), `whole_population`, `beyond_population` or `unranked` "
+                "(unicity, whose candidates are all alike)",
             ),
         ),
         reported=True,

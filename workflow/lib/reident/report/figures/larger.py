@@ -1,4 +1,4 @@
-"""Draw the confirmed rate by the size of the intruder's file (METHODS §6.5)."""
+"""Draw the rates that are extrapolated by the size of the intruder's file (METHODS §6.5)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from reident.report.layout import part
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.style import LINES, MUTED, RULE, Figure, Sheet, figure, share_axis
-from reident.report.tables.larger import LARGER, curve, extrapolated, multiple
+from reident.report.tables.larger import CONFIRMED, GUESSED, LARGER, curve, extrapolated, multiple
 from reident.report.titles import title
 from reident.report.wording import percent, span
 
 TEXT = Sentences("larger")
+QUANTITIES = (CONFIRMED, GUESSED)
 TICKS = (1 / 16, 1 / 4, 1)
 """The parts of the intruder's file that are named on the axis, beside the larger files."""
 
@@ -24,36 +25,40 @@ BESIDE = 1.04
 
 @part(LARGER)
 def larger_curves(results: Results) -> Figure:
-    """Draw the observed confirmed rates as dots, the fitted curve as a line, and its interval as a band."""
-    curves = {metric: curve(results, metric) for metric in results.metrics}
-    sizes = sorted({times for lines in curves.values() for times in lines["times"] if times > 1})
+    """Draw the observed rates as dots, the fitted curves from the file on as lines, and their intervals as bars."""
+    every = {
+        quantity: {metric: curve(results, metric, quantity) for metric in results.metrics}
+        for quantity in QUANTITIES
+    }
+    sizes = sorted({times for lines in every[CONFIRMED].values() for times in lines["times"] if times > 1})
 
     def draw(sheet: Sheet) -> None:
-        (axes,) = sheet.panels
-        for at, metric in enumerate(results.metrics):
-            _draw(axes, results, metric, BESIDE ** (at - (len(results.metrics) - 1) / 2))
-        values = [lines[name] for lines in curves.values() for name in ("observed", "estimate", "high")]
-        share_axis(axes, top_of([value for column in values for value in column.dropna()], None))
-        axes.axvline(1, color=RULE, linewidth=1, zorder=0)
-        axes.set_xscale("log")
-        ticks = [*TICKS, *_apart(sizes)]
-        axes.xaxis.set_major_locator(FixedLocator(ticks))
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.set_xticklabels([multiple(times) for times in ticks])
-        axes.set_xlabel(TEXT("figure.x"))
-        axes.set_title(TEXT("figure.y"))
+        for axes, (quantity, curves) in zip(sheet.panels, every.items(), strict=True):
+            for at, metric in enumerate(results.metrics):
+                _draw(axes, results, metric, quantity, BESIDE ** (at - (len(results.metrics) - 1) / 2))
+            values = [lines[name] for lines in curves.values() for name in ("observed", "estimate", "high")]
+            share_axis(axes, top_of([value for column in values for value in column.dropna()], None))
+            axes.axvline(1, color=RULE, linewidth=1, zorder=0)
+            axes.set_xscale("log")
+            ticks = [*TICKS, *_apart(sizes)]
+            axes.xaxis.set_major_locator(FixedLocator(ticks))
+            axes.xaxis.set_minor_locator(NullLocator())
+            axes.set_xticklabels([multiple(times) for times in ticks])
+            axes.set_xlabel(TEXT("figure.x"))
+            axes.set_title(TEXT(f"figure.quantities.{quantity}"))
         sheet.key()
 
     return figure(
-        draw, height=2.9, alt=_alt(results), caption=TEXT("figure.caption"), own_limit=True,
+        draw, panels=len(QUANTITIES), across=1, height=2.7, alt=_alt(results), caption=TEXT("figure.caption"),
+        own_limit=True,
     )  # fmt: skip
 
 
-def _draw(axes: Axes, results: Results, metric: str, beside: float) -> None:
-    """Draw a metric, its intervals beside those of others by this factor."""
-    lines, beyond = curve(results, metric), extrapolated(results, metric)
+def _draw(axes: Axes, results: Results, metric: str, quantity: str, beside: float) -> None:
+    """Draw a quantity of a metric, its intervals beside those of others by this factor."""
+    lines, beyond = curve(results, metric, quantity), extrapolated(results, metric, quantity)
     colour, marker = LINES.get(metric, (MUTED, "o"))
-    fitted = lines[lines["estimate"].notna()]
+    fitted = lines[(lines["times"] >= 1) & lines["estimate"].notna()]
     axes.plot(
         lines["times"],
         lines["observed"],
@@ -87,21 +92,25 @@ def _apart(sizes: list[float]) -> list[float]:
 
 def _alt(results: Results) -> str:
     texts = [TEXT("figure.alt.start")]
-    for metric in results.metrics:
-        lines = curve(results, metric)
-        seen = lines[lines["observed"].notna()]
-        points = [
-            TEXT("figure.alt.point", times=multiple(line.times), rate=percent(line.observed))
-            for line in seen.itertuples()
-        ]
-        points += [
-            TEXT(
-                "figure.alt.estimate",
-                times=multiple(line.times),
-                rate=percent(line.estimate),
-                interval=span(line.low, line.high),
-            )
-            for line in extrapolated(results, metric).itertuples()
-        ]
-        texts.append(TEXT("figure.alt.line", metric=title(metric), points=", ".join(points)))
+    for quantity in QUANTITIES:
+        texts.append(TEXT("figure.alt.panel", quantity=TEXT(f"figure.quantities.{quantity}")))
+        texts += [_points(results, metric, quantity) for metric in results.metrics]
     return " ".join(texts)
+
+
+def _points(results: Results, metric: str, quantity: str) -> str:
+    lines = curve(results, metric, quantity)
+    points = [
+        TEXT("figure.alt.point", times=multiple(line.times), rate=percent(line.observed))
+        for line in lines[lines["observed"].notna()].itertuples()
+    ]
+    points += [
+        TEXT(
+            "figure.alt.estimate",
+            times=multiple(line.times),
+            rate=percent(line.estimate),
+            interval=span(line.low, line.high),
+        )
+        for line in extrapolated(results, metric, quantity).itertuples()
+    ]
+    return TEXT("figure.alt.line", metric=title(metric), points=", ".join(points))
