@@ -41,10 +41,11 @@ class Buffers(NamedTuple):
     state: np.ndarray  # int64 (3,): pairs in the list; the bound of their levels; T
     done: np.ndarray  # int64 (BLOCKS,): see above
     counts: np.ndarray  # int64 (BLOCKS, 256): records of the sample by the sum of a block, cumulated
-    own: np.ndarray  # uint8 (64,): sums of the tree's block
-    both: np.ndarray  # uint8 (64,)
-    groups: np.ndarray  # uint8 (64,)
-    leaves: np.ndarray  # uint8 (64,)
+    own: np.ndarray  # uint8 (64, 64): sums of the tree's block, of the records of each leaf of a group
+    masks: np.ndarray  # uint64 (64,): which of them a pass considers
+    leaves: np.ndarray  # int64 (64,): which leaves
+    groups: np.ndarray  # uint8 (64,): sums of groups
+    both: np.ndarray  # uint8 (64,): sums of both blocks
     seeds: np.ndarray  # int32 (keep + 1,)
 
 
@@ -57,7 +58,11 @@ def empty_buffers(model: Model, keep: int) -> Buffers:
         np.empty(3, np.int64),
         np.empty(BLOCKS, np.int64),
         np.empty((BLOCKS, MAX_SUM + 1), np.int64),
-        *(np.empty(WIDTH, np.uint8) for _ in range(4)),
+        np.empty((WIDTH, WIDTH), np.uint8),
+        np.empty(WIDTH, np.uint64),
+        np.empty(WIDTH, np.int64),
+        np.empty(WIDTH, np.uint8),
+        np.empty(WIDTH, np.uint8),
         np.empty(keep + 1, np.int32),
     )
 
@@ -86,44 +91,43 @@ def _consider(model, rows, buffers, at):
 
 
 @inner_jit
-def _scan_leaf(model, index, tree, b, leaf, goal, buffers):
-    """Compare the pairs of a leaf that matter and that no pass has considered."""
-    query, v = buffers.query, tree.bytes.shape[1]
-    at = leaf * v * WIDTH
-    add_steps(tree.bytes, at, query.steps[b], query.n_steps[b], query.start[b], buffers.own)
-    most = max(min(goal, buffers.state[_LIMIT]) - 1, 0)
-    mask = between(buffers.own, buffers.done[b], most) & tree.present[leaf]
-    if mask:
-        add_steps(tree.bytes, at, query.steps[1 - b], query.n_steps[1 - b], buffers.own, buffers.both)
-        mask &= between(buffers.both, np.int64(0), max(buffers.state[_LIMIT] - 1, 0))
-    while mask:
-        s = trailing_zeros(mask)
-        mask &= mask - np.uint64(1)
-        total = np.int64(buffers.both[s])
-        if total < buffers.state[_LIMIT] and total - np.int64(buffers.own[s]) >= buffers.done[1 - b]:
-            _consider(model, index.rows, buffers, tree.at[leaf, s])
-
-
-@lean_jit
 def _visit_group(model, index, tree, b, group, goal, buffers):
-    """Scan the leaves of a group whose boxes do not rule them out."""
-    query, other = buffers.query, 1 - b
-    at = group * tree.leaf_low.shape[1] * WIDTH
-    low, extent = tree.leaf_low, tree.leaf_extent
-    add_box_steps(low, extent, at, query.steps[b], query.n_steps[b], query.start[b], buffers.leaves)
-    mask = between(buffers.leaves, np.int64(0), goal - 1)
-    n = tree.first[group + 1] - tree.first[group]
-    mask &= ~np.uint64(0) >> np.uint64(WIDTH - n)
+    """Compare the pairs of a group of leaves that matter and that no pass has considered.
+
+    First the boxes rule out leaves, then the sums of the block rule out records, in one loop without decisions: leaves
+    are far apart in memory, and the processor reads ahead as far as it is sure what comes next.
+    """
+    query, other, own, both, state = buffers.query, 1 - b, buffers.own, buffers.both, buffers.state
+    v, first = tree.bytes.shape[1], tree.first[group]
+    at, low, extent = group * v * WIDTH, tree.leaf_low, tree.leaf_extent
+    add_box_steps(low, extent, at, query.steps[b], query.n_steps[b], query.start[b], both)
+    mask = between(both, np.int64(0), goal - 1)
+    mask &= ~np.uint64(0) >> np.uint64(WIDTH - (tree.first[group + 1] - first))
     if mask:
-        add_box_steps(
-            low, extent, at, query.steps[other], query.n_steps[other], buffers.leaves, buffers.leaves
-        )
-        mask &= between(buffers.leaves, np.int64(0), max(buffers.state[_LIMIT] - 1, 0))
+        add_box_steps(low, extent, at, query.steps[other], query.n_steps[other], both, both)
+        mask &= between(both, np.int64(0), max(state[_LIMIT] - 1, 0))
+    most = max(min(goal, state[_LIMIT]) - 1, 0)
+    n = 0
     while mask:
-        c = trailing_zeros(mask)
+        leaf = first + trailing_zeros(mask)
         mask &= mask - np.uint64(1)
-        if np.int64(buffers.leaves[c]) < buffers.state[_LIMIT]:
-            _scan_leaf(model, index, tree, b, tree.first[group] + c, goal, buffers)
+        add_steps(
+            tree.bytes, leaf * v * WIDTH, query.steps[b], query.n_steps[b], query.start[b], own[n]
+        )
+        buffers.masks[n] = between(own[n], buffers.done[b], most) & tree.present[leaf]
+        buffers.leaves[n] = leaf
+        n += buffers.masks[n] != np.uint64(0)
+    for a in range(n):
+        leaf, mask = buffers.leaves[a], buffers.masks[a]
+        at = leaf * v * WIDTH
+        add_steps(tree.bytes, at, query.steps[other], query.n_steps[other], own[a], both)
+        mask &= between(both, np.int64(0), max(state[_LIMIT] - 1, 0))
+        while mask:
+            s = trailing_zeros(mask)
+            mask &= mask - np.uint64(1)
+            total = np.int64(both[s])
+            if total < state[_LIMIT] and total - np.int64(own[a, s]) >= buffers.done[other]:
+                _consider(model, index.rows, buffers, tree.at[leaf, s])
 
 
 @lean_jit
@@ -154,9 +158,9 @@ def _count_sample(sample, buffers):
         counts[b, :] = 0
         for leaf in range(len(sample)):
             at = leaf * sample.shape[1] * WIDTH
-            add_steps(sample, at, query.steps[b], query.n_steps[b], query.start[b], buffers.own)
+            add_steps(sample, at, query.steps[b], query.n_steps[b], query.start[b], buffers.both)
             for s in range(WIDTH):
-                counts[b, buffers.own[s]] += 1
+                counts[b, buffers.both[s]] += 1
         for y in range(MAX_SUM):
             counts[b, y + 1] += counts[b, y]
 
