@@ -189,7 +189,7 @@ def _build(
     weights = (model.highest / max(model.rules.scale, 1)).astype(np.float32)
     first, second = slice(0, model.cut), slice(model.cut, v)
     tasks = [
-        (puf_rows, coordinates[0], first),
+        (puf_rows, coordinates[0], second),
         (eif_rows, coordinates[1], first),
         (eif_rows, coordinates[1], second),
     ]
