@@ -24,7 +24,7 @@ import numpy as np
 
 from reident.kernels.adhoc_rules import BANDS, EXACT, TABLE, Flat
 from reident.kernels.compiling import inner_jit, lean_jit
-from reident.kernels.lanes import STEP, WIDTH
+from reident.kernels.lanes import STEP
 
 ABSENT = 255
 """The byte of a missing value."""
@@ -55,7 +55,7 @@ class Query(NamedTuple):
     base: np.ndarray  # int64 (1,): cost of what is missing in the record
     steps: np.ndarray  # uint8 (BLOCKS, steps, 4)
     n_steps: np.ndarray  # int64 (BLOCKS,)
-    start: np.ndarray  # uint8 (BLOCKS, 64): the least that the variables of a block cost, 64 times
+    start: np.ndarray  # int64 (BLOCKS,): the least that the variables of a block cost in bytes, at most 255
     lowest: np.ndarray  # int32 (numeric, bands): the lowest rank that a band holds
     uppermost: np.ndarray  # int32 (numeric, bands)
     band_cost: np.ndarray  # int64 (numeric, bands + 1): the last one is the cost beyond
@@ -74,7 +74,7 @@ def empty_query(model: Model) -> Query:
         base=np.empty(1, np.int64),
         steps=np.empty((BLOCKS, n_steps, STEP), np.uint8),
         n_steps=np.empty(BLOCKS, np.int64),
-        start=np.empty((BLOCKS, WIDTH), np.uint8),
+        start=np.empty(BLOCKS, np.int64),
         lowest=np.empty((numeric.size, n_bands), np.int32),
         uppermost=np.empty((numeric.size, n_bands), np.int32),
         band_cost=np.empty((numeric.size, n_bands + 1), np.int64),
@@ -205,8 +205,7 @@ def load(model, row, query):
                 start += _load_table(model, query, b, k, row[k])
             elif model.highest[k] >= model.unit:
                 _add_step(query, b, k, row[k] % ABSENT, 0, model.highest[k] // model.unit)
-        for s in range(WIDTH):
-            query.start[b, s] = min(start, 255)
+        query.start[b] = min(start, 255)
 
 
 @inner_jit

@@ -46,6 +46,7 @@ class Buffers(NamedTuple):
     leaves: np.ndarray  # int64 (64,): which leaves
     groups: np.ndarray  # uint8 (64,): sums of groups
     both: np.ndarray  # uint8 (64,): sums of both blocks
+    zeros: np.ndarray  # uint8 (64,)
     seeds: np.ndarray  # int32 (keep + 1,)
 
 
@@ -63,6 +64,7 @@ def empty_buffers(model: Model, keep: int) -> Buffers:
         np.empty(WIDTH, np.int64),
         np.empty(WIDTH, np.uint8),
         np.empty(WIDTH, np.uint8),
+        np.zeros(WIDTH, np.uint8),
         np.empty(keep + 1, np.int32),
     )
 
@@ -100,11 +102,11 @@ def _visit_group(model, index, tree, b, group, goal, buffers):
     query, other, own, both, state = buffers.query, 1 - b, buffers.own, buffers.both, buffers.state
     v, first = tree.bytes.shape[1], tree.first[group]
     at, low, extent = group * v * WIDTH, tree.leaf_low, tree.leaf_extent
-    add_box_steps(low, extent, at, query.steps[b], query.n_steps[b], query.start[b], both)
+    add_box_steps(low, extent, at, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, both)
     mask = between(both, np.int64(0), goal - 1)
     mask &= ~np.uint64(0) >> np.uint64(WIDTH - (tree.first[group + 1] - first))
     if mask:
-        add_box_steps(low, extent, at, query.steps[other], query.n_steps[other], both, both)
+        add_box_steps(low, extent, at, query.steps[other], query.n_steps[other], query.start[other], both, both)
         mask &= between(both, np.int64(0), max(state[_LIMIT] - 1, 0))
     most = max(min(goal, state[_LIMIT]) - 1, 0)
     n = 0
@@ -112,7 +114,7 @@ def _visit_group(model, index, tree, b, group, goal, buffers):
         leaf = first + trailing_zeros(mask)
         mask &= mask - np.uint64(1)
         add_steps(
-            tree.bytes, leaf * v * WIDTH, query.steps[b], query.n_steps[b], query.start[b], own[n]
+            tree.bytes, leaf * v * WIDTH, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, own[n]
         )
         buffers.masks[n] = between(own[n], buffers.done[b], most) & tree.present[leaf]
         buffers.leaves[n] = leaf
@@ -120,7 +122,7 @@ def _visit_group(model, index, tree, b, group, goal, buffers):
     for a in range(n):
         leaf, mask = buffers.leaves[a], buffers.masks[a]
         at = leaf * v * WIDTH
-        add_steps(tree.bytes, at, query.steps[other], query.n_steps[other], own[a], both)
+        add_steps(tree.bytes, at, query.steps[other], query.n_steps[other], query.start[other], own[a], both)
         mask &= between(both, np.int64(0), max(state[_LIMIT] - 1, 0))
         while mask:
             s = trailing_zeros(mask)
@@ -138,7 +140,7 @@ def _search_tree(model, index, tree, b, goal, buffers):
     for block in range(len(tree.group_low)):
         at = block * v * WIDTH
         low, extent = tree.group_low, tree.group_extent
-        add_box_steps(low, extent, at, query.steps[b], query.n_steps[b], query.start[b], buffers.groups)
+        add_box_steps(low, extent, at, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, buffers.groups)
         mask = between(buffers.groups, np.int64(0), goal - 1)
         mask &= ~np.uint64(0) >> np.uint64(WIDTH - min(WIDTH, n_groups - block * WIDTH))
         while mask:
@@ -158,7 +160,7 @@ def _count_sample(sample, buffers):
         counts[b, :] = 0
         for leaf in range(len(sample)):
             at = leaf * sample.shape[1] * WIDTH
-            add_steps(sample, at, query.steps[b], query.n_steps[b], query.start[b], buffers.both)
+            add_steps(sample, at, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, buffers.both)
             for s in range(WIDTH):
                 counts[b, buffers.both[s]] += 1
         for y in range(MAX_SUM):

@@ -39,16 +39,18 @@ def _vector_at(builder: Any, pointer: Any) -> Any:
 
 
 def _add(context: Any, builder: Any, kinds: Any, arguments: Any, outside: Callable) -> None:
-    """Write ``initial`` plus the steps; ``outside(column, first, width)`` says for which lanes a step counts."""
-    steps, n, initial, sums = arguments
+    """Write ``initial``, ``start`` and the steps; ``outside(column, first, width)`` says where a step counts."""
+    steps, n, start, initial, sums = arguments
     step_base, initial_base, sums_base = (
         context.make_array(kind)(context, builder, array).data
-        for kind, array in zip(kinds, (steps, initial, sums), strict=True)
+        for kind, array in zip((kinds[0], *kinds[3:]), (steps, initial, sums), strict=True)
     )
     saturating = cgutils.get_or_insert_function(
         builder.module, ir.FunctionType(_VECTOR, [_VECTOR, _VECTOR]), f"llvm.uadd.sat.v{WIDTH}i8"
     )
-    total = cgutils.alloca_once_value(builder, builder.load(_vector_at(builder, initial_base), align=1))
+    before = builder.load(_vector_at(builder, initial_base), align=1)
+    least = _splat(builder, builder.trunc(start, _BYTE))
+    total = cgutils.alloca_once_value(builder, builder.call(saturating, [before, least]))
     with cgutils.for_range(builder, n) as loop:
         step = builder.gep(step_base, [builder.mul(loop.index, _WORD(STEP))])
         variable, first, width, cost = (builder.load(builder.gep(step, [_WORD(at)])) for at in range(STEP))
@@ -60,7 +62,9 @@ def _add(context: Any, builder: Any, kinds: Any, arguments: Any, outside: Callab
 
 
 @intrinsic
-def add_steps(_typing: Any, bytes_: Any, at: Any, steps: Any, n: Any, initial: Any, sums: Any) -> Any:
+def add_steps(
+    _typing: Any, bytes_: Any, at: Any, steps: Any, n: Any, start: Any, initial: Any, sums: Any
+) -> Any:
     """Add what 64 records cost.
 
     Parameters
@@ -71,10 +75,12 @@ def add_steps(_typing: Any, bytes_: Any, at: Any, steps: Any, n: Any, initial: A
         Where in it the column of variable 0 begins; the columns of all variables follow one another.
     steps : uint8 (≥ n, 4)
     n : int64
+    start : int64
+        0 to 255, added for every record.
     initial, sums : uint8 (64,)
-        ``sums`` becomes ``initial`` plus the steps that count, at most 255; both may be one array.
+        ``sums`` becomes ``initial`` plus ``start`` and the steps that count, at most 255; both may be one array.
     """
-    signature = types.void(bytes_, at, steps, n, initial, sums)
+    signature = types.void(bytes_, at, steps, n, start, initial, sums)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kinds = signature.args
@@ -85,7 +91,7 @@ def add_steps(_typing: Any, bytes_: Any, at: Any, steps: Any, n: Any, initial: A
             values = builder.load(_vector_at(builder, pointer), align=1)
             return builder.icmp_unsigned(">", builder.sub(values, first), width)
 
-        _add(context, builder, (kinds[2], kinds[4], kinds[5]), arguments[2:], outside)
+        _add(context, builder, kinds[2:], arguments[2:], outside)
         return context.get_dummy_value()
 
     return signature, generate
@@ -93,7 +99,7 @@ def add_steps(_typing: Any, bytes_: Any, at: Any, steps: Any, n: Any, initial: A
 
 @intrinsic
 def add_box_steps(
-    _typing: Any, low: Any, extent: Any, at: Any, steps: Any, n: Any, initial: Any, sums: Any
+    _typing: Any, low: Any, extent: Any, at: Any, steps: Any, n: Any, start: Any, initial: Any, sums: Any
 ) -> Any:
     """Add what 64 boxes cost at least: a step counts where every byte of the box is outside its interval.
 
@@ -101,7 +107,7 @@ def add_box_steps(
     ----------
     low, extent : uint8 array
         The lowest byte of each box, and the highest less the lowest, as in `add_steps`.
-    at, steps, n, initial, sums
+    at, steps, n, start, initial, sums
         See `add_steps`.
 
     Notes
@@ -109,7 +115,7 @@ def add_box_steps(
     The bytes l … l + e of a box are outside the interval from f with width w exactly if l is, and f is not one of them:
     (l − f) mod 256 > w and e < (f − l) mod 256.
     """
-    signature = types.void(low, extent, at, steps, n, initial, sums)
+    signature = types.void(low, extent, at, steps, n, start, initial, sums)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kinds = signature.args
@@ -126,7 +132,7 @@ def add_box_steps(
             beyond = builder.icmp_unsigned(">", builder.sub(lows, first), width)
             return builder.and_(beyond, builder.icmp_unsigned("<", extents, builder.sub(first, lows)))
 
-        _add(context, builder, (kinds[3], kinds[5], kinds[6]), arguments[3:], outside)
+        _add(context, builder, kinds[3:], arguments[3:], outside)
         return context.get_dummy_value()
 
     return signature, generate
