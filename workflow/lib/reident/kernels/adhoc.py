@@ -1,6 +1,7 @@
 """Adhoc: the best pairs by the sum of the scores that the study defines for each variable (METHODS §4.4, §5).
 
-The search minimises the cost of a pair: the largest possible sum less the sum of its scores.
+The search minimises the cost of a pair: the largest possible sum less the sum of its scores. `adhoc_query` says what
+the rules cost, exactly and in bytes, `adhoc_search` why no pair is lost. This module brings both files into their form.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from reident.kernels.adhoc_search import search as search_trees
 from reident.kernels.buffers import Files, as_files
 from reident.kernels.compiling import lean_jit
 from reident.kernels.lanes import WIDTH
-from reident.kernels.toplist import Best, empty_best, in_threads, list_pairs
+from reident.kernels.toplist import MAX_RECORDS, Best, empty_best, in_threads, list_pairs
 
 __all__ = ["Bands", "Exact", "Rule", "Table", "nearest"]
 
@@ -77,7 +78,8 @@ def nearest(
     Raises
     ------
     ValueError
-        If shapes disagree, a score is outside 0 … 5, a code outside its table, or another argument out of its range.
+        If shapes disagree, a score is outside 0 … 5, a code outside its table, the files have 2^31 records or more, or
+        another argument is out of its range.
 
     Notes
     -----
@@ -95,7 +97,12 @@ def nearest(
 
 
 def _search(
-    files: Files, flat: Flat, threshold: int, best: Best, threads: int, progress: Callable[[float], None] | None
+    files: Files,
+    flat: Flat,
+    threshold: int,
+    best: Best,
+    threads: int,
+    progress: Callable[[float], None] | None,
 ) -> None:
     """Write the pairs that cost less than ``threshold`` and that the rank filter keeps into ``best``."""
     model, puf_rows, eif_rows, coordinates = _prepare(files, flat, threshold)
@@ -127,7 +134,7 @@ def _prepare(files: Files, rules: Flat, threshold: int) -> tuple[Model, np.ndarr
     )
     puf_rows, eif_rows = (np.empty((n, variable.size), np.int32) for n in (n_puf, n_eif))
     puf_rows[:, : coded.size], eif_rows[:, : coded.size] = codes.puf, codes.eif.T
-    coordinates = tuple(np.empty((numeric.size, n), np.float32) for n in (n_puf, n_eif))
+    coordinates = (np.empty((numeric.size, n_puf), np.float32), np.empty((numeric.size, n_eif), np.float32))
     distinct, buckets = [np.zeros(0)], [np.zeros(0, np.uint8)]
     for m, j in enumerate(numeric):
         k, columns = coded.size + m, (files.puf_values[:, j], files.eif_values[:, j])
@@ -257,7 +264,9 @@ def _coordinates(values: np.ndarray, eif: np.ndarray, rules: Flat, j: int) -> np
 
 
 def _check(files: Files, rules: Sequence[Rule]) -> None:
-    """Refuse codes that are outside the table of their variable."""
+    """Refuse codes that are outside the table of their variable, and more records than ranks can count."""
+    if len(files.puf_codes) + len(files.eif_codes) > MAX_RECORDS:
+        raise ValueError(f"the files have more than {MAX_RECORDS} records.")
     for j, rule in enumerate(rules):
         if isinstance(rule, Table) and any(
             codes[:, j].max(initial=-1) >= len(rule.scores) for codes in (files.puf_codes, files.eif_codes)

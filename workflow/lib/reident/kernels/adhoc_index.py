@@ -1,9 +1,10 @@
 """The EIF as adhoc searches it: trees of boxes of bytes, one for each block of variables (METHODS §4.4).
 
 Each tree has all records in an order in which neighbours are similar first on the variables of its block. A leaf
-has up to 64 records, a group up to 64 leaves; the box of a leaf or a group is the interval of the bytes of each variable,
-without those of missing values. A box costs no more than any of its records: a present value is one of the bytes of
-the box, and a missing value costs the most that any value does. If all values are missing, the box has their byte.
+has up to 64 records, a group up to 64 leaves; the box of a leaf or a group is the interval of the bytes of each
+variable, without those of missing values. A box costs no more than any of its records: a present value is one of the
+bytes of the box, and a missing value costs the most that any value does. If all values are missing, the box has their
+byte.
 """
 
 from typing import NamedTuple

@@ -5,17 +5,17 @@ search compares ranks instead of values and needs no further comparison: the dis
 limit of a PUF value are all those between two of them, since the floating-point difference from it does not fall with
 the distance. `_band_range` finds the two with the very expression of the definition.
 
-**Bytes.** Each value of the EIF has a byte: the code of a category by its remainder of 255, the number of the bucket of
-a numeric value, and 255 if it is missing. Costs in bytes are multiples of a *unit*, rounded down. What a byte costs is a
-sum of steps (see `lanes`), and never more than the cost of any value with that byte:
+**Bytes.** Each value of the EIF has a byte: the code of a category by its remainder of 255, the number of the bucket
+of a numeric value, and 255 if it is missing. Costs in bytes are multiples of a *unit*, rounded down. What a byte costs
+is a sum of steps (see `lanes`), and never more than the cost of any value with that byte:
 
 - exact: values with another byte are different;
 - table: the lowest cost of the codes with that byte, as runs of equal costs above the lowest of the row;
 - bands: the lowest cost of the first band whose buckets include the byte and all after it. Bands grow, so that a value
   in a band is in the buckets of this band and all after it. A missing value costs the most.
 
-A pair whose bytes add up to at least (bound − base) / unit, where base is the cost of what is missing in the PUF record,
-hence costs at least the bound. Sums that saturate at 255 are lower bounds as well.
+A pair whose bytes add up to at least (bound − base) / unit, where base is the cost of what is missing in the PUF
+record, hence costs at least the bound. Sums that saturate at 255 are lower bounds as well.
 """
 
 from typing import NamedTuple
@@ -53,7 +53,7 @@ class Query(NamedTuple):
 
     row: np.ndarray  # int32 (v,): code or rank, -1 for missing
     base: np.ndarray  # int64 (1,): cost of what is missing in the record
-    steps: np.ndarray  # uint8 (BLOCKS, steps, 4)
+    steps: np.ndarray  # int32 (BLOCKS, steps, 4)
     n_steps: np.ndarray  # int64 (BLOCKS,)
     start: np.ndarray  # int64 (BLOCKS,): the least that the variables of a block cost in bytes, at most 255
     lowest: np.ndarray  # int32 (numeric, bands): the lowest rank that a band holds
@@ -72,7 +72,7 @@ def empty_query(model: Model) -> Query:
     return Query(
         row=np.empty(v, np.int32),
         base=np.empty(1, np.int64),
-        steps=np.empty((BLOCKS, n_steps, STEP), np.uint8),
+        steps=np.empty((BLOCKS, n_steps, STEP), np.int32),
         n_steps=np.empty(BLOCKS, np.int64),
         start=np.empty(BLOCKS, np.int64),
         lowest=np.empty((numeric.size, n_bands), np.int32),

@@ -1,7 +1,7 @@
 """The best pairs of each PUF record by adhoc, through two trees of bytes (METHODS §4.4, §5).
 
-The cost of a pair is the sum of its costs on two blocks of variables. Let T be the number of units at which the bytes of
-a pair rule it out (see `adhoc_query`), and S₁, S₂ the sums of its bytes on each block. If a search of the first tree
+The cost of a pair is the sum of its costs on two blocks of variables. Let T be the number of units at which the bytes
+of a pair rule it out (see `adhoc_query`), and S₁, S₂ the sums of its bytes on each block. If a search of the first tree
 covers all records with S₁ < t₁, one of the second all with S₂ < t₂, and t₁ + t₂ ≥ T, every other pair has S₁ + S₂ ≥ T
 and does not matter. With about half of the cost allowed on each side, each search covers few records: a sample of the
 EIF says how many, and hence which t₁ and t₂ to choose. T falls while pairs are compared; a search that has covered
@@ -21,7 +21,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reident.kernels.adhoc_index import Index, Tree
 from reident.kernels.adhoc_query import BLOCKS, Model, Query, empty_query, level_of, load
 from reident.kernels.bits import trailing_zeros
 from reident.kernels.compiling import inner_jit, lean_jit
@@ -106,7 +105,9 @@ def _visit_group(model, index, tree, b, group, goal, buffers):
     mask = between(both, np.int64(0), goal - 1)
     mask &= ~np.uint64(0) >> np.uint64(WIDTH - (tree.first[group + 1] - first))
     if mask:
-        add_box_steps(low, extent, at, query.steps[other], query.n_steps[other], query.start[other], both, both)
+        add_box_steps(
+            low, extent, at, query.steps[other], query.n_steps[other], query.start[other], both, both
+        )
         mask &= between(both, np.int64(0), max(state[_LIMIT] - 1, 0))
     most = max(min(goal, state[_LIMIT]) - 1, 0)
     n = 0
@@ -114,7 +115,13 @@ def _visit_group(model, index, tree, b, group, goal, buffers):
         leaf = first + trailing_zeros(mask)
         mask &= mask - np.uint64(1)
         add_steps(
-            tree.bytes, leaf * v * WIDTH, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, own[n]
+            tree.bytes,
+            leaf * v * WIDTH,
+            query.steps[b],
+            query.n_steps[b],
+            query.start[b],
+            buffers.zeros,
+            own[n],
         )
         buffers.masks[n] = between(own[n], buffers.done[b], most) & tree.present[leaf]
         buffers.leaves[n] = leaf
@@ -140,7 +147,9 @@ def _search_tree(model, index, tree, b, goal, buffers):
     for block in range(len(tree.group_low)):
         at = block * v * WIDTH
         low, extent = tree.group_low, tree.group_extent
-        add_box_steps(low, extent, at, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, buffers.groups)
+        add_box_steps(
+            low, extent, at, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, buffers.groups
+        )
         mask = between(buffers.groups, np.int64(0), goal - 1)
         mask &= ~np.uint64(0) >> np.uint64(WIDTH - min(WIDTH, n_groups - block * WIDTH))
         while mask:
@@ -160,7 +169,9 @@ def _count_sample(sample, buffers):
         counts[b, :] = 0
         for leaf in range(len(sample)):
             at = leaf * sample.shape[1] * WIDTH
-            add_steps(sample, at, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, buffers.both)
+            add_steps(
+                sample, at, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, buffers.both
+            )
             for s in range(WIDTH):
                 counts[b, buffers.both[s]] += 1
         for y in range(MAX_SUM):

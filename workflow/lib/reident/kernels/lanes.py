@@ -1,8 +1,8 @@
 """64 records side by side, a byte of each: sums of what their values cost, in saturating bytes (METHODS §4.4).
 
-A *step* is four bytes: a variable, the first byte of an interval, the width of the interval, and what a byte outside
-the interval costs. Intervals are circular, so that the complement of an interval is one too: a byte y is outside
-the interval that begins at f and has width w exactly if (y − f) mod 256 > w.
+A *step* is four numbers: a variable, the first byte of an interval, the width of the interval, and what a byte outside
+the interval costs, the last three 0 to 255. Intervals are circular, so that the complement of an interval is one too: a
+byte y is outside the interval that begins at f and has width w exactly if (y − f) mod 256 > w.
 
 Numba does not promise to compile loops to vector instructions, so that these are written for LLVM directly; it splits
 the vectors where the processor's are shorter.
@@ -19,7 +19,7 @@ WIDTH = 64
 """Records, or boxes, side by side."""
 
 STEP = 4
-"""Bytes of a step."""
+"""Numbers of a step."""
 
 _BYTE, _WORD = ir.IntType(8), ir.IntType(64)
 _VECTOR = ir.VectorType(_BYTE, WIDTH)
@@ -53,8 +53,9 @@ def _add(context: Any, builder: Any, kinds: Any, arguments: Any, outside: Callab
     total = cgutils.alloca_once_value(builder, builder.call(saturating, [before, least]))
     with cgutils.for_range(builder, n) as loop:
         step = builder.gep(step_base, [builder.mul(loop.index, _WORD(STEP))])
-        variable, first, width, cost = (builder.load(builder.gep(step, [_WORD(at)])) for at in range(STEP))
-        column = builder.mul(builder.zext(variable, _WORD), _WORD(WIDTH))
+        numbers = [builder.load(builder.gep(step, [_WORD(at)])) for at in range(STEP)]
+        column = builder.mul(builder.zext(numbers[0], _WORD), _WORD(WIDTH))
+        first, width, cost = (builder.trunc(number, _BYTE) for number in numbers[1:])
         counts = outside(column, _splat(builder, first), _splat(builder, width))
         added = builder.select(counts, _splat(builder, cost), ir.Constant(_VECTOR, [0] * WIDTH))
         builder.store(builder.call(saturating, [builder.load(total), added]), total)
@@ -73,7 +74,7 @@ def add_steps(
         Columns of 64 bytes, C-contiguous.
     at : int64
         Where in it the column of variable 0 begins; the columns of all variables follow one another.
-    steps : uint8 (≥ n, 4)
+    steps : int32 (≥ n, 4)
     n : int64
     start : int64
         0 to 255, added for every record.
