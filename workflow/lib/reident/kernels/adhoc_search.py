@@ -145,6 +145,8 @@ def _search_tree(model, index, tree, b, goal, buffers):
     query, done, state = buffers.query, buffers.done, buffers.state
     v, n_groups = tree.group_low.shape[1], tree.first.size - 1
     for block in range(len(tree.group_low)):
+        if goal <= done[b]:  # T has fallen to what is done
+            break
         at = block * v * WIDTH
         low, extent = tree.group_low, tree.group_extent
         add_box_steps(

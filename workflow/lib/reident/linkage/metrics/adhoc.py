@@ -220,7 +220,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     InputError
         If a study's own function is not the approved one, or gives something else than scores 0 to 5.
     """
-    from reident.kernels import adhoc, blocks  # compiled code: loaded only where pairs are scored
+    from reident.kernels import adhoc  # compiled code: loaded only where pairs are scored
 
     declared = [options.scores.get(variable.name) for variable in pairing.variables]
     own = {
@@ -253,6 +253,17 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         )
         return Scored(puf, eif, level / SCALE, crowded)
 
+    found = _score_all_pairs(pairing, rules, own_functions, above, setting)
+    atexit.register(functions.mute)
+    return found
+
+
+def _score_all_pairs(
+    pairing: Pairing, rules: list[Rule], own_functions: dict[int, Callable], above: int, setting: Setting
+) -> Scored:
+    """Return the suspected pairs after asking the functions of the study about every pair of records."""
+    from reident.kernels import blocks
+
     def score_block(rows: slice, columns: slice) -> np.ndarray:
         total = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.int64)
         for at, rule in enumerate(rules):
@@ -270,7 +281,6 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         keep=setting.keep,
         progress=setting.progress,
     )
-    atexit.register(functions.mute)
     return Scored(puf, eif, level / SCALE, crowded)
 
 
