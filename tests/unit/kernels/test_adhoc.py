@@ -5,12 +5,13 @@ import math
 import numpy as np
 import pytest
 from oracles import adhoc as oracle
-from oracles.bounds import bounds
+from oracles.bounds import byte_sums
 from oracles.mixed import as_rows, records
-from reident.kernels import adhoc, adhoc_bounds, adhoc_rules
+from reident.kernels import adhoc, adhoc_rules
 from reident.kernels.adhoc import Bands, Exact, Table
+from reident.kernels.adhoc_query import empty_query
 from reident.kernels.blocks import nearest_blocks
-from reident.kernels.buffers import Files, empty_buffers
+from reident.kernels.buffers import Files
 
 NAN = math.nan
 ONE = 10**12
@@ -166,7 +167,17 @@ def test_a_sum_of_scores_is_the_level():
 
 
 DIAGONAL = ("table", [[max(5 - abs(a - b), 0) * ONE for b in range(90)] for a in range(90)])
+WIDE = ("table", [[(a * b) % 6 * ONE for b in range(600)] for a in range(600)])
 SKEWED = ("bands", [(0.0, 0.5, 5 * ONE), (0.1, 0.0, 3_300_000_000_000)], 0)
+
+MANY = [
+    (4, EXACT),
+    (30, EXACT),
+    (90, DIAGONAL),
+    ("skewed", SKEWED),
+    ("continuous", STEPS),
+    ("heaped", SHARES),
+]
 
 LARGE = [
     (
@@ -198,14 +209,18 @@ LARGE = [
     ("more groups than a block of boxes holds", 1, 290_000, [("skewed", SKEWED)], 0.05, {"keep": 3}),
     ("records that search in two rounds", 1200, 90, [(5, EXACT), ("small", STEPS)], 0.1, {}),
     (
-        "more variables than bit maps count differences",
+        "many variables",
         3,
         1500,
         [(2, EXACT)] * 40 + [("small", STEPS)] * 4,
         0.05,
         {},
     ),
-    ("more categories than the bit maps can hold", 3, 1500, [(900, EXACT)] * 20, 0.02, {"above": -1}),
+    ("more categories than bytes", 3, 1500, [(900, EXACT)] * 20 + [(600, WIDE)], 0.02, {"above": -1}),
+    ("more variables than bytes count", 3, 300, [(2, EXACT)] * 300 + [("small", STEPS)] * 12, 0.05, {}),
+    ("sums that saturate", 3, 700, [(3, EXACT)] * 30 + [("continuous", THIRDS)] * 40, 0.05, {"above": -1}),
+    ("everything missing", 3, 700, [(3, EXACT), ("small", STEPS)], 1.0, {"above": -1, "keep": 1000}),
+    ("many passes over both trees", 300, 400, MANY, 0.05, {"keep": 2}),
 ]
 
 
@@ -235,51 +250,75 @@ def test_large(n_puf, n_eif, variables, missing, options, threads):
     assert done[-1] == 1
 
 
-@pytest.mark.parametrize("most", [1, 7])
-def test_more_distinct_values_than_ranks(monkeypatch, most):
-    monkeypatch.setattr(adhoc, "_MAX_RANKS", most)
-    arrays, rules = drawn(20, 700, [(5, EXACT), ("continuous", STEPS), ("skewed", SKEWED)], 0.1)
-    result = nearest(*arrays, [kernel_rule(rule) for rule in rules], above=7 * ONE, keep=20)
-    assert as_rows(result) == oracle.nearest(*arrays, rules, above=7 * ONE, keep=20)
+MANY_KINDS = [
+    (5, EXACT),
+    (300, EXACT),
+    (90, DIAGONAL),
+    ("continuous", STEPS),
+    ("skewed", SKEWED),
+    ("small", DISORDER),
+    ("heaped", SHARES),
+]
 
 
-@pytest.mark.parametrize(
-    "variables",
-    [
-        [("continuous", STEPS)] * 5 + [(3, EXACT)] * 5,
-        [("continuous", THIRDS)] * 64,
-        [
-            ("skewed", SKEWED),
-            ("small", DISORDER),
-            ("huge", MIXED),
-            ("tiny", SHARES),
-            (90, DIAGONAL),
-            (3, TABLE),
-        ]
-        * 3,
-        [(80, EXACT)] * 20,
-    ],
-)
-def test_lower_bounds_are_below_and_upper_bounds_above_the_cost(variables):
-    arrays, rules = drawn(40, 300, variables, 0.1)
+@pytest.mark.parametrize("cut", range(len(MANY_KINDS) + 1))
+def test_the_result_does_not_depend_on_the_blocks_of_variables(monkeypatch, cut):
+    monkeypatch.setattr(adhoc, "_cut", lambda *_: cut)
+    arrays, rules = drawn(20, 700, MANY_KINDS, 0.1)
+    result = nearest(*arrays, [kernel_rule(rule) for rule in rules], above=14 * ONE, keep=20)
+    assert as_rows(result) == oracle.nearest(*arrays, rules, above=14 * ONE, keep=20)
+
+
+@pytest.mark.parametrize("records", [1, 64, 10**6])
+@pytest.mark.parametrize("keep", [1, 300])
+def test_the_result_does_not_depend_on_the_sample(monkeypatch, records, keep):
+    monkeypatch.setattr(adhoc, "SAMPLE", records)
+    arrays, rules = drawn(20, 700, MANY_KINDS, 0.1)
+    result = nearest(*arrays, [kernel_rule(rule) for rule in rules], above=14 * ONE, keep=keep)
+    assert as_rows(result) == oracle.nearest(*arrays, rules, above=14 * ONE, keep=keep)
+
+
+VARIABLES = [
+    [("continuous", STEPS)] * 5 + [(3, EXACT)] * 5,
+    [("continuous", THIRDS)] * 64,
+    [(2, EXACT)] * 200 + [("small", STEPS)] * 150,
+    [("skewed", SKEWED), ("small", DISORDER), ("huge", MIXED), ("tiny", SHARES), (90, DIAGONAL), (3, TABLE)]
+    * 3,
+    [(80, EXACT)] * 20 + [(900, EXACT), (600, WIDE)],
+    [("continuous", STEPS)],
+]
+
+
+@pytest.mark.parametrize("above", [-1, None])
+@pytest.mark.parametrize("variables", VARIABLES)
+def test_bytes_cost_no_more_than_the_pair_and_boxes_no_more_than_their_records(variables, above):
+    arrays, rules = drawn(15, 300, variables, 0.1)
     files, flat = Files(*arrays), adhoc_rules.flatten([kernel_rule(rule) for rule in rules], ONE)
-    metric, index, puf = adhoc._prepare(files, flat)
-    n_coded = puf.codes.shape[1]
-    scratch = adhoc_bounds.empty_scratch(n_coded, len(rules) - n_coded, 6)
-    buffers = empty_buffers(index, puf, scratch, 5)
-    low, high, box = (np.full((2, 40, 300), NAN, np.float32) for _ in range(3))
-    bounds(metric, scratch, files, index, puf, buffers, low, high, box)
+    total = int(flat.highest.sum())
+    threshold = total + 1 if above is None else total // 2
+    model, puf_rows, eif_rows, coordinates = adhoc._prepare(files, flat, threshold)
+    _, model, index = adhoc._build(model, puf_rows, eif_rows, coordinates, 1)
+    level = np.full((15, 300), -1, np.int64)
+    base = np.zeros(15, np.int64)
+    sums = np.full((2, 15, 300, 2), -1, np.int64)
+    boxes = np.full((2, 15, 300, 2, 2), -1, np.int64)
+    byte_sums(model, index, puf_rows, empty_query(model), level, base, sums, boxes)
     pairs, _ = oracle.nearest(*arrays, rules, above=-1, keep=300)
-    cost = np.full((40, 300), -1, np.int64)
+    cost = np.full((15, 300), -1, np.int64)
     for i, r, score in pairs:
-        cost[i, r] = flat.highest.sum() - score
-    assert (cost >= 0).all()
-    for bound in (*low, *box):
-        assert (bound.astype(np.float64) * ONE <= cost).all()
-    for bound in high:
-        assert (bound.astype(np.float64) * ONE >= cost).all()
-    # Useful, too: the filter lets through hardly more than it must.
-    assert (cost / ONE - low[0]).max() < 1e-3 * len(rules)
+        cost[i, r] = total - score
+    assert (level == cost).all()
+    assert -(-threshold // model.unit) <= 255
+    assert (sums >= 0).all()
+    assert (sums[0] == sums[1]).all()  # what a pass leaves out as considered, by either tree
+    assert (base[:, None] + model.unit * sums[0].sum(axis=2) <= cost).all()
+    assert (boxes >= 0).all()
+    assert (boxes <= sums[..., None]).all()
+    # Useful, too: costs that are multiples of the unit are hardly lost.
+    if all(rule in (EXACT, TABLE) for rule in rules):
+        assert (
+            np.minimum((cost - base[:, None]) // model.unit, 255) == np.minimum(sums[0].sum(axis=2), 255)
+        ).all()
 
 
 REFUSED = [
@@ -300,7 +339,14 @@ def test_invalid_rules_are_refused(words, rules, changed):
         nearest(*arrays, [kernel_rule(rule) for rule in rules], **ALL | changed)
 
 
-def test_more_variables_than_sums_in_single_precision_allow_are_refused():
+def test_more_records_than_ranks_count_are_refused(monkeypatch):
+    monkeypatch.setattr(adhoc, "MAX_RECORDS", 3)
+    arrays = arrays_of([(1, 2.0)] * 2, [(1, 2.0)] * 2, [EXACT, STEPS])
+    with pytest.raises(ValueError, match="more than 3 records"):
+        nearest(*arrays, [Exact(), kernel_rule(STEPS)], **ALL)
+
+
+def test_more_variables_than_the_search_takes_are_refused():
     arrays = arrays_of([(1,) * 513], [(1,) * 513], [EXACT] * 513)
     with pytest.raises(ValueError, match="at most 512 variables"):
         nearest(*arrays, [Exact()] * 513, **ALL)

@@ -7,11 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from making.studies import in_strata, study, table
 from reident.errors import InputError
-from reident.linkage.metrics import REGISTRY
+from reident.linkage.metrics import REGISTRY, adhoc
 from reident.linkage.metrics.contract import Setting
 from reident.linkage.pairing import Comparison
 from reident.pipeline import parts
@@ -107,7 +108,9 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize(("own", "says"), FOREIGN, ids=[" ".join(own.values()) for own, _ in FOREIGN])
-def test_an_own_function_shows_nothing_of_what_it_is_given(tmp_path, capfd, own, says):
+@pytest.mark.parametrize("most", [0, 512])
+def test_an_own_function_shows_nothing_of_what_it_is_given(tmp_path, capfd, monkeypatch, own, says, most):
+    monkeypatch.setattr(adhoc, "MAX_TABULATED", most)
     file = tmp_path / "own.py"
     rule = own_rule(file, **{"body": "pass", **own})
     with contextlib.nullcontext() if says is None else pytest.raises(InputError, match=says) as refused:
@@ -115,11 +118,13 @@ def test_an_own_function_shows_nothing_of_what_it_is_given(tmp_path, capfd, own,
     assert "SECRET" not in "".join(capfd.readouterr()) + str(refused)
 
 
-def test_an_own_function_shows_nothing_when_the_process_ends(tmp_path):
+@pytest.mark.parametrize("most", [0, 512])
+def test_an_own_function_shows_nothing_when_the_process_ends(tmp_path, most):
     file = tmp_path / "own.py"
     rule = own_rule(file, "import atexit; atexit.register(print, p, file=sys.__stderr__)")
     code = (
-        "import pathlib; from unit.linkage.test_adhoc_scores import scores\n"
+        "import pathlib; from unit.linkage.test_adhoc_scores import adhoc, scores\n"
+        f"adhoc.MAX_TABULATED = {most}\n"
         f"print(len(scores({rule}, ['SECRET'], ['SECRET'], functions=[pathlib.Path({str(file)!r})])))"
     )
     path = os.pathsep.join([*filter(None, sys.path), str(Path(__file__).parents[2])])
@@ -130,8 +135,52 @@ def test_an_own_function_shows_nothing_when_the_process_ends(tmp_path):
     assert (ended.stdout, ended.stderr) == ("1\n", "")
 
 
-def test_an_own_function_may_change_its_arguments_but_no_missing_value_scores(tmp_path):
+@pytest.mark.parametrize("most", [0, 512])
+def test_an_own_function_may_change_its_arguments_but_no_missing_value_scores(tmp_path, monkeypatch, most):
+    monkeypatch.setattr(adhoc, "MAX_TABULATED", most)
     file = tmp_path / "own.py"
     rule = own_rule(file, "p[p != p] = e[e != e] = 7.0")
     found = scores(rule, ["7", "~", "8"], ["7", "~", "9"], functions=[file], type="numeric")
     assert found == {("7", "7"): 5.0}
+
+
+NEAR = "return 5.0 / (1.0 + abs(p - e)) + 0 * (1 / p > e)"
+LONG = "return np.minimum(5.0, np.char.str_len((p + e).astype(str)))"
+KINDS = [
+    ("numeric", NEAR, ["0", "-0.0", "1", "2.5", "1000", "-3", "~"]),
+    ("categorical", LONG, ["a", "bb", "ccc", "dddd", "~"]),
+]
+
+
+@pytest.mark.parametrize(("kind", "body", "values"), KINDS)
+@pytest.mark.parametrize(("n_puf", "n_eif"), [(0, 3), (3, 0), (1, 1), (9, 70), (70, 9)])
+def test_a_function_asked_once_for_each_pair_of_values_scores_as_if_asked_for_each_pair_of_records(
+    tmp_path, monkeypatch, kind, body, values, n_puf, n_eif
+):
+    file = tmp_path / "own.py"
+    rule = own_rule(file, body, module="import numpy as np; np.seterr(all='ignore')")
+    rng = np.random.default_rng(n_puf)
+    for missing in (values, ["~"]):
+        puf, eif = (rng.choice(missing, n).tolist() for n in (n_puf, n_eif))
+        by_pair = every_score(rule, puf, eif, [file], kind)
+        monkeypatch.setattr(adhoc, "MAX_TABULATED", 0)
+        by_block = every_score(rule, puf, eif, [file], kind)
+        monkeypatch.undo()
+        for one, other in zip(by_pair, by_block, strict=True):
+            assert np.array_equal(one, other)
+
+
+def every_score(rule, puf, eif, files, kind):
+    """What the metric gives for one variable with a function and one without."""
+    model = study(
+        linking_variables=[{"name": "v", "type": kind}, {"name": "w", "type": "categorical"}],
+        metrics={"adhoc": {"scores": {"v": rule}, "threshold": "0"}},
+    )
+    tables, stratum = {}, {}
+    for side, values in (("puf", puf), ("eif", eif)):
+        own = table("v w", *(f"{value} {at % 3}" for at, value in enumerate(values)))
+        tables[side] = own.set_column(0, "v", own["v"].cast(pa.float64())) if kind == "numeric" else own
+        stratum[side] = in_strata(*[0] * len(values))
+    pairing = Comparison(parts.variables(model), tables, stratum, 1).pairing(0)
+    found = REGISTRY["adhoc"].score(pairing, model.metrics.adhoc, Setting(keep=40, functions=tuple(files)))
+    return found.puf, found.eif, found.score, found.crowded

@@ -13,8 +13,8 @@ module         makes                                   with the help of
                of levels (§4.6)
 `patterns`     pairs by comparison pattern (§4.6)      `coding`, `pattern_cells`, `rows`, `runs`, `toplist`
 `euclidean`    nearest pairs (§4.3)                    `coding`, `boxes`, `buffers`, `search`, `steps`, `toplist`
-`adhoc`        pairs with the highest sum of scores    as `euclidean`, and `adhoc_rules`, `adhoc_bounds`
-               (§4.4)
+`adhoc`        pairs with the highest sum of scores    `coding`, `boxes`, `buffers`, `search`, `toplist`, `lanes`,
+               (§4.4)                                  `adhoc_rules`, `adhoc_query`, `adhoc_index`, `adhoc_search`
 `blocks`       the same for scores of a function       `toplist`
 `winkler`      pairs that agree on most variables      `toplist`
                (§4.5)
@@ -50,10 +50,13 @@ module         makes                                   with the help of
 `errorset`          taxicab's refinement of sets of records, down to sets that `bitslice` compares
 `boxes`             EIF records in leaves, groups and their boxes
 `buffers`           what a search through boxes works on
-`search`            the search through boxes; a metric implements five functions for it
+`search`            euclidean's search through boxes; a metric implements five functions for it
 `steps`             scores of euclidean in whole steps
 `adhoc_rules`       the rules of adhoc in plain arrays
-`adhoc_bounds`      adhoc's five functions
+`lanes`             64 records side by side, a byte of each
+`adhoc_query`       what the rules say about a PUF record: exact costs, and lower bounds in bytes
+`adhoc_index`       the EIF in two trees of boxes of bytes
+`adhoc_search`      adhoc's search through both trees
 `cells`             cells of records and their splitting, for unicity and SUDA
 `unicity_search`    unicity's searches in cells
 `unicity_pairs`     unicity's pairs, each with its best set
@@ -66,7 +69,8 @@ arguments for that are in the docstrings of these modules:
 - ties at the last rank: `toplist`;
 - no pair is lost or entered twice in taxicab: `errorset`; the count of differences: `bitslice` and `bits`;
 - every pair has one pattern: `patterns`;
-- no pair is left out by a bound: `search`; the bounds in single precision: `euclidean`, `steps`, `adhoc_bounds`;
+- no pair is left out by a bound: `search`; the bounds in single precision: `euclidean`, `steps`;
+- no pair is left out or entered twice in adhoc: `adhoc_search`; the bounds in bytes: `adhoc_query`, `adhoc_index`;
 - no pair is left out among the closest: `closest`;
 - no set and no pair is left out in unicity: `unicity`; the order of sets: `unicity_pairs`;
 - every minimal sample unique is noted once: `suda`;

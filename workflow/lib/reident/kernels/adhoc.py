@@ -1,23 +1,35 @@
 """Adhoc: the best pairs by the sum of the scores that the study defines for each variable (METHODS §4.4, §5).
 
-The search minimises the cost of a pair: the largest possible sum less the sum of its scores.
+The search minimises the cost of a pair: the largest possible sum less the sum of its scores. `adhoc_query` says what
+the rules cost, exactly and in bytes, `adhoc_search` why no pair is lost. This module brings both files into their form.
 """
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from reident.kernels import coding, search
-from reident.kernels.adhoc_bounds import Adhoc, Scratch, empty_scratch
-from reident.kernels.adhoc_rules import BANDS, EXACT, MAX_SCORE, Bands, Exact, Flat, Rule, Table, flatten
-from reident.kernels.boxes import GRAIN, Costs, Index, build
-from reident.kernels.buffers import Files, Puf, as_files
-from reident.kernels.toplist import empty_best, list_pairs
+from reident.kernels.adhoc_index import Index, order_of, plant
+from reident.kernels.adhoc_query import ABSENT, Model, empty_query, load, variable_cost
+from reident.kernels.adhoc_rules import BANDS, EXACT, Bands, Exact, Flat, Rule, Table, flatten
+from reident.kernels.adhoc_search import MAX_SUM, empty_buffers
+from reident.kernels.adhoc_search import search as search_trees
+from reident.kernels.buffers import Files, as_files
+from reident.kernels.compiling import lean_jit
+from reident.kernels.lanes import WIDTH
+from reident.kernels.toplist import MAX_RECORDS, Best, empty_best, in_threads, list_pairs
 
 __all__ = ["Bands", "Exact", "Rule", "Table", "nearest"]
 
-_MAX_RANKS = 2**24
-"""Up to this number single precision represents whole numbers exactly."""
+MAX_BLOCK = 512
+"""PUF records between two reports of progress."""
+
+SAMPLE = 16 * WIDTH
+"""EIF records from which the search estimates how many records it must consider."""
+
+PAIRS = 2048
+"""Pairs from which the variables are divided into two blocks."""
 
 
 def nearest(
@@ -66,7 +78,8 @@ def nearest(
     Raises
     ------
     ValueError
-        If shapes disagree, a score is outside 0 … 5, a code outside its table, or another argument out of its range.
+        If shapes disagree, a score is outside 0 … 5, a code outside its table, the files have 2^31 records or more, or
+        another argument is out of its range.
 
     Notes
     -----
@@ -78,68 +91,165 @@ def nearest(
     total = int(flat.highest.sum())
     best = empty_best(len(puf_codes), min(keep, len(eif_codes)))
     if len(puf_codes) and len(eif_codes) and total > above:
-        metric, index, puf = _prepare(files, flat)
-        n_coded, n_bands = puf.codes.shape[1], int(flat.width[flat.kind == BANDS].max(initial=0))
-
-        def make_scratch() -> Scratch:
-            return empty_scratch(n_coded, len(rules) - n_coded, n_bands)
-
-        search.run(index, puf, files, metric, make_scratch, total - above, best, threads, progress)
+        _search(files, flat, min(total - above, total + 1), best, threads, progress)
     puf_at, eif_at, cost, crowded = list_pairs(best)
     return puf_at, eif_at, total - cost, crowded
 
 
-def _round_down(cost: np.ndarray, scale: int) -> np.ndarray:
-    """Return costs in float32 and units of 1, rounded down to the grain."""
-    return ((cost * GRAIN // scale) / GRAIN).astype(np.float32)
+def _search(
+    files: Files,
+    flat: Flat,
+    threshold: int,
+    best: Best,
+    threads: int,
+    progress: Callable[[float], None] | None,
+) -> None:
+    """Write the pairs that cost less than ``threshold`` and that the rank filter keeps into ``best``."""
+    model, puf_rows, eif_rows, coordinates = _prepare(files, flat, threshold)
+    order, model, index = _build(model, puf_rows, eif_rows, coordinates, threads)
+
+    def find_pairs(begin: int, end: int) -> None:
+        buffers = empty_buffers(model, best.eif.shape[1])
+        search_trees(begin, end, order, model, index, puf_rows, threshold, buffers, best)
+
+    n = len(puf_rows)
+    block = min(-(-n // (8 * max(1, threads))), MAX_BLOCK)
+    in_threads(find_pairs, n, block=block, threads=threads, progress=progress)
 
 
-def _prepare(files: Files, rules: Flat) -> tuple[Adhoc, Index, Puf]:
-    """Bring the metric and both files into the form of the search."""
+Coordinates = tuple[np.ndarray, np.ndarray]
+"""Those of the numeric variables in the PUF and in the EIF, float32 (numeric, n)."""
+
+
+def _prepare(files: Files, rules: Flat, threshold: int) -> tuple[Model, np.ndarray, np.ndarray, Coordinates]:
+    """Bring the rules and both files into the form of the search."""
     coded, numeric = np.flatnonzero(rules.kind != BANDS), np.flatnonzero(rules.kind == BANDS)
     variable = np.concatenate([coded, numeric])
-    exact = rules.kind[coded] == EXACT
+    n_puf, n_eif = len(files.puf_codes), len(files.eif_codes)
     codes = coding.code_variables(
         [(files.puf_codes[:, j], files.eif_codes[:, j]) for j in coded],
-        list(exact),
-        len(files.puf_codes),
-        len(files.eif_codes),
+        list(rules.kind[coded] == EXACT),
+        n_puf,
+        n_eif,
     )
-    codes.n[~exact] = rules.width[coded[~exact]]
-    highest = _round_down(rules.highest[variable], rules.scale)
-    costs = Costs(highest, highest, exact, missing_differs=True)
-    puf_ranks = np.empty((len(files.puf_values), numeric.size), np.float32)
-    eif_ranks = np.empty((numeric.size, len(files.eif_values)), np.float32)
-    coordinates, distinct, share = np.empty_like(eif_ranks), [], np.ones(numeric.size, np.int64)
-    for k, j in enumerate(numeric):
-        puf_codes, eif_codes, values = coding.rank_values(files.puf_values[:, j], files.eif_values[:, j])
-        share[k] = -(-len(values) // _MAX_RANKS) or 1
-        for ranks, column in ((puf_ranks[:, k], puf_codes), (eif_ranks[k], eif_codes)):
-            ranks[:] = np.where(column < 0, np.nan, column // share[k])
-        coordinates[k] = _coordinates(files.eif_values[:, j], rules, int(j))
+    puf_rows, eif_rows = (np.empty((n, variable.size), np.int32) for n in (n_puf, n_eif))
+    puf_rows[:, : coded.size], eif_rows[:, : coded.size] = codes.puf, codes.eif.T
+    coordinates = (np.empty((numeric.size, n_puf), np.float32), np.empty((numeric.size, n_eif), np.float32))
+    distinct, buckets = [np.zeros(0)], [np.zeros(0, np.uint8)]
+    for m, j in enumerate(numeric):
+        k, columns = coded.size + m, (files.puf_values[:, j], files.eif_values[:, j])
+        puf_rows[:, k], eif_rows[:, k], values = coding.rank_values(*columns)
+        for side, column in zip(coordinates, columns, strict=True):
+            side[m] = _coordinates(column, columns[1], rules, int(j))
         distinct.append(values)
-    # If all costs are whole grains, a lower bound is the cost itself. If several values share a rank, a record has no
-    # upper bound.
-    all_costs = np.concatenate([rules.table, rules.cost, rules.beyond, rules.highest])
-    shortfall = rules.kind.size / GRAIN if (all_costs * GRAIN % rules.scale).any() else 0.0
-    metric = Adhoc(
+        buckets.append(_buckets(eif_rows[:, k], len(values)))
+    model = Model(
         rules=rules,
         variable=variable,
-        scale=float(rules.scale),
-        highest=highest,
-        table=_round_down(rules.table, rules.scale),
-        cost=_round_down(rules.cost, rules.scale),
-        beyond=_round_down(rules.beyond, rules.scale),
-        distinct=np.concatenate([np.zeros(0), *distinct]),
-        first=np.cumsum([0, *map(len, distinct)]),
-        share=share,
-        shortfall=np.float32(np.inf if (share > 1).any() else shortfall),
+        kind=rules.kind[variable],
+        highest=rules.highest[variable],
+        n_coded=coded.size,
+        cut=variable.size,
+        unit=_unit(rules, threshold),
+        distinct=np.concatenate(distinct),
+        bucket=np.concatenate(buckets),
+        first=np.cumsum([0, *map(len, distinct[1:])]),
     )
-    index = build(codes.eif, codes.n, eif_ranks, coordinates, costs)
-    return metric, index, Puf(codes.puf, puf_ranks, highest, float(MAX_SCORE))
+    return model, puf_rows, eif_rows, coordinates
 
 
-def _coordinates(values: np.ndarray, rules: Flat, j: int) -> np.ndarray:
+def _unit(rules: Flat, threshold: int) -> int:
+    """Return the unit of costs in bytes: all costs are multiples of it, unless a byte is too small for that."""
+    costs = np.concatenate([rules.table, rules.cost, rules.beyond, rules.highest])
+    return max(int(np.gcd.reduce(costs)), -(-threshold // MAX_SUM), 1)
+
+
+def _buckets(ranks: np.ndarray, n: int) -> np.ndarray:
+    """Return the bucket of each of n distinct values: the value itself if there are few, or equal shares of the EIF."""
+    if n <= ABSENT:
+        return np.arange(n, dtype=np.uint8)
+    counts = np.bincount(ranks[ranks >= 0], minlength=n)
+    before = np.cumsum(counts) - counts
+    return (before * ABSENT // max(int(counts.sum()), 1)).clip(max=ABSENT - 1).astype(np.uint8)
+
+
+def _bytes(model: Model, rows: np.ndarray) -> np.ndarray:
+    """Return the byte of each value: uint8 (n, v)."""
+    of_record = np.empty(rows.shape, np.uint8)
+    for k in range(rows.shape[1]):
+        column = rows[:, k]
+        if k < model.n_coded:
+            of_record[:, k] = np.where(column < 0, ABSENT, column % ABSENT)
+        else:
+            m = k - model.n_coded
+            table = np.append(model.bucket[model.first[m] : model.first[m + 1]], np.uint8(ABSENT))
+            of_record[:, k] = table[column]
+    return of_record
+
+
+def _build(
+    model: Model, puf_rows: np.ndarray, eif_rows: np.ndarray, coordinates: Coordinates, threads: int
+) -> tuple[np.ndarray, Model, Index]:
+    """Return an order of the PUF, the model with its blocks of variables, and the trees of the EIF."""
+    n_coded, v = model.n_coded, model.variable.size
+    model = model._replace(cut=_cut(model, puf_rows, eif_rows))
+    weights = (model.highest / max(model.rules.scale, 1)).astype(np.float32)
+    first, second = slice(0, model.cut), slice(model.cut, v)
+    tasks = [
+        (puf_rows, coordinates[0], second),
+        (eif_rows, coordinates[1], first),
+        (eif_rows, coordinates[1], second),
+    ]
+
+    def arranged(task: tuple[np.ndarray, np.ndarray, slice]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        rows, own, block = task
+        return order_of(np.ascontiguousarray(rows[:, :n_coded].T), own, weights, block)
+
+    with ThreadPoolExecutor(max(1, threads)) as pool:
+        (order, *_), (one, *leaves_one), (two, *leaves_two) = pool.map(arranged, tasks)
+    # Rows are in the order of the first tree, so that those of a leaf are together.
+    rows = eif_rows[one]
+    of_record = _bytes(model, rows)
+    place = np.empty(len(one), np.int32)
+    place[one] = np.arange(len(one), dtype=np.int32)
+    sample = np.full((-(-min(SAMPLE, len(rows)) // WIDTH) * WIDTH, v), ABSENT, np.uint8)
+    drawn = np.arange(min(SAMPLE, len(rows))) * len(rows) // min(SAMPLE, len(rows))
+    sample[: drawn.size] = of_record[drawn]
+    index = Index(
+        rows,
+        one,
+        plant(of_record, np.arange(len(one), dtype=np.int32), *leaves_one),
+        plant(of_record, place[two], *leaves_two),
+        np.ascontiguousarray(sample.reshape(-1, WIDTH, v).transpose(0, 2, 1)),
+    )
+    return order, model, index
+
+
+def _cut(model: Model, puf_rows: np.ndarray, eif_rows: np.ndarray) -> int:
+    """Return how many variables make the first block: those that tell about half as much as all; only speed needs it.
+
+    A variable tells −log of the share of its highest score that pairs of random records have on average.
+    """
+    rng, v = np.random.default_rng(0), model.variable.size
+    puf, eif = (rng.integers(0, len(rows), PAIRS) for rows in (puf_rows, eif_rows))
+    costs = np.zeros(v)
+    _sum_costs(model, empty_query(model), puf_rows[puf], eif_rows[eif], costs)
+    share = 1 - costs / np.maximum(model.highest.astype(np.float64) * PAIRS, 1)
+    told = np.cumsum(-np.log(np.clip(share, 1 / PAIRS, 1)))
+    return max(1, int(np.argmin(np.abs(told - told[-1] / 2))) + 1) if v else 0
+
+
+@lean_jit
+def _sum_costs(model, query, puf_rows, eif_rows, costs):
+    """Add what each variable costs over pairs of rows."""
+    for a in range(len(puf_rows)):
+        load(model, puf_rows[a], query)
+        for k in range(costs.size):
+            if query.row[k] >= 0:
+                costs[k] += variable_cost(model, query, k, eif_rows[a, k])
+
+
+def _coordinates(values: np.ndarray, eif: np.ndarray, rules: Flat, j: int) -> np.ndarray:
     """Return values on a scale on which a distance of 1 is a clear difference; only the speed depends on it."""
     bands = slice(rules.start[j], rules.start[j] + rules.width[j])
     relative = not rules.within[bands].any() and rules.share[bands].any()
@@ -148,13 +258,15 @@ def _coordinates(values: np.ndarray, rules: Flat, j: int) -> np.ndarray:
     reach = reach if np.isfinite(reach) else 1.0
     with np.errstate(over="ignore", invalid="ignore"):
         if relative:
-            middle = coding.centre(np.abs(values[values != 0])) or 1.0
+            middle = coding.centre(np.abs(eif[eif != 0])) or 1.0
             values, reach = np.sign(values) * np.log1p(np.abs(values) / middle), float(np.log1p(reach))
         return np.clip(values / reach, -1e6, 1e6)
 
 
 def _check(files: Files, rules: Sequence[Rule]) -> None:
-    """Refuse codes that are outside the table of their variable."""
+    """Refuse codes that are outside the table of their variable, and more records than ranks can count."""
+    if len(files.puf_codes) + len(files.eif_codes) > MAX_RECORDS:
+        raise ValueError(f"the files have more than {MAX_RECORDS} records.")
     for j, rule in enumerate(rules):
         if isinstance(rule, Table) and any(
             codes[:, j].max(initial=-1) >= len(rule.scores) for codes in (files.puf_codes, files.eif_codes)

@@ -1,4 +1,6 @@
-"""EIF records in boxes: what euclidean and adhoc look at before they look at records (METHODS §4.3, §4.4).
+"""EIF records in boxes: what euclidean looks at before it looks at records (METHODS §4.3).
+
+The order of the records serves adhoc too (see `adhoc_index`).
 
 The records are brought into an order in which neighbours are similar, and cut into leaves of at most 64
 records and groups of at most 64 leaves. Each leaf and each group has a box: the set of codes of each categorical

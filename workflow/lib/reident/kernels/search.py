@@ -1,4 +1,4 @@
-"""The nearest EIF records of each PUF record through boxes: the search of euclidean and adhoc (METHODS §4.3–5).
+"""The nearest EIF records of each PUF record through boxes: the search of euclidean (METHODS §4.3, §5).
 
 PUF records that are close to one another search in one batch, so that what one record reads is in cache for the
 next. The *limit* of a record is a cost that a pair must be below to matter; it falls as pairs are compared. Groups
@@ -9,7 +9,7 @@ and those still below the limit are compared by the definition.
 The result is exact, whatever the order of the visits:
 
 - A lower bound (of a box, of a record) is never above the cost of a pair that it covers, and a pair is left out
-  only if its lower bound is at least the limit. `euclidean` and `adhoc_bounds` prove their bounds.
+  only if its lower bound is at least the limit. `euclidean` proves its bounds.
 - The limit is never below the cost that corresponds to the (keep + 1)-th best level or to the threshold. It
   comes from exact levels (`limit_of`), or from the upper bounds of ``keep + 1`` different pairs: the largest of
   them is still below the limit, so that all ties at the last rank are compared.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -21,7 +21,7 @@ from reident.sections.linkage import MAX_LINKING_VARIABLES
 
 if TYPE_CHECKING:
     from reident.kernels.adhoc import Rule
-    from reident.linkage.pairing import Pairing
+    from reident.linkage.pairing import Pairing, Records
     from reident.linkage.parts import Variable
     from reident.sections.linkage import LinkingVariable
 
@@ -208,6 +208,10 @@ SPREAD = 1e-9
 :data:`reident.sections.exact.ULPS` is the slack of declared bands."""
 
 
+MAX_TABULATED = 512
+"""Up to this number of distinct values in either file, a function is asked once about each pair of them."""
+
+
 def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     """Suspected pairs of a pairing of prepared records; sums are integers at scale 10^12.
 
@@ -216,7 +220,7 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     InputError
         If a study's own function is not the approved one, or gives something else than scores 0 to 5.
     """
-    from reident.kernels import adhoc, blocks  # compiled code: loaded only where pairs are scored
+    from reident.kernels import adhoc  # compiled code: loaded only where pairs are scored
 
     declared = [options.scores.get(variable.name) for variable in pairing.variables]
     own = {
@@ -226,10 +230,18 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     }
     rules = [_rule(pairing, at, rule if at not in own else None) for at, rule in enumerate(declared)]
     above = math.floor(threshold(options, pairing.variables) * SCALE)
-    if not own:
+    own_functions = {at: functions.approved(*rule, setting.functions) for at, rule in own.items()}
+    puf_codes, eif_codes = pairing.puf.codes, pairing.eif.codes
+    tables = _tabulate(pairing, own_functions)
+    if tables is not None:
+        if tables:
+            atexit.register(functions.mute)  # runs before what the functions may have registered
+            puf_codes, eif_codes = puf_codes.copy(), eif_codes.copy()
+        for at, table in tables.items():
+            puf_codes[:, at], eif_codes[:, at], rules[at] = table
         puf, eif, level, crowded = adhoc.nearest(
-            pairing.puf.codes,
-            pairing.eif.codes,
+            puf_codes,
+            eif_codes,
             pairing.puf.values,
             pairing.eif.values,
             rules,
@@ -240,7 +252,17 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
             progress=setting.progress,
         )
         return Scored(puf, eif, level / SCALE, crowded)
-    own_functions = {at: functions.approved(*rule, setting.functions) for at, rule in own.items()}
+
+    found = _score_all_pairs(pairing, rules, own_functions, above, setting)
+    atexit.register(functions.mute)
+    return found
+
+
+def _score_all_pairs(
+    pairing: Pairing, rules: list[Rule], own_functions: dict[int, Callable], above: int, setting: Setting
+) -> Scored:
+    """Return the suspected pairs after asking the functions of the study about every pair of records."""
+    from reident.kernels import blocks
 
     def score_block(rows: slice, columns: slice) -> np.ndarray:
         total = np.zeros((rows.stop - rows.start, columns.stop - columns.start), np.int64)
@@ -259,8 +281,44 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         keep=setting.keep,
         progress=setting.progress,
     )
-    atexit.register(functions.mute)  # runs before what the functions may have registered
     return Scored(puf, eif, level / SCALE, crowded)
+
+
+def _tabulate(
+    pairing: Pairing, own_functions: dict[int, Callable]
+) -> dict[int, tuple[np.ndarray, np.ndarray, Rule]] | None:
+    """Return the codes of both files and a table of scores for each variable with a function of the study.
+
+    None if a variable has too many distinct values in a file; then all pairs of records are scored.
+    """
+    from reident.kernels.adhoc import Table
+
+    tables: dict[int, tuple[np.ndarray, np.ndarray, Rule]] = {}
+    for at, function in own_functions.items():
+        (puf, puf_codes), (eif, eif_codes) = (_distinct(side, at) for side in (pairing.puf, pairing.eif))
+        if max(len(puf), len(eif)) > MAX_TABULATED:
+            return None
+        scores = np.zeros((max(len(puf), len(eif)),) * 2, np.int64)
+        if len(puf) and len(eif):
+            few = pairing._replace(puf=pairing.puf.take(puf), eif=pairing.eif.take(eif))
+            block = slice(0, len(puf)), slice(0, len(eif))
+            scores[block] = functions.own_scores(few, at, function, *block)
+        tables[at] = puf_codes, eif_codes, Table(scores)
+    return tables
+
+
+def _distinct(records: Records, at: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return a record for each distinct value of a variable, and the number of each record's value, -1 for missing.
+
+    Numbers are distinct in their bits: a function may tell 0 from −0.
+    """
+    codes, values = records.codes[:, at], np.ascontiguousarray(records.values[:, at])
+    present = np.flatnonzero((codes >= 0) | ~np.isnan(values))
+    keys = np.where(codes < 0, values.view(np.int64), codes)[present]
+    _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
+    every = np.full(len(codes), -1, np.int32)
+    every[present] = numbers
+    return present[first], every
 
 
 def _scaled(value: Decimal | int) -> int:

@@ -1,0 +1,125 @@
+"""The EIF as adhoc searches it: trees of boxes of bytes, one for each block of variables (METHODS §4.4).
+
+Each tree has all records in an order in which neighbours are similar first on the variables of its block. A leaf
+has up to 64 records, a group up to 64 leaves; the box of a leaf or a group is the interval of the bytes of each
+variable, without those of missing values. A box costs no more than any of its records: a present value is one of the
+bytes of the box, and a missing value costs the most that any value does. If all values are missing, the box has their
+byte.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from reident.kernels.adhoc_query import ABSENT
+from reident.kernels.boxes import Costs, arrange
+from reident.kernels.compiling import lean_jit
+from reident.kernels.lanes import WIDTH
+
+_MINOR = 2.0**-10
+"""The weight of the variables of the other block in the order of a tree."""
+
+
+class Tree(NamedTuple):
+    """One order of the EIF; the columns of 64 bytes of all variables follow one another (see `lanes`)."""
+
+    at: np.ndarray  # int32 (leaves, 64): row of the record; -1 beyond the last one
+    present: np.ndarray  # uint64 (leaves,): which of the 64 positions have a record
+    bytes: np.ndarray  # uint8 (leaves, v, 64)
+    first: np.ndarray  # int64 (groups + 1,): the first leaf of each group
+    leaf_low: np.ndarray  # uint8 (groups, v, 64): boxes of the leaves of a group
+    leaf_extent: np.ndarray  # uint8 (groups, v, 64)
+    group_low: np.ndarray  # uint8 (blocks of 64 groups, v, 64)
+    group_extent: np.ndarray  # uint8 (blocks of 64 groups, v, 64)
+
+
+class Index(NamedTuple):
+    """The EIF."""
+
+    rows: np.ndarray  # int32 (n_eif, v): codes and ranks, -1 for missing, in the order of the first tree
+    eif: np.ndarray  # int32 (n_eif,): position in the EIF of each row
+    one: Tree
+    two: Tree
+    sample: np.ndarray  # uint8 (leaves, v, 64): the bytes of records drawn at random
+
+
+def order_of(
+    codes: np.ndarray, coordinates: np.ndarray, weights: np.ndarray, block: slice
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return an order of records, similar on a block of variables first, their leaves and their groups.
+
+    Parameters
+    ----------
+    codes : int32 (coded, n)
+    coordinates : float32 (numeric, n)
+    weights : float32 (v,)
+        What a variable costs.
+    block : slice
+        Of the variables.
+
+    Returns
+    -------
+    order, leaf, first
+        See `boxes.arrange`.
+    """
+    own = weights * np.float32(_MINOR)
+    own[block] = weights[block]
+    return arrange(codes, coordinates, Costs(own, own, np.zeros(0, np.bool_), missing_differs=True))
+
+
+@lean_jit
+def _fill(of_record, order, leaf, first, tree):
+    """Write the bytes and boxes of a tree."""
+    v = tree.bytes.shape[1]
+    for group in range(first.size - 1):
+        b, g = group // WIDTH, group % WIDTH
+        for c in range(first[group + 1] - first[group]):
+            at = first[group] + c
+            for s in range(leaf[at + 1] - leaf[at]):
+                tree.at[at, s] = order[leaf[at] + s]
+                tree.present[at] |= np.uint64(1) << np.uint64(s)
+                for k in range(v):
+                    y = of_record[order[leaf[at] + s], k]
+                    tree.bytes[at, k, s] = y
+                    if y != ABSENT:
+                        tree.leaf_low[group, k, c] = min(tree.leaf_low[group, k, c], y)
+                        tree.leaf_extent[group, k, c] = max(tree.leaf_extent[group, k, c], y)
+            for k in range(v):
+                low, high = tree.leaf_low[group, k, c], tree.leaf_extent[group, k, c]
+                if low != ABSENT:
+                    tree.group_low[b, k, g] = min(tree.group_low[b, k, g], low)
+                    tree.group_extent[b, k, g] = max(tree.group_extent[b, k, g], high)
+
+
+def _as_extent(low: np.ndarray, high: np.ndarray) -> None:
+    """Turn the highest bytes of boxes into extents; a box without a value has the byte of missing values."""
+    high[low == ABSENT] = ABSENT
+    high -= low
+
+
+def plant(of_record: np.ndarray, order: np.ndarray, leaf: np.ndarray, first: np.ndarray) -> Tree:
+    """Return the tree of an order of rows.
+
+    Parameters
+    ----------
+    of_record : uint8 (n, v)
+        The bytes of each row.
+    order, leaf, first
+        See `boxes.arrange`.
+    """
+    n, v, n_groups = leaf.size - 1, of_record.shape[1], first.size - 1
+    n_blocks = -(-n_groups // WIDTH)
+    tree = Tree(
+        np.full((n, WIDTH), -1, np.int32),
+        np.zeros(n, np.uint64),
+        np.full((n, v, WIDTH), ABSENT, np.uint8),
+        first,
+        np.full((n_groups, v, WIDTH), ABSENT, np.uint8),
+        np.zeros((n_groups, v, WIDTH), np.uint8),
+        np.full((n_blocks, v, WIDTH), ABSENT, np.uint8),
+        np.zeros((n_blocks, v, WIDTH), np.uint8),
+    )
+    _fill(of_record, order, leaf, first, tree)
+    _as_extent(tree.leaf_low, tree.leaf_extent)
+    _as_extent(tree.group_low, tree.group_extent)
+    return tree

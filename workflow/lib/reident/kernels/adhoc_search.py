@@ -1,0 +1,254 @@
+"""The best pairs of each PUF record by adhoc, through two trees of bytes (METHODS §4.4, §5).
+
+The cost of a pair is the sum of its costs on two blocks of variables. Let T be the number of units at which the bytes
+of a pair rule it out (see `adhoc_query`), and S₁, S₂ the sums of its bytes on each block. If a search of the first tree
+covers all records with S₁ < t₁, one of the second all with S₂ < t₂, and t₁ + t₂ ≥ T, every other pair has S₁ + S₂ ≥ T
+and does not matter. With about half of the cost allowed on each side, each search covers few records: a sample of the
+EIF says how many, and hence which t₁ and t₂ to choose. T falls while pairs are compared; a search that has covered
+S₁ < t₁ can be repeated with a larger t₁, and leaves out what it covered before.
+
+The result is exact whatever the choices, and each pair is compared at most once:
+
+- a pass over tree b considers the records with a sum of its own block in [done_b, t_b), then done_b = t_b;
+- a record whose sum of the other block is below done of the other tree has been considered there;
+- boxes cost no more than their records, so that a box with a sum of at least t_b, or a total of at least T, has none;
+- t_b may fall during a pass to T − done_other only: this ends the search.
+
+A pair that is considered costs its exact level, in integers, by ranks (see `adhoc_query`).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from reident.kernels.adhoc_query import BLOCKS, Model, Query, empty_query, level_of, load
+from reident.kernels.bits import trailing_zeros
+from reident.kernels.compiling import inner_jit, lean_jit
+from reident.kernels.lanes import WIDTH, add_box_steps, add_steps, between
+from reident.kernels.toplist import offer, settle
+
+MAX_SUM = 255
+"""Sums of bytes saturate here; T is at most this (see `adhoc`)."""
+
+
+class Buffers(NamedTuple):
+    """What a search needs beside its results; the next PUF record overwrites it."""
+
+    query: Query
+    levels: np.ndarray  # int64 (keep + 1,): the best levels, ascending
+    rows: np.ndarray  # int32 (keep + 1,): rows of their EIF records
+    state: np.ndarray  # int64 (3,): pairs in the list; the bound of their levels; T
+    done: np.ndarray  # int64 (BLOCKS,): see above
+    counts: np.ndarray  # int64 (BLOCKS, 256): records of the sample by the sum of a block, cumulated
+    own: np.ndarray  # uint8 (64, 64): sums of the tree's block, of the records of each leaf of a group
+    masks: np.ndarray  # uint64 (64,): which of them a pass considers
+    leaves: np.ndarray  # int64 (64,): which leaves
+    groups: np.ndarray  # uint8 (64,): sums of groups
+    both: np.ndarray  # uint8 (64,): sums of both blocks
+    zeros: np.ndarray  # uint8 (64,)
+    seeds: np.ndarray  # int32 (keep + 1,)
+
+
+def empty_buffers(model: Model, keep: int) -> Buffers:
+    """Allocate the buffers of one search at a time, uninitialised."""
+    return Buffers(
+        empty_query(model),
+        np.empty(keep + 1, np.int64),
+        np.empty(keep + 1, np.int32),
+        np.empty(3, np.int64),
+        np.empty(BLOCKS, np.int64),
+        np.empty((BLOCKS, MAX_SUM + 1), np.int64),
+        np.empty((WIDTH, WIDTH), np.uint8),
+        np.empty(WIDTH, np.uint64),
+        np.empty(WIDTH, np.int64),
+        np.empty(WIDTH, np.uint8),
+        np.empty(WIDTH, np.uint8),
+        np.zeros(WIDTH, np.uint8),
+        np.empty(keep + 1, np.int32),
+    )
+
+
+_N, _BOUND, _LIMIT = 0, 1, 2
+"""Places in `Buffers.state`."""
+
+
+@inner_jit
+def _set_bound(model, buffers, bound):
+    """Set the bound of levels, and T: the least number of units that rules a pair out."""
+    rest = bound - buffers.query.base[0]
+    buffers.state[_BOUND] = bound
+    buffers.state[_LIMIT] = -(-rest // model.unit) if rest > 0 else 0
+
+
+@inner_jit
+def _consider(model, rows, buffers, at):
+    """Compare a pair, and enter it in the list if its level is below the bound."""
+    bound = buffers.state[_BOUND]
+    level = level_of(model, buffers.query, rows[at], bound)
+    if level < bound:
+        buffers.state[_N] = offer(buffers.levels, buffers.rows, buffers.state[_N], level, at)
+        if buffers.state[_N] == buffers.levels.size and buffers.levels[-1] < bound:
+            _set_bound(model, buffers, buffers.levels[-1])
+
+
+@inner_jit
+def _visit_group(model, index, tree, b, group, goal, buffers):
+    """Compare the pairs of a group of leaves that matter and that no pass has considered.
+
+    First the boxes rule out leaves, then the sums of the block rule out records, in one loop without decisions: leaves
+    are far apart in memory, and the processor reads ahead as far as it is sure what comes next.
+    """
+    query, other, own, both, state = buffers.query, 1 - b, buffers.own, buffers.both, buffers.state
+    v, first = tree.bytes.shape[1], tree.first[group]
+    at, low, extent = group * v * WIDTH, tree.leaf_low, tree.leaf_extent
+    add_box_steps(low, extent, at, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, both)
+    mask = between(both, np.int64(0), goal - 1)
+    mask &= ~np.uint64(0) >> np.uint64(WIDTH - (tree.first[group + 1] - first))
+    if mask:
+        add_box_steps(
+            low, extent, at, query.steps[other], query.n_steps[other], query.start[other], both, both
+        )
+        mask &= between(both, np.int64(0), max(state[_LIMIT] - 1, 0))
+    most = max(min(goal, state[_LIMIT]) - 1, 0)
+    n = 0
+    while mask:
+        leaf = first + trailing_zeros(mask)
+        mask &= mask - np.uint64(1)
+        add_steps(
+            tree.bytes,
+            leaf * v * WIDTH,
+            query.steps[b],
+            query.n_steps[b],
+            query.start[b],
+            buffers.zeros,
+            own[n],
+        )
+        buffers.masks[n] = between(own[n], buffers.done[b], most) & tree.present[leaf]
+        buffers.leaves[n] = leaf
+        n += buffers.masks[n] != np.uint64(0)
+    for a in range(n):
+        leaf, mask = buffers.leaves[a], buffers.masks[a]
+        at = leaf * v * WIDTH
+        add_steps(tree.bytes, at, query.steps[other], query.n_steps[other], query.start[other], own[a], both)
+        mask &= between(both, np.int64(0), max(state[_LIMIT] - 1, 0))
+        while mask:
+            s = trailing_zeros(mask)
+            mask &= mask - np.uint64(1)
+            total = np.int64(both[s])
+            if total < state[_LIMIT] and total - np.int64(own[a, s]) >= buffers.done[other]:
+                _consider(model, index.rows, buffers, tree.at[leaf, s])
+
+
+@lean_jit
+def _search_tree(model, index, tree, b, goal, buffers):
+    """Consider all pairs whose bytes of block b add up to less than ``goal``, as far as they matter."""
+    query, done, state = buffers.query, buffers.done, buffers.state
+    v, n_groups = tree.group_low.shape[1], tree.first.size - 1
+    for block in range(len(tree.group_low)):
+        if goal <= done[b]:  # T has fallen to what is done
+            break
+        at = block * v * WIDTH
+        low, extent = tree.group_low, tree.group_extent
+        add_box_steps(
+            low, extent, at, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, buffers.groups
+        )
+        mask = between(buffers.groups, np.int64(0), goal - 1)
+        mask &= ~np.uint64(0) >> np.uint64(WIDTH - min(WIDTH, n_groups - block * WIDTH))
+        while mask:
+            c = trailing_zeros(mask)
+            mask &= mask - np.uint64(1)
+            goal = min(goal, state[_LIMIT] - done[1 - b])
+            if np.int64(buffers.groups[c]) < goal:
+                _visit_group(model, index, tree, b, block * WIDTH + c, goal, buffers)
+    done[b] = max(goal, done[b])
+
+
+@lean_jit
+def _count_sample(sample, buffers):
+    """Count the records of the sample by the sum of each block, cumulated: how many are at most that."""
+    query, counts = buffers.query, buffers.counts
+    for b in range(BLOCKS):
+        counts[b, :] = 0
+        for leaf in range(len(sample)):
+            at = leaf * sample.shape[1] * WIDTH
+            add_steps(
+                sample, at, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, buffers.both
+            )
+            for s in range(WIDTH):
+                counts[b, buffers.both[s]] += 1
+        for y in range(MAX_SUM):
+            counts[b, y + 1] += counts[b, y]
+
+
+@lean_jit
+def _split(buffers):
+    """Return t of both trees, of sum T and not below what is done, for which a sample has least to consider."""
+    limit, done, counts = buffers.state[_LIMIT], buffers.done, buffers.counts
+    least, goal = np.int64(2**62), done[0]
+    for one in range(done[0], limit - done[1] + 1):
+        two = limit - one
+        cost = (counts[0, one - 1] if one > done[0] else 0) + (counts[1, two - 1] if two > done[1] else 0)
+        cost = (cost << 16) + one * one + two * two  # where the sample says nothing, halves
+        if cost < least:
+            least, goal = cost, one
+    return goal, limit - goal
+
+
+@inner_jit
+def _start(model, index, row, threshold, n_seeds, buffers):
+    """Make a PUF record the query.
+
+    The seeds are the EIF records of the best pairs of a similar record. If there are keep + 1 of them, the worst of
+    their levels bounds the levels that matter.
+    """
+    load(model, row, buffers.query)
+    bound = threshold
+    if n_seeds == buffers.seeds.size:
+        worst = np.int64(0)
+        for a in range(n_seeds):
+            worst = max(worst, level_of(model, buffers.query, index.rows[buffers.seeds[a]], threshold))
+        bound = min(threshold, worst + 1)
+    buffers.state[_N] = 0
+    buffers.done[:] = 0
+    _set_bound(model, buffers, bound)
+
+
+@lean_jit
+def search(begin, end, order, model, index, puf_rows, threshold, buffers, best):
+    """Find the pairs of the PUF records ``order[begin:end]`` and write them into ``best``.
+
+    Parameters
+    ----------
+    begin, end : int
+    order : int32 (n_puf,)
+        The PUF records, similar ones next to one another.
+    model : Model
+    index : Index
+    puf_rows : int32 (n_puf, v)
+        Codes and ranks, -1 for missing.
+    threshold : int
+        A pair matters if its cost is below this.
+    buffers : Buffers
+    best : Best
+    """
+    done, state, seeds = buffers.done, buffers.state, buffers.seeds
+    n_seeds = 0
+    for a in range(begin, end):
+        i = order[a]
+        _start(model, index, puf_rows[i], threshold, n_seeds, buffers)
+        if state[_LIMIT] > 0:
+            _count_sample(index.sample, buffers)
+        while done[0] + done[1] < state[_LIMIT]:
+            one, two = _split(buffers)
+            first = one > done[0]
+            if first and two > done[1]:
+                first = buffers.counts[0, one - 1] <= buffers.counts[1, two - 1]
+            if first:
+                _search_tree(model, index, index.one, 0, one, buffers)
+            else:
+                _search_tree(model, index, index.two, 1, two, buffers)
+        n_seeds = state[_N]
+        for x in range(n_seeds):
+            seeds[x] = buffers.rows[x]
+            buffers.rows[x] = index.eif[buffers.rows[x]]
+        settle(buffers.levels, buffers.rows, n_seeds, best, i)
