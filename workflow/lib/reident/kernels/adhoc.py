@@ -3,18 +3,19 @@
 The search minimises the cost of a pair: the largest possible sum less the sum of its scores.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from reident.kernels import coding, search
-from reident.kernels.adhoc_bounds import Adhoc, Scratch, empty_scratch
+from reident.kernels import coding, search, strata
+from reident.kernels.adhoc_bounds import Adhoc, Definition, Scratch, empty_scratch
 from reident.kernels.adhoc_rules import BANDS, EXACT, MAX_SCORE, Bands, Exact, Flat, Rule, Table, flatten
 from reident.kernels.boxes import GRAIN, Costs, Index, build
 from reident.kernels.buffers import Files, Puf, as_files
+from reident.kernels.strata import Starts
 from reident.kernels.toplist import empty_best, list_pairs
 
-__all__ = ["Bands", "Exact", "Rule", "Table", "nearest"]
+__all__ = ["Bands", "Exact", "Rule", "Table", "nearest", "nearest_in_strata"]
 
 _MAX_RANKS = 2**24
 """Up to this number single precision represents whole numbers exactly."""
@@ -87,6 +88,59 @@ def nearest(
         search.run(index, puf, files, metric, make_scratch, total - above, best, threads, progress)
     puf_at, eif_at, cost, crowded = list_pairs(best)
     return puf_at, eif_at, total - cost, crowded
+
+
+def nearest_in_strata(
+    puf_codes: np.ndarray,
+    eif_codes: np.ndarray,
+    puf_values: np.ndarray,
+    eif_values: np.ndarray,
+    rules: Sequence[Rule],
+    widths: Mapping[int, np.ndarray],
+    starts: Starts,
+    *,
+    above: int,
+    scale: int,
+    keep: int,
+    threads: int = 1,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `nearest` does of each of many small strata.
+
+    Parameters
+    ----------
+    puf_codes, eif_codes, puf_values, eif_values
+        As for `nearest`, the records of the strata one after another.
+    rules : sequence of Exact, Table or Bands, one per variable
+    widths : mapping of float64 (n_strata, b)
+        By variable, the ``within`` of its bands in each stratum, where it depends on the stratum.
+    starts : Starts
+    above, scale, keep, threads, progress
+        As for `nearest`.
+
+    Returns
+    -------
+    puf, eif, level, crowded
+        As of `nearest`; positions in the files.
+    """
+    flat, files = flatten(rules, scale), as_files(puf_codes, eif_codes, puf_values, eif_values)
+    search.check(files, len(rules), scale, keep)
+    _check(files, rules)
+    within = np.tile(flat.within, (len(starts.puf) - 1, 1))
+    for at, own in widths.items():
+        within[:, flat.start[at] : flat.start[at] + flat.width[at]] = own
+    total = int(flat.highest.sum())
+    puf, eif, cost, crowded = strata.nearest(
+        Definition(flat, within),
+        lambda: None,
+        files,
+        starts,
+        threshold=total - above,
+        keep=keep,
+        threads=threads,
+        progress=progress,
+    )
+    return puf, eif, total - cost, crowded
 
 
 def _round_down(cost: np.ndarray, scale: int) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reident.kernels import search
+from reident.kernels import search, strata
 from reident.kernels.adhoc_rules import BANDS, EXACT, TABLE, Flat
 from reident.kernels.bits import popcount, trailing_zeros
 from reident.kernels.boxes import WIDTH
@@ -80,15 +80,34 @@ def empty_scratch(n_coded: int, n_numeric: int, n_bands: int) -> Scratch:
 
 
 @lean_jit
-def _reach(rules, b, p):
+def _reach(within, share, p):
     """Return the largest difference from a PUF value that a band holds; without a share it may be infinite."""
-    return rules.within[b] + (rules.share[b] * abs(p) if rules.share[b] > 0 else 0.0)
+    return within + (share * abs(p) if share > 0 else 0.0)
+
+
+class Definition(NamedTuple):
+    """The rules of strata whose bands have widths of their own."""
+
+    rules: Flat
+    within: np.ndarray  # float64 (n_strata, b), in place of that of the rules
 
 
 @search.implements(search.level_of, Adhoc)
 def _level_of(metric, _scratch, files, i, r, bound):
     """Return the cost of the pair (i, r) by the definition, or a number of at least ``bound`` if it reaches that."""
-    rules, total = metric.rules, 0
+    return _cost(metric.rules, metric.rules.within, files, i, r, bound)
+
+
+@search.implements(strata.level_in, Definition)
+def _level_in(metric, _scratch, files, s, i, r, bound):
+    """Return the same of the pair (i, r) of stratum s."""
+    return _cost(metric.rules, metric.within[s], files, i, r, bound)
+
+
+@inner_jit
+def _cost(rules, within, files, i, r, bound):
+    """Return the cost of a pair, or a number of at least ``bound`` if it reaches that."""
+    total = 0
     for j in range(rules.kind.size):
         if total >= bound:
             break
@@ -100,7 +119,7 @@ def _level_of(metric, _scratch, files, i, r, bound):
             difference = 0.0 if p == e else abs(e - p)
             cost = rules.beyond[j]
             for b in range(rules.start[j], rules.start[j] + rules.width[j]):
-                if difference <= _reach(rules, b, p):
+                if difference <= _reach(within[b], rules.share[b], p):
                     cost = rules.cost[b]
                     break
             total += cost
@@ -188,7 +207,7 @@ def _list_bands(metric, scratch, q, k, j, x):
     distinct = metric.distinct[metric.first[k] : metric.first[k + 1]]
     at = np.searchsorted(distinct, x)
     for b in range(rules.start[j], rules.start[j] + rules.width[j]):
-        limit = _reach(rules, b, x)
+        limit = _reach(rules.within[b], rules.share[b], x)
         if limit > largest:
             lowest, uppermost = _band_range(distinct, at, limit)
             scratch.lowest[q, k, n] = lowest // metric.share[k]
