@@ -215,4 +215,5 @@ GROUPS = [
 
 @pytest.mark.parametrize(("sentence", "group", "n", "members"), GROUPS, ids=[case[0] for case in GROUPS])
 def test_grouped(sentence, group, n, members):
-    assert [rows.tolist() for rows in bins.grouped(np.array(group, int), n)] == members
+    found = bins.grouped(np.array(group, int), n)
+    assert [found.of(at).tolist() for at in range(n)] == members

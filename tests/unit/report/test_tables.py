@@ -180,14 +180,47 @@ def test_what_one_guess_would_get_right_is_given_by_stratum(usual):
     assert cells(shown, first)[1:3] == [f"{100 * line['expected_correct_rate']:.1f}", f"[{counts}]{{.aside}}"]
 
 
-@pytest.mark.parametrize("part", [tables.strata_table, tables.rates_by_stratum])
-def test_only_the_largest_of_many_strata_are_shown_with_a_note(results, part):
-    study = results(strata=tuple(f"County {at:03d}" for at in range(MAX_STRATA + 40)), records=20_000)
-    shown = part(study)
-    assert (
-        len({line.split("|")[1] for line in shown.splitlines() if line.startswith("| County")}) == MAX_STRATA
-    )
+@pytest.fixture
+def many(results):
+    """A study with more strata than the report shows."""
+    return results(strata=tuple(f"County {at:03d}" for at in range(MAX_STRATA + 40)), records=20_000)
+
+
+def counties(shown):
+    """The strata that a table names."""
+    return {line.split("|")[1].strip() for line in shown.splitlines() if line.startswith("| County")}
+
+
+def test_only_the_largest_of_many_strata_are_shown_with_a_note(many):
+    shown = tables.strata_table(many)
+    assert len(counties(shown)) == MAX_STRATA
     assert "60 largest of 100 strata" in shown
+
+
+def test_the_rates_of_the_worst_of_many_strata_are_shown_with_a_note(many):
+    shown = tables.rates_by_stratum(many)
+    assert "60 of 100 strata with the highest confirmed rate of any metric" in shown
+    lines = many.table("rates.csv")
+    worst = lines[lines["stratum"] != "ALL"].groupby("stratum")["confirmed_rate"].max().fillna(0)
+    label = dict(zip(many.strata["stratum"], many.strata["label"], strict=True))
+    named = {stratum: label[stratum] in counties(shown) for stratum in worst.index}
+    assert sum(named.values()) == MAX_STRATA
+    others = [rate for stratum, rate in worst.items() if not named[stratum]]
+    assert min(rate for stratum, rate in worst.items() if named[stratum]) >= max(others)
+
+
+def test_the_rates_of_many_strata_begin_with_their_distribution(many, results):
+    lines = many.table("rates.csv")
+    lines = lines[
+        (lines["stratum"] != "ALL") & (lines["n_suspected"] > 0) & (lines["metric"] == many.metrics[0])
+    ]
+    rates = sorted(lines["conditional_rate"])
+    shown = cells(tables.rates_by_stratum(many), 1)
+    assert shown[1:3] == [f"{len(rates)}", f"{(lines['n_confirmed'] > 0).sum()}"]
+    for share, text in zip((0.1, 0.25, 0.5, 0.75, 0.9), shown[3:], strict=True):
+        at_most = next(rate for at, rate in enumerate(rates, 1) if at >= share * len(rates))
+        assert text == f"{100 * at_most:.1f}"
+    assert "Of these, with a confirmed record" not in tables.rates_by_stratum(results())
 
 
 def test_all_strata_are_shown_where_they_fit(results):

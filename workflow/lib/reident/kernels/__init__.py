@@ -2,7 +2,8 @@
 
 Nothing here knows a study, a table or a file. This page is the map of the folder. Callers use the modules of the
 first table only; each has one public function, which checks its arguments (`keysets` has two: cells are numbered once
-for all targets). The modules of the second table serve them, a module only those above it.
+for all targets). Metrics whose pairs have a definition that is cheap for few records have a second one, for many small
+strata at once. The modules of the second table serve them, a module only those above it.
 
 =============  ======================================  ==============================================================
 module         makes                                   with the help of
@@ -51,8 +52,10 @@ module         makes                                   with the help of
 `boxes`             EIF records in leaves, groups and their boxes
 `buffers`           what a search through boxes works on
 `search`            euclidean's search through boxes; a metric implements five functions for it
+`strata`            all pairs of many small strata, by the definition of a metric
 `steps`             scores of euclidean in whole steps
 `adhoc_rules`       the rules of adhoc in plain arrays
+`adhoc_definition`  the cost of a pair in small strata, by adhoc's rules as they are
 `lanes`             64 records side by side, a byte of each
 `adhoc_query`       what the rules say about a PUF record: exact costs, and lower bounds in bytes
 `adhoc_index`       the EIF in two trees of boxes of bytes

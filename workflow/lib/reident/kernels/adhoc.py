@@ -4,12 +4,13 @@ The search minimises the cost of a pair: the largest possible sum less the sum o
 the rules cost, exactly and in bytes, `adhoc_search` why no pair is lost. This module brings both files into their form.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from reident.kernels import coding, search
+from reident.kernels import coding, search, strata
+from reident.kernels.adhoc_definition import Definition
 from reident.kernels.adhoc_index import Index, order_of, plant
 from reident.kernels.adhoc_query import ABSENT, Model, empty_query, load, variable_cost
 from reident.kernels.adhoc_rules import BANDS, EXACT, Bands, Exact, Flat, Rule, Table, flatten
@@ -18,9 +19,10 @@ from reident.kernels.adhoc_search import search as search_trees
 from reident.kernels.buffers import Files, as_files
 from reident.kernels.compiling import lean_jit
 from reident.kernels.lanes import WIDTH
+from reident.kernels.strata import Starts
 from reident.kernels.toplist import MAX_RECORDS, Best, empty_best, in_threads, list_pairs
 
-__all__ = ["Bands", "Exact", "Rule", "Table", "nearest"]
+__all__ = ["Bands", "Exact", "Rule", "Table", "nearest", "nearest_in_strata"]
 
 MAX_BLOCK = 512
 """PUF records between two reports of progress."""
@@ -94,6 +96,59 @@ def nearest(
         _search(files, flat, min(total - above, total + 1), best, threads, progress)
     puf_at, eif_at, cost, crowded = list_pairs(best)
     return puf_at, eif_at, total - cost, crowded
+
+
+def nearest_in_strata(
+    puf_codes: np.ndarray,
+    eif_codes: np.ndarray,
+    puf_values: np.ndarray,
+    eif_values: np.ndarray,
+    rules: Sequence[Rule],
+    widths: Mapping[int, np.ndarray],
+    starts: Starts,
+    *,
+    above: int,
+    scale: int,
+    keep: int,
+    threads: int = 1,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `nearest` does of each of many small strata.
+
+    Parameters
+    ----------
+    puf_codes, eif_codes, puf_values, eif_values
+        As for `nearest`, the records of the strata one after another.
+    rules : sequence of Exact, Table or Bands, one per variable
+    widths : mapping of float64 (n_strata, b)
+        By variable, the ``within`` of its bands in each stratum, where it depends on the stratum.
+    starts : Starts
+    above, scale, keep, threads, progress
+        As for `nearest`.
+
+    Returns
+    -------
+    puf, eif, level, crowded
+        As of `nearest`; positions in the files.
+    """
+    flat, files = flatten(rules, scale), as_files(puf_codes, eif_codes, puf_values, eif_values)
+    search.check(files, len(rules), scale, keep)
+    _check(files, rules)
+    within = np.tile(flat.within, (len(starts.puf) - 1, 1))
+    for at, own in widths.items():
+        within[:, flat.start[at] : flat.start[at] + flat.width[at]] = own
+    total = int(flat.highest.sum())
+    puf, eif, cost, crowded = strata.nearest(
+        Definition(flat, within),
+        lambda: None,
+        files,
+        starts,
+        threshold=total - above,
+        keep=keep,
+        threads=threads,
+        progress=progress,
+    )
+    return puf, eif, total - cost, crowded
 
 
 def _search(

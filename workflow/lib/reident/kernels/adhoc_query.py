@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from reident.kernels.adhoc_definition import difference, reach
 from reident.kernels.adhoc_rules import BANDS, EXACT, TABLE, Flat
 from reident.kernels.compiling import inner_jit, lean_jit
 from reident.kernels.lanes import STEP
@@ -84,38 +85,26 @@ def empty_query(model: Model) -> Query:
 
 
 @lean_jit
-def _reach(rules, b, p):
-    """Return the largest difference from a PUF value that a band holds; without a share it may be infinite."""
-    return rules.within[b] + (rules.share[b] * abs(p) if rules.share[b] > 0 else 0.0)
-
-
-@lean_jit
-def _difference(p, e):
-    """Return the difference that the limits of bands are compared with."""
-    return 0.0 if p == e else abs(e - p)
-
-
-@lean_jit
 def _band_range(distinct, at, limit):
     """Return the first and the last of the distinct values that a band with this limit around one of them holds.
 
     The distance at which the search begins to halve doubles until it is outside the band.
     """
     outside, lowest, stride = at - 1, at, 1
-    while outside >= 0 and _difference(distinct[at], distinct[outside]) <= limit:
+    while outside >= 0 and difference(distinct[at], distinct[outside]) <= limit:
         lowest, outside, stride = outside, max(outside - stride, -1), 2 * stride
     while lowest - outside > 1:
         middle = (outside + lowest) // 2
-        if _difference(distinct[at], distinct[middle]) <= limit:
+        if difference(distinct[at], distinct[middle]) <= limit:
             lowest = middle
         else:
             outside = middle
     uppermost, outside, stride = at, at + 1, 1
-    while outside < distinct.size and _difference(distinct[at], distinct[outside]) <= limit:
+    while outside < distinct.size and difference(distinct[at], distinct[outside]) <= limit:
         uppermost, outside, stride = outside, min(outside + stride, distinct.size), 2 * stride
     while outside - uppermost > 1:
         middle = (outside + uppermost) // 2
-        if _difference(distinct[at], distinct[middle]) <= limit:
+        if difference(distinct[at], distinct[middle]) <= limit:
             uppermost = middle
         else:
             outside = middle
@@ -171,7 +160,7 @@ def _load_bands(model, query, b, k, at):
     bucket = model.bucket[model.first[m] : model.first[m + 1]]
     n, largest = 0, -1.0
     for band in range(rules.start[j], rules.start[j] + rules.width[j]):
-        limit = _reach(rules, band, distinct[at])
+        limit = reach(rules.within[band], rules.share[band], distinct[at])
         if limit >= 0 and limit > largest:
             query.lowest[m, n], query.uppermost[m, n] = _band_range(distinct, at, limit)
             query.band_cost[m, n] = rules.cost[band]

@@ -42,11 +42,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from reident.kernels import coding, search, steps
+from reident.kernels import coding, search, steps, strata
 from reident.kernels.bits import popcount, trailing_zeros
 from reident.kernels.boxes import GRAIN, WIDTH, Costs, Index, build
 from reident.kernels.buffers import BATCH, Files, Puf, as_files
 from reident.kernels.compiling import inner_jit
+from reident.kernels.strata import Starts
 from reident.kernels.toplist import empty_best, list_pairs
 
 MAX_ALPHA = 3
@@ -105,10 +106,33 @@ def _load(metric, scratch, _files, queries, q, _i):
             scratch.margin[q] = np.float32(np.inf)
 
 
+class Definition(NamedTuple):
+    """The metric as its definition needs it, in strata that have a spread each."""
+
+    numeric: np.ndarray  # bool (v,)
+    spread: np.ndarray  # float64 (n_strata, v); NaN where it is 0 or undefined
+    alpha: float
+    primer: bool
+    scale: float  # levels per score of 1
+    steps: np.ndarray | None  # of whole steps, see there
+
+
 @search.implements(search.level_of, Euclidean)
 def _level_of(metric, scratch, files, i, r, _bound):
-    """Return the level of the pair (i, r) by the definition; the squares are added in ascending order."""
-    v, squares = metric.numeric.size, scratch.squares
+    """Return the level of the pair (i, r) by the definition."""
+    return _level(metric, metric.spread, scratch.squares, files, i, r)
+
+
+@search.implements(strata.level_in, Definition)
+def _level_in(metric, squares, files, s, i, r, _bound):
+    """Return the level of the pair (i, r) of stratum s by the definition."""
+    return _level(metric, metric.spread[s], squares, files, i, r)
+
+
+@inner_jit
+def _level(metric, spread, squares, files, i, r):
+    """Return the level of the pair (i, r); the squares are added in ascending order."""
+    v = metric.numeric.size
     for j in range(v):
         if metric.numeric[j]:
             p, e = files.puf_values[i, j], files.eif_values[r, j]
@@ -117,7 +141,7 @@ def _level_of(metric, scratch, files, i, r, _bound):
             elif p == e:
                 s = 0.0
             else:
-                s = steps.score(metric.steps, abs(p - e), metric.spread[j])
+                s = steps.score(metric.steps, abs(p - e), spread[j])
         elif files.puf_codes[i, j] < 0 or files.eif_codes[r, j] < 0:
             s = metric.alpha
         else:
@@ -347,9 +371,8 @@ def nearest(
     _check(spread, len(numeric), alpha)
     best = empty_best(len(puf_codes), min(keep, len(eif_codes)))
     if len(puf_codes) and len(eif_codes) and len(numeric) and threshold > 0:
-        usable = np.where(np.isfinite(spread) & (np.asarray(spread) > 0), spread, np.nan).astype(np.float64)
         metric, index, puf = _prepare(
-            files, np.asarray(numeric, np.bool_), usable, float(alpha), norm == "primer", scale
+            files, np.asarray(numeric, np.bool_), _usable(spread), float(alpha), norm == "primer", scale
         )
         if whole_steps:  # without an upper bound, see `steps`
             metric = metric._replace(steps=steps.whole_steps(UNIT), shortfall=np.float32(np.inf))
@@ -359,6 +382,69 @@ def nearest(
 
         search.run(index, puf, files, metric, make_scratch, threshold, best, threads, progress)
     return list_pairs(best)
+
+
+def nearest_in_strata(
+    puf_codes: np.ndarray,
+    eif_codes: np.ndarray,
+    puf_values: np.ndarray,
+    eif_values: np.ndarray,
+    spread: np.ndarray,
+    starts: Starts,
+    *,
+    numeric: np.ndarray,
+    alpha: float,
+    norm: Literal["primer", "rms"],
+    threshold: int,
+    scale: int,
+    keep: int,
+    whole_steps: bool = False,
+    threads: int = 1,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `nearest` does of each of many small strata.
+
+    Parameters
+    ----------
+    puf_codes, eif_codes, puf_values, eif_values
+        As for `nearest`, the records of the strata one after another.
+    spread : float64 (n_strata, v)
+    starts : Starts
+    numeric, alpha, norm, threshold, scale, keep, whole_steps, threads, progress
+        As for `nearest`.
+
+    Returns
+    -------
+    puf, eif, level, crowded
+        As of `nearest`; positions in the files.
+    """
+    files, v = as_files(puf_codes, eif_codes, puf_values, eif_values), len(numeric)
+    search.check(files, v, scale, keep)
+    _check(spread.T, v, alpha)
+    stepped = steps.whole_steps(UNIT) if whole_steps else None
+    metric = Definition(
+        np.asarray(numeric, np.bool_), _usable(spread), float(alpha), norm == "primer", float(scale), stepped
+    )
+    threshold = threshold if v else 0
+
+    def make_scratch() -> np.ndarray:
+        return np.empty(v)
+
+    return strata.nearest(
+        metric,
+        make_scratch,
+        files,
+        starts,
+        threshold=threshold,
+        keep=keep,
+        threads=threads,
+        progress=progress,
+    )
+
+
+def _usable(spread: np.ndarray) -> np.ndarray:
+    """Return standard deviations, NaN where they are 0 or undefined."""
+    return np.where(np.isfinite(spread) & (np.asarray(spread) > 0), spread, np.nan).astype(np.float64)
 
 
 def float32_error(n: int, v: int) -> float:

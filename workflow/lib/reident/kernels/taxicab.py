@@ -5,10 +5,12 @@ from typing import Literal
 
 import numpy as np
 
+from reident.kernels import strata
 from reident.kernels.bitslice import Lists, empty_lists, empty_tile
 from reident.kernels.costs import Costs, Weighted
 from reident.kernels.errorset import block_size, pair_cost, plan, refine
 from reident.kernels.rows import Rows, number_rows
+from reident.kernels.strata import Starts
 from reident.kernels.toplist import MAX_RECORDS, empty_best, in_threads, list_pairs, settle_all
 
 MAX_VARIABLES = 64
@@ -78,6 +80,50 @@ def nearest(
         return (*_join({}), np.zeros(len(puf), np.bool_))
     rows = number_rows(np.ascontiguousarray(puf, np.int32), np.ascontiguousarray(eif, np.int32))
     return best_pairs(rows, Costs(different, missing), limit, keep, threads, method, progress)
+
+
+def nearest_in_strata(
+    puf: np.ndarray,
+    eif: np.ndarray,
+    starts: Starts,
+    *,
+    different: int,
+    missing: int,
+    limit: int,
+    keep: int,
+    threads: int = 1,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `nearest` does of each of many small strata, whose records lie one after another.
+
+    Parameters
+    ----------
+    puf, eif
+        As for `nearest`.
+    starts : Starts
+    different, missing, limit, keep, threads, progress
+        As for `nearest`.
+
+    Returns
+    -------
+    puf, eif, level, crowded
+        As of `nearest`; positions in the files.
+    """
+    _check(puf, eif, different, missing, keep)
+    v = puf.shape[1]
+    costs = np.tile(np.array([0, different, different, missing], np.int64), (v, 1))
+    limit = min(limit, v * max(different, missing))
+    return strata.nearest_coded(
+        puf,
+        eif,
+        costs,
+        np.zeros(v, np.bool_),
+        starts,
+        limit=limit,
+        keep=keep,
+        threads=threads,
+        progress=progress,
+    )
 
 
 def best_pairs(

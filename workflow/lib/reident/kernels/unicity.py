@@ -26,10 +26,11 @@ from typing import Literal
 
 import numpy as np
 
-from reident.kernels import unicity_pairs, unicity_search
+from reident.kernels import strata, unicity_pairs, unicity_search
 from reident.kernels.bits import WORD
 from reident.kernels.cells import drop_copies
 from reident.kernels.coding import entropy, frequencies, recode
+from reident.kernels.strata import Starts
 from reident.kernels.unicity_search import Files, Ranking, Task
 
 Sets = Literal["all", "full", "jointly_observed"]
@@ -96,6 +97,78 @@ def shared_uniques(
         most = v if max_order is None else min(max_order, v)
         return _all_sets(files, len(puf), len(eif), most, threads, progress)
     return _joint_sets(files, puf, eif, sets == "full", threads, progress)
+
+
+def shared_uniques_in_strata(
+    puf: np.ndarray,
+    eif: np.ndarray,
+    starts: Starts,
+    *,
+    sets: Sets = "all",
+    max_order: int | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> Pairs:
+    """Return what `shared_uniques` does of each of many small strata, whose records lie one after another.
+
+    A stratum of at most 64 records is a cell of the empty set: its records are the bits of one word.
+
+    Parameters
+    ----------
+    puf, eif
+        As for `shared_uniques`.
+    starts : Starts
+        No stratum has more than `strata.MAX_RECORDS` records.
+    sets, max_order, threads, progress
+        As for `shared_uniques`.
+
+    Returns
+    -------
+    puf, eif, order, variables
+        As of `shared_uniques`; positions in the files.
+
+    Raises
+    ------
+    ValueError
+        As `shared_uniques`, or if a stratum has too many records.
+    """
+    v = puf.shape[1]
+    if eif.shape[1] != v or v > WORD:
+        raise ValueError(
+            f"both files must have the same number of variables, at most {WORD}, not {v} and {eif.shape[1]}."
+        )
+    if (np.diff(starts.puf) + np.diff(starts.eif)).max(initial=0) > strata.MAX_RECORDS:
+        raise ValueError(f"a stratum has more than {strata.MAX_RECORDS} records.")
+    most = v if max_order is None else min(max_order, v)
+    variables, ranking = np.arange(v), Ranking(np.zeros(v, np.int64), most, 0)
+    if sets == "all":
+        if _shift(v, most) > 63:
+            raise ValueError(f"{v} variables are too many for sets up to order {most}.")
+        information = [entropy(frequencies(puf[:, j])) + entropy(frequencies(eif[:, j])) for j in range(v)]
+        variables = np.argsort(-np.array(information), kind="stable")
+        ranking = Ranking(unicity_pairs.weights(variables, v), most, _shift(v, most))
+    codes = tuple(np.ascontiguousarray(file[:, variables].T, np.int32) for file in (puf, eif))
+    kind = {"all": unicity_search.ALL, "full": unicity_search.FULL, "jointly_observed": unicity_search.JOINT}[
+        sets
+    ]
+    parts: dict[int, tuple[np.ndarray]] = {}
+
+    def work(first: int, end: int) -> None:
+        space = np.empty((2 * WORD * WORD, 3), np.int64)
+        out, m = unicity_search.strata_pairs(first, end, codes, starts, ranking, kind, space)
+        parts[first] = (out[:m].copy(),)
+
+    strata.in_strata(work, starts, threads, progress)
+    (found,) = strata.join(parts)
+    puf_at, eif_at, last = found.T
+    order, chosen = unicity_pairs.decode(last, v) if sets == "all" else _count_bits(last.astype(np.uint64))
+    rank = np.lexsort((eif_at, order, puf_at))
+    return puf_at[rank], eif_at[rank], order[rank], chosen[rank]
+
+
+def _count_bits(word: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sizes of sets, and the sets."""
+    return np.bitwise_count(word).astype(np.int8), word
 
 
 def max_records(v: int, max_order: int) -> int:

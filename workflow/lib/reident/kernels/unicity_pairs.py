@@ -15,6 +15,16 @@ def weights(positions: np.ndarray, v: int) -> np.ndarray:
     return (1 << v) - (1 << (v - 1 - np.asarray(positions, dtype=np.int64)))
 
 
+def decode(cost: np.ndarray, v: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order, int8, and the variables, uint64, of the sets of all v variables that have these costs."""
+    order = (cost + ((1 << v) - 1)) >> v
+    backwards = (order << v) - cost
+    variables = np.zeros(len(cost), np.uint64)
+    for j in range(v):
+        variables |= (backwards >> (v - 1 - j) & 1).astype(np.uint64) << np.uint64(j)
+    return order.astype(np.int8), variables
+
+
 @jit
 def merge(start, items, new_puf, new_items, shift):
     """Add pairs to those already kept.

@@ -31,6 +31,9 @@ _EMPTY = np.uint64(0)
 _CELL_PAIRS = WORD * WORD
 """Pairs that one cell of at most 64 records can add."""
 
+ALL, FULL, JOINT = range(3)
+"""The sets that are searched in small strata."""
+
 
 class Files(NamedTuple):
     """Both files in one numbering: PUF records without an exact copy, PUF records with one, then the EIF's."""
@@ -380,3 +383,105 @@ def _joint_pairs(files, complete, ids, frames, f, equal, puf, eif, m):
                 puf[m], eif[m] = files.original[ids[begin + p]], files.original[ids[begin + e]]
                 m += 1
     return m
+
+
+@jit
+def strata_pairs(first, end, codes, starts, ranking, kind, out):
+    """Find the pairs of the strata first to end - 1, of at most 64 records each, whose cell is the whole stratum.
+
+    Parameters
+    ----------
+    first, end : int
+    codes : tuple of int32 (v, n_puf) and (v, n_eif)
+        The categories of both files, -1 for missing, in the order of the variables of the search.
+    starts : Starts
+    ranking : Ranking
+    kind : int
+        :data:`ALL`, :data:`FULL` or :data:`JOINT`.
+    out : int64 (m, 3)
+        Space for pairs.
+
+    Returns
+    -------
+    out : int64 (k, 3)
+        Larger if need be: PUF position, EIF position, and the cost of the set (of ``ALL``) or its bits.
+    m : int
+        The number of pairs.
+    """
+    v, m = len(codes[0]), 0
+    scratch = Scratch(
+        np.empty(1, np.uint64),
+        np.empty((WORD, v), np.uint64),
+        np.empty(v + 1, np.uint64),
+        np.empty(v + 1, np.uint64),
+        np.empty((v + 1, 2), np.int64),
+        np.empty(WORD, np.int64),
+    )
+    present = np.empty(WORD, np.uint64)
+    frames = np.zeros((1, SIZES + 4), np.int64)
+    for s in range(first, end):
+        while m + _CELL_PAIRS > len(out):
+            out = enlarge(out)
+        m = _pairs_of_stratum(s, codes, starts, ranking, kind, scratch, present, frames, out, m)
+    return out, m
+
+
+@lean_jit
+def _pairs_of_stratum(s, codes, starts, ranking, kind, scratch, present, frames, out, m):
+    """Write the pairs of a stratum; return the new number of pairs."""
+    p_begin, e_begin = starts.puf[s], starts.eif[s]
+    n_puf, n_eif = starts.puf[s + 1] - p_begin, starts.eif[s + 1] - e_begin
+    _equal_in_stratum(codes, p_begin, n_puf, e_begin, n_eif, scratch.equal, present)
+    frames[0, SIZES], frames[0, SIZES + 2] = n_puf, n_eif
+    for p in range(n_puf):
+        if kind == ALL:
+            partners = _partners(p, frames, 0, ranking, scratch)
+        else:
+            partners = _joint_partners(p, n_puf, n_eif, kind == FULL, scratch, present)
+        while partners:
+            e = trailing_zeros(partners)
+            partners &= partners - _ONE
+            out[m, 0], out[m, 1] = p_begin + p, e_begin + e - n_puf
+            out[m, 2] = scratch.best[e]
+            m += 1
+    return m
+
+
+@lean_jit
+def _equal_in_stratum(codes, p_begin, n_puf, e_begin, n_eif, equal, present):
+    """Write which records equal each PUF record, as `equal_words`, and the variables that each record has."""
+    for i in range(n_puf + n_eif):
+        present[i] = _EMPTY
+    for j in range(len(codes[0])):
+        puf, eif, bit = codes[0][j], codes[1][j], _ONE << np.uint64(j)
+        for i in range(n_eif):
+            if eif[e_begin + i] >= 0:
+                present[n_puf + i] |= bit
+        for p in range(n_puf):
+            code, word = puf[p_begin + p], _EMPTY
+            if code >= 0:
+                present[p] |= bit
+                for i in range(n_puf):
+                    word |= np.uint64(puf[p_begin + i] == code) << np.uint64(i)
+                for i in range(n_eif):
+                    word |= np.uint64(eif[e_begin + i] == code) << np.uint64(n_puf + i)
+            equal[p, j] = word
+
+
+@lean_jit
+def _joint_partners(p, n_puf, n_eif, complete, scratch, present):
+    """Return the EIF records that are alone with PUF record p on the variables that both have; ``best`` has these."""
+    partners, single, v = _EMPTY, _ONE << np.uint64(p), scratch.equal.shape[1]
+    for e in range(n_puf, n_puf + n_eif):
+        both = present[p] & present[e]
+        if both == _EMPTY or (complete and both != low_bits(v)):
+            continue
+        pair = single | _ONE << np.uint64(e)
+        word = low_bits(n_puf + n_eif)
+        for j in range(v):
+            if (both >> np.uint64(j)) & _ONE:
+                word &= scratch.equal[p, j]
+        if word == pair:
+            scratch.best[e] = np.int64(both)
+            partners |= _ONE << np.uint64(e)
+    return partners

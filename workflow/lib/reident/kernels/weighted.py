@@ -9,8 +9,10 @@ from typing import Literal
 
 import numpy as np
 
+from reident.kernels import strata
 from reident.kernels.costs import ABSENT, AGREE, DIFFER, PARTIAL, Weighted
 from reident.kernels.rows import Rows, number_rows
+from reident.kernels.strata import Starts
 from reident.kernels.taxicab import best_pairs
 from reident.kernels.toplist import MAX_RECORDS
 
@@ -72,9 +74,7 @@ def nearest(
     partly = np.array(near, np.bool_)
     weights = np.asarray(weights, np.int64).copy()
     _check(puf, eif, weights, partly, keep)
-    weights[~partly, PARTIAL] = weights[~partly, DIFFER]
-    highest = weights.max(axis=1)
-    costs, most = highest[:, None] - weights, int(highest.sum())
+    costs, most = _costs(weights, partly)
     limit = min(most - least, int(costs.max(axis=1).sum()))
     if not len(puf) or not len(eif) or limit < 0:
         nothing = np.zeros(0, np.int64)
@@ -83,6 +83,51 @@ def nearest(
     rows, by_variable = _prepare(puf, eif, costs, partly)
     puf_at, eif_at, level, crowded = best_pairs(rows, by_variable, limit, keep, threads, method, progress)
     return puf_at, eif_at, most - level, crowded
+
+
+def nearest_in_strata(
+    puf: np.ndarray,
+    eif: np.ndarray,
+    weights: np.ndarray,
+    starts: Starts,
+    *,
+    near: Sequence[bool],
+    least: int,
+    keep: int,
+    threads: int = 1,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return what `nearest` does of each of many small strata, whose records lie one after another.
+
+    Parameters
+    ----------
+    puf, eif, weights
+        As for `nearest`.
+    starts : Starts
+    near, least, keep, threads, progress
+        As for `nearest`.
+
+    Returns
+    -------
+    puf, eif, total, crowded
+        As of `nearest`; positions in the files.
+    """
+    partly = np.array(near, np.bool_)
+    weights = np.asarray(weights, np.int64).copy()
+    _check(puf, eif, weights, partly, keep)
+    costs, most = _costs(weights, partly)
+    limit = min(most - least, int(costs.max(axis=1).sum()))
+    puf_at, eif_at, level, crowded = strata.nearest_coded(
+        puf, eif, costs, partly, starts, limit=limit, keep=keep, threads=threads, progress=progress
+    )
+    return puf_at, eif_at, most - level, crowded
+
+
+def _costs(weights: np.ndarray, near: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return what each level lacks to the highest weight of its variable, and the sum of the highest weights."""
+    weights[~near, PARTIAL] = weights[~near, DIFFER]
+    highest = weights.max(axis=1)
+    return highest[:, None] - weights, int(highest.sum())
 
 
 def _prepare(puf: np.ndarray, eif: np.ndarray, costs: np.ndarray, near: np.ndarray) -> tuple[Rows, Weighted]:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from reident.pipeline.steps import STEPS
@@ -54,6 +55,15 @@ def _every_text(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFra
     changed = table.rename(columns=lambda name: change(name) if isinstance(name, str) else name)
     for at, kind in enumerate(table.dtypes):
         if not pd.api.types.is_numeric_dtype(kind):
-            texts = [change(value) if isinstance(value, str) else value for value in table.iloc[:, at]]
-            changed.isetitem(at, pd.Series(texts, index=table.index, dtype=object))
+            changed.isetitem(at, _every_cell(table.iloc[:, at], change))
     return changed
+
+
+def _every_cell(column: pd.Series, change: Callable[[str], str]) -> pd.Series:
+    """Return a column with every text changed, each different text once: very many lines have few."""
+    if isinstance(column.dtype, pd.StringDtype):
+        place, texts = pd.factorize(column)
+        known = np.array([*map(change, texts), np.nan], object)
+        return pd.Series(known[place], index=column.index, dtype=object)
+    texts = [change(value) if isinstance(value, str) else value for value in column]
+    return pd.Series(texts, index=column.index, dtype=object)

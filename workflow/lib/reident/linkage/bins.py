@@ -48,29 +48,74 @@ def cut_points(values: np.ndarray, bins: int, ranks: Literal["mean", "high"] | N
     -------
     float64 (bins − 1,), ascending; empty if every value is missing.
     """
-    ordered = np.sort(values[~np.isnan(values)])
-    n = len(ordered)
-    if n == 0:
-        return np.empty(0)
-    if ranks is not None:
-        return _group_ends(ordered, bins, ranks)
-    rank, rest = np.divmod(n * np.arange(1, bins), bins)
-    low = ordered[np.where(rest == 0, rank - 1, rank)]
-    high = ordered[rank]
-    return np.where(low == high, low, low / 2 + high / 2)
+    cuts = cut_points_of(values, np.zeros(len(values), np.int64), 1, bins, ranks)[0]
+    return np.empty(0) if np.isnan(cuts[0]) else cuts
 
 
-def _group_ends(ordered: np.ndarray, bins: int, ranks: Literal["mean", "high"]) -> np.ndarray:
-    """Return for each group but the last its largest value, or that of the group before if it is empty.
+def cut_points_of(
+    values: np.ndarray,
+    scope: np.ndarray,
+    n_scopes: int,
+    bins: int,
+    ranks: Literal["mean", "high"] | None = None,
+) -> np.ndarray:
+    """Return :func:`cut_points` of the values of each scope.
 
-    Before all values, an empty group ends just below them.
+    Parameters
+    ----------
+    values : float64 (n,)
+        NaN is missing.
+    scope : int (n,)
+        The scope of each value, -1 for none.
+    n_scopes : int
+    bins, ranks
+        As for :func:`cut_points`.
+
+    Returns
+    -------
+    float64 (n_scopes, bins − 1), ascending in each row; NaN if every value of the scope is missing.
     """
-    distinct, count = np.unique(ordered, return_counts=True)
-    last = np.cumsum(count)
+    known = np.flatnonzero(~np.isnan(values) & (scope >= 0))
+    ordered = np.sort(values[known])
+    if n_scopes > 1:
+        known = known[np.lexsort((values[known], scope[known]))]
+        ordered = values[known]
+    starts = np.append(0, np.cumsum(np.bincount(scope[known], minlength=n_scopes)))
+    cuts, held = np.full((n_scopes, bins - 1), np.nan), np.flatnonzero(np.diff(starts))
+    if ranks is not None and len(held):
+        cuts[held] = _group_ends(ordered, starts, bins, ranks)[held]
+        return cuts
+    first, n = starts[held, np.newaxis], np.diff(starts)[held, np.newaxis]
+    rank, rest = np.divmod(n * np.arange(1, bins), bins)
+    low = ordered[first + np.where(rest == 0, rank - 1, rank)]
+    high = ordered[first + rank]
+    cuts[held] = np.where(low == high, low, low / 2 + high / 2)
+    return cuts
+
+
+def _group_ends(
+    ordered: np.ndarray, starts: np.ndarray, bins: int, ranks: Literal["mean", "high"]
+) -> np.ndarray:
+    """Return for each group but the last its largest value, or that of the group before if it is empty, by scope.
+
+    Before all values, an empty group ends just below them. The values of a scope are ascending.
+    """
+    n = np.diff(starts)
+    scope = np.repeat(np.arange(len(n)), n)
+    new = np.ones(len(ordered), bool)
+    new[1:] = (ordered[1:] != ordered[:-1]) | (scope[1:] != scope[:-1])
+    place = np.flatnonzero(new)
+    count, scope = np.diff(np.append(place, len(ordered))), scope[place]
+    last = place + count - starts[scope]
     twice_rank = 2 * last if ranks == "high" else 2 * last - count + 1
-    group = bins * twice_rank // (2 * (len(ordered) + 1))
-    end = np.searchsorted(group, np.arange(1, bins)) - 1
-    return np.where(end < 0, np.nextafter(distinct[0], -np.inf), distinct[end])
+    group = bins * twice_rank // (2 * (n[scope] + 1))
+    distinct = np.append(0, np.cumsum(np.bincount(scope, minlength=len(n))))
+    ends = np.empty((len(n), bins - 1))
+    for k in range(1, bins):
+        below = np.bincount(scope[group < k], minlength=len(n))
+        end = ordered[place[np.minimum(distinct[:-1] + np.maximum(below - 1, 0), len(place) - 1)]]
+        ends[:, k - 1] = np.where(below > 0, end, np.nextafter(end, -np.inf))
+    return ends
 
 
 def bin_values(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
@@ -91,6 +136,32 @@ def bin_values(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
     if not len(cuts):
         return np.full(len(values), -1, np.int64)
     return np.where(np.isnan(values), -1, 1 + np.searchsorted(cuts, values, side="left"))
+
+
+def bins_of(values: np.ndarray, scope: np.ndarray, cuts: np.ndarray) -> np.ndarray:
+    """Return :func:`bin_values` of each value with the cut points of its scope.
+
+    Parameters
+    ----------
+    values : float64 (n,)
+    scope : int (n,)
+        The scope of each value; a negative one counts as the first.
+    cuts : float64 (n_scopes, bins − 1)
+        As :func:`cut_points_of` gives them.
+
+    Returns
+    -------
+    int64 (n,)
+    """
+    if len(cuts) == 1:
+        return bin_values(values, cuts[0] if not np.isnan(cuts[0, 0]) else np.empty(0))
+    steps = int(cuts.shape[1]).bit_length()
+    padded = np.full((len(cuts), 2**steps - 1), np.inf)
+    padded[:, : cuts.shape[1]] = cuts
+    scope, below = np.maximum(scope, 0), np.zeros(len(values), np.int64)
+    for step in (2 ** np.arange(steps))[::-1].tolist():  # by halves, in all scopes at once
+        below += step * (padded[scope, below + step - 1] < values)
+    return np.where(np.isnan(values) | np.isnan(cuts[scope, 0]), -1, 1 + below)
 
 
 def bin_files(
@@ -124,10 +195,10 @@ def bin_files(
         columns = {side: table[variable.name] for side, table in files.items()}
         if variable.type == "numeric":
             columns, cuts = _bin_variable(variable, part.binning, columns, stratum, list(manifest["stratum"]))
-            cut_lines += cuts
+            cut_lines.append(cuts)
         for side in files:
             binned[side][variable.name] = columns[side]
-    return Binned(pa.table(binned["puf"]), pa.table(binned["eif"]), pd.DataFrame(cut_lines, columns=COLUMNS))
+    return Binned(pa.table(binned["puf"]), pa.table(binned["eif"]), _joined(cut_lines))
 
 
 def _bin_variable(
@@ -136,28 +207,37 @@ def _bin_variable(
     columns: dict,
     stratum: dict[str, np.ndarray],
     strata: list[str],
-) -> tuple[dict[str, pa.Array], list[tuple]]:
+) -> tuple[dict[str, pa.Array], pd.DataFrame]:
+    """Return the bins of a variable's values in both files, and the lines of its cut points."""
     values = {side: column.to_numpy().astype(np.float64) for side, column in columns.items()}
     binned = {side: np.where(np.isnan(values[side]), -1, OUTSIDE) for side in values}
-    if options.scope == "study":
-        scopes = [("ALL", {side: np.arange(len(values[side])) for side in values})]
-    else:
-        groups = {side: grouped(stratum[side], len(strata)) for side in values}
-        scopes = [(name, {side: groups[side][at] for side in values}) for at, name in enumerate(strata)]
+    whole = options.scope == "study"
+    scope = {side: np.zeros(len(values[side]), np.int32) for side in values} if whole else stratum
+    names = np.array(["ALL"] if whole else strata, object)
     cut_lines = []
-    for scope, rows in scopes:
-        scoped = {side: values[side][rows[side]] for side in values}
-        for cutter, cut_sides in _cutters(options.cutpoints):
-            cutting = np.concatenate([scoped[side] for side in cut_sides])
-            cuts = cut_points(cutting, options.bins, options.ranks)
-            targets = cut_sides if options.cutpoints == "each" else ("puf", "eif")
+    for cutter, sides in _cutters(options.cutpoints):
+        cutting, scopes = (np.concatenate([of[side] for side in sides]) for of in (values, scope))
+        held = np.bincount(scopes[scopes >= 0], minlength=len(names)) > 0
+        cuts = cut_points_of(cutting, scopes, len(names), options.bins, options.ranks)
+        counts = {}
+        for side in sides if options.cutpoints == "each" else ("puf", "eif"):
+            found = bins_of(values[side], scope[side], cuts)
+            counts[side] = _counts(found, scope[side], cuts.shape)
             # Without a record in the cutting file nothing is compared: the values stay outside, they are not missing.
-            for side in targets if len(cutting) else ():
-                binned[side][rows[side]] = bin_values(scoped[side], cuts)
-            counted = {side: binned[side][rows[side]] for side in targets}
-            cut_lines += _bin_lines(scope, variable.name, cutter, cuts, options.bins, counted)
+            inside = (scope[side] >= 0) & held[scope[side]]
+            binned[side][inside] = found[inside]
+        cut_lines.append(_bin_lines(names, variable.name, cutter, cuts, counts))
     arrays = {side: pa.array(code.astype(np.int32), mask=code < 0) for side, code in binned.items()}
-    return arrays, cut_lines
+    return arrays, pd.concat(cut_lines).sort_index(kind="stable")
+
+
+def _joined(cut_lines: list[pd.DataFrame]) -> pd.DataFrame:
+    """Return the lines of all variables; a column of whole numbers is one unless it has an empty cell."""
+    if not cut_lines:
+        return pd.DataFrame(columns=COLUMNS)
+    lines = pd.concat(cut_lines, ignore_index=True)[COLUMNS]
+    whole = [name for name in ("bin", "n_puf", "n_eif") if lines[name].notna().all()]
+    return lines.astype(dict.fromkeys(whole, np.int64))
 
 
 def _cutters(cutpoints: str) -> list[tuple[str, tuple[str, ...]]]:
@@ -167,27 +247,76 @@ def _cutters(cutpoints: str) -> list[tuple[str, tuple[str, ...]]]:
     return [(side, (side,)) for side in ("puf", "eif") if cutpoints in (side, "each")]
 
 
+def _counts(bins: np.ndarray, scope: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the number of values in each bin of each scope, for cut points of this shape; int64 (n_scopes, bins)."""
+    n_scopes, n_bins = shape[0], shape[1] + 1
+    inside = (scope >= 0) & (bins > 0)
+    cell = scope[inside].astype(np.int64) * n_bins + bins[inside] - 1
+    return np.bincount(cell, minlength=n_scopes * n_bins).reshape(n_scopes, n_bins)
+
+
 def _bin_lines(
-    scope: str, variable: str, cutter: str, cuts: np.ndarray, bins: int, counted: dict[str, np.ndarray]
-) -> list[tuple]:
-    """Return one line per bin; without cut points a single line whose counts are 0."""
-    if not len(cuts):
-        return [(scope, variable, cutter, None, None, None, 0 if "puf" in counted else None, 0)]
-    edges = [None, *cuts.tolist(), None]
-    return [
-        (
-            scope, variable, cutter, number, edges[number - 1], edges[number],
-            *(int((counted[side] == number).sum()) if side in counted else None for side in ("puf", "eif")),
-        )
-        for number in range(1, bins + 1)
-    ]  # fmt: skip
+    scopes: np.ndarray, variable: str, cutter: str, cuts: np.ndarray, counts: dict[str, np.ndarray]
+) -> pd.DataFrame:
+    """Return one line per scope and bin, by the place of the scope; without cut points a single one, with counts 0."""
+    known, outside = ~np.isnan(cuts[:, 0]), np.full((len(cuts), 1), np.nan)
+    shown = np.tile(known[:, np.newaxis], (1, cuts.shape[1] + 1))
+    shown[:, 0] = True
+    scope, place = np.nonzero(shown)
+    number = np.where(known[scope], place + 1.0, np.nan)
+    of_bins = {
+        side: np.where(known[scope], counts[side][scope, place], 0)
+        if side in counts
+        else np.full(len(scope), np.nan)
+        for side in ("puf", "eif")
+    }
+    if "eif" not in counts:
+        of_bins["eif"][~known[scope]] = 0
+    return pd.DataFrame(
+        {
+            "scope": scopes[scope],
+            "variable": variable,
+            "file": cutter,
+            "bin": number,
+            "above": np.concatenate([outside, cuts], axis=1)[scope, place],
+            "up_to": np.concatenate([cuts, outside], axis=1)[scope, place],
+            "n_puf": of_bins["puf"],
+            "n_eif": of_bins["eif"],
+        },
+        index=scope,
+    )
 
 
-def grouped(group: np.ndarray, n_groups: int) -> list[np.ndarray]:
-    """Return the positions of the members of each group, ascending; negative groups are left out."""
+class Groups(NamedTuple):
+    """The members of each group.
+
+    Attributes
+    ----------
+    order : int64 (n,)
+        The positions of the members, group by group, ascending within a group.
+    bounds : int64 (n_groups + 1,)
+        Where each group begins in `order`.
+    """
+
+    order: np.ndarray
+    bounds: np.ndarray
+
+    def of(self, group: int) -> np.ndarray:
+        """Return the positions of the members of a group, ascending."""
+        return self.order[self.bounds[group] : self.bounds[group + 1]]
+
+    def several(self, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the positions of the members of groups, one group after another, and where each begins."""
+        sizes = self.bounds[groups + 1] - self.bounds[groups]
+        starts = np.append(0, np.cumsum(sizes))
+        places = np.arange(starts[-1]) + np.repeat(self.bounds[groups] - starts[:-1], sizes)
+        return self.order[places], starts
+
+
+def grouped(group: np.ndarray, n_groups: int) -> Groups:
+    """Return the members of each group; negative groups are left out."""
     order = np.argsort(group, kind="stable")
-    bounds = np.searchsorted(group[order], np.arange(n_groups + 1))
-    return [order[start:stop] for start, stop in pairwise(bounds)]
+    return Groups(order, np.searchsorted(group[order], np.arange(n_groups + 1)))
 
 
 def bin_labels(cuts: np.ndarray) -> list[str]:

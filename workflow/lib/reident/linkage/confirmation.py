@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -200,20 +202,23 @@ class _Limits:
 
     def _expected(self, claims: pd.DataFrame, n_strata: int) -> Iterator[float]:
         """Yield the expected correct claims of each stratum at every limit, from what changes at each."""
-        lines = claims[["max_pairs", "candidates", "links"]].to_numpy(np.int64)
+        lines = claims[["max_pairs", "candidates", "links"]].to_numpy(np.int64).tolist()
         starts = np.searchsorted(claims["stratum"].to_numpy(), np.arange(n_strata + 1))
         for start, stop in pairwise(starts.tolist()):
             yield from self._expected_of(lines[start:stop])
 
-    def _expected_of(self, changes: np.ndarray) -> list[float]:
-        """Return the expected correct claims of a stratum at every limit."""
-        expected = np.zeros(self.keep)
-        totals = np.zeros(self.keep + 1, np.int64)
-        limits, starts = np.unique(changes[:, 0], return_index=True)
-        for limit, (start, stop) in zip(limits, pairwise([*starts, len(changes)]), strict=True):
-            np.add.at(totals, changes[start:stop, 1], changes[start:stop, 2])
-            expected[limit - 1 :] = expected_correct(totals)
-        return expected.tolist()
+    def _expected_of(self, changes: list[list[int]]) -> list[float]:
+        """Return the expected correct claims of a stratum at every limit; lists, since most strata have few changes."""
+        expected: list[float] = []
+        totals: defaultdict[int, int] = defaultdict(int)
+        correct = 0.0
+        for limit, own in groupby(changes, key=itemgetter(0)):
+            expected += [correct] * (limit - 1 - len(expected))
+            for _, candidates, links in own:
+                totals[candidates] += links
+            # As `expected_correct`, whose sum is rounded once, whatever the order.
+            correct = math.fsum(total / candidates for candidates, total in totals.items() if total)
+        return expected + [correct] * (self.keep - len(expected))
 
 
 def _claims(puf: np.ndarray, max_pairs: np.ndarray, link: np.ndarray, stratum: np.ndarray) -> pd.DataFrame:

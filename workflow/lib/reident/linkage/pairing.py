@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -72,6 +73,30 @@ class Pairing(NamedTuple):
     scope: Scope
 
 
+class Pairings(NamedTuple):
+    """The records of several strata of both files, one stratum after another, which are compared stratum by stratum.
+
+    Attributes
+    ----------
+    variables, labels : tuple
+        As those of :class:`Pairing`.
+    puf, eif : Records
+        Each stratum's records in canonical order.
+    puf_starts, eif_starts : int64 (n_strata + 1,)
+        Where each stratum starts, and in the end the number of records.
+    spread : float64 (n_strata, v)
+        As :attr:`Pairing.spread`, of each stratum.
+    """
+
+    variables: tuple[Variable, ...]
+    puf: Records
+    eif: Records
+    puf_starts: np.ndarray
+    eif_starts: np.ndarray
+    labels: tuple[list[str] | None, ...]
+    spread: np.ndarray
+
+
 class Comparison:
     """Both files of a study, from which pairings are taken stratum by stratum.
 
@@ -107,7 +132,15 @@ class Comparison:
 
     def rows(self, side: str, stratum: int) -> np.ndarray:
         """Return the row numbers in the whole file of a stratum's records; a stratum is its line of the manifest."""
-        return self._rows[side][stratum]
+        return self._rows[side].of(stratum)
+
+    def rows_of(self, side: str, strata: np.ndarray) -> np.ndarray:
+        """Return the row numbers in the whole file of the records of strata, one stratum after another."""
+        return self._rows[side].several(strata)[0]
+
+    def sizes(self, side: str) -> np.ndarray:
+        """Return the number of records of each stratum; int64 (n_strata,)."""
+        return np.diff(self._rows[side].bounds)
 
     def whole(self) -> Pairing:
         """Return all records of both files, in the order of the files."""
@@ -121,6 +154,16 @@ class Comparison:
         eif = self._records["eif"].take(self.rows("eif", stratum))
         scale, scope = self._whole or (spread(puf.values), Scope(puf.values, eif.values))
         return Pairing(self.variables, puf.take(block), eif, self._labels, scale, scope)
+
+    def pairings(self, strata: np.ndarray) -> Pairings:
+        """Return the records of several strata, given by their lines of the manifest; int64 (n_strata,)."""
+        (puf_rows, puf_starts), (eif_rows, eif_starts) = (
+            self._rows[side].several(strata) for side in ("puf", "eif")
+        )
+        puf, eif = self._records["puf"].take(puf_rows), self._records["eif"].take(eif_rows)
+        own = spreads(puf.values, puf_starts) if self._whole is None else self._whole[0]
+        scale = np.broadcast_to(own, (len(strata), len(self.variables)))
+        return Pairings(self.variables, puf, eif, puf_starts, eif_starts, self._labels, scale)
 
 
 def encode(
@@ -189,3 +232,38 @@ def spread(values: np.ndarray) -> np.ndarray:
             mean = math.fsum(present) / len(present)
             out[at] = math.sqrt(math.fsum((present - mean) ** 2) / (len(present) - 1))
     return out
+
+
+def spreads(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Return :func:`spread` of each of several strata, whose records lie one after another.
+
+    Parameters
+    ----------
+    values : float64 (n, v)
+        NaN is missing.
+    starts : int64 (n_strata + 1,)
+        Where each stratum starts, and in the end n.
+
+    Returns
+    -------
+    float64 (n_strata, v)
+        NaN where a stratum has fewer than two values.
+    """
+    out = np.full((len(starts) - 1, values.shape[1]), np.nan)
+    for at in range(values.shape[1]):
+        known = ~np.isnan(values[:, at])
+        if not known.any():
+            continue
+        bounds = np.append(0, np.cumsum(known))[starts]
+        n, present = np.diff(bounds), values[known, at]
+        enough = n > 1
+        mean = _sums(present, bounds) / np.maximum(n, 1)
+        squares = (present - np.repeat(mean, n)) ** 2
+        out[enough, at] = np.sqrt(_sums(squares, bounds)[enough] / (n[enough] - 1))
+    return out
+
+
+def _sums(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """Return the sums of the values between the bounds, each rounded once."""
+    numbers = values.tolist()
+    return np.array([math.fsum(numbers[start:stop]) for start, stop in pairwise(bounds.tolist())])

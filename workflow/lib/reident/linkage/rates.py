@@ -201,10 +201,20 @@ def _by_record(source: Source, truth: Linked, manifest: pd.DataFrame) -> pd.Data
     lines = pd.DataFrame({name: count[record] for name, count in counts.items()}, index=record)
     lines.insert(0, "stratum", truth.stratum[record])
     n_eif = manifest["n_eif"].to_numpy(np.int64)[lines["stratum"]]
-    cases = np.stack([n_eif, truth.inside[record], lines["pairs"]], axis=1)
-    distinct, case = np.unique(cases.reshape(-1, 3), axis=0, return_inverse=True)
-    chance = np.array([hit_by_chance(*map(int, row)) for row in distinct], float)
-    return lines.assign(linked=truth.any[record], chance=chance[case.reshape(-1)])
+    first, case = _cases(n_eif, truth.inside[record], lines["pairs"].to_numpy())
+    cases = zip(n_eif[first], truth.inside[record][first], lines["pairs"].to_numpy()[first], strict=True)
+    chance = np.array([hit_by_chance(*map(int, numbers)) for numbers in cases], float)
+    return lines.assign(linked=truth.any[record], chance=chance[case])
+
+
+def _cases(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a position of each combination of numbers below 2^31, and the combination of each position."""
+    case = np.zeros(len(columns[0]), np.int64)
+    first = case[:1]
+    for column in columns:
+        numbers = case << 31 | column
+        _, first, case = np.unique(numbers, return_index=True, return_inverse=True)
+    return first, case
 
 
 def _count_pairs(source: Source, n_puf: int) -> dict[str, np.ndarray]:

@@ -11,13 +11,16 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage.batches import ROWS
-from reident.linkage.metrics.contract import Estimates, Metric, Scored, Setting
+from reident.linkage.metrics.contract import MAX_SMALL, Estimates, Metric, Scored, Setting
 from reident.linkage.pairing import Comparison
 from reident.linkage.parts import Scoring
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Sink
     from reident.linkage.strata import Block
+
+MAX_TOGETHER = 2**14
+"""Small strata that are scored at once: the memory that they take."""
 
 Progress = Callable[[float], None]
 """Takes the share of the work that is done."""
@@ -75,21 +78,62 @@ def score_shard(
         first smallest interaction, bit j for linking variable j.
     """
     comparison = Comparison(part.variables, files, strata, len(manifest), part.scope)
-    line = {stratum: at for at, stratum in enumerate(manifest["stratum"])}
     blocks = shards[shards["shard"] == work.shard]
-    kept, done, total = [], 0, max(int(blocks["pairs"].sum()), 1)
-    for block in blocks.itertuples():
-        stratum, records = line[block.stratum], _records(block, splits=metric.splits)
+    line = pd.Index(manifest["stratum"]).get_indexer(blocks["stratum"])
+    total, setting = max(int(blocks["pairs"].sum()), 1), _setting(part, comparison, work)
+    small = _are_small(comparison, line, blocks)
+    done = int(blocks.loc[small, "pairs"].sum())
+    kept = _score_small(
+        comparison,
+        line[small],
+        metric,
+        part,
+        setting._replace(progress=_share(work.progress, 0, done / total)),
+    )
+    if kept is None:
+        small, kept, done = np.zeros(len(blocks), bool), [], 0
+    for stratum, block in zip(line[~small].tolist(), blocks[~small].itertuples(), strict=True):
+        records = _records(block, splits=metric.splits)
         rows = comparison.rows("puf", stratum)[records], comparison.rows("eif", stratum)
         if len(rows[0]):
             progress = _share(work.progress, done / total, block.pairs / total)
-            setting = Setting(
-                part.keep, work.threads, comparison.any_missing, tuple(work.functions), progress, work.weights
+            scored = metric.score(
+                comparison.pairing(stratum, records), part.options, setting._replace(progress=progress)
             )
-            scored = metric.score(comparison.pairing(stratum, records), part.options, setting)
             kept.append(_located(*rows, scored))
         done += block.pairs
     _write(kept, metric, pairs)
+
+
+def _setting(part: Scoring, comparison: Comparison, work: Work) -> Setting:
+    """Return the setting of a metric, without what takes its progress."""
+    return Setting(part.keep, work.threads, comparison.any_missing, tuple(work.functions), None, work.weights)
+
+
+def _are_small(comparison: Comparison, line: np.ndarray, blocks: pd.DataFrame) -> np.ndarray:
+    """Return which blocks are whole strata of so few records that all their pairs can be compared; bool (n,)."""
+    n_puf, n_eif = (comparison.sizes(side)[line] for side in ("puf", "eif"))
+    whole = (blocks["start"] == 0) & (blocks["stop"] == n_puf)
+    return whole.to_numpy() & (n_puf + n_eif <= MAX_SMALL)
+
+
+def _score_small(
+    comparison: Comparison, line: np.ndarray, metric: Metric, part: Scoring, setting: Setting
+) -> list[_Pairs] | None:
+    """Return the pairs of small strata, part by part; None if the metric takes one stratum at a time."""
+    if metric.score_small is None:
+        return None
+    kept = []
+    for start in range(0, len(line), MAX_TOGETHER):
+        own = line[start : start + MAX_TOGETHER]
+        progress = _share(setting.progress, start / len(line), len(own) / len(line))
+        scored = metric.score_small(
+            comparison.pairings(own), part.options, setting._replace(progress=progress)
+        )
+        if scored is None:
+            return None
+        kept.append(_located(comparison.rows_of("puf", own), comparison.rows_of("eif", own), scored))
+    return kept
 
 
 def _share(progress: Progress | None, done: float, part: float) -> Progress | None:

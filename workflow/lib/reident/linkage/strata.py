@@ -97,10 +97,17 @@ def stratify(part: Stratifying, puf: pa.Table, eif: pa.Table, iuf: pa.Table, pai
     manifest["n_links"] = np.bincount(code_puf[iuf["puf"].to_numpy()[inside]], minlength=n_strata)
     manifest["pairs"] = n_puf.astype(np.int64) * n_eif
     shards = pack(manifest, pairs_per_shard)
-    shard = shards.groupby("stratum")["shard"].agg(";".join)
-    manifest["shard"] = manifest["stratum"].map(shard).fillna("")
+    manifest["shard"] = _shards_of(manifest["stratum"], shards)
     account = _account(code_puf, code_eif, iuf, inside)
     return Strata(manifest, shards, account, _table(code_puf), _table(code_eif))
+
+
+def _shards_of(strata: pd.Series, shards: pd.DataFrame) -> pd.Series:
+    """Return the shards of each stratum, joined where it is split; empty without one."""
+    split = shards["stratum"].duplicated(keep=False)
+    joined = shards[split].groupby("stratum")["shard"].agg(";".join)
+    whole = shards[~split].set_index("stratum")["shard"]
+    return strata.map(pd.concat([whole, joined])).fillna("")
 
 
 def lines(table: pa.Table) -> np.ndarray:

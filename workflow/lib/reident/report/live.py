@@ -132,7 +132,10 @@ def states(results: Results, lines: pd.DataFrame) -> States:
     limits = slider(results)
     if limits is None or not any(live):
         return States(lines, (), live)
-    tables = [results.table(str(_path(results, metric))).assign(metric=metric) for metric in ranked]
+    tables = [
+        results.of_strata(str(_path(results, metric)), lines["stratum"]).assign(metric=metric)
+        for metric in ranked
+    ]
     counts = pd.concat(tables).set_index(["max_pairs", "metric", "stratum"])[list(COUNTS)].astype(float)
     return States(lines, tuple(_at(lines, np.array(live), counts, limits.last)), live)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from reident.errors import InputError
@@ -47,6 +49,7 @@ class Results:
         tables = steps.reported_tables(Study.model_validate(self.study)).values()
         self.reviewed = frozenset(path for paths in tables for path in paths)
         self.table = cache(self._table)
+        self._places = cache(self._strata_of)
 
     def has(self, *names: str) -> bool:
         """Return whether the study asks for all of these files and they exist; ``study.json`` always does."""
@@ -60,15 +63,27 @@ class Results:
             )
         return read_csv(self.folder / name)
 
+    def _strata_of(self, name: str) -> tuple[np.ndarray, pd.Index]:
+        codes, strata = pd.factorize(self.table(name)["stratum"])
+        return codes, pd.Index(strata)
+
+    def of_strata(self, name: str, strata: Iterable[str]) -> pd.DataFrame:
+        """Return the lines of a table about these strata: a report shows few of very many."""
+        codes, known = self._places(name)
+        wanted = np.zeros(len(known), bool)
+        place = known.get_indexer(pd.Index(set(strata), dtype=object))
+        wanted[place[place >= 0]] = True
+        return self.table(name)[wanted[codes]]
+
     @property
     def language(self) -> str:
         """Return the language of the report."""
         return language.named(self.study)
 
-    @property
+    @cached_property
     def metrics(self) -> list[str]:
         """Return the metrics that have rates, in the order of the registry."""
-        names = set(self.table("rates.csv")["metric"])
+        names = set(self.table("rates.csv")["metric"].unique())
         return [*(name for name in REGISTRY if name in names), *sorted(names - set(REGISTRY))]
 
     @property
@@ -142,6 +157,10 @@ class Results:
     @property
     def strata(self) -> pd.DataFrame:
         """Return the manifest with the key values of each stratum as its `label`."""
+        return self._strata.copy()
+
+    @cached_property
+    def _strata(self) -> pd.DataFrame:
         manifest = self.table("strata/manifest.csv").copy()
         names = self.strata_names
         values = [[self.label(name, code) for code in manifest[name]] for name in names]

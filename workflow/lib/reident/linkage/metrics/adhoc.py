@@ -21,7 +21,7 @@ from reident.sections.linkage import MAX_LINKING_VARIABLES
 
 if TYPE_CHECKING:
     from reident.kernels.adhoc import Rule
-    from reident.linkage.pairing import Pairing, Records
+    from reident.linkage.pairing import Pairing, Pairings, Records
     from reident.linkage.parts import Variable
     from reident.sections.linkage import LinkingVariable
 
@@ -321,20 +321,60 @@ def _distinct(records: Records, at: int) -> tuple[np.ndarray, np.ndarray]:
     return present[first], every
 
 
+def score_small(pairings: Pairings, options: Options, setting: Setting) -> Scored | None:
+    """Return the suspected pairs of many small strata, as :func:`score`; None with functions of the study."""
+    from reident.kernels import adhoc
+    from reident.kernels.adhoc import Bands
+    from reident.kernels.strata import Starts
+
+    declared = [options.scores.get(variable.name) for variable in pairings.variables]
+    if any(rule is not None and rule.function is not None for rule in declared):
+        return None
+    rules, widths = [], {}
+    for at, rule in enumerate(declared):
+        if rule is None and pairings.labels[at] is None:
+            rules.append(_bands(Bands, [(0.0, 0.0, score) for _, score in DEFAULT_BANDS]))
+            widths[at] = np.stack(_widths(pairings.spread[:, at]), axis=1)
+        else:
+            rules.append(_rule(pairings, at, rule))
+    puf, eif, level, crowded = adhoc.nearest_in_strata(
+        pairings.puf.codes,
+        pairings.eif.codes,
+        pairings.puf.values,
+        pairings.eif.values,
+        rules,
+        widths,
+        Starts(pairings.puf_starts, pairings.eif_starts),
+        above=math.floor(threshold(options, pairings.variables) * SCALE),
+        scale=SCALE,
+        keep=setting.keep,
+        threads=setting.threads,
+        progress=setting.progress,
+    )
+    return Scored(puf, eif, level / SCALE, crowded)
+
+
+def _widths(spread: np.ndarray) -> list[np.ndarray]:
+    """Return the width of each default band by standard deviation.
+
+    Without a spread (constant, or fewer than two values) only equal values are near: all widths are 0.
+    """
+    return [np.where(spread > 0, share * spread * (1 + SPREAD), 0.0) for share, _ in DEFAULT_BANDS]
+
+
 def _scaled(value: Decimal | int) -> int:
     return int(Decimal(value) * SCALE)
 
 
-def _rule(pairing: Pairing, at: int, declared: VariableScore | None) -> Rule:
+def _rule(pairing: Pairing | Pairings, at: int, declared: VariableScore | None) -> Rule:
     """The kernel's form of a variable's scores: declared, or the default of its type."""
     from reident.kernels.adhoc import Bands, Exact, Table
 
     labels = pairing.labels[at]
     if declared is None and labels is None:
-        spread = pairing.spread[at]
-        # Without a spread (constant, or fewer than two values) only equal values are near.
-        near = [(share * spread * (1 + SPREAD), score) for share, score in DEFAULT_BANDS]
-        return _bands(Bands, [(width, 0.0, score) for width, score in near]) if spread > 0 else _equal(Bands)
+        widths = _widths(pairing.spread[at])
+        near = [(float(width), 0.0, score) for width, (_, score) in zip(widths, DEFAULT_BANDS, strict=True)]
+        return _bands(Bands, near) if pairing.spread[at] > 0 else _equal(Bands)
     if declared is not None and declared.bands is not None:
         closed = [_closed(band) for band in sorted(declared.bands, key=lambda band: band.within)]
         return _bands(Bands, closed, _scaled(declared.beyond))
@@ -395,4 +435,5 @@ METRIC = Metric(
     score=score,
     tolerance=tolerance,
     check=check,
+    score_small=score_small,
 )

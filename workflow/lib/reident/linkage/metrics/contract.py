@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from reident.linkage.pairing import Pairing
+    from reident.linkage.pairing import Pairing, Pairings
     from reident.linkage.parts import Variable
     from reident.sections.linkage import LinkingVariable
 
 OptionsT = TypeVar("OptionsT", bound=Section)
+
+
+MAX_SMALL = 64
+"""Records of both files up to which a stratum is small: it is faster to compare its pairs than to prepare a search."""
 
 
 class Scored(NamedTuple):
@@ -116,6 +120,10 @@ class Metric(NamedTuple, Generic[OptionsT]):
     weighs : bool
         Whether scoring needs the weights of comparison levels, which a step estimates from all pairs; if so, the
         tolerance is known once these are.
+    score_small : callable or None
+        ``score_small(pairings, options, setting) -> Scored or None``: the same pairs as `score` of each of many small
+        strata, at once: positions in the pairings, ``crowded`` of all PUF records. None, from a metric that has it,
+        means that these options do not allow it. The result is that of `score`; only the speed depends on it.
     """
 
     name: str
@@ -128,3 +136,4 @@ class Metric(NamedTuple, Generic[OptionsT]):
     check: Callable[[OptionsT, Sequence[Variable | LinkingVariable]], None] = _fits_any
     splits: bool = True
     weighs: bool = False
+    score_small: Callable[[Pairings, OptionsT, Setting], Scored | None] | None = None

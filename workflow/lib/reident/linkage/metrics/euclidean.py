@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -16,7 +16,7 @@ from reident.sections.exact import SCALE, Rational
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reident.linkage.pairing import Pairing
+    from reident.linkage.pairing import Pairing, Pairings
     from reident.linkage.parts import Variable
     from reident.sections.linkage import LinkingVariable
 
@@ -62,17 +62,41 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
         pairing.puf.values,
         pairing.eif.values,
         pairing.spread,
-        numeric=np.array([variable.type == "numeric" for variable in pairing.variables], bool),
-        alpha=float(options.alpha),
-        norm=options.norm,
-        threshold=round(threshold(options) * SCALE),
-        scale=SCALE,
-        keep=setting.keep,
-        whole_steps=options.whole_steps,
-        threads=setting.threads,
-        progress=setting.progress,
+        **_arguments(pairing.variables, options, setting),
     )
     return Scored(puf, eif, level / SCALE, crowded)
+
+
+def score_small(pairings: Pairings, options: Options, setting: Setting) -> Scored:
+    """Return the suspected pairs of many small strata of prepared records, as :func:`score`."""
+    from reident.kernels import euclidean
+    from reident.kernels.strata import Starts
+
+    puf, eif, level, crowded = euclidean.nearest_in_strata(
+        pairings.puf.codes,
+        pairings.eif.codes,
+        pairings.puf.values,
+        pairings.eif.values,
+        pairings.spread,
+        Starts(pairings.puf_starts, pairings.eif_starts),
+        **_arguments(pairings.variables, options, setting),
+    )
+    return Scored(puf, eif, level / SCALE, crowded)
+
+
+def _arguments(variables: Sequence[Variable], options: Options, setting: Setting) -> dict[str, Any]:
+    """Return what the kernel takes beside the records."""
+    return {
+        "numeric": np.array([variable.type == "numeric" for variable in variables], bool),
+        "alpha": float(options.alpha),
+        "norm": options.norm,
+        "threshold": round(threshold(options) * SCALE),
+        "scale": SCALE,
+        "keep": setting.keep,
+        "whole_steps": options.whole_steps,
+        "threads": setting.threads,
+        "progress": setting.progress,
+    }
 
 
 def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], _: bool) -> int:
@@ -89,4 +113,13 @@ def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable],
     )
 
 
-METRIC = Metric("euclidean", "Euclidean", Options, "prepared", ranked=True, score=score, tolerance=tolerance)
+METRIC = Metric(
+    "euclidean",
+    "Euclidean",
+    Options,
+    "prepared",
+    ranked=True,
+    score=score,
+    tolerance=tolerance,
+    score_small=score_small,
+)

@@ -18,7 +18,7 @@ from reident.sections.exact import SCALE
 if TYPE_CHECKING:
     import pandas as pd
 
-    from reident.linkage.pairing import Pairing
+    from reident.linkage.pairing import Pairing, Pairings
     from reident.linkage.parts import Variable
     from reident.sections.linkage import LinkingVariable
 
@@ -109,7 +109,7 @@ class Compared(NamedTuple):
     near: list[bool]
 
 
-def compared(pairing: Pairing, partial: Sequence[str]) -> Compared:
+def compared(pairing: Pairing | Pairings, partial: Sequence[str]) -> Compared:
     """Return the codes of both files as the levels are defined on them."""
     near = [variable.name in partial for variable in pairing.variables]
     puf, eif = pairing.puf.codes.copy(), pairing.eif.codes.copy()
@@ -185,24 +185,51 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     """Suspected pairs of a pairing of binned records; sums of weights are integers at scale 10^12."""
     from reident.kernels import weighted  # compiled code: loaded only where pairs are scored
 
-    if setting.weights is None:
-        raise ValueError("the metric needs the weights of its levels")
     records = compared(pairing, options.partial)
-    weights = np.zeros((len(pairing.variables), len(LEVELS)), np.int64)
-    place = {variable.name: at for at, variable in enumerate(pairing.variables)}
-    for line in setting.weights.levels.itertuples():
-        weights[place[line.variable], LEVELS.index(line.level)] = scaled(line.weight)
+    weights, least = _weights(pairing, setting)
     puf, eif, total, crowded = weighted.nearest(
         records.puf,
         records.eif,
         weights,
         near=records.near,
-        least=scaled(setting.weights.model["least_weight"].iloc[0]),
+        least=least,
         keep=setting.keep,
         threads=setting.threads,
         progress=setting.progress,
     )
     return Scored(puf, eif, total / SCALE, crowded)
+
+
+def score_small(pairings: Pairings, options: Options, setting: Setting) -> Scored:
+    """Return the suspected pairs of many small strata of binned records, as :func:`score`."""
+    from reident.kernels import weighted
+    from reident.kernels.strata import Starts
+
+    records = compared(pairings, options.partial)
+    weights, least = _weights(pairings, setting)
+    puf, eif, total, crowded = weighted.nearest_in_strata(
+        records.puf,
+        records.eif,
+        weights,
+        Starts(pairings.puf_starts, pairings.eif_starts),
+        near=records.near,
+        least=least,
+        keep=setting.keep,
+        threads=setting.threads,
+        progress=setting.progress,
+    )
+    return Scored(puf, eif, total / SCALE, crowded)
+
+
+def _weights(pairing: Pairing | Pairings, setting: Setting) -> tuple[np.ndarray, int]:
+    """Return the weight of each variable and level, and the least sum of a suspected pair, scaled."""
+    if setting.weights is None:
+        raise ValueError("the metric needs the weights of its levels")
+    weights = np.zeros((len(pairing.variables), len(LEVELS)), np.int64)
+    place = {variable.name: at for at, variable in enumerate(pairing.variables)}
+    for line in setting.weights.levels.itertuples():
+        weights[place[line.variable], LEVELS.index(line.level)] = scaled(line.weight)
+    return weights, scaled(setting.weights.model["least_weight"].iloc[0])
 
 
 def tolerance(_: Options, variables: Sequence[Variable | LinkingVariable], __: bool) -> int:
@@ -220,4 +247,5 @@ METRIC = Metric(
     tolerance=tolerance,
     check=check,
     weighs=True,
+    score_small=score_small,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, field_validator
 
@@ -15,7 +15,7 @@ from reident.sections.exact import SCALE, Rational
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reident.linkage.pairing import Pairing
+    from reident.linkage.pairing import Pairing, Pairings
     from reident.linkage.parts import Variable
     from reident.sections.linkage import LinkingVariable
 
@@ -50,18 +50,41 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     """
     from reident.kernels import taxicab  # compiled code: loaded only where pairs are scored
 
-    alpha, v = options.alpha, len(pairing.variables)
+    levels = _levels(options, len(pairing.variables))
     puf, eif, level, crowded = taxicab.nearest(
         pairing.puf.codes,
         pairing.eif.codes,
-        different=alpha.denominator,
-        missing=alpha.numerator,
-        limit=math.ceil(Fraction(alpha.numerator * v, 2)) - 1,
+        **levels,
         keep=setting.keep,
         threads=setting.threads,
         progress=setting.progress,
     )
-    return Scored(puf, eif, level / (alpha.denominator * v), crowded)
+    return Scored(puf, eif, level / (levels["different"] * len(pairing.variables)), crowded)
+
+
+def score_small(pairings: Pairings, options: Options, setting: Setting) -> Scored:
+    """Return the suspected pairs of many small strata of binned records, as :func:`score`."""
+    from reident.kernels import taxicab
+    from reident.kernels.strata import Starts
+
+    levels = _levels(options, len(pairings.variables))
+    puf, eif, level, crowded = taxicab.nearest_in_strata(
+        pairings.puf.codes,
+        pairings.eif.codes,
+        Starts(pairings.puf_starts, pairings.eif_starts),
+        **levels,
+        keep=setting.keep,
+        threads=setting.threads,
+        progress=setting.progress,
+    )
+    return Scored(puf, eif, level / (levels["different"] * len(pairings.variables)), crowded)
+
+
+def _levels(options: Options, v: int) -> dict[str, Any]:
+    """Return what a different and a missing value add to a level, and the largest level of a suspected pair."""
+    alpha = options.alpha
+    limit = math.ceil(Fraction(alpha.numerator * v, 2)) - 1
+    return {"different": alpha.denominator, "missing": alpha.numerator, "limit": limit}
 
 
 def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable], _: bool) -> int:
@@ -69,4 +92,13 @@ def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable],
     return math.ceil(options.alpha * len(variables) / 2) - 1
 
 
-METRIC = Metric("taxicab", "Taxicab", Options, "binned", ranked=True, score=score, tolerance=tolerance)
+METRIC = Metric(
+    "taxicab",
+    "Taxicab",
+    Options,
+    "binned",
+    ranked=True,
+    score=score,
+    tolerance=tolerance,
+    score_small=score_small,
+)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reident.kernels.unicity import Sets
-    from reident.linkage.pairing import Pairing
+    from reident.linkage.pairing import Pairing, Pairings
     from reident.linkage.parts import Variable
     from reident.sections.linkage import LinkingVariable
 
@@ -93,6 +93,27 @@ def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
     return Scored(puf, eif, order.astype(np.float64), np.zeros(len(pairing.puf.codes), bool), variables)
 
 
+def score_small(pairings: Pairings, options: Options, setting: Setting) -> Scored:
+    """Return the pairs of many small strata of binned records, as :func:`score`."""
+    from reident.kernels import unicity
+    from reident.kernels.strata import Starts
+
+    sets = sets_in_force(options, setting.any_missing)
+    if sets == "all":
+        largest = int(np.diff(pairings.eif_starts).max(initial=0))
+        _check_size(largest, len(pairings.variables), options.max_order)
+    puf, eif, order, variables = unicity.shared_uniques_in_strata(
+        pairings.puf.codes,
+        pairings.eif.codes,
+        Starts(pairings.puf_starts, pairings.eif_starts),
+        sets=sets,
+        max_order=options.max_order,
+        threads=setting.threads,
+        progress=setting.progress,
+    )
+    return Scored(puf, eif, order.astype(np.float64), np.zeros(len(pairings.puf.codes), bool), variables)
+
+
 def _check_size(n_eif: int, v: int, max_order: int | None) -> None:
     from reident.kernels.unicity import max_records
 
@@ -112,5 +133,5 @@ def tolerance(options: Options, variables: Sequence[Variable | LinkingVariable],
 
 METRIC = Metric(
     "unicity", "Unicity", Options, "binned", ranked=False, score=score, tolerance=tolerance, check=check,
-    splits=False,
+    splits=False, score_small=score_small,
 )  # fmt: skip

@@ -28,7 +28,7 @@ from reident.report.style import (
     percent_axis,
     rows,
 )
-from reident.report.tables.attack import shown_strata, with_strata_note
+from reident.report.tables.attack import shown_strata, with_strata_note, worst_strata
 from reident.report.tables.rates import strata_states
 from reident.report.titles import title
 from reident.report.wording import UNDEFINED, declared, defined, percent, shorten
@@ -115,7 +115,7 @@ def rates_by_stratum(results: Results) -> Figure | None:
     """Draw the conditional rate by stratum, one panel per metric."""
     if not results.strata_names:
         return None
-    shown = shown_strata(results)
+    shown = worst_strata(results)
     at = strata_states(results)
     whole = states(results, results.whole.reset_index())
     by_metric = {metric: at_.own for metric, at_ in at.items()}
@@ -161,7 +161,7 @@ def _caption(results: Results) -> str:
     text = RATES("by_stratum.figure.caption", level=declared(results.level), undefined=UNDEFINED)
     if any(results.limit_of(metric) is not None for metric in results.metrics):
         text += f" {RATES('by_stratum.figure.limit')}"
-    return with_strata_note(results, text)
+    return with_strata_note(results, text, "worst")
 
 
 def _top(by_metric: list[States], limit: float | None) -> float:

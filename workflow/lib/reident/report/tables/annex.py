@@ -29,6 +29,21 @@ def cut_points(results: Results) -> str | None:
     bins = results.table("binned/cutpoints.csv")
     if bins.empty:
         return None
+    empty = int((bins["n_puf"] == 0).sum())
+    n_lines = len(bins[["scope", "variable", "file"]].drop_duplicates())
+    return paragraphs(
+        " ".join(
+            [
+                TEXT("cut_points.text"),
+                *([TEXT("cut_points.empty", n=empty, bins=len(bins))] if empty else []),
+            ]
+        ),
+        _each_cut(results, _cut_lines(results, bins)) if n_lines <= MAX_CUT_LINES else _cut_ranges(bins),
+    )
+
+
+def _cut_lines(results: Results, bins: pd.DataFrame) -> pd.DataFrame:
+    """Return one line for each scope, variable and cutting file, variable by variable."""
     groups = bins.groupby(["scope", "variable", "file"], sort=False)
     lines = pd.DataFrame([_cut_line(scope, variable, file, rows) for (scope, variable, file), rows in groups])
     order = {name: place for place, name in enumerate(lines["variable"].unique())}
@@ -37,16 +52,7 @@ def cut_points(results: Results) -> str | None:
     )
     labels = dict(zip(results.strata["stratum"], results.strata["label"], strict=True))
     lines["label"] = [labels.get(scope, TEXT("cut_points.whole_study")) for scope in lines["scope"]]
-    empty = int(lines["empty"].sum())
-    return paragraphs(
-        " ".join(
-            [
-                TEXT("cut_points.text"),
-                *([TEXT("cut_points.empty", n=empty, bins=len(bins))] if empty else []),
-            ]
-        ),
-        _each_cut(results, lines) if len(lines) <= MAX_CUT_LINES else _cut_ranges(lines),
-    )
+    return lines
 
 
 def _cut_line(scope: str, variable: str, file: str, bins: pd.DataFrame) -> dict[str, Any]:
@@ -58,7 +64,6 @@ def _cut_line(scope: str, variable: str, file: str, bins: pd.DataFrame) -> dict[
         "cuts": list(bins["up_to"].dropna()),
         "puf": list(bins["n_puf"]),
         "eif": list(bins["n_eif"]),
-        "empty": int((bins["n_puf"] == 0).sum()),
     }
 
 
@@ -88,21 +93,22 @@ def _file_name(file: str) -> str:
     return TEXT.group("cut_points.files").get(file, file)
 
 
-def _cut_ranges(lines: pd.DataFrame) -> str:
+def _cut_ranges(bins: pd.DataFrame) -> str:
     """Return the lowest and the highest value of each cut point over the strata."""
     rows = []
-    for (variable, file), group in lines.groupby(["variable", "file"], sort=False):
-        n_cuts = group["cuts"].map(len)
-        cuts = pd.DataFrame(list(group.loc[n_cuts == n_cuts.max(), "cuts"]))
-        ranges = " · ".join(f"{number(cuts[at].min())} – {number(cuts[at].max())}" for at in cuts)
-        rows.append((escape(variable), _file_name(file), ranges or UNDEFINED, count(group["empty"].sum())))
-    names, files, ranges_, empty = zip(*rows, strict=True)
+    for variable in bins["variable"].unique():
+        for file, group in bins[bins["variable"] == variable].groupby("file", sort=False):
+            ends = group.dropna(subset="up_to").groupby("bin")["up_to"].agg(["min", "max"])
+            ranges = " · ".join(f"{number(line.min)} – {number(line.max)}" for line in ends.itertuples())
+            empty = int((group["n_puf"] == 0).sum())
+            rows.append((escape(variable), _file_name(str(file)), ranges or UNDEFINED, count(empty)))
+    names, files, ranges_, without_records = zip(*rows, strict=True)
     return table(
-        TEXT("cut_points.ranges", strata=some(lines["scope"].nunique(), "stratum")),
+        TEXT("cut_points.ranges", strata=some(bins["scope"].nunique(), "stratum")),
         Column(HEADING("variable"), names, "l", "1fr"),
         Column(HEADING("cut_by"), files, "l"),
         Column(HEADING("cut_ranges"), ranges_, "l"),
-        Column(HEADING("empty_bins"), empty),
+        Column(HEADING("empty_bins"), without_records),
         kind="compact",
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -136,11 +136,26 @@ def shown_strata(results: Results) -> pd.DataFrame:
     return manifest.loc[sorted(size.sort_values(ascending=False, kind="stable").index[:MAX_STRATA])]
 
 
-def with_strata_note(results: Results, caption: str) -> str:
+def worst_strata(results: Results) -> pd.DataFrame:
+    """Return the strata whose rates figures and tables show: the worst :data:`MAX_STRATA`, in the manifest's order.
+
+    The worst have the highest confirmed rate of any metric; among these, the most confirmed records.
+    """
+    manifest = results.strata
+    if len(manifest) <= MAX_STRATA:
+        return manifest
+    by_stratum = results.table("rates.csv").groupby("stratum")
+    risk = by_stratum.agg(rate=("confirmed_rate", "max"), confirmed=("n_confirmed", "sum"))
+    risk = risk.reindex(manifest["stratum"]).reset_index(drop=True).fillna(0)
+    order = risk.sort_values(["rate", "confirmed"], ascending=False, kind="stable").index
+    return manifest.loc[sorted(order[:MAX_STRATA])]
+
+
+def with_strata_note(results: Results, caption: str, which: Literal["largest", "worst"] = "largest") -> str:
     """Return a caption, with a note where not all strata are shown."""
     total = len(results.table("strata/manifest.csv"))
     return (
-        f"{caption} {TEXT('strata.largest', shown=MAX_STRATA, total=total)}"
+        f"{caption} {TEXT(f'strata.{which}', shown=MAX_STRATA, total=total)}"
         if total > MAX_STRATA
         else caption
     )

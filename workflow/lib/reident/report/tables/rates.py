@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
+import numpy as np
 import pandas as pd
 
 from reident.pipeline.tables import WHOLE
@@ -12,7 +13,7 @@ from reident.report.layout import Column, block, paragraphs, part, table
 from reident.report.live import States, states
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.tables.attack import shown_strata, with_strata_note
+from reident.report.tables.attack import MAX_STRATA, with_strata_note, worst_strata
 from reident.report.tables.front import interval_column, unconfirmable
 from reident.report.titles import title
 from reident.report.wording import (
@@ -190,10 +191,14 @@ def clusters_by_metric(results: Results) -> str | None:
 
 @part("rates.csv", "strata/manifest.csv")
 def rates_by_stratum(results: Results) -> str | None:
-    """Return two tables by stratum and metric: the conditional rate, and what one guess would get right."""
+    """Return two tables by stratum and metric: the conditional rate, and what one guess would get right.
+
+    Where not all strata are shown, the distribution of the rates of all strata comes first.
+    """
     if not results.strata_names:
         return None
     return paragraphs(
+        _distribution(results) if len(results.strata) > MAX_STRATA else None,
         _by_stratum(results, "caption", "conditional_rate", "n_confirmed", "n_suspected"),
         _by_stratum(results, "claims", "expected_correct_rate", "n_single_confirmed", "n_single"),
     )
@@ -201,7 +206,7 @@ def rates_by_stratum(results: Results) -> str | None:
 
 def _by_stratum(results: Results, caption: str, rate: str, part_: str, whole: str) -> str:
     """Return the table of a rate, and of a count out of another, by stratum and metric."""
-    strata = shown_strata(results)
+    strata = worst_strata(results)
     by_limit = {part_, whole} >= COUNTED
     columns = []
     for metric, at in strata_states(results).items():
@@ -214,12 +219,41 @@ def _by_stratum(results: Results, caption: str, rate: str, part_: str, whole: st
         columns.append(Column(HEADING("counts"), [_aside(text) for text in numbers], "l"))
     many = len(strata) > 20 or len(results.metrics) > 4
     return table(
-        with_strata_note(results, TEXT(f"by_stratum.{caption}")),
+        with_strata_note(results, TEXT(f"by_stratum.{caption}"), "worst"),
         Column(escape(results.strata_heading), [escape(label) for label in strata["label"]], "l", "1fr"),
         *columns,
         kind="compact sortable strata" if many else "sortable strata",
         name="rates-by-stratum" if by_limit else "claims-by-stratum",
     )
+
+
+SHARES = {"tenth": 0.1, "quarter": 0.25, "median": 0.5, "three_quarters": 0.75, "nine_tenths": 0.9}
+"""The shares of the strata whose rate is at most that in the column."""
+
+
+def _distribution(results: Results) -> str:
+    """Return how the conditional rates of the strata are distributed, by metric, of strata with a suspected record."""
+    lines = results.table("rates.csv")
+    lines = lines[(lines["stratum"] != WHOLE) & (lines["n_suspected"] > 0)]
+    by_metric = {metric: lines[lines["metric"] == metric] for metric in results.metrics}
+    ends = {
+        name: [_quantile(own["conditional_rate"].to_numpy(), share) for own in by_metric.values()]
+        for name, share in SHARES.items()
+    }
+    confirmed = [(own["n_confirmed"] > 0).sum() for own in by_metric.values()]
+    return table(
+        TEXT("by_stratum.distribution.caption"),
+        Column(HEADING("metric"), [f"**{title(metric)}**" for metric in by_metric], "l", "1.35fr"),
+        Column(TEXT("by_stratum.distribution.strata"), [count(len(own)) for own in by_metric.values()]),
+        Column(TEXT("by_stratum.distribution.confirmed"), [count(n) for n in confirmed]),
+        *(Column(TEXT(f"by_stratum.distribution.{name}"), rates(values)) for name, values in ends.items()),
+        kind="own-limit",
+    )
+
+
+def _quantile(values: np.ndarray, share: float) -> float | None:
+    """Return the smallest value that this share of the values does not exceed; None without values."""
+    return float(np.quantile(values, share, method="inverted_cdf")) if len(values) else None
 
 
 COUNTED = {"n_suspected", "n_confirmed"}
@@ -228,7 +262,8 @@ COUNTED = {"n_suspected", "n_confirmed"}
 
 def strata_states(results: Results) -> dict[str, States]:
     """Return the rates of the strata that tables and figures show, at every rank limit, by metric."""
-    strata, lines = shown_strata(results), results.table("rates.csv").set_index(["metric", "stratum"])
+    strata = worst_strata(results)
+    lines = results.of_strata("rates.csv", strata["stratum"]).set_index(["metric", "stratum"])
     return {
         metric: states(
             results, lines.loc[metric].reindex(strata["stratum"]).reset_index().assign(metric=metric)
