@@ -31,8 +31,6 @@ KINDS = [
     Kind("unicity", 4, 3, strata=4, **SIZE),
 ]
 MAX_ERROR = 0.03
-
-
 MANY = 40_000
 """Of PUF records, of which the file holds 2,000: first places are rarer than five first ones, and vary more."""
 
@@ -42,6 +40,7 @@ def test_the_confirmed_rate_is_within_three_points_of_the_truth_in_20_population
     assert sum(_inside(kind, seed, "confirmed_rate") for seed, kind in enumerate(KINDS)) >= 18
 
 
+@pytest.mark.long
 def test_the_rate_of_one_best_guess_is_within_three_points_of_the_truth_in_20_populations():
     """At least 18 of the intervals of 95 % contain the truth; unicity does not rank its candidates."""
     kinds = [kind._replace(n_puf=MANY) for kind in KINDS if REGISTRY[kind.metric].ranked]
