@@ -31,7 +31,7 @@ SAMPLE = 16 * WIDTH
 """EIF records from which the search estimates how many records it must consider."""
 
 PAIRS = 2048
-"""Pairs from which the variables are divided into two blocks."""
+"""Pairs from which the variables are divided into two blocks, at most."""
 
 
 def nearest(
@@ -168,7 +168,7 @@ def _search(
         search_trees(begin, end, order, model, index, puf_rows, threshold, buffers, best)
 
     n = len(puf_rows)
-    block = min(-(-n // (8 * max(1, threads))), MAX_BLOCK)
+    block = min(-(-n // (8 * max(1, threads) * WIDTH)) * WIDTH, MAX_BLOCK)
     in_threads(find_pairs, n, block=block, threads=threads, progress=progress)
 
 
@@ -260,8 +260,12 @@ def _build(
         rows, own, block = task
         return order_of(np.ascontiguousarray(rows[:, :n_coded].T), own, weights, block)
 
-    with ThreadPoolExecutor(max(1, threads)) as pool:
-        (order, *_), (one, *leaves_one), (two, *leaves_two) = pool.map(arranged, tasks)
+    if max(len(puf_rows), len(eif_rows)) > MAX_BLOCK:
+        with ThreadPoolExecutor(max(1, threads)) as pool:
+            arrangements = list(pool.map(arranged, tasks))
+    else:  # a study may have very many small strata, each of which would cost more as a thread than as work
+        arrangements = [arranged(task) for task in tasks]
+    (order, *_), (one, *leaves_one), (two, *leaves_two) = arrangements
     # Rows are in the order of the first tree, so that those of a leaf are together.
     rows = eif_rows[one]
     of_record = _bytes(model, rows)
@@ -286,10 +290,11 @@ def _cut(model: Model, puf_rows: np.ndarray, eif_rows: np.ndarray) -> int:
     A variable tells −log of the share of its highest score that pairs of random records have on average.
     """
     rng, v = np.random.default_rng(0), model.variable.size
-    puf, eif = (rng.integers(0, len(rows), PAIRS) for rows in (puf_rows, eif_rows))
+    n = min(PAIRS, len(puf_rows) * len(eif_rows))
+    puf, eif = (rng.integers(0, len(rows), n) for rows in (puf_rows, eif_rows))
     costs = np.zeros(v)
     _sum_costs(model, empty_query(model), puf_rows[puf], eif_rows[eif], costs)
-    share = 1 - costs / np.maximum(model.highest.astype(np.float64) * PAIRS, 1)
+    share = 1 - costs / np.maximum(model.highest.astype(np.float64) * n, 1)
     told = np.cumsum(-np.log(np.clip(share, 1 / PAIRS, 1)))
     return max(1, int(np.argmin(np.abs(told - told[-1] / 2))) + 1) if v else 0
 
