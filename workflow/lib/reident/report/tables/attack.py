@@ -140,7 +140,7 @@ def shown_strata(results: Results) -> pd.DataFrame:
 
 
 def worst_strata(results: Results) -> pd.DataFrame:
-    """Return the strata whose rates figures and tables show: all, or the :data:`MAX_WORST` worst of many, in the manifest's order.
+    """Return the strata whose rates are shown: all, or the :data:`MAX_WORST` worst of many, in the manifest's order.
 
     The worst have the highest confirmed rate of any metric; among these, the most confirmed records.
     """
