@@ -17,7 +17,10 @@ TEXT = Sentences("attack")
 HEADING = Sentences("headings")
 FILES = ("puf", "eif", "iuf")
 MAX_STRATA = 60
-"""Strata that figures and tables show: the largest ones."""
+"""Strata that figures and tables show one by one; of more, they show the largest ones."""
+
+MAX_WORST = 20
+"""Strata whose rates figures and tables show where there are more than :data:`MAX_STRATA`: the worst ones."""
 
 
 @part("prepared/account.csv")
@@ -137,7 +140,7 @@ def shown_strata(results: Results) -> pd.DataFrame:
 
 
 def worst_strata(results: Results) -> pd.DataFrame:
-    """Return the strata whose rates figures and tables show: the worst :data:`MAX_STRATA`, in the manifest's order.
+    """Return the strata whose rates are shown: all, or the :data:`MAX_WORST` worst of many, in the manifest's order.
 
     The worst have the highest confirmed rate of any metric; among these, the most confirmed records.
     """
@@ -148,14 +151,14 @@ def worst_strata(results: Results) -> pd.DataFrame:
     risk = by_stratum.agg(rate=("confirmed_rate", "max"), confirmed=("n_confirmed", "sum"))
     risk = risk.reindex(manifest["stratum"]).reset_index(drop=True).fillna(0)
     order = risk.sort_values(["rate", "confirmed"], ascending=False, kind="stable").index
-    return manifest.loc[sorted(order[:MAX_STRATA])]
+    return manifest.loc[sorted(order[:MAX_WORST])]
 
 
 def with_strata_note(results: Results, caption: str, which: Literal["largest", "worst"] = "largest") -> str:
     """Return a caption, with a note where not all strata are shown."""
     total = len(results.table("strata/manifest.csv"))
     return (
-        f"{caption} {TEXT(f'strata.{which}', shown=MAX_STRATA, total=total)}"
+        f"{caption} {TEXT(f'strata.{which}', shown=MAX_STRATA if which == 'largest' else MAX_WORST, total=total)}"
         if total > MAX_STRATA
         else caption
     )
