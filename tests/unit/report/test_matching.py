@@ -124,7 +124,7 @@ def test_a_lower_limit_is_met_without_a_unique_match(make_results):
     assert "within the limit" in tables.matching_overall(results)
     assert "no unique match" in tables.matching_verdicts(results)
     assert "not defined" in tables.matching_summaries(results)
-    assert "There is no person for whom exactly one record" in tables.matching_findings(results)
+    assert "No person is matched by exactly one record" in tables.matching_findings(results)
 
 
 def test_limits_of_linkage_are_not_limits_of_matching(usual):
@@ -234,7 +234,7 @@ def unchanged(copy, _):
 
 
 TOGETHER, UNCERTAIN_FOUND = "**All files together.**", "would name a record for"
-UNIQUE, NO_UNIQUE = "exactly one record of", "There is no person for whom exactly one record of"
+UNIQUE, NO_UNIQUE = "exactly one record of", "No person is matched by exactly one record of"
 SINGLE, MAY_NOT = "A single synthetic file reduces", "may not be in the file"
 ORDER, SYNTHETIC = "do not seem to correspond", "fully synthetic"
 
@@ -244,7 +244,7 @@ ORDER, SYNTHETIC = "do not seem to correspond", "fully synthetic"
     [
         (MATCHING, unchanged, [TOGETHER, UNIQUE, SINGLE], [MAY_NOT, NO_UNIQUE, ORDER, SYNTHETIC]),
         (ONE, unchanged, ["of the synthetic file", "Synthesis reduces"], [TOGETHER, MAY_NOT, "of a synthetic file"]),
-        (FEW, unchanged, [NO_UNIQUE, "no person for whom exactly one record has the highest"], ["in 0"]),
+        (FEW, unchanged, [NO_UNIQUE, "No person has exactly one record with the highest"], ["in 0"]),
         ({**ONE, **SHARE}, unchanged, [UNCERTAIN_FOUND, "contains 90 % of"], [TOGETHER]),
         ({**MATCHING, **LOW_SHARE}, unchanged, ["would not name a record for anyone", TOGETHER], [UNCERTAIN_FOUND]),
         (MATCHING, shuffled, [f"rows of synthetic file 2 {ORDER}", "no verdict"], [TOGETHER, UNIQUE, "within the"]),
