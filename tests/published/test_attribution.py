@@ -1,7 +1,7 @@
 """Attribute disclosure of a table that anybody can count (METHODS §12).
 
 The measures are those of Raab, Nowok and Dibben 2025, *Practical privacy metrics for synthetic data* (synthpop 1.9),
-and CAP and TCAP as in Taub and Elliot 2019. Their example, SD2011, is not in the repository; the fractions below are
+and CAP and TCAP as in Taub and Elliot 2019. Their example, SD2011, is in `test_synthpop`; the fractions below are
 computed by hand from the definitions.
 
     key        a    b    c    d    e
