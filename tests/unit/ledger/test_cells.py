@@ -31,15 +31,18 @@ def frames(draw):
     )
 
 
-@given(frames())
-def test_the_bytes_are_those_of_pandas_or_left_to_it(table):
+@given(frames(), st.integers(1, 3))
+def test_the_bytes_are_those_of_pandas_or_left_to_it(table, times):
+    table = pd.concat([table] * times)  # columns of text are then in chunks
     written = cells.text_of(table)
     assert written is None or written == table.to_csv(index=False, lineterminator="\n").encode()
 
 
 def test_a_table_of_plain_cells_is_not_left_to_pandas():
     table = pd.DataFrame({"a": ["s1", None], "b": [1, 2], "c": [0.5, np.nan], "d": [True, False]})
-    assert cells.text_of(table) == b"a,b,c,d\ns1,1,0.5,True\n,2,,False\n"
+    lines = b"s1,1,0.5,True\n,2,,False\n"
+    assert cells.text_of(table) == b"a,b,c,d\n" + lines
+    assert cells.text_of(pd.concat([table, table])) == b"a,b,c,d\n" + 2 * lines
 
 
 @pytest.mark.parametrize("special", ['"', ",", "\n", "\r"])

@@ -63,9 +63,13 @@ def _cells(column: pd.Series) -> pa.Array | None:
     if column.dtype != object and not isinstance(column.dtype, pd.StringDtype):
         return None
     try:
-        encoded = pa.array(column, pa.large_string(), from_pandas=True).dictionary_encode()
+        known = pa.array(column, pa.large_string(), from_pandas=True)
     except (pa.ArrowTypeError, pa.ArrowInvalid):
         return None
+    whole = (
+        known.combine_chunks() if isinstance(known, pa.ChunkedArray) else known
+    )  # pandas joins tables in chunks
+    encoded = whole.dictionary_encode()
     if pc.any(pc.match_substring_regex(encoded.dictionary, _SPECIAL)).as_py():
         return None
     return pc.fill_null(encoded.cast(pa.large_string()), "")
