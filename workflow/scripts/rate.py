@@ -8,7 +8,7 @@ with ledger.step(snakemake) as step:
     prepared = {side: step.open(side) for side in ("puf", "eif")}
     strata = {side: step.read(f"strata_{side}") for side in ("puf", "eif")}
     pairs = dict(zip(step.part.metrics, step.open_all("pairs"), strict=True))
-    limits = dict(zip(step.part.metrics, step.read_all("limits"), strict=True))
+    limits = dict(zip(step.part.metrics, step.read_columns("limits", rates.LIMITS), strict=True))
     cluster, manifest = clusters.numbers(step.read("clusters")), step.read("manifest")
     tables = prepared, step.read("iuf"), strata, manifest, pairs, limits
     model = step.read("model") if step.inputs["model"] else None

@@ -83,3 +83,5 @@ def test_a_table_is_read_as_through_pandas_whatever_its_cells(tmp_path_factory, 
     pd.testing.assert_frame_equal(found, expected)
     for name in found:
         assert [*map(type, found[name])] == [*map(type, expected[name])]
+    some = ["n_puf", "stratum"]
+    pd.testing.assert_frame_equal(stored.read_csv(path, some), expected[some])

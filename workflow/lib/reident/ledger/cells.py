@@ -6,6 +6,7 @@ pandas does it leaves to pandas: cells with quotes or line ends, and columns of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -75,8 +76,11 @@ def _cells(column: pd.Series) -> pa.Array | None:
     return pc.fill_null(encoded.cast(pa.large_string()), "")
 
 
-def texts(path: Path) -> pa.Table | None:
-    """Return the cells of a CSV table as text, as pandas reads them, or None if that is for pandas to say."""
+def texts(path: Path, columns: Sequence[str] | None = None) -> pa.Table | None:
+    """Return the cells of a CSV table as text, as pandas reads them, or None if that is for pandas to say.
+
+    Of some columns where they are named.
+    """
     data = path.read_bytes()
     if b'"' in data or b"\r" in data or not data.strip():
         return None
@@ -88,10 +92,12 @@ def texts(path: Path) -> pa.Table | None:
             pa.BufferReader(data),
             read_options=pacsv.ReadOptions(use_threads=False),
             convert_options=pacsv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+                column_types=dict.fromkeys(names, pa.string()),
+                strings_can_be_null=False,
+                include_columns=columns,
             ),
         )
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, pa.ArrowKeyError):
         return None
 
 

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -33,7 +33,17 @@ from reident.ledger.chain import (
     sealed,
     shown,
 )
-from reident.ledger.stored import Sink, Written, encoded, read, sync_folder, temporary, write, write_temporary
+from reident.ledger.stored import (
+    Sink,
+    Written,
+    encoded,
+    read,
+    read_csv,
+    sync_folder,
+    temporary,
+    write,
+    write_temporary,
+)
 from reident.pipeline import family, release
 from reident.pipeline.digests import library_digest, sha256, versions
 from reident.pipeline.parts import digest
@@ -155,6 +165,10 @@ class Step:
     def read_all(self, name: str) -> list[Any]:
         """Return all files of a named input, in the order of the rule."""
         return [read(path) for path in self.inputs[name]]
+
+    def read_columns(self, name: str, columns: Sequence[str]) -> list[pd.DataFrame]:
+        """Return some columns of all CSV tables of a named input, in the order of the rule."""
+        return [read_csv(path, columns) for path in self.inputs[name]]
 
     def open(self, name: str) -> pq.ParquetFile:
         """Open a named Parquet input, to be read batch by batch."""

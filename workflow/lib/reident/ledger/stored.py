@@ -8,6 +8,7 @@ import errno
 import hashlib
 import io
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,8 +30,14 @@ def read(path: Path) -> pa.Table | pd.DataFrame | str:
     return path.read_text(encoding="utf-8")
 
 
-def read_csv(path: Path) -> pd.DataFrame:
+def read_csv(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
     """Return a CSV table that a step made.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    columns : sequence of str, optional
+        The columns that are read; all by default.
 
     Returns
     -------
@@ -44,13 +51,16 @@ def read_csv(path: Path) -> pd.DataFrame:
         If no step declares the table, or a cell does not have the type of its column.
     """
     table = table_of(path)
-    known = _read_columns(table, path)
-    return typed(table, read_text(path)) if known is None else known
+    known = _read_columns(table, path, columns)
+    if known is not None:
+        return known
+    whole = typed(table, read_text(path))
+    return whole if columns is None else whole[list(columns)]
 
 
-def _read_columns(table: Table, path: Path) -> pd.DataFrame | None:
+def _read_columns(table: Table, path: Path, columns: Sequence[str] | None) -> pd.DataFrame | None:
     """Return a CSV table column by column, which is fast for millions of lines; None if it takes a closer look."""
-    text = cells.texts(path)
+    text = cells.texts(path, columns)
     if text is None:
         return None
     types = {column.name: column.type for column in table.columns}

@@ -29,6 +29,8 @@ COLUMNS = [
     "best_rank_correct", "best_rank_correct_rate", "n_single", "n_single_confirmed", "single_rate", "n_false_outside",
     "n_compared", "passing_rate", "tolerance", "n_findable", "conditional_bound",
 ]  # fmt: skip
+LIMITS = ["stratum", "max_pairs", "n_ambiguous"]
+"""What is read of the counts at every rank limit, which are many with many strata."""
 
 
 def share(part: float, whole: int) -> float | None:
@@ -157,7 +159,7 @@ def rate(
     pairs : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
         By metric, the suspected pairs by row number, those of a PUF record best first.
     limits : mapping of pandas.DataFrame
-        By metric, the counts at every rank limit.
+        By metric, the counts at every rank limit; :data:`LIMITS` at least.
     cluster : int64 (n_puf,), optional
         The number of the cluster of each PUF record, where the study names cluster columns.
     model : pandas.DataFrame, optional
