@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -173,7 +173,7 @@ _NO_PAIRS = _Pairs(*(np.empty(0, dtype) for dtype in (np.int32, np.int32, np.flo
 
 def _write(kept: list[_Pairs], metric: Metric, pairs: Sink) -> None:
     """Write the pairs of all blocks in the order of PUF records, batch by batch."""
-    puf, eif, score, variables = (np.concatenate(arrays) for arrays in zip(_NO_PAIRS, *kept, strict=True))
+    puf, eif, score, variables = _joined(kept)
     order = np.argsort(puf, kind="stable")
     for start in range(0, max(len(order), 1), ROWS):
         rows = order[start : start + ROWS]
@@ -183,3 +183,11 @@ def _write(kept: list[_Pairs], metric: Metric, pairs: Sink) -> None:
         else:
             columns |= {"order": score[rows].astype(np.int32), "variables": variables[rows]}
         pairs(pa.table(columns))
+
+
+def _joined(kept: list[_Pairs]) -> Iterator[np.ndarray]:
+    """Yield the columns of all blocks; `kept` is emptied, so that only one column is held twice."""
+    blocks = [list(columns) for columns in kept]
+    kept.clear()
+    for nothing in _NO_PAIRS:
+        yield np.concatenate([nothing, *(block.pop(0) for block in blocks)])
