@@ -136,6 +136,24 @@ def test_sets_that_no_other_dominates():
         assert less == bool(others)
 
 
+def test_a_set_without_a_verdict_dominates_none_and_is_not_among_the_best():
+    def run(chosen):
+        return (
+            result(chosen)._replace(rates=rates(0.0, tolerance=-1))
+            if ("age", 2) in chosen
+            else result(chosen)
+        )
+
+    _, tried = search(run)
+    made = outcome(tried, CHANGES, DECISION)
+    unknown = [one.n_open > 0 for one in tried]
+    assert any(unknown)
+    assert set(made.suggestions["dominated"][unknown]) == {"yes"}
+    known = [one for one in tried if not one.n_open]
+    alone = outcome(known, CHANGES, DECISION).suggestions["dominated"].tolist()
+    assert made.suggestions["dominated"][[not one for one in unknown]].tolist() == alone
+
+
 def test_variants_to_paste_are_settings_of_the_study_file():
     _, tried = search()
     made = outcome(tried, CHANGES, DECISION)

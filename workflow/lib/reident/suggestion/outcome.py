@@ -46,7 +46,8 @@ def outcome(tried: Sequence[Tried], changes: Mapping[str, Sequence[Change]], dec
     decision : Decision
     """
     risks = [risk(one, decision) for one in tried]
-    worse = dominated(tried, lambda one: risk(one, decision))
+    # Where a metric can suspect no pair any more, a rate of 0 says nothing.
+    worse = dominated(tried, lambda one: math.inf if one.n_open else risk(one, decision))
     lines = [
         (
             place,
