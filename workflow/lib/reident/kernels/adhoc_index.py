@@ -64,7 +64,7 @@ def order_of(
     """
     own = weights * np.float32(_MINOR)
     own[block] = weights[block]
-    return arrange(codes, coordinates, Costs(own, own, np.zeros(0, np.bool_), missing_differs=True))
+    return arrange(codes, coordinates, Costs(own, own, np.zeros(0, np.bool_)))
 
 
 @lean_jit

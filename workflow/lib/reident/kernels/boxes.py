@@ -72,7 +72,6 @@ class Costs(NamedTuple):
     different: np.ndarray  # (v,): the least that two different codes cost, the most that two values cost
     missing: np.ndarray  # (v,)
     filters: np.ndarray  # bool (categorical,): all differences cost the same, so that a bit map can filter
-    missing_differs: bool  # whether a missing value costs as much as a different one
 
 
 @lean_jit
@@ -254,7 +253,7 @@ def arrange(
 
 
 @lean_jit
-def _fill_rows(codes, present, missing_differs, rows):
+def _fill_rows(codes, rows):
     """Write the bit maps of a variable in a leaf: which records do not have each code."""
     known = np.uint64(0)
     for row in range(rows.size):
@@ -264,9 +263,8 @@ def _fill_rows(codes, present, missing_differs, rows):
             bit = np.uint64(1) << np.uint64(s)
             known |= bit
             rows[codes[s] & 63] |= bit
-    others = present if missing_differs else known
     for row in range(rows.size):
-        rows[row] = others & ~rows[row]
+        rows[row] = known & ~rows[row]
 
 
 @lean_jit
@@ -291,7 +289,7 @@ def _fill(codes, values, order, leaf, first, costs, leaves, inner):
                 begin, end = leaves.row[k], leaves.row[k + 1]
                 if end > begin:
                     rows = leaves.rows[at, begin:end]
-                    _fill_rows(leaves.codes[at, k], leaves.present[at], costs.missing_differs, rows)
+                    _fill_rows(leaves.codes[at, k], rows)
             for k in range(nn):
                 for s in range(n):
                     value = values[k, leaves.eif[at, s]]

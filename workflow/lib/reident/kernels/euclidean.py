@@ -494,7 +494,6 @@ def _prepare(
         different.astype(np.float32),
         np.full(v, missing, np.float32),
         np.ones(coded_at.size, np.bool_),
-        missing_differs=False,
     )
     # Fixed costs are rounded down to the grain, and a missing value that costs more than 1 counts as 1. The factor
     # covers the roundings of the larger sums that this makes: 2⁻¹²·2⁻¹⁰ is 4 units for each variable.

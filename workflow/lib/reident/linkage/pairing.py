@@ -225,13 +225,7 @@ def spread(values: np.ndarray) -> np.ndarray:
     float64 (v,)
         NaN for a column with fewer than two values.
     """
-    out = np.full(values.shape[1], np.nan)
-    for at in range(values.shape[1]):
-        present = values[:, at][~np.isnan(values[:, at])]
-        if len(present) > 1:
-            mean = math.fsum(present) / len(present)
-            out[at] = math.sqrt(math.fsum((present - mean) ** 2) / (len(present) - 1))
-    return out
+    return spreads(values, np.array([0, len(values)]))[0]
 
 
 def spreads(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
