@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +24,7 @@ class CodeCounts:
     """Records by code."""
 
     def __init__(self) -> None:
-        self._counts = Counter[str]()
+        self._counts = Counter[str | float]()
 
     def add(self, values: pa.Array, rows: np.ndarray) -> None:
         """Count codes, null where missing, with the records of each, int64 (k,)."""
@@ -33,7 +32,7 @@ class CodeCounts:
             if value is not None:
                 self._counts[value] += n
 
-    def counts(self) -> Mapping[str, int]:
+    def counts(self) -> Counts:
         """Return the records by code, without missing ones."""
         return self._counts
 

@@ -183,8 +183,8 @@ def positions(
 
 
 def looked_up(known: pa.Table, asked: pa.Table) -> np.ndarray:
-    """Return where distinct keys have those of another table with the same columns; -1 where they do not; int64 (n,)."""
+    """Return the rows of a table of distinct keys that have those of another one; -1 without one; int64 (n,)."""
     if known.num_columns == 1:
         found = pc.index_in(asked.column(0).combine_chunks(), known.column(0).combine_chunks())
         return pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-    return positions(known, known.column_names, asked, known.column_names)
+    return positions(known, known.column_names, asked, asked.column_names)

@@ -106,8 +106,7 @@ class Ranges:
         if key.num_columns == 1:
             first, own = _chunk(self._first, 0), _chunk(key, 0)
             return pc.search_sorted(first, own, side="right").to_numpy(zero_copy_only=False).astype(np.int64)
-        names = self._first.column_names
-        first, codes = keys.codes([self._first, key], [names, names])
+        first, codes = keys.codes([self._first, key], [self._first.column_names, key.column_names])
         return np.searchsorted(first, codes, side="right")
 
 
@@ -128,13 +127,12 @@ class Scattered:
     def __init__(
         self, spool: Spool, columns: Sequence[int], parts: int, ranges: Ranges, folder: Path | None
     ) -> None:
-        names = [str(at) for at in range(len(columns))]
-        types = [spool.schema.field(at).type for at in columns]
-        self._spool = Spool(pa.schema([*zip(names, types, strict=True), ("row", pa.int64())]), folder)
+        fields = [spool.schema.field(at) for at in columns]
+        self._spool = Spool(pa.schema([*fields, ("row", pa.int64())]), folder)
         self._of_range: list[list[int]] = [[] for _ in range(ranges.n)]
         start = 0
         for numbers in groups(spool, range(len(spool))):
-            table = spool.table(numbers).select(columns).rename_columns(names)
+            table = spool.table(numbers).select(columns)
             row = pa.array(np.arange(start, start + table.num_rows))
             start += table.num_rows
             self._append(table.append_column("row", row), ranges.of(table.select(range(parts))))

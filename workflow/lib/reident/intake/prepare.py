@@ -163,7 +163,7 @@ def _lookups(part: Preparing, others: Mapping[str, KeyFile]) -> dict[tuple[str, 
 
 def _of_texts(part: Preparing, records: Mapping[str, RecordReader], iuf: KeyFile) -> list[severity.Line]:
     """Return the warnings about texts as they are in the files."""
-    keys = {side: file.keys.counts for side, file in (*records.items(), ("iuf", iuf))}
+    keys = {**{side: file.keys.counts for side, file in records.items()}, "iuf": iuf.keys.counts}
     texts = {(side, name): one.texts for side, file in records.items() for name, one in file.columns.items()}
     n = {side: file.n for side, file in records.items()}
     lines = warnings.of_keys(

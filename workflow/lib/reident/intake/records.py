@@ -174,23 +174,16 @@ class Lookup:
     def __init__(self, spool: Spool, columns: Sequence[int]) -> None:
         self._spool, self._columns = spool, columns
         self.position = np.full(spool.rows, -1, np.int32)
-        self._scattered: Scattered | None = None
 
-    def open(self, ranges: Ranges, folder: Path | None) -> None:
-        """Divide the keys into the ranges of the records."""
-        self._scattered = Scattered(self._spool, self._columns, len(self._columns), ranges, folder)
+    def scattered(self, ranges: Ranges, folder: Path | None) -> Scattered:
+        """Return the keys by the ranges of the records."""
+        return Scattered(self._spool, self._columns, len(self._columns), ranges, folder)
 
-    def look(self, at: int, key: pa.Table, start: int) -> None:
-        """Find the keys of a range among its records, the first of which is at `start`."""
-        assert self._scattered is not None
-        for piece in self._scattered.pieces(at):
+    def look(self, pieces: Iterable[Bucket], key: pa.Table, start: int) -> None:
+        """Find the keys of a range among those of its records, the first of which is at `start`."""
+        for piece in pieces:
             found = keys.looked_up(key, piece.table)
             self.position[piece.row] = np.where(found < 0, -1, found + start)
-
-    def close(self) -> None:
-        """Free what was divided, but not the keys."""
-        if self._scattered is not None:
-            self._scattered.close()
 
 
 class RecordReader:
@@ -210,8 +203,8 @@ class RecordReader:
         By name of the variable.
     n_alone : int
         The number of records without a cluster.
-    links_of_row : int64 (n,) or None
-        The number of true links of each record, in the order of the file, once they are known.
+    links_of_row : int64 (n,)
+        The number of true links of each record, in the order of the file; set once they are known.
     """
 
     def __init__(self, part: Preparing, side: str, folder: Path | None) -> None:
@@ -227,7 +220,7 @@ class RecordReader:
         self.schema = pa.schema(types)
         clusters = [(str(at), pa.string()) for at in range(len(self.cluster))]
         self.spool = KeyedSpool(pa.schema([*self.schema, *clusters]), len(names), folder)
-        self.links_of_row: np.ndarray | None = None
+        self.links_of_row = np.zeros(0, np.int64)
 
     @property
     def n(self) -> int:
@@ -269,17 +262,18 @@ class RecordReader:
         place, start = np.empty(self.n, np.int32), 0
         with contextlib.ExitStack() as stack:
             ordered = stack.enter_context(contextlib.closing(Ordered(self.spool, folder)))
-            for lookup in lookups:
-                lookup.open(ordered.ranges, folder)
-                stack.callback(lookup.close)
+            scattered = [
+                stack.enter_context(contextlib.closing(one.scattered(ordered.ranges, folder)))
+                for one in lookups
+            ]
             for at, bucket in enumerate(ordered):
                 key = self.spool.key(bucket.table)
                 self.keys.look(bucket, key)
                 if ordered.repeats:
                     continue
-                sink(bucket.table.select(self.schema.names))
-                for lookup in lookups:
-                    lookup.look(at, key, start)
+                sink(bucket.table.select(range(len(self.schema))))
+                for lookup, others in zip(lookups, scattered, strict=True):
+                    lookup.look(others.pieces(at), key, start)
                 if clusters is not None:
                     clusters.add(bucket.table.select(range(len(self.schema), len(self.spool.schema))))
                 place[bucket.row] = np.arange(start, start + len(bucket.row), dtype=np.int32)
@@ -300,7 +294,6 @@ class RecordReader:
 
     def linked(self, variable: str, codes: Collection[str | float]) -> int:
         """Return the number of true links of the records that have some codes."""
-        assert self.links_of_row is not None
         at, links, start = self.schema.get_field_index(variable), 0, 0
         for batch in self.spool:
             values = batch.column(at)

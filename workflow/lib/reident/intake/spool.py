@@ -88,9 +88,8 @@ class Spool:
         self._batches = []
 
     def _read(self, number: int) -> pa.RecordBatch:
-        if number >= len(self._places):
-            return self._batches[number - len(self._places)]
-        assert self._file is not None
+        if self._file is None:
+            return self._batches[number]
         start, size = self._places[number]
         content = os.pread(self._file.fileno(), size, start)
         return pa.ipc.read_record_batch(pa.py_buffer(content), self.schema)

@@ -60,8 +60,8 @@ class NumberCounts:
     """
 
     def __init__(self) -> None:
-        self._special: dict[float, int] = {}
-        self._ends: dict[float, int] = {}
+        self._special: dict[str | float, int] = {}
+        self._low, self._high = np.inf, -np.inf
 
     def add(self, values: np.ndarray, rows: np.ndarray) -> None:
         """Count distinct numbers, float64 (k,), NaN where missing, with the records of each, int64 (k,)."""
@@ -71,19 +71,17 @@ class NumberCounts:
             if _looks_special(f"{value:.15g}"):
                 self._special[value] = self._special.get(value, 0) + n
             else:
-                self._widen(value)
+                self._widen(value, value)
         others = values[~close & ~np.isnan(values)]
-        if len(others):
-            self._widen(float(others.min()))
-            self._widen(float(others.max()))
+        self._widen(float(others.min(initial=np.inf)), float(others.max(initial=-np.inf)))
 
     def counts(self) -> Counts:
         """Return the records by value; those of the ends are not all counted."""
-        return self._special | self._ends
+        ends = (self._low, self._high) if self._low <= self._high else ()
+        return self._special | dict.fromkeys(ends, 1)
 
-    def _widen(self, value: float) -> None:
-        ends = {*self._ends, value}
-        self._ends = dict.fromkeys((min(ends), max(ends)), 1)
+    def _widen(self, low: float, high: float) -> None:
+        self._low, self._high = min(self._low, low), max(self._high, high)
 
 
 class Found(NamedTuple):
@@ -123,8 +121,8 @@ class Found(NamedTuple):
 def of_column(part: Preparing, column: Column, files: Files) -> list[Line]:
     """Warn of codes of a variable that look like missing ones, and of those that one file only has."""
     warnings = []
-    for side in OTHER:
-        own, others = (getattr(files, one).counts(column.name) for one in (side, OTHER[side]))
+    for side, other in OTHER.items():
+        own, others = (getattr(files, one).counts(column.name) for one in (side, other))
         looks = look_missing(own, _declared(column, side))
         if looks:
             warnings.append(_undeclared(part, _found(files, side, column, looks), others))

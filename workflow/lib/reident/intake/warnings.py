@@ -186,7 +186,7 @@ def of_values(part: Preparing, files: Files) -> list[Line]:
             continue
         warnings += undeclared.of_column(part, column, files)
         if column.coding("puf").kind == "categorical":
-            warnings += _common_codes(part, column, role, *map(set, counts))
+            warnings += _common_codes(part, column, role, set(counts[0]), set(counts[1]))
         elif any(len(own) == 1 < file.n for own, file in zip(counts, (files.puf, files.eif), strict=True)):
             warning = (
                 f"The {role} {column.name} has a single value in one of the two files and distinguishes no "
@@ -196,7 +196,9 @@ def of_values(part: Preparing, files: Files) -> list[Line]:
     return warnings
 
 
-def _common_codes(part: Preparing, column: Column, role: str, ours: set[str], theirs: set[str]) -> list[Line]:
+def _common_codes(
+    part: Preparing, column: Column, role: str, ours: set[str | float], theirs: set[str | float]
+) -> list[Line]:
     """Refuse a categorical variable without a code in common; warn below half (METHODS §1)."""
     common, codes = len(ours & theirs), len(ours | theirs)
     if not common:
