@@ -6,6 +6,7 @@ variables depend on each other. The two files share half of their people; both e
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -67,19 +68,26 @@ def _threes(values: np.ndarray) -> np.ndarray:
 
 def draw(n: int, categorical: int, numeric: int) -> dict[str, np.ndarray]:
     """The arrays of :func:`files`."""
+    out = {}
+    for side, codes, values, people in sides(n, categorical, numeric):
+        out |= {f"{side}_codes": codes, f"{side}_values": values, f"{side}_people": people}
+    return out
+
+
+def sides(n: int, categorical: int, numeric: int) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
+    """Each file's name and arrays as of :func:`files`, one file after the other."""
     rng = np.random.default_rng([n, categorical, numeric])
     shared = n // 2
     kind = rng.choice(CLASSES, 2 * n - shared, p=rng.dirichlet(np.full(CLASSES, 0.7)))
     sizes = CATEGORIES[categorical]
-    codes = np.stack([_category(rng, kind, size) for size in sizes], axis=1)
+    codes = [_category(rng, kind, size).astype(np.int32) for size in sizes]
     values = [_amount(rng, kind, at) for at in range(numeric)]
-    out = {}
     for side, held in (("puf", np.arange(n)), ("eif", np.r_[0:shared, n : 2 * n - shared])):
         people = rng.permutation(held)
         own_codes = np.full((n, len(sizes) + numeric), -1, np.int32)
         own_values = np.full((n, len(sizes) + numeric), np.nan)
         for at, size in enumerate(sizes):
-            column = codes[people, at]
+            column = codes[at][people]
             column = np.where(rng.random(n) < FLIPPED, rng.integers(0, size, n), column)
             own_codes[:, at] = np.where(rng.random(n) < MISSING, -1, column)
         for at, amounts in enumerate(values, start=len(sizes)):
@@ -87,8 +95,7 @@ def draw(n: int, categorical: int, numeric: int) -> dict[str, np.ndarray]:
                 rng.random(n) < 0.5, np.round(amounts[people] * rng.normal(1, 0.05, n)), amounts[people]
             )
             own_values[:, at] = np.where(rng.random(n) < MISSING, np.nan, column)
-        out |= {f"{side}_codes": own_codes, f"{side}_values": own_values, f"{side}_people": people}
-    return out
+        yield side, own_codes, own_values, people
 
 
 def _category(rng: np.random.Generator, kind: np.ndarray, size: int) -> np.ndarray:

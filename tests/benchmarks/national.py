@@ -7,13 +7,19 @@ largest has 7.6 %, the smallest 0.09 %.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import draw
 import numpy as np
-import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
 
 CATEGORICAL, NUMERIC, STATES = 8, 5, 51
+PIECE = 250_000
+"""Records that are written at a time."""
 
 STUDY = """\
 id: national
@@ -31,30 +37,63 @@ decision: {conditional_rate_at_most: 0.05}
 """
 
 
-def tables(n: int) -> dict[str, pd.DataFrame]:
-    """The two files of n records each, and the file of their links, as text; an empty value is missing."""
-    arrays = draw.draw(n, CATEGORICAL, NUMERIC)
+def write(folder: Path, n: int) -> None:
+    """Write the two files of n records each, and the file of their links, in pieces; an empty value is missing."""
     rng = np.random.default_rng([n, STATES])
     shares = rng.dirichlet(np.full(STATES, 1.2))
-    state = 1 + rng.choice(STATES, 2 * n - n // 2, p=shares)
-    found = {}
-    for side in ("puf", "eif"):
-        codes, values, people = (arrays[f"{side}_{kind}"] for kind in ("codes", "values", "people"))
-        own = {"id": numbered(side, n), "state": np.char.zfill(state[people].astype(str), 2)}
-        for at in range(CATEGORICAL):
-            own[f"c{at}"] = np.where(codes[:, at] < 0, "", codes[:, at].astype(str))
-        for at in range(NUMERIC):
-            amounts = values[:, CATEGORICAL + at]
-            own[f"x{at}"] = np.where(np.isnan(amounts), "", np.char.mod("%.0f", amounts))
-        found[side] = pd.DataFrame(own)
-    _, puf, eif = np.intersect1d(arrays["puf_people"], arrays["eif_people"], return_indices=True)
-    links = {"puf": numbered("puf", n)[puf], "eif": numbered("eif", n)[eif]}
-    return found | {"iuf": pd.DataFrame(links)}
+    state = 1 + rng.choice(STATES, 2 * n - n // 2, p=shares).astype(np.int8)
+    rows = np.full((2, len(state)), -1, np.int32)
+    for at, (side, codes, values, people) in enumerate(draw.sides(n, CATEGORICAL, NUMERIC)):
+        rows[at, people] = np.arange(n)
+        _write(folder / f"{side}.csv", n, partial(_records, side, codes, values, state[people]))
+    puf, eif = rows[:, (rows >= 0).all(axis=0)]
+    _write(
+        folder / "iuf.csv",
+        len(puf),
+        lambda piece: {"puf": keys("puf", puf[piece]), "eif": keys("eif", eif[piece])},
+    )
 
 
-def numbered(side: str, n: int) -> np.ndarray:
-    """The keys of a file."""
-    return np.char.add(side, np.char.zfill(np.arange(n).astype(str), 7))
+def _records(
+    side: str, codes: np.ndarray, values: np.ndarray, state: np.ndarray, piece: slice
+) -> dict[str, pa.Array]:
+    """The columns of some records of a file, as text."""
+    columns = {
+        "id": keys(side, np.arange(piece.start, piece.stop)),
+        "state": _zero_filled(state[piece], 2),
+    }
+    for at in range(CATEGORICAL):
+        columns[f"c{at}"] = _text(codes[piece, at], codes[piece, at] < 0)
+    for at in range(CATEGORICAL, CATEGORICAL + NUMERIC):
+        amounts = values[piece, at]
+        missing, negative_zero = np.isnan(amounts), (amounts == 0) & np.signbit(amounts)
+        text = _text(np.where(missing, 0, amounts).astype(np.int64), missing)
+        columns[f"x{at - CATEGORICAL}"] = pc.if_else(negative_zero, "-0", text)
+    return columns
+
+
+def _text(numbers: np.ndarray, missing: np.ndarray) -> pa.Array:
+    return pc.fill_null(pc.cast(pa.array(numbers, mask=missing), pa.string()), "")
+
+
+def _zero_filled(numbers: np.ndarray, width: int) -> pa.Array:
+    return pc.utf8_lpad(pc.cast(pa.array(numbers), pa.string()), width, "0")
+
+
+def keys(side: str, numbers: np.ndarray) -> pa.Array:
+    """The keys of some records of a file."""
+    return pc.binary_join_element_wise(side, _zero_filled(numbers, 7), "")
+
+
+def _write(path: Path, n: int, columns: Callable[[slice], dict[str, pa.Array]]) -> None:
+    """Write a table piece by piece."""
+    plain = csv.WriteOptions(include_header=False, quoting_style="none")
+    with path.open("wb") as stream:
+        for start in range(0, n, PIECE):
+            piece = pa.table(columns(slice(start, min(start + PIECE, n))))
+            if not start:
+                stream.write(",".join(piece.column_names).encode() + b"\n")
+            csv.write_csv(piece, stream, plain)
 
 
 def study() -> str:
@@ -72,8 +111,7 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=1_000_000, help="of each file")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    for name, table in tables(options.records).items():
-        table.to_csv(options.folder / f"{name}.csv", index=False)
+    write(options.folder, options.records)
     (options.folder / "study.yaml").write_text(study(), encoding="utf-8")
 
 

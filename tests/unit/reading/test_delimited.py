@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from reident import reading
 from reident.errors import InputError
+from reident.reading import blocks, delimited
 from reident.sections.files import SourceFile
 
 
@@ -358,3 +359,41 @@ def test_a_path_that_cannot_be_opened_is_refused(tmp_path, sentence, kind, says)
     with pytest.raises(InputError) as caught:
         read(tmp_path, None)
     assert str(caught.value).startswith(says)
+
+
+QUOTED = [
+    ("a quote in the middle of a field", "5'10\",x\n", ("5'10\"", "x")),
+    ("a carriage return inside quotes", '"1\r2",x\n', ("1\r2", "x")),
+    ("a field that is a quote", '"""",x\n', ('"', "x")),
+]
+
+
+@pytest.mark.parametrize(("sentence", "line", "found"), QUOTED, ids=[case[0] for case in QUOTED])
+def test_what_the_fast_reader_leaves_to_the_exact_one_is_read_once(
+    tmp_path, sentence, line, found, monkeypatch
+):
+    monkeypatch.setattr(blocks, "BLOCK", 64)
+    many = 1000
+    table = read(tmp_path, "a,b\n" + "1,x\n" * many + line + "2,y\n" * many)
+    assert rows(table) == [("1", "x")] * many + [found] + [("2", "y")] * many
+
+
+def test_a_regular_file_is_read_by_the_fast_reader(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "exact_batches", None)
+    monkeypatch.setattr(blocks, "BLOCK", 64)
+    line = '"1\n2","say ""é"""\r\n'
+    assert rows(read(tmp_path, "a,b\r\n" + line * 100)) == [("1\n2", 'say "é"')] * 100
+    assert rows(read(tmp_path, ("a,b\n" + "1,é\n" * 99 + "2,é").encode("cp1252"), encoding="cp1252"))[-1] == (
+        "2",
+        "é",
+    )
+
+
+def test_a_field_may_have_as_many_characters_as_the_limit_says(tmp_path):
+    longest = "é" * delimited.MAX_FIELD
+    assert rows(read(tmp_path, f"a,b\n1,x\n2,{longest}\n")) == [("1", "x"), ("2", longest)]
+
+
+def test_a_damaged_archive_of_text_that_cannot_be_decoded_is_refused(tmp_path):
+    with pytest.raises(InputError, match="the gzip file is truncated or damaged"):
+        read(tmp_path, gzip.compress(b"a,b\n1,\xff\n")[:-8])

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from reident.errors import InputError
+from reident.reading import blocks
 from reident.reading.names import BATCH, TEXT, check_header
 from reident.reading.textfile import lines, opened
 
 if TYPE_CHECKING:
     from reident.sections.files import SourceFile
 
-MAX_FIELD = 1_000_000
+MAX_FIELD = blocks.MAX_RECORD
 _CHUNK = 1024
 """Records that are held with all their fields: a wide file has hundreds of fields that the study does not use."""
 
@@ -30,7 +31,23 @@ def batches(
     wanted: Sequence[str],
     keys: Sequence[str],  # noqa: ARG001 - text is always exact
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the given columns as text, field by field."""
+    """Yield the given columns as text, field by field: by the fast reader, from where it cannot by the exact one."""
+    with _records(path, source) as (header, _):
+        check_header(path, header, wanted)
+    done = 0
+    try:
+        for batch in blocks.batches(path, source, header, wanted):
+            done += batch.num_rows
+            yield batch
+    except blocks.UnprovenError:
+        for batch in exact_batches(path, source, wanted):
+            if done < batch.num_rows:
+                yield batch.slice(done)
+            done = max(done - batch.num_rows, 0)
+
+
+def exact_batches(path: Path, source: SourceFile, wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Yield the given columns as text by Python's reader, which finds every irregularity and its place."""
     with _records(path, source) as (header, reader):
         check_header(path, header, wanted)
         fields, row = [itemgetter(header.index(name)) for name in wanted], 1

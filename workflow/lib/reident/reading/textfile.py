@@ -36,12 +36,13 @@ def opened(path: Path, source: SourceFile) -> Iterator[io.TextIOBase]:
     InputError
         Within the context, for bytes that cannot be decoded or decompressed.
     """
-    codec = _codec(path, source)
+    codec = encoding_of(path, source)
     try:
-        with io.TextIOWrapper(unpacked(path), codec, "strict", newline="") as text:
-            yield text
-    except UnicodeError:
-        raise _undecodable(path, source) from None
+        try:
+            with io.TextIOWrapper(unpacked(path), codec, "strict", newline="") as text:
+                yield text
+        except UnicodeError:
+            raise _undecodable(path, source) from None  # which may find that the gzip file is damaged too
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise InputError(
             f"{path.name}: the gzip file is truncated or damaged. Copy the file again, and compare its size."
@@ -55,17 +56,7 @@ def unpacked(path: Path) -> BinaryIO:
     return cast("BinaryIO", gzip.open(path, "rb")) if packed else path.open("rb")
 
 
-def lines(path: Path, text: io.TextIOBase) -> Iterator[str]:
-    """Yield the lines, each with its end; a NUL byte is an error."""
-    for number, line in enumerate(text, start=1):
-        if "\0" in line:
-            raise InputError(
-                f"{path.name}, line {number}: the line contains a NUL byte. Export the file again as plain text."
-            )
-        yield line
-
-
-def _codec(path: Path, source: SourceFile) -> str:
+def encoding_of(path: Path, source: SourceFile) -> str:
     """Return Python's name for the encoding, in a form that skips the byte order mark if there is one.
 
     The mark of an encoding other than the declared one is refused: it would silently give wrong letters.
@@ -86,6 +77,16 @@ def _codec(path: Path, source: SourceFile) -> str:
     )
 
 
+def lines(path: Path, text: io.TextIOBase) -> Iterator[str]:
+    """Yield the lines, each with its end; a NUL byte is an error."""
+    for number, line in enumerate(text, start=1):
+        if "\0" in line:
+            raise InputError(
+                f"{path.name}, line {number}: the line contains a NUL byte. Export the file again as plain text."
+            )
+        yield line
+
+
 def _undecodable(path: Path, source: SourceFile) -> InputError:
     return InputError(
         f"{path.name}, line {_undecodable_line(path, source)}: the text is not {source.encoding or 'utf-8'}. Declare "
@@ -95,7 +96,7 @@ def _undecodable(path: Path, source: SourceFile) -> InputError:
 
 def _undecodable_line(path: Path, source: SourceFile) -> int:
     """Return the line of the first byte that cannot be decoded."""
-    decoder = codecs.getincrementaldecoder(_codec(path, source))("strict")
+    decoder = codecs.getincrementaldecoder(encoding_of(path, source))("strict")
     line = 1
     with unpacked(path) as stream:
         while True:

@@ -1,0 +1,216 @@
+"""CSV block by block, by a compiled reader, where this provably gives what the exact reader gives (METHODS §1).
+
+Two readers of CSV agree on regular files and differ on others: on quotes inside fields, single carriage returns, blank
+lines, NUL bytes. A block of records is therefore inspected before it is parsed. What is not provably regular raises
+:class:`UnprovenError`, and the exact reader then reads the file, and says what is wrong.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import csv
+
+from reident.reading.names import TEXT
+from reident.reading.textfile import encoding_of, unpacked
+
+if TYPE_CHECKING:
+    from reident.sections.files import SourceFile
+
+BLOCK = 1 << 23
+"""Bytes that are read at a time."""
+
+MAX_RECORD = 1_000_000
+"""Bytes of a record; no field of it has more characters than the exact reader accepts."""
+
+_LINE_FEED, _CARRIAGE_RETURN = ord("\n"), ord("\r")
+
+
+class UnprovenError(Exception):
+    """The compiled reader may not give what the exact reader gives."""
+
+
+def batches(
+    path: Path, source: SourceFile, header: Sequence[str], wanted: Sequence[str]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the given columns as text, field by field.
+
+    Parameters
+    ----------
+    path : Path
+    source : SourceFile
+    header : sequence of str
+        The names of all columns, without a repeated one.
+    wanted : sequence of str
+        At least one column.
+
+    Raises
+    ------
+    UnprovenError
+        Where the next records are not provably regular. Those before were.
+    """
+    if not source.delimiter.isascii() or not source.quote.isascii():
+        raise UnprovenError
+    inspect, parse = _Inspection(source), _Parser(source, header, wanted)
+    first = 1  # the header
+    for block in _blocks(path, source):
+        n = inspect(block)
+        records = parse(block)
+        if records.num_rows != n:
+            raise UnprovenError
+        if n > first:
+            yield records.slice(first)
+        first = 0
+
+
+def _blocks(path: Path, source: SourceFile) -> Iterator[bytes]:
+    """Yield whole records in UTF-8, each with its line end."""
+    rest, quote = b"", source.quote.encode()
+    for text in _utf8(path, source):
+        rest += text
+        if end := _end_of_last_record(rest, quote):
+            yield rest[:end]
+            rest = rest[end:]
+        elif len(rest) > max(BLOCK, MAX_RECORD):
+            raise UnprovenError
+    if rest.endswith(b"\r"):
+        raise UnprovenError
+    if rest:
+        yield rest + b"\n"
+
+
+def _utf8(path: Path, source: SourceFile) -> Iterator[bytes]:
+    """Yield the bytes of a file in UTF-8, without its byte order mark; only those of a UTF-8 file may be invalid."""
+    codec = encoding_of(path, source)
+    decoder = None if codec == "utf-8-sig" else codecs.getincrementaldecoder(codec)("strict")
+    try:
+        with unpacked(path) as stream:
+            if decoder is None:
+                start = stream.read(len(codecs.BOM_UTF8))
+                yield start.removeprefix(codecs.BOM_UTF8)
+            while content := stream.read(BLOCK):
+                yield content if decoder is None else decoder.decode(content).encode()
+            if decoder is not None:
+                yield decoder.decode(b"", final=True).encode()
+    except (UnicodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise UnprovenError from error
+
+
+def _end_of_last_record(text: bytes, quote: bytes) -> int:
+    """Return where the last line end outside quotes ends; 0 without one."""
+    if not quote or quote not in text:
+        return text.rfind(b"\n") + 1
+    content = np.frombuffer(text, np.uint8)
+    ends = _record_ends(content, np.flatnonzero(content == ord(quote)))
+    return int(ends[-1]) + 1 if len(ends) else 0
+
+
+def _record_ends(content: np.ndarray, quotes: np.ndarray) -> np.ndarray:
+    """Return the positions of line feeds with an even number of quotes before them; int64 (n,)."""
+    ends = np.flatnonzero(content == _LINE_FEED)
+    return ends[np.searchsorted(quotes, ends) % 2 == 0] if len(quotes) else ends
+
+
+class _Inspection:
+    """Proves that two readers agree on a block of whole records."""
+
+    def __init__(self, source: SourceFile) -> None:
+        self._validates = source.codec == "utf-8-sig"
+        self._quote = source.quote.encode()
+        self._opens = np.zeros(256, bool)
+        """Whether a quote after this byte opens a field."""
+        self._opens[[ord(source.delimiter), _LINE_FEED]] = True
+        self._closes = self._opens.copy()
+        """Whether a quote before this byte closes a field; a carriage return is part of a line end here."""
+        self._closes[_CARRIAGE_RETURN] = True
+
+    def __call__(self, block: bytes) -> int:
+        """Return the number of records.
+
+        Raises
+        ------
+        UnprovenError
+        """
+        if b"\0" in block or block.count(b"\r") != block.count(b"\r\n"):
+            raise UnprovenError
+        if block.startswith(codecs.BOM_UTF8):  # the parser skips it, whichever block this is
+            raise UnprovenError
+        if self._validates and not block.isascii():
+            try:
+                block.decode("utf-8")
+            except UnicodeError as error:
+                raise UnprovenError from error
+        content = np.frombuffer(block, np.uint8)
+        quotes = np.empty(0, np.int64)
+        if self._quote and self._quote in block:
+            quotes = np.flatnonzero(content == ord(self._quote))
+            self._check_quotes(content, quotes)
+        ends = _record_ends(content, quotes)
+        length = np.diff(ends, prepend=-1)
+        blank = (length == 1) | ((length == len(b"\r\n")) & (content[ends - 1] == _CARRIAGE_RETURN))
+        if length.max() > MAX_RECORD or blank.any():
+            raise UnprovenError
+        return len(ends)
+
+    def _check_quotes(self, content: np.ndarray, quotes: np.ndarray) -> None:
+        """Take quotes in pairs: the first opens a field, the second closes it, or the next pair follows at once.
+
+        Such a sequence has one reading only: two quotes side by side inside a field are a quote of its text.
+        """
+        if len(quotes) % 2:
+            raise UnprovenError
+        opening, closing = quotes[::2], quotes[1::2]
+        doubled = opening[1:] == closing[:-1] + 1
+        # The byte before the first one is the last one: the line end of the block.
+        opens, closes = self._opens[content[opening - 1]], self._closes[content[closing + 1]]
+        opens[1:] |= doubled
+        closes[:-1] |= doubled
+        if not (opens.all() and closes.all()):
+            raise UnprovenError
+
+
+class _Parser:
+    """Parses a block that has been inspected."""
+
+    def __init__(self, source: SourceFile, header: Sequence[str], wanted: Sequence[str]) -> None:
+        # Numbers as names: those of the file may be empty.
+        names = [str(position) for position in range(len(header))]
+        included = [names[header.index(name)] for name in wanted]
+        self._wanted = list(wanted)
+        self._names = names
+        self._parse = csv.ParseOptions(
+            delimiter=source.delimiter,
+            quote_char=source.quote or False,
+            newlines_in_values=True,
+            ignore_empty_lines=False,
+        )
+        self._convert = csv.ConvertOptions(
+            check_utf8=False,  # the inspection has
+            column_types=dict.fromkeys(included, TEXT),
+            include_columns=included,
+            null_values=[],
+            strings_can_be_null=False,
+        )
+
+    def __call__(self, block: bytes) -> pa.RecordBatch:
+        """Return all records of a block, the header among them.
+
+        Raises
+        ------
+        UnprovenError
+            For a row that has not as many fields as the header.
+        """
+        how = csv.ReadOptions(use_threads=False, block_size=len(block) + 1, column_names=self._names)
+        try:
+            table = csv.read_csv(pa.BufferReader(block), how, self._parse, self._convert)
+        except pa.ArrowInvalid as error:
+            raise UnprovenError from error
+        (batch,) = table.combine_chunks().to_batches()
+        return batch.rename_columns(self._wanted)
