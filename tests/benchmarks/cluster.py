@@ -128,7 +128,8 @@ def fitted(own: list[Job]) -> Cost:
     rows = [
         [
             *features(job),
-            sum(puf for puf, _ in job.counts.blocks) + max((eif for _, eif in job.counts.blocks), default=0.0),
+            sum(puf for puf, _ in job.counts.blocks)
+            + max((eif for _, eif in job.counts.blocks), default=0.0),
         ]
         for job in own
     ]

@@ -69,7 +69,9 @@ def test_sources_come_from_object_storage_and_a_sealed_study_goes_there(storage,
     assert ended.code == 0, ended.shown
     assert len(results(here)) > 8
     assert {path: results(there)[path] for path in results(here)} == results(here)
-    assert storage.keys() == {f"data/small/{side}.csv" for side in SIDES}, "no result left the working directory"
+    assert storage.keys() == {f"data/small/{side}.csv" for side in SIDES}, (
+        "no result left the working directory"
+    )
     assert open_to_others(there / "results") == open_to_others(there / "in/objects") == {}
     checked = run(storage, there, "check")
     assert checked.code == 0, checked.shown

@@ -75,6 +75,105 @@ class Memory(NamedTuple):
     block: float = 0.0
 
 
+class Cost(NamedTuple):
+    """What a job takes."""
+
+    time: Time
+    memory: Memory
+
+
+MEASURED: dict[str, Cost] = {
+    "bin": Cost(
+        time=Time(start=0.254, record=0.0, file=0.135, eif=0.0, puf=0.0, exponent=0.0),
+        memory=Memory(start=198.5, record=0.0, file=15.9, block=0.0),
+    ),
+    "confirm": Cost(
+        time=Time(start=0.201, record=0.0, file=0.036, eif=0.0, puf=0.0, exponent=0.0),
+        memory=Memory(start=366.8, record=0.0, file=2.1, block=0.0),
+    ),
+    "describe": Cost(
+        time=Time(start=0.638, record=0.0, file=0.037, eif=0.0, puf=0.0, exponent=0.0),
+        memory=Memory(start=360.5, record=0.0, file=2.9, block=0.0),
+    ),
+    "prepare": Cost(
+        time=Time(start=1.202, record=0.0, file=0.171, eif=0.0, puf=0.0, exponent=0.0),
+        memory=Memory(start=177.9, record=0.0, file=6.2, block=0.0),
+    ),
+    "rank": Cost(
+        time=Time(start=0.317, record=0.0, file=0.03, eif=0.0, puf=0.0, exponent=0.0),
+        memory=Memory(start=364.3, record=0.0, file=1.4, block=0.0),
+    ),
+    "rate": Cost(
+        time=Time(start=0.617, record=0.0, file=0.014, eif=0.0, puf=0.0, exponent=0.0),
+        memory=Memory(start=272.4, record=0.0, file=0.9, block=0.0),
+    ),
+    "score.adhoc": Cost(
+        time=Time(start=0.786, record=0.0, file=0.0, eif=11.911, puf=227.294, exponent=0.55),
+        memory=Memory(start=286.9, record=156.2, file=0.0, block=762.1),
+    ),
+    "score.euclidean": Cost(
+        time=Time(start=1.494, record=0.0, file=0.0, eif=8.694, puf=325.87, exponent=0.55),
+        memory=Memory(start=350.9, record=261.9, file=0.0, block=244.7),
+    ),
+    "score.fellegi_sunter": Cost(
+        time=Time(start=1.968, record=1.453, file=0.0, eif=0.0, puf=46.556, exponent=0.45),
+        memory=Memory(start=291.7, record=151.0, file=0.0, block=428.3),
+    ),
+    "score.taxicab": Cost(
+        time=Time(start=1.533, record=0.0, file=0.0, eif=5.604, puf=27.77, exponent=1.0),
+        memory=Memory(start=277.5, record=159.3, file=0.0, block=428.2),
+    ),
+    "score.unicity": Cost(
+        time=Time(start=0.64, record=1.196, file=0.0, eif=0.0, puf=111.85, exponent=0.2),
+        memory=Memory(start=247.0, record=36.3, file=0.0, block=2482.7),
+    ),
+    "stratify": Cost(
+        time=Time(start=0.0, record=0.0, file=0.038, eif=0.0, puf=0.0, exponent=0.0),
+        memory=Memory(start=0.0, record=0.0, file=18.5, block=0.0),
+    ),
+    "weigh": Cost(
+        time=Time(start=4.575, record=0.0, file=0.0, eif=0.0, puf=722.937, exponent=0.4),
+        memory=Memory(start=456.8, record=210.1, file=0.0, block=0.0),
+    ),
+}
+"""The costs of steps, and of scores by metric, that are fitted to measured jobs."""
+
+ASSUMED: dict[str, tuple[float, float]] = {
+    "prepare_attribution": (1000, 12),
+    "assess_attribution": (1500, 100),
+    "compare_variants": (1000, 0),
+    "populate": (2000, 0),
+    "prepare_filerisk": (1000, 12),
+    "assess_file": (1500, 100),
+    "model_population": (2500, 100),
+    "assess_scenarios": (1500, 100),
+    "sample_population": (1500, 100),
+    "thin": (2000, 40),
+    "extrapolate": (1000, 0),
+    "synthesize": (2000, 0),
+    "prepare_matching": (1000, 12),
+    "match": (1000, 40),
+    "simulate_amounts": (2000, 0),
+    "microaggregate": (1000, 40),
+    "agreements": (1000, 12),
+    "compare_protection": (1000, 0),
+    "release": (1000, 100),
+    "edition": (2000, 0),
+    "report": (2000, 0),
+    "export_confirmed": (1000, 40),
+    "calibrate": (1000, 0),
+    "resolve": (500, 0),
+    "checklist": (500, 0),
+    "simulate": (2000, 0),
+    "try_recodings": (2000, 60),
+    "measure_utility": (1000, 24),
+    "judge": (1000, 0),
+    "explain": (1500, 24),
+    "export_why": (1000, 40),
+}
+"""Megabytes of the other steps: for every job, and for a megabyte of input files."""
+
+
 class Counts(NamedTuple):
     """The counts of a job.
 
@@ -197,7 +296,7 @@ def _manifest(*files: Path) -> Manifest:
     return _read_again(files, tuple((found.st_mtime_ns, found.st_size) for found in stats))
 
 
-class Resources:
+class Requests:
     """What the jobs of a run ask for, as the rules do: functions of a job's wildcards, inputs and attempt.
 
     Parameters
@@ -216,7 +315,7 @@ class Resources:
             if (cost := cost_of(rule, wildcards)) is None:
                 base, file = ASSUMED[rule]
                 return math.ceil(base + (file * input.size_mb if file else 0)) * attempt
-            counts = self._counts(rule, cost, wildcards, input)
+            counts = self._counts(rule, wildcards, input)
             expected = megabytes(cost.memory, counts, self._variables(wildcards))
             return (SNAKEMAKE + math.ceil(MEMORY_MARGIN * expected)) * attempt
 
@@ -228,7 +327,7 @@ class Resources:
         def ask(wildcards: Any, input: Any, threads: int, attempt: int) -> int:  # noqa: A002 - as above
             minutes = MIN_MINUTES
             if (cost := cost_of(rule, wildcards)) is not None:
-                counts = self._counts(rule, cost, wildcards, input)
+                counts = self._counts(rule, wildcards, input)
                 expected = seconds(cost.time, counts, threads, self._variables(wildcards))
                 minutes = max(minutes, math.ceil(TIME_MARGIN * expected / 60))
             return minutes * 2 ** (attempt - 1)
@@ -239,17 +338,16 @@ class Resources:
         return max(len(self._study(wildcards).linking_variables), 1)
 
     @staticmethod
-    def _counts(rule: str, cost: Cost, wildcards: Any, files: Any) -> Counts:
+    def _counts(rule: str, wildcards: Any, files: Any) -> Counts:
         """Return the counts of a job; Snakemake asks again where a table, or the size of an input, is not known yet."""
-        size = files.size_mb if cost.time.file or cost.memory.file else 0.0
-        if rule == "score":
-            counts = _manifest(Path(files.manifest), Path(files.shards))
-            splits = REGISTRY[wildcards.metric].splits
-            return Counts(counts.records, counts.compared(wildcards.shard, splits=splits), size)
-        if rule not in COUNTED:
-            return Counts(files=size)
-        counts = _manifest(Path(files.manifest))
-        return Counts(counts.records, tuple(counts.strata.values()) if rule == "weigh" else (), size)
+        if rule not in {"score", "weigh"}:
+            return Counts(files=files.size_mb)
+        if rule == "weigh":
+            counts = _manifest(Path(files.manifest))
+            return Counts(counts.records, tuple(counts.strata.values()))
+        counts = _manifest(Path(files.manifest), Path(files.shards))
+        splits = REGISTRY[wildcards.metric].splits
+        return Counts(counts.records, counts.compared(wildcards.shard, splits=splits))
 
 
 def cost_of(rule: str, wildcards: Any) -> Cost | None:
