@@ -40,8 +40,10 @@ def run(server: object_storage.Server, folder: Path, *arguments: str, **config: 
     settings = {"study": "in/small.yaml", "storage": "s3://agency/data", **config}
     command = [
         object_storage.PYTHON, "-m", "snakemake", f"--snakefile={CHECKOUT}/workflow/storage/Snakefile",
-        f"--workflow-profile={CHECKOUT}/profiles/s3", "--cores=2", "--config",
-        *(f"{name}={value}" for name, value in settings.items()), "--", *arguments,
+        f"--workflow-profile={CHECKOUT}/profiles/s3", "--cores=2",
+        *(argument for argument in arguments if argument.startswith("--")), "--config",
+        *(f"{name}={value}" for name, value in settings.items()), "--",
+        *(argument for argument in arguments if not argument.startswith("--")),
     ]  # fmt: skip
     environment = {**os.environ, **server.environment, "COLUMNS": "400"}
     ended = subprocess.run(
