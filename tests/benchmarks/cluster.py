@@ -1,8 +1,9 @@
 """What jobs take: measured, fitted, and extrapolated to a study of another size (docs/CLUSTER.md).
 
-Usage: python tests/benchmarks/cluster.py measure FOLDER …      writes cluster.jsonl beside this file
+Usage: python tests/benchmarks/cluster.py run ARGUMENT …         as snakemake, but measures each job twice a second
+       python tests/benchmarks/cluster.py measure FOLDER …      writes cluster.jsonl beside this file
        python tests/benchmarks/cluster.py fit                   the costs of reident.pipeline.resources, with residuals
-       python tests/benchmarks/cluster.py predict [records]     what a study of that size would take
+       python tests/benchmarks/cluster.py predict [RECORDS [STRATA [PAIRS_PER_SHARD]]]    a study of that size
 
 Each FOLDER is the working directory of a run whose results are there: its benchmark files have the processor time and
 the largest memory of every job, its ledger the sizes of what they read and made, its manifest the counts.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -23,6 +25,7 @@ from scipy.optimize import nnls
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workflow" / "lib"))
 
+from reident.linkage import strata as packing
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import resources
 from reident.pipeline.resources import Cost, Counts, Memory, Time
@@ -33,7 +36,7 @@ SHORT = 1.0
 SHARDS = {"0001", "0002"}
 """The shards of a run that are kept: the others are like them, and would outweigh other runs."""
 EXPONENTS = np.arange(0, 1.01, 0.05)
-STEPS = {"bin", "confirm", "describe", "prepare", "rank", "rate", "score", "stratify", "weigh"}
+STEPS = {"bin", "confirm", "describe", "prepare", "rank", "rate", "score", "weigh"}
 BY_BLOCKS = {"score", "weigh"}
 
 
@@ -137,41 +140,122 @@ def fitted(own: list[Job]) -> Cost:
     return Cost(min(found)[1], Memory(*factors.round(1).tolist()))
 
 
-def show_fit() -> None:
-    """Print the fitted costs, and how far from each job they are."""
+def code(cost: Cost) -> str:
+    """A cost as reident.pipeline.resources has it: without terms that are 0."""
+    terms = [
+        ", ".join(f"{name}={value}" for name, value in part._asdict().items() if value or name == "start")
+        for part in cost
+    ]
+    return f"Cost(Time({terms[0]}), Memory({terms[1]}))"
+
+
+def table(header: str, rows: list[list[str]]) -> str:
+    """A table of Markdown, all but its first column to the right."""
+    names = header.split("|")
+    lines = [names, ["---", *["--:"] * (len(names) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def costs_table() -> str:
+    """The costs of jobs."""
+    rows = [
+        [f"`{kind}`", *("" if value == 0 else f"{value:,g}" for part in cost for value in part)]
+        for kind, cost in resources.MEASURED.items()
+    ]
+    header = "seconds: start|record|file|eif|puf|exponent|megabytes: start|record|file|block"
+    return table(f"job|{header}", rows)
+
+
+def jobs_table() -> str:
+    """The measured jobs of scoring and weighing, and how far the fitted costs are from them."""
+    rows = []
     for kind, own in measured().items():
-        cost = fitted(own)
-        print(f'"{kind}": {cost!r},')
+        if kind.partition(".")[0] not in BY_BLOCKS:
+            continue
+        cost = resources.MEASURED[kind]
         for job in own:
-            cpu = resources.seconds(cost.time, job.counts)
-            memory = resources.megabytes(cost.memory, job.counts)
-            print(
-                f"    {job.run:24} {job.cpu:8.1f} s, fitted {cpu:8.1f} ({cpu / job.cpu - 1:+4.0%})"
-                f"   {job.memory:6.0f} MB, fitted {memory:6.0f} ({memory / job.memory - 1:+4.0%})"
+            cpu, memory = (
+                resources.seconds(cost.time, job.counts),
+                resources.megabytes(cost.memory, job.counts),
             )
+            puf, eif = (1e6 * sum(block[side] for block in job.counts.blocks) for side in (0, 1))
+            rows.append(
+                [
+                    f"`{kind}`",
+                    f"{len(job.counts.blocks)}",
+                    f"{puf:,.0f}",
+                    f"{eif:,.0f}",
+                    f"{job.cpu:,.1f}",
+                    f"{cpu / job.cpu - 1:+.0%}",
+                    f"{job.memory:,.0f}",
+                    f"{memory / job.memory - 1:+.0%}",
+                ]
+            )
+    return table("job|blocks|PUF records|EIF records|processor s|fitted|MB|fitted", rows)
 
 
-def predict(records: int) -> None:
-    """Print what scoring and weighing would take for two files of so many records each, in one stratum and in 51."""
-    side = records / resources.MILLION
-    for strata in (1, 51, 5000):
-        print(f"{records:,} × {records:,} records in {strata:,} equal strata:")
-        for kind, cost in resources.MEASURED.items():
-            if kind.partition(".")[0] not in BY_BLOCKS:
-                continue
-            whole = Counts(2 * side, ((side / strata, side / strata),) * strata)
-            one = Counts(2 * side, ((side / strata, side / strata),))
-            hours = resources.seconds(cost.time, whole) / 3600
-            largest = resources.seconds(cost.time, one) / 3600
-            gigabytes = resources.megabytes(cost.memory, one if kind != "weigh" else whole) / 1024
-            print(
-                f"    {kind:22} {hours:10,.1f} processor hours; a job of one stratum {largest:10,.1f} hours, {gigabytes:8,.1f} GB"
-            )
+def show_fit() -> None:
+    """Print the fitted costs as code, and the tables of docs/CLUSTER.md."""
+    for kind, own in measured().items():
+        print(f'    "{kind}": {code(fitted(own))},')
+    print(f"\n{costs_table()}\n\n{jobs_table()}")
+
+
+def shards(
+    side: float, strata: int, budget: float, *, splits: bool
+) -> tuple[int, tuple[resources.Block, ...]]:
+    """How many scoring jobs there are, and what one compares: equal strata, packed as the workflow packs them."""
+    own = side / strata
+    if own**2 > packing.MAX_BUDGETS * budget:
+        blocks = math.ceil(own**2 / budget) if splits else 1
+        return strata * blocks, ((own / blocks, own),)
+    together = max(1, min(strata, int(budget / own**2)))
+    return math.ceil(strata / together), ((own, own),) * together
+
+
+def prediction(records: int, strata: int, pairs_per_shard: float) -> str:
+    """What the measured steps would take for two files of so many records each, in equal strata.
+
+    What a step reads is taken to grow with the records, from the largest run that was measured.
+    """
+    side, found, rows = records / resources.MILLION, measured(), []
+    for kind, cost in resources.MEASURED.items():
+        largest = max(found[kind], key=lambda job: (job.counts.records, job.counts.files))
+        files = largest.counts.files * 2 * side / largest.counts.records
+        jobs, counts, threads = 1, Counts(files=files), 1
+        if kind == "weigh":
+            counts, threads = Counts(2 * side, ((side / strata, side / strata),) * strata), 8
+        elif kind.startswith("score."):
+            splits = REGISTRY[kind.removeprefix("score.")].splits
+            jobs, blocks = shards(side, strata, pairs_per_shard / resources.MILLION**2, splits=splits)
+            counts, threads = Counts(2 * side, blocks), 8
+        hours = jobs * resources.seconds(cost.time, counts) / 3600
+        one = resources.seconds(cost.time, counts, threads) / 3600
+        memory = resources.megabytes(cost.memory, counts) / 1024
+        rows.append([f"`{kind}`", f"{jobs:,}", f"{hours:,.1f}", f"{one:,.1f}", f"{memory:,.0f}"])
+    return table("job|jobs|processor hours of all|hours of one|GB of one", rows)
+
+
+def run(arguments: tuple[str, ...]) -> None:
+    """Run Snakemake, which by itself measures a job every 30 seconds once it has run for 15, and misses its end."""
+    from snakemake import benchmark
+    from snakemake.cli import main as snakemake
+
+    schedule = benchmark.ScheduledPeriodicTimer._schedule
+
+    def often(timer: benchmark.ScheduledPeriodicTimer) -> None:
+        timer._interval = math.inf
+        schedule(timer)
+
+    benchmark.ScheduledPeriodicTimer._schedule = often
+    snakemake(list(arguments))
 
 
 def main(command: str, *arguments: str) -> None:
-    """Measure, fit or predict."""
-    if command == "measure":
+    """Run, measure, fit or predict."""
+    if command == "run":
+        run(arguments)
+    elif command == "measure":
         found = [
             job._asdict() | {"counts": job.counts}
             for folder in map(Path, arguments)
@@ -182,7 +266,8 @@ def main(command: str, *arguments: str) -> None:
     elif command == "fit":
         show_fit()
     else:
-        predict(int(arguments[0]) if arguments else 100_000_000)
+        given = dict(enumerate(map(float, arguments)))
+        print(prediction(int(given.get(0, 1e8)), int(given.get(1, 1)), given.get(2, 1e14)))
 
 
 if __name__ == "__main__":

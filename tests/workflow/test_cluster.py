@@ -152,11 +152,18 @@ def test_a_job_that_exceeds_its_memory_is_retried_with_more(cluster, here, tmp_p
 
 
 def test_a_job_that_exceeds_its_time_is_retried_with_more(cluster, here, tmp_path):
-    target = [*RATES, "--set-resources=score:runtime=attempt"]
-    ended = commands.ended(run(cluster, here, tmp_path / "run", *target, trouble=f"hang:{tmp_path}"))
+    """And each job is in the partition that its time fits into."""
+    partitions = tmp_path / "partitions.yaml"
+    partitions.write_text(
+        "partitions: {main: {max_runtime: 20}, long: {max_runtime: 2880}}\n", encoding="utf-8"
+    )
+    options = ["--set-resources=score:runtime=attempt", f"--slurm-partition-config={partitions}"]
+    ended = commands.ended(run(cluster, here, tmp_path / "run", *RATES, *options, trouble=f"hang:{tmp_path}"))
     assert ended.code == 0, ended.shown
     assert re.search("Comparing records: .*: tried again.", ended.shown), ended.shown
     assert "TIMEOUT" in {job["JobState"] for job in cluster.jobs()}
+    found = {(job["Comment"].startswith("rule_score_"), job["Partition"]) for job in cluster.jobs()}
+    assert found == {(True, "main"), (False, "long")}
     assert rates(tmp_path / "run") == rates(here / "here")
 
 

@@ -1,4 +1,4 @@
-"""A study with its sources in object storage gives what it gives here; its sealed form is kept there (docs/CLUSTER.md)."""
+"""Sources in object storage give what local ones do, and sealed studies are kept there (docs/CLUSTER.md)."""
 
 from __future__ import annotations
 
@@ -75,6 +75,10 @@ def test_sources_come_from_object_storage_and_a_sealed_study_goes_there(storage,
         "no result left the working directory"
     )
     assert open_to_others(there / "results") == open_to_others(there / "in/objects") == {}
+    secret = object_storage.KEYS["SNAKEMAKE_STORAGE_S3_SECRET_KEY"]
+    assert secret not in ended.shown
+    written = [path for path in there.rglob("*") if path.is_file()]
+    assert not [path for path in written if secret.encode() in path.read_bytes()], "a file has the secret"
     checked = run(storage, there, "check")
     assert checked.code == 0, checked.shown
     assert run(storage, there, "--dry-run").planned == {}

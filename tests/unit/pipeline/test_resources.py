@@ -175,3 +175,11 @@ def test_a_larger_stratum_asks_for_more(tmp_path):
     for small, middle, large in zip(*found, strict=True):
         assert small[0] < middle[0] < large[0]
         assert small[1] <= middle[1] < large[1]
+
+
+def test_the_documentation_has_the_costs_the_jobs_and_what_they_predict():
+    page = (CHECKOUT / "docs/CLUSTER.md").read_text(encoding="utf-8")
+    assert BENCHMARK.costs_table() in page
+    assert BENCHMARK.jobs_table() in page
+    assert BENCHMARK.prediction(10**8, 1, 1e14) in page
+    assert BENCHMARK.prediction(10**8, 51, 2e12) in page

@@ -83,58 +83,33 @@ class Cost(NamedTuple):
 
 
 MEASURED: dict[str, Cost] = {
-    "bin": Cost(
-        time=Time(start=0.254, record=0.0, file=0.135, eif=0.0, puf=0.0, exponent=0.0),
-        memory=Memory(start=198.5, record=0.0, file=15.9, block=0.0),
-    ),
-    "confirm": Cost(
-        time=Time(start=0.201, record=0.0, file=0.036, eif=0.0, puf=0.0, exponent=0.0),
-        memory=Memory(start=366.8, record=0.0, file=2.1, block=0.0),
-    ),
-    "describe": Cost(
-        time=Time(start=0.638, record=0.0, file=0.037, eif=0.0, puf=0.0, exponent=0.0),
-        memory=Memory(start=360.5, record=0.0, file=2.9, block=0.0),
-    ),
-    "prepare": Cost(
-        time=Time(start=1.202, record=0.0, file=0.171, eif=0.0, puf=0.0, exponent=0.0),
-        memory=Memory(start=177.9, record=0.0, file=6.2, block=0.0),
-    ),
-    "rank": Cost(
-        time=Time(start=0.317, record=0.0, file=0.03, eif=0.0, puf=0.0, exponent=0.0),
-        memory=Memory(start=364.3, record=0.0, file=1.4, block=0.0),
-    ),
-    "rate": Cost(
-        time=Time(start=0.617, record=0.0, file=0.014, eif=0.0, puf=0.0, exponent=0.0),
-        memory=Memory(start=272.4, record=0.0, file=0.9, block=0.0),
-    ),
+    "bin": Cost(Time(start=0.291, file=0.127), Memory(start=196.0, file=16.5)),
+    "confirm": Cost(Time(start=0.176, file=0.038), Memory(start=376.7, file=1.9)),
+    "describe": Cost(Time(start=0.77, file=0.029), Memory(start=369.6, file=2.5)),
+    "prepare": Cost(Time(start=2.056, file=0.049), Memory(start=233.0, file=1.1)),
+    "rank": Cost(Time(start=0.376, file=0.028), Memory(start=376.8, file=1.3)),
+    "rate": Cost(Time(start=0.587, file=0.014), Memory(start=269.2, file=1.0)),
     "score.adhoc": Cost(
-        time=Time(start=0.786, record=0.0, file=0.0, eif=11.911, puf=227.294, exponent=0.55),
-        memory=Memory(start=286.9, record=156.2, file=0.0, block=762.1),
+        Time(start=0.92, eif=10.996, puf=350.636, exponent=0.7),
+        Memory(start=307.3, record=206.1, block=545.7),
     ),
     "score.euclidean": Cost(
-        time=Time(start=1.494, record=0.0, file=0.0, eif=8.694, puf=325.87, exponent=0.55),
-        memory=Memory(start=350.9, record=261.9, file=0.0, block=244.7),
+        Time(start=1.381, eif=10.55, puf=265.782, exponent=0.5),
+        Memory(start=324.1, record=209.1, block=484.1),
     ),
     "score.fellegi_sunter": Cost(
-        time=Time(start=1.968, record=1.453, file=0.0, eif=0.0, puf=46.556, exponent=0.45),
-        memory=Memory(start=291.7, record=151.0, file=0.0, block=428.3),
+        Time(start=1.968, record=1.453, puf=46.556, exponent=0.45),
+        Memory(start=291.7, record=151.0, block=428.3),
     ),
     "score.taxicab": Cost(
-        time=Time(start=1.533, record=0.0, file=0.0, eif=5.604, puf=27.77, exponent=1.0),
-        memory=Memory(start=277.5, record=159.3, file=0.0, block=428.2),
+        Time(start=1.557, eif=5.791, puf=17.978, exponent=0.95),
+        Memory(start=283.4, record=168.3, block=384.9),
     ),
     "score.unicity": Cost(
-        time=Time(start=0.64, record=1.196, file=0.0, eif=0.0, puf=111.85, exponent=0.2),
-        memory=Memory(start=247.0, record=36.3, file=0.0, block=2482.7),
+        Time(start=0.448, record=1.665, puf=92.852, exponent=0.15),
+        Memory(start=255.2, record=53.9, block=2258.4),
     ),
-    "stratify": Cost(
-        time=Time(start=0.0, record=0.0, file=0.038, eif=0.0, puf=0.0, exponent=0.0),
-        memory=Memory(start=0.0, record=0.0, file=18.5, block=0.0),
-    ),
-    "weigh": Cost(
-        time=Time(start=4.575, record=0.0, file=0.0, eif=0.0, puf=722.937, exponent=0.4),
-        memory=Memory(start=456.8, record=210.1, file=0.0, block=0.0),
-    ),
+    "weigh": Cost(Time(start=4.575, puf=722.937, exponent=0.4), Memory(start=456.8, record=210.1)),
 }
 """The costs of steps, and of scores by metric, that are fitted to measured jobs."""
 
@@ -163,6 +138,7 @@ ASSUMED: dict[str, tuple[float, float]] = {
     "export_confirmed": (1000, 40),
     "calibrate": (1000, 0),
     "resolve": (500, 0),
+    "stratify": (1000, 20),
     "checklist": (500, 0),
     "simulate": (2000, 0),
     "try_recodings": (2000, 60),
@@ -266,23 +242,23 @@ def read_manifest(manifest: Path, shards: Path | None = None) -> Manifest:
     FileNotFoundError
         If a table is not made yet; Snakemake asks again once it is.
     """
-    strata = {stratum: _block(line) for stratum, line in _lines(manifest)}
+    strata = {stratum: (puf, eif) for stratum, puf, eif in _lines(manifest, "stratum")}
     if shards is None:
         return Manifest(strata, {})
     blocks: dict[str, list[tuple[str, bool, Block]]] = {}
-    for stratum, line in _lines(shards):
-        blocks.setdefault(line["shard"], []).append((stratum, line["start"] == "0", _block(line)))
+    for stratum, puf, eif, shard, start in _lines(shards, "stratum", "shard", "start"):
+        blocks.setdefault(shard, []).append((stratum, start == "0", (puf, eif)))
     return Manifest(strata, blocks)
 
 
-def _lines(table: Path) -> Iterator[tuple[str, dict[str, str]]]:
+def _lines(table: Path, key: str, *others: str) -> Iterator[Any]:
+    """Yield a key, the numbers of records in millions, and other columns of each line; tables may have many lines."""
     with table.open(encoding="utf-8", newline="") as stream:
-        for line in csv.DictReader(stream):
-            yield line["stratum"], line
-
-
-def _block(line: Mapping[str, str]) -> Block:
-    return int(line["n_puf"]) / MILLION, int(line["n_eif"]) / MILLION
+        lines = csv.reader(stream)
+        header = next(lines)
+        first, puf, eif, *rest = (header.index(name) for name in (key, "n_puf", "n_eif", *others))
+        for line in lines:
+            yield line[first], int(line[puf]) / MILLION, int(line[eif]) / MILLION, *(line[at] for at in rest)
 
 
 @lru_cache(maxsize=16)
