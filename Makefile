@@ -49,7 +49,7 @@ lint: development
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules
+	$(BIN)/snakefmt --check Snakefile workflow/Snakefile workflow/rules workflow/storage
 	$(BIN)/snakemake --lint
 
 # What is generated: config/README.md and workflow/schemas/ from the study model and the settings of a run,

@@ -29,7 +29,8 @@ rule prepare_attribution:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 12 * input.size_mb) * attempt,
+        mem_mb=REQUESTS.memory("prepare_attribution"),
+        runtime=REQUESTS.minutes("prepare_attribution"),
     params:
         study=PLAN.part_digest("prepare_attribution"),
         library=PLAN.library_digest("prepare_attribution"),
@@ -66,7 +67,8 @@ rule assess_attribution:
     # Few records are done before a second thread has started.
     threads: lambda wildcards, input: many_threads() if is_large(input.original) else 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1500 + 100 * input.size_mb) * attempt,
+        mem_mb=REQUESTS.memory("assess_attribution"),
+        runtime=REQUESTS.minutes("assess_attribution"),
     params:
         study=PLAN.part_digest("assess_attribution"),
         library=PLAN.library_digest("assess_attribution"),

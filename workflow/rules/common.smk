@@ -1,7 +1,8 @@
 """What the rules share: the studies of this run, and the one place at which a run starts (`onstart`).
 
 Reads  config/config.yaml, the study files
-Makes  FAMILIES (id -> a study and its variants), PLAN (what rules ask for in `input`, `params` and `resources`)
+Makes  FAMILIES (id -> a study and its variants), PLAN (what rules ask for in `input` and `params`), REQUESTS (what
+       their jobs ask of a scheduler)
 """
 
 import atexit
@@ -29,6 +30,7 @@ from reident.pipeline import configuration, release, scheduler, steps
 from reident.pipeline.digests import sha256
 from reident.pipeline.family import notebooks
 from reident.pipeline.plan import LARGE_SHARD, Plan, check_files, is_large, load_valid_families
+from reident.pipeline.resources import Requests
 
 try:
     # As another workflow may have it: with names of its own for the rules, and in a folder of its own.
@@ -73,6 +75,7 @@ FAMILIES, WRONG = load_valid_families(SETTINGS.study_files)
 if SCREEN is not None:
     SCREEN.screen.several = len(FAMILIES) > 1
 PLAN = Plan(FAMILIES, NOTEBOOK, shard_table, RESULTS)
+REQUESTS = Requests(PLAN.study)
 EDITION = notebooks(NOTEBOOK)["edition_notebook"]
 
 

@@ -28,7 +28,8 @@ rule compare_variants:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: 1000 * attempt,
+        mem_mb=REQUESTS.memory("compare_variants"),
+        runtime=REQUESTS.minutes("compare_variants"),
     params:
         study=PLAN.part_digest("compare_variants"),
         library=PLAN.library_digest("compare_variants"),

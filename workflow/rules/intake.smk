@@ -34,7 +34,8 @@ rule prepare:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + min(4 * input.size_mb, 3000)) * attempt,
+        mem_mb=REQUESTS.memory("prepare"),
+        runtime=REQUESTS.minutes("prepare"),
     params:
         study=PLAN.part_digest("prepare"),
         library=PLAN.library_digest("prepare"),

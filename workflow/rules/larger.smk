@@ -30,8 +30,8 @@ rule thin:
     # Not by the number of pairs, as scores: a dry run asks before the strata are known.
     threads: lambda wildcards, input: many_threads() if is_large(input.puf) or is_large(input.eif) else 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(2000 + 40 * input.size_mb) * attempt,
-        runtime=lambda wildcards, attempt: 60 * attempt,
+        mem_mb=REQUESTS.memory("thin"),
+        runtime=REQUESTS.minutes("thin"),
     params:
         study=PLAN.part_digest("thin"),
         library=PLAN.library_digest("thin"),
@@ -60,7 +60,8 @@ rule extrapolate:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: 1000 * attempt,
+        mem_mb=REQUESTS.memory("extrapolate"),
+        runtime=REQUESTS.minutes("extrapolate"),
     params:
         study=PLAN.part_digest("extrapolate"),
         library=PLAN.library_digest("extrapolate"),

@@ -26,7 +26,8 @@ rule synthesize:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        mem_mb=REQUESTS.memory("synthesize"),
+        runtime=REQUESTS.minutes("synthesize"),
     params:
         study=PLAN.part_digest("synthesize"),
         library=PLAN.library_digest("synthesize"),
@@ -54,7 +55,8 @@ rule prepare_matching:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 12 * input.size_mb) * attempt,
+        mem_mb=REQUESTS.memory("prepare_matching"),
+        runtime=REQUESTS.minutes("prepare_matching"),
     params:
         study=PLAN.part_digest("prepare_matching"),
         library=PLAN.library_digest("prepare_matching"),
@@ -91,7 +93,8 @@ rule match:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 40 * input.size_mb) * attempt,
+        mem_mb=REQUESTS.memory("match"),
+        runtime=REQUESTS.minutes("match"),
     params:
         study=PLAN.part_digest("match"),
         library=PLAN.library_digest("match"),

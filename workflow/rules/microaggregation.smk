@@ -23,7 +23,8 @@ rule simulate_amounts:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        mem_mb=REQUESTS.memory("simulate_amounts"),
+        runtime=REQUESTS.minutes("simulate_amounts"),
     params:
         study=PLAN.part_digest("simulate_amounts"),
         library=PLAN.library_digest("simulate_amounts"),
@@ -51,7 +52,8 @@ rule microaggregate:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 40 * input.size_mb) * attempt,
+        mem_mb=REQUESTS.memory("microaggregate"),
+        runtime=REQUESTS.minutes("microaggregate"),
     params:
         study=PLAN.part_digest("microaggregate"),
         library=PLAN.library_digest("microaggregate"),
@@ -77,7 +79,8 @@ rule agreements:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 12 * input.size_mb) * attempt,
+        mem_mb=REQUESTS.memory("agreements"),
+        runtime=REQUESTS.minutes("agreements"),
     params:
         study=PLAN.part_digest("agreements"),
         library=PLAN.library_digest("agreements"),

@@ -41,7 +41,8 @@ rule rate:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 8 * input.size_mb) * attempt,
+        mem_mb=REQUESTS.memory("rate"),
+        runtime=REQUESTS.minutes("rate"),
     params:
         study=PLAN.part_digest("rate"),
         library=PLAN.library_digest("rate"),
@@ -74,7 +75,8 @@ rule describe:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 16 * input.size_mb) * attempt,
+        mem_mb=REQUESTS.memory("describe"),
+        runtime=REQUESTS.minutes("describe"),
     params:
         study=PLAN.part_digest("describe"),
         library=PLAN.library_digest("describe"),
@@ -103,7 +105,8 @@ rule compare_protection:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: 1000 * attempt,
+        mem_mb=REQUESTS.memory("compare_protection"),
+        runtime=REQUESTS.minutes("compare_protection"),
     params:
         study=PLAN.part_digest("compare_protection"),
         library=PLAN.library_digest("compare_protection"),

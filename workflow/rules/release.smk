@@ -29,7 +29,8 @@ rule release:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 100 * input.size_mb) * attempt,
+        mem_mb=REQUESTS.memory("release"),
+        runtime=REQUESTS.minutes("release"),
     params:
         study=PLAN.part_digest("release"),
         library=PLAN.library_digest("release"),
@@ -81,7 +82,8 @@ rule edition:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        mem_mb=REQUESTS.memory("edition"),
+        runtime=REQUESTS.minutes("edition"),
     params:
         study=PLAN.part_digest("edition"),
         library=PLAN.library_digest("edition"),

@@ -36,7 +36,8 @@ rule report:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        mem_mb=REQUESTS.memory("report"),
+        runtime=REQUESTS.minutes("report"),
     params:
         study=PLAN.part_digest("report"),
         library=PLAN.library_digest("report"),

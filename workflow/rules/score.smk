@@ -36,8 +36,8 @@ rule weigh:
     # Not by the number of pairs, as scores: a dry run asks before the strata are known.
     threads: lambda wildcards, input: many_threads() if is_large(input.puf) or is_large(input.eif) else 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(2000 + 40 * input.size_mb) * attempt,
-        runtime=lambda wildcards, attempt: 60 * attempt,
+        mem_mb=REQUESTS.memory("weigh"),
+        runtime=REQUESTS.minutes("weigh"),
     params:
         study=PLAN.part_digest("weigh"),
         library=PLAN.library_digest("weigh"),
@@ -70,8 +70,8 @@ rule score:
     # A small shard is done before a second thread has started.
     threads: lambda wildcards: many_threads() if PLAN.shard_pairs(wildcards) > LARGE_SHARD else 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
-        runtime=lambda wildcards, attempt: 10 + 60 * attempt * (PLAN.shard_pairs(wildcards) // 10**11),
+        mem_mb=REQUESTS.memory("score"),
+        runtime=REQUESTS.minutes("score"),
     params:
         study=PLAN.part_digest("score"),
         library=PLAN.library_digest("score"),
@@ -98,7 +98,8 @@ rule rank:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 4 * input.size_mb) * attempt,
+        mem_mb=REQUESTS.memory("rank"),
+        runtime=REQUESTS.minutes("rank"),
     params:
         study=PLAN.part_digest("rank"),
         library=PLAN.library_digest("rank"),
@@ -129,7 +130,8 @@ rule confirm:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 8 * input.size_mb) * attempt,
+        mem_mb=REQUESTS.memory("confirm"),
+        runtime=REQUESTS.minutes("confirm"),
     params:
         study=PLAN.part_digest("confirm"),
         library=PLAN.library_digest("confirm"),
@@ -153,7 +155,8 @@ rule export_confirmed:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 40 * input.size_mb) * attempt,
+        mem_mb=REQUESTS.memory("export_confirmed"),
+        runtime=REQUESTS.minutes("export_confirmed"),
     params:
         study=PLAN.part_digest("export_confirmed"),
         library=PLAN.library_digest("export_confirmed"),
@@ -178,7 +181,8 @@ rule calibrate:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: 1000 * attempt,
+        mem_mb=REQUESTS.memory("calibrate"),
+        runtime=REQUESTS.minutes("calibrate"),
     params:
         study=PLAN.part_digest("calibrate"),
         library=PLAN.library_digest("calibrate"),

@@ -35,7 +35,8 @@ checkpoint stratify:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 5 * input.size_mb) * attempt,
+        mem_mb=REQUESTS.memory("stratify"),
+        runtime=REQUESTS.minutes("stratify"),
     params:
         study=PLAN.part_digest("stratify"),
         library=PLAN.library_digest("stratify"),
@@ -71,7 +72,8 @@ rule bin:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
+        mem_mb=REQUESTS.memory("bin"),
+        runtime=REQUESTS.minutes("bin"),
     params:
         study=PLAN.part_digest("bin"),
         library=PLAN.library_digest("bin"),

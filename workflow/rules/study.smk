@@ -22,7 +22,8 @@ rule resolve:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: 500 * attempt,
+        mem_mb=REQUESTS.memory("resolve"),
+        runtime=REQUESTS.minutes("resolve"),
     params:
         study=PLAN.part_digest("resolve"),
         library=PLAN.library_digest("resolve"),
@@ -46,7 +47,8 @@ rule checklist:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: 500 * attempt,
+        mem_mb=REQUESTS.memory("checklist"),
+        runtime=REQUESTS.minutes("checklist"),
     params:
         study=PLAN.part_digest("checklist"),
         library=PLAN.library_digest("checklist"),
@@ -72,7 +74,8 @@ rule simulate:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: 2000 * attempt,
+        mem_mb=REQUESTS.memory("simulate"),
+        runtime=REQUESTS.minutes("simulate"),
     params:
         study=PLAN.part_digest("simulate"),
         library=PLAN.library_digest("simulate"),

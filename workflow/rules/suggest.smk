@@ -35,7 +35,8 @@ rule try_recodings:
         "../../environment.yml"
     threads: many_threads()
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(2000 + 60 * input.size_mb) * attempt,
+        mem_mb=REQUESTS.memory("try_recodings"),
+        runtime=REQUESTS.minutes("try_recodings"),
     params:
         study=PLAN.part_digest("try_recodings"),
         library=PLAN.library_digest("try_recodings"),

@@ -30,7 +30,8 @@ rule measure_utility:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 24 * input.size_mb) * attempt,
+        mem_mb=REQUESTS.memory("measure_utility"),
+        runtime=REQUESTS.minutes("measure_utility"),
     params:
         study=PLAN.part_digest("measure_utility"),
         library=PLAN.library_digest("measure_utility"),

@@ -30,7 +30,8 @@ rule judge:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, attempt: 1000 * attempt,
+        mem_mb=REQUESTS.memory("judge"),
+        runtime=REQUESTS.minutes("judge"),
     params:
         study=PLAN.part_digest("judge"),
         library=PLAN.library_digest("judge"),
