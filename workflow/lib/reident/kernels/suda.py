@@ -26,14 +26,14 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import pairwise
 from math import comb
 from threading import Lock
-from typing import NamedTuple
 
 import numpy as np
 
-from reident.kernels import suda_search
+from reident.kernels import suda_by_size, suda_search
 from reident.kernels.bits import WORD
 from reident.kernels.cells import drop_copies
 from reident.kernels.coding import entropy, frequencies, recode
+from reident.kernels.suda_counts import MinimalUniques, none_yet
 from reident.kernels.suda_search import Block
 
 MAX_VARIABLES = 57
@@ -46,27 +46,6 @@ _BLOCK_BYTES = 1 << 28
 """Approximate memory of the sets of a block's records."""
 
 _PAGE_BYTES = suda_search.PAGE * 8
-
-
-class MinimalUniques(NamedTuple):
-    """The minimal sample uniques of all records of a file, counted.
-
-    Attributes
-    ----------
-    counts : int32 (n, max_order + 1)
-        MSUs of each record by size; column 0 is 0.
-    order : int8 (n,)
-        Size of each record's smallest MSU; 0 where it has none.
-    variables : uint64 (n,)
-        The first smallest MSU (by its tuple of positions): bit j for variable j.
-    by_level : list of int64 (codes, max_order + 1)
-        For each variable, by code: the MSUs by size that contain the variable, of the records with that code.
-    """
-
-    counts: np.ndarray
-    order: np.ndarray
-    variables: np.ndarray
-    by_level: list[np.ndarray]
 
 
 def minimal_uniques(
@@ -111,12 +90,7 @@ def minimal_uniques(
         )
     most = v if max_order is None else min(max_order, v)
     counts = [frequencies(codes[:, j]) for j in range(v)]
-    result = MinimalUniques(
-        np.zeros((n, most + 1), np.int32),
-        np.zeros(n, np.int8),
-        np.zeros(n, np.uint64),
-        [np.zeros((len(count), most + 1), np.int64) for count in counts],
-    )
+    result = none_yet(n, most, [len(count) for count in counts])
     variables = np.argsort([entropy(count) for count in counts], kind="stable")
     levels = np.array([(counts[j] > 0).sum() for j in variables], np.int64)
     if n == 0 or not levels.any():
@@ -191,4 +165,4 @@ def _note(result: MinimalUniques, records: np.ndarray, sets: np.ndarray, least: 
     result.order[records] = order
     for j in range(v):
         member = (backwards >> (v - 1 - j)) & 1
-        result.variables[records] |= member.astype(np.uint64) << np.uint64(j)
+        result.variables[records, 0] |= member.astype(np.uint64) << np.uint64(j)
