@@ -31,7 +31,7 @@ from reident.kernels.bits import WORD
 from reident.kernels.cells import drop_copies
 from reident.kernels.coding import entropy, frequencies, recode
 from reident.kernels.suda_counts import MinimalUniques, none_yet
-from reident.kernels.suda_sizes import MAX_SIZE, MAX_VARIABLES, File, Job, Tally, Uniques
+from reident.kernels.suda_sizes import MAX_SIZE, MAX_VARIABLES, File, Job, Order, Tally, Uniques
 
 Progress = Callable[[float], None]
 
@@ -103,15 +103,8 @@ class _Search:
         self.records, self.n = drop_copies(np.stack(numbers[::-1], axis=1))
         columns = np.stack([column[self.records] for column in numbers])
         begins = np.concatenate([[0], np.cumsum(levels)])
-        kind = np.uint16 if begins[-1] < 1 << 16 else np.int32
-        slots = np.where(columns < levels[:, None], columns + begins[:-1, None], begins[-1]).astype(kind)
         self.file = File(
-            np.ascontiguousarray(slots.T),
-            columns,
-            levels,
-            begins,
-            np.repeat(np.arange(len(levels)), levels),
-            np.array(variables, np.uint64),
+            np.ascontiguousarray(columns.T), columns, levels, begins, np.array(variables, np.uint64)
         )
         self.places = [np.flatnonzero(shared[j]) for j in variables]
         self.least = np.full(len(self.records), _NO_SET)
@@ -134,7 +127,8 @@ class _Search:
                         begins, words = suda_sizes.layout(self.file.levels, n, size, low, high, ranks)
                         found = Uniques(begins, np.zeros(words.sum(), np.uint64))
                     order = self.result.order[self.records[first : first + n]]
-                    self._search(Job(size, size == most, low, high, first, n, ranks, known, found, order))
+                    job = Job(size, size == most, low, high, n, ranks, known, found, order)
+                    self._search(job, first)
                     known = found
         self._name_sets()
 
@@ -153,42 +147,56 @@ class _Search:
                 low = e
         return block, [*groups, (low, v)]
 
-    def _search(self, job: Job) -> None:
-        """Search the sets of a job in tasks, the largest first."""
-        tasks, shares = _tasks(job, len(self.file.levels))
-        lock = Lock()
+    def _search(self, job: Job, first: int) -> None:
+        """Search the sets of a job, for the block of records that begins with ``first``, in tasks."""
+        lock, tasks = Lock(), _tasks(job, len(self.file.levels))
+        views: dict[int, tuple[File, Order]] = {}
 
-        def work(at: int) -> None:
-            tally = Tally(
-                np.zeros(job.n, np.int32), np.full(job.n, _NO_SET), np.zeros(self.file.begins[-1] + 1, np.int64)
-            )
-            suda_sizes.search(self.file, job, tally, *tasks[at])
+        def work(task: tuple[int, int, int], share: float) -> None:
             with lock:
-                self._add(job, tally)
-                self.done += shares[at]
+                if task[0] not in views:
+                    views.clear()
+                    views[task[0]] = self._view(task[0], first, job.n)
+                view = views[task[0]]
+            tally = Tally(
+                np.zeros(job.n, np.int32), np.full(job.n, _NO_SET), np.zeros(self.file.begins[-1], np.int64)
+            )
+            suda_sizes.search(*view, job, tally, *task)
+            with lock:
+                self._add(job.size, first, tally)
+                self.done += share
                 if self.progress is not None:
                     self.progress(min(self.done / self.total, 1.0))
 
         with ThreadPoolExecutor(self.threads) as pool:
-            futures = [pool.submit(work, int(at)) for at in np.argsort(-np.array(shares), kind="stable")]
+            futures = [pool.submit(work, *task) for task in tasks]
             try:
                 for future in as_completed(futures):
                     future.result()
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def _add(self, job: Job, tally: Tally) -> None:
-        """Add what a task counted."""
-        result, size = self.result, job.size
+    def _view(self, variable: int, first: int, n: int) -> tuple[File, Order]:
+        """Return the file in the order of a variable's values, and the block in it."""
+        by_value = np.argsort(self.file.columns[variable], kind="stable")
+        places = (by_value - first).astype(np.int32)
+        inside = (places >= 0) & (places < n)
+        ids = np.concatenate([np.flatnonzero(inside), np.flatnonzero(~inside)]).astype(np.uint32)
+        rows = self.file.rows[by_value]
+        return self.file._replace(rows=rows, columns=np.ascontiguousarray(rows.T)), Order(ids, places)
+
+    def _add(self, size: int, first: int, tally: Tally) -> None:
+        """Add what a task counted for the block that begins with record ``first``."""
+        result = self.result
         at = np.flatnonzero(tally.counts)
-        records = self.records[job.first + at]
+        records = self.records[first + at]
         result.counts[records, size] += tally.counts[at]
         for place, begin, end, j in zip(
             self.places, self.file.begins, self.file.begins[1:], self.file.positions, strict=False
         ):
             result.by_level[j][place, size] += tally.by_level[begin:end]
         at = np.flatnonzero(tally.least != _NO_SET)
-        records, own = self.records[job.first + at], job.first + at
+        records, own = self.records[first + at], first + at
         better = (result.order[records] == 0) | (result.order[records] > size)
         better |= (result.order[records] == size) & (tally.least[at] < self.least[own])
         result.order[records[better]] = size
@@ -206,21 +214,20 @@ class _Search:
             self.result.variables[word] |= np.uint64(1) << position % np.uint64(WORD)
 
 
-def _tasks(job: Job, v: int) -> tuple[list[tuple[int, int, int]], list[float]]:
-    """Return tasks: a first variable, and the range of the second one; and how many sets each has."""
+def _tasks(job: Job, v: int) -> list[tuple[tuple[int, int, int], float]]:
+    """Return tasks, each a first variable and the range of the second one, with the number of their sets."""
 
     def sets(below: int, size: int) -> int:
         """Count the sets of variables below one, whose last one is of the job."""
         return comb(max(below - job.low, 0), size) - comb(max(below - job.high, 0), size)
 
-    tasks, shares = [], []
+    tasks = []
     share = sum(sets(j, job.size - 1) for j in range(v)) / _TASKS
-    for variable in range(job.low + job.size - 1, v):
+    for variable in range(v - 1, job.low + job.size - 2, -1):
         stop, n = variable, 0
         for second in range(variable - 1, job.low + job.size - 3, -1):
             n += sets(second, job.size - 2) if job.size > 2 else second < job.high
             if (n >= share and job.size > 2) or second == job.low + job.size - 2:
-                tasks.append((variable, second, stop))
-                shares.append(float(n))
+                tasks.append(((variable, second, stop), float(n)))
                 stop, n = second, 0
-    return tasks, shares
+    return tasks

@@ -23,11 +23,10 @@ _RECORD = 1 << 32
 class File(NamedTuple):
     """A file whose variables are in ascending order of information, without values that only one record has."""
 
-    slots: np.ndarray  # uint16 or int32 (n, v): each value's place among the values of all variables; last if missing
-    columns: np.ndarray  # uint8 or int32 (v, n): number of the value within its variable
+    rows: np.ndarray  # uint8 or int32 (n, v): number of the value within its variable; the most levels if missing
+    columns: np.ndarray  # the same, (v, n)
     levels: np.ndarray  # int64 (v,)
-    begins: np.ndarray  # int64 (v + 1,): where each variable's slots begin
-    owners: np.ndarray  # int64 (slots,): variable of each slot
+    begins: np.ndarray  # int64 (v + 1,): where each variable's values begin in `Tally.by_level`
     positions: np.ndarray  # uint64 (v,): position of each variable in the caller's file
 
 
@@ -41,6 +40,13 @@ class Uniques(NamedTuple):
     words: np.ndarray  # uint64 (words,)
 
 
+class Order(NamedTuple):
+    """The order of the records in which a variable's cells are contiguous: what is near in it is near in memory."""
+
+    ids: np.ndarray  # uint32 (n,): those of the block, then all others
+    places: np.ndarray  # int32 (n,): place of a record within the block
+
+
 class Job(NamedTuple):
     """The sets to be searched: those of one size whose last variable is from ``low`` to ``high`` - 1."""
 
@@ -48,8 +54,7 @@ class Job(NamedTuple):
     final: bool  # whether no larger size follows
     low: int
     high: int
-    first: int  # the block: records first to first + n - 1
-    n: int
+    n: int  # records of the block
     ranks: np.ndarray  # int64 (v + 1, size + 1): binomial coefficients
     known: Uniques  # of one variable less
     found: Uniques  # of this size, to be filled in unless ``final``
@@ -61,14 +66,14 @@ class Tally(NamedTuple):
 
     counts: np.ndarray  # int32 (n,): minimal sets of each record of the block
     least: np.ndarray  # uint64 (n,): the first one, as the positions of its variables, eight bits each
-    by_level: np.ndarray  # int64 (slots + 1,): minimal sets that hold the variable, of the records with the value
+    by_level: np.ndarray  # int64 (levels in all,): minimal sets that hold the variable, of the records with the value
 
 
 class Scratch(NamedTuple):
     """Working memory of a search."""
 
-    counters: np.ndarray  # int64 (slots + 1,)
-    table: np.ndarray  # uint64 (slots + 1,)
+    counters: np.ndarray  # int64 (v, values): 0
+    table: np.ndarray  # uint64 (values,)
     equal: np.ndarray  # uint64 (64, v + lanes): see `equal_words`
     reach: np.ndarray  # uint64 (v + 1,): records that differ from the record on a variable from ``low`` to j - 1
     words: np.ndarray  # uint64 (size + 1,): records equal to the record, by number of variables added
@@ -111,14 +116,14 @@ def layout(levels, n, size, low, high, ranks):
 
 
 @jit
-def search(file, job, tally, variable, first, stop):
+def search(file, records, job, tally, variable, first, stop):
     """Count the minimal sets of a job that begin with a variable and go on with one from ``first`` to ``stop`` - 1."""
-    n, v = file.slots.shape
+    n, v = file.rows.shape
     width = int(file.levels.max()) + 1
     stack = empty_stack(n * (job.size + 1), (job.size + 1) * (min(width, n) + 2) + 1, 2, width)
     scratch = Scratch(
-        np.zeros(file.begins[v] + 1, np.int64),
-        np.empty(file.begins[v] + 1, np.uint64),
+        np.zeros((v, width), np.int64),
+        np.empty(width, np.uint64),
         np.zeros((WORD, v + LANES), np.uint64),
         np.empty(v + 1, np.uint64),
         np.empty(job.size + 1, np.uint64),
@@ -127,36 +132,35 @@ def search(file, job, tally, variable, first, stop):
         np.empty(job.size, np.int64),
         np.empty(job.size + 1, np.int64),
     )
-    _search(file, job, tally, stack, scratch, variable, first, stop)
+    _search(file, records, job, tally, stack, scratch, variable, first, stop)
 
 
 @lean_jit
-def _search(file, job, tally, stack, scratch, variable, first, stop):
+def _search(file, records, job, tally, stack, scratch, variable, first, stop):
     """Search all cells, from that of all records down."""
     ids, frames = stack.ids, stack.frames
-    _begin(file, job, stack, variable)
+    _begin(records, job, stack, variable)
     f = 0
     while f >= 0:
         order, size = frames[f, ORDER], frames[f, SIZES] + frames[f, SIZES + 1]
         if frames[f, NEXT] >= frames[f, STOP] or (job.final and size == 1):
             f -= 1
         elif order == job.size - 1:
-            _count_last(file, job, tally, scratch, ids, frames, f)
+            _count_last(file, records, job, tally, scratch, ids, frames, f)
             f -= 1
         elif order > 0 and size <= WORD:
-            _search_words(file, job, tally, scratch, ids, frames, f)
+            _search_words(file, records, job, tally, scratch, ids, frames, f)
             f -= 1
         else:
             f = _split(file, job, stack, f, first, stop)
 
 
 @lean_jit
-def _begin(file, job, stack, variable):
-    """Put the cell of all records at the bottom of the stack, those of the block first."""
-    ids, frames, n = stack.ids, stack.frames, len(file.slots)
+def _begin(records, job, stack, variable):
+    """Put the cell of all records at the bottom of the stack."""
+    ids, frames, n = stack.ids, stack.frames, len(records.ids)
     for i in range(n):
-        before = i - job.n
-        ids[i] = job.first + i if i < job.n else (before if before < job.first else i)
+        ids[i] = records.ids[i]
     frames[0, :] = 0
     frames[0, SIZES], frames[0, SIZES + 1] = job.n, n - job.n
     frames[0, NEXT], frames[0, STOP], frames[0, TOP] = variable, variable + 1, n
@@ -182,43 +186,40 @@ def _split(file, job, stack, f, first, stop):
 
 
 @lean_jit
-def _count_last(file, job, tally, scratch, ids, frames, f):
+def _count_last(file, records, job, tally, scratch, ids, frames, f):
     """Count the records of a cell by each possible last variable; a value of one record makes it unique.
 
     Counters take the place of the record along, so that it is known without a second look at the records. They
     are read by value or, where these are many, by record.
     """
-    counters, slots, begins = scratch.counters, file.slots, file.begins
+    rows, counters = file.rows, scratch.counters
     begin, candidates = frames[f, BEGIN], frames[f, SIZES]
     n, low, high = candidates + frames[f, SIZES + 1], frames[f, NEXT], min(frames[f, STOP], job.high)
-    absent, ready = len(counters) - 1, False
     for i in range(n):
         r = ids[begin + i]
         for e in range(low, high):
-            counters[slots[r, e]] += _RECORD + i
-    counters[absent] = 0
-    by_value = begins[high] - begins[low] <= n * (high - low) if low < high else False
-    if by_value:
-        for s in range(begins[low], begins[high]):
-            counter = counters[s]
-            counters[s] = 0
-            if counter >> 32 == 1 and counter - _RECORD < candidates:
-                if not ready:
-                    ready = _prepare(job, scratch, frames[f, MEMBERS], job.size - 1)
-                r = ids[begin + counter - _RECORD]
-                _note_one(file, job, tally, scratch, r, file.owners[s], n == 1)
+            counters[e, rows[r, e]] += _RECORD + i
+    ready = False
+    if low < high and file.begins[high] - file.begins[low] <= n * (high - low):
+        for e in range(low, high):
+            for x in range(file.levels[e]):
+                counter = counters[e, x]
+                counters[e, x] = 0
+                if counter >> 32 == 1 and counter - _RECORD < candidates:
+                    ready = ready or _prepare(job, scratch, frames[f, MEMBERS], job.size - 1)
+                    r = ids[begin + counter - _RECORD]
+                    _note_one(file, records, job, tally, scratch, r, e, n == 1)
+            counters[e, counters.shape[1] - 1] = 0
         return
     for i in range(candidates):
         r = ids[begin + i]
         for e in range(low, high):
-            if counters[slots[r, e]] >> 32 == 1:
-                if not ready:
-                    ready = _prepare(job, scratch, frames[f, MEMBERS], job.size - 1)
-                _note_one(file, job, tally, scratch, r, e, n == 1)
+            if counters[e, rows[r, e]] >> 32 == 1 and rows[r, e] < file.levels[e]:
+                ready = ready or _prepare(job, scratch, frames[f, MEMBERS], job.size - 1)
+                _note_one(file, records, job, tally, scratch, r, e, n == 1)
     for i in range(n):
-        r = ids[begin + i]
         for e in range(low, high):
-            counters[slots[r, e]] = 0
+            counters[e, rows[ids[begin + i], e]] = 0
 
 
 @lean_jit
@@ -244,58 +245,59 @@ def _prepare(job, scratch, packed, n_packed):
 
 
 @inner_jit
-def _bit(file, job, begins, members, r, row, without, last):
+def _bit(file, records, job, begins, members, r, row, without, last):
     """Return the bit of record r in a row: of the members except one, and the last variable."""
     at = begins[row]
     if at < 0:
-        return ~at * WORD + r - job.first
+        return ~at * WORD + records.places[r]
     cell = 0
     for i in range(job.size - 1):
         if i != without:
             j = members[i]
-            cell = cell * file.levels[j] + file.slots[r, j] - file.begins[j]
-    return at * WORD + cell * file.levels[last] + file.slots[r, last] - file.begins[last]
+            cell = cell * file.levels[j] + file.rows[r, j]
+    return at * WORD + cell * file.levels[last] + file.rows[r, last]
 
 
 @inner_jit
-def _unique_without(file, job, scratch, r, i, last):
+def _unique_without(file, records, job, scratch, r, i, last):
     """Whether record r is unique on a set without its member i."""
     known = job.known
-    bit = _bit(file, job, known.begins, scratch.members, r, scratch.bases[i] + last, i, last)
+    bit = _bit(file, records, job, known.begins, scratch.members, r, scratch.bases[i] + last, i, last)
     return (known.words[bit >> 6] >> np.uint64(bit & 63)) & _ONE != _EMPTY
 
 
 @inner_jit
-def _keep(file, job, scratch, r, last):
+def _keep(file, records, job, scratch, r, last):
     """Note for the next size that record r is unique on a set."""
     found, m = job.found, job.size - 1
-    bit = _bit(file, job, found.begins, scratch.members, r, scratch.bases[m] + last, m, last)
+    bit = _bit(file, records, job, found.begins, scratch.members, r, scratch.bases[m] + last, m, last)
     found.words[bit >> 6] |= _ONE << np.uint64(bit & 63)
 
 
 @lean_jit
-def _note_one(file, job, tally, scratch, r, last, before):
+def _note_one(file, records, job, tally, scratch, r, last, before):
     """Note that record r is unique on a set; ``before`` tells that it is so without the last variable."""
     minimal = not before
     if minimal and job.size > 2:
         for i in range(job.size - 1):
-            if _unique_without(file, job, scratch, r, i, last):
+            if _unique_without(file, records, job, scratch, r, i, last):
                 minimal = False
                 break
     if minimal:
-        _add_to_least(file, job, tally, scratch, r, last)
-        tally.counts[r - job.first] += 1
-        tally.by_level[file.slots[r, last]] += 1
+        _add_to_least(file, records, job, tally, scratch, r, last)
+        tally.counts[records.places[r]] += 1
+        tally.by_level[file.begins[last] + file.rows[r, last]] += 1
         for i in range(job.size - 1):
-            tally.by_level[file.slots[r, scratch.members[i]]] += 1
+            j = scratch.members[i]
+            tally.by_level[file.begins[j] + file.rows[r, j]] += 1
     if not job.final:
-        _keep(file, job, scratch, r, last)
+        _keep(file, records, job, scratch, r, last)
 
 
 @lean_jit
-def _add_to_least(file, job, tally, scratch, r, last):
+def _add_to_least(file, records, job, tally, scratch, r, last):
     """Compare a minimal set with the first one of record r, unless it has a smaller one."""
-    if 0 < job.order[r - job.first] < job.size:
+    if 0 < job.order[records.places[r]] < job.size:
         return
     key = _EMPTY
     for i in range(job.size):
@@ -303,23 +305,23 @@ def _add_to_least(file, job, tally, scratch, r, last):
         for other in range(job.size):
             place += file.positions[last if other == job.size - 1 else scratch.members[other]] < position
         key |= position << np.uint64(8 * (MAX_SIZE - 1 - place))
-    tally.least[r - job.first] = min(tally.least[r - job.first], key)
+    tally.least[records.places[r]] = min(tally.least[records.places[r]], key)
 
 
 @lean_jit
-def _search_words(file, job, tally, scratch, ids, frames, f):
+def _search_words(file, records, job, tally, scratch, ids, frames, f):
     """Search a cell of at most 64 records, whose sets are words, record by record."""
     begin, candidates, order = frames[f, BEGIN], frames[f, SIZES], frames[f, ORDER]
     n, stop, packed = candidates + frames[f, SIZES + 1], frames[f, STOP], frames[f, MEMBERS]
-    equal_words(file.slots, ids, begin, n, candidates, job.low, stop, scratch.table, scratch.equal)
+    equal_words(file.rows, ids, begin, n, candidates, job.low, stop, scratch.table, scratch.equal)
     scratch.words[0] = low_bits(n)
     for p in range(candidates):
         scratch.trail[0, 0], scratch.trail[0, 1] = frames[f, NEXT], stop
-        _search_record(file, job, tally, scratch, ids[begin + p], p, packed, order)
+        _search_record(file, records, job, tally, scratch, ids[begin + p], p, packed, order)
 
 
 @lean_jit
-def _search_record(file, job, tally, scratch, r, p, packed, n_packed):
+def _search_record(file, records, job, tally, scratch, r, p, packed, n_packed):
     """Count the minimal sets of record p of a cell, of whose sets a word has the ``n_packed`` first members.
 
     Sets are left out on which it is not unique even with all variables to come; in the final size also those on which
@@ -365,12 +367,12 @@ def _search_record(file, job, tally, scratch, r, p, packed, n_packed):
             if first + LANES > high:
                 lanes &= low_bits(high - first)
             if lanes:
-                _note_lanes(file, job, tally, scratch, r, p, first, lanes, packed, n_packed, d, word == single)
+                _note_lanes(file, records, job, tally, scratch, r, p, first, lanes, packed, n_packed, d, word == single)
         d -= 1
 
 
 @lean_jit
-def _note_lanes(file, job, tally, scratch, r, p, first, lanes, packed, n_packed, d, before):
+def _note_lanes(file, records, job, tally, scratch, r, p, first, lanes, packed, n_packed, d, before):
     """Note the sets on which record r is unique, with a last variable for each bit of ``lanes``.
 
     A record outside the cell differs on one of the members that the word has: only without these, `Uniques` has to
@@ -387,16 +389,17 @@ def _note_lanes(file, job, tally, scratch, r, p, first, lanes, packed, n_packed,
             minimal &= apart[d, i] & equal[p, last] != _EMPTY
         if minimal and job.size > 2:
             for i in range(n_packed):
-                if _unique_without(file, job, scratch, r, i, last):
+                if _unique_without(file, records, job, scratch, r, i, last):
                     minimal = False
                     break
         if minimal:
             n += 1
-            tally.by_level[file.slots[r, last]] += 1
-            _add_to_least(file, job, tally, scratch, r, last)
+            tally.by_level[file.begins[last] + file.rows[r, last]] += 1
+            _add_to_least(file, records, job, tally, scratch, r, last)
         if not job.final:
-            _keep(file, job, scratch, r, last)
+            _keep(file, records, job, scratch, r, last)
     if n:
-        tally.counts[r - job.first] += n
+        tally.counts[records.places[r]] += n
         for i in range(job.size - 1):
-            tally.by_level[file.slots[r, scratch.members[i]]] += n
+            j = scratch.members[i]
+            tally.by_level[file.begins[j] + file.rows[r, j]] += n
