@@ -51,10 +51,10 @@ _NOTHING = Uniques(np.zeros(0, np.int64), np.zeros(0, np.uint64))
 
 
 def largest_order(v: int) -> int:
-    """Return the largest size of a set for which the sets of v variables can be searched."""
-    return max(
-        size for size in range(1, MAX_SIZE + 1) if v <= MAX_VARIABLES and comb(v, min(size, v)) <= MAX_SETS
-    )
+    """Return the largest size of a set for which the sets of v variables can be searched; 0 for too many variables."""
+    if v > MAX_VARIABLES:
+        return 0
+    return next(size for size in range(MAX_SIZE, 0, -1) if comb(v, min(size, v // 2)) <= MAX_SETS)
 
 
 def minimal_uniques(
