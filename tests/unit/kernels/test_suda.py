@@ -168,6 +168,7 @@ def test_size_by_size_neither_threads_nor_memory_change_a_byte(monkeypatch):
     """Cells above and below one word, sets with fewer cells than records and with more, copies and missing values."""
     records = _file(5, 3000, 22, 12)
     records[::50] = records[7]
+    records[[3, 8], [2, 21]] = 99
     whole = minimal_uniques(records, max_order=4)
     assert suda.comb(22, 4) > suda._MANY_SETS
     assert (whole.counts.sum(axis=0) > 0).tolist() == [False, True, True, True, True]

@@ -81,6 +81,8 @@ class Scratch(NamedTuple):
     trail: np.ndarray  # int64 (size + 1, 2): next variable, variable to stop before
     members: np.ndarray  # int64 (size,): variables of the set, descending
     bases: np.ndarray  # int64 (size + 1,): see `_prepare`
+    cells: np.ndarray  # int64 (size + 1,): see `_locate`
+    spans: np.ndarray  # int64 (size,): cells of the members after each
 
 
 @jit
@@ -131,6 +133,8 @@ def search(file, records, job, tally, variable, first, stop):
         np.empty((job.size + 1, 2), np.int64),
         np.empty(job.size, np.int64),
         np.empty(job.size + 1, np.int64),
+        np.empty(job.size + 1, np.int64),
+        np.empty(job.size, np.int64),
     )
     _search(file, records, job, tally, stack, scratch, variable, first, stop)
 
@@ -244,40 +248,50 @@ def _prepare(job, scratch, packed, n_packed):
     return True
 
 
+@lean_jit
+def _locate(file, job, scratch, r):
+    """Write in which cell record r is, of the members without each, and of all members; returns True."""
+    members, cells, spans, m = scratch.members, scratch.cells, scratch.spans, job.size - 1
+    after, span = 0, 1
+    for i in range(m - 1, -1, -1):
+        cells[i], spans[i] = after, span
+        after += file.rows[r, members[i]] * span
+        span *= file.levels[members[i]]
+    cells[m], before = after, 0
+    for i in range(m):
+        cells[i] += before * spans[i]
+        before = before * file.levels[members[i]] + file.rows[r, members[i]]
+    return True
+
+
 @inner_jit
-def _bit(file, records, job, begins, members, r, row, without, last):
-    """Return the bit of record r in a row: of the members except one, and the last variable."""
-    at = begins[row]
+def _bit(file, records, begins, scratch, r, i, last):
+    """Return the bit of record r in the row of the members without i, or of all of them, and the last variable."""
+    at = begins[scratch.bases[i] + last]
     if at < 0:
         return ~at * WORD + records.places[r]
-    cell = 0
-    for i in range(job.size - 1):
-        if i != without:
-            j = members[i]
-            cell = cell * file.levels[j] + file.rows[r, j]
-    return at * WORD + cell * file.levels[last] + file.rows[r, last]
+    return at * WORD + scratch.cells[i] * file.levels[last] + file.rows[r, last]
 
 
 @inner_jit
 def _unique_without(file, records, job, scratch, r, i, last):
     """Whether record r is unique on a set without its member i."""
-    known = job.known
-    bit = _bit(file, records, job, known.begins, scratch.members, r, scratch.bases[i] + last, i, last)
-    return (known.words[bit >> 6] >> np.uint64(bit & 63)) & _ONE != _EMPTY
+    bit = _bit(file, records, job.known.begins, scratch, r, i, last)
+    return (job.known.words[bit >> 6] >> np.uint64(bit & 63)) & _ONE != _EMPTY
 
 
 @inner_jit
 def _keep(file, records, job, scratch, r, last):
     """Note for the next size that record r is unique on a set."""
-    found, m = job.found, job.size - 1
-    bit = _bit(file, records, job, found.begins, scratch.members, r, scratch.bases[m] + last, m, last)
-    found.words[bit >> 6] |= _ONE << np.uint64(bit & 63)
+    bit = _bit(file, records, job.found.begins, scratch, r, job.size - 1, last)
+    job.found.words[bit >> 6] |= _ONE << np.uint64(bit & 63)
 
 
 @lean_jit
 def _note_one(file, records, job, tally, scratch, r, last, before):
     """Note that record r is unique on a set; ``before`` tells that it is so without the last variable."""
     minimal = not before
+    _locate(file, job, scratch, r)
     if minimal and job.size > 2:
         for i in range(job.size - 1):
             if _unique_without(file, records, job, scratch, r, i, last):
@@ -378,15 +392,15 @@ def _note_lanes(file, records, job, tally, scratch, r, p, first, lanes, packed, 
     A record outside the cell differs on one of the members that the word has: only without these, `Uniques` has to
     be asked; without another one, the records that would be equal are at hand.
     """
-    equal, apart, n = scratch.equal, scratch.apart, 0
-    if n_packed or not job.final:
-        _prepare(job, scratch, packed, n_packed)
+    equal, apart, n, ready = scratch.equal, scratch.apart, 0, False
     while lanes:
         last = first + trailing_zeros(lanes)
         lanes &= lanes - _ONE
         minimal = not before
         for i in range(d):
             minimal &= apart[d, i] & equal[p, last] != _EMPTY
+        if not ready and (minimal or not job.final):
+            ready = _prepare(job, scratch, packed, n_packed) and _locate(file, job, scratch, r)
         if minimal and job.size > 2:
             for i in range(n_packed):
                 if _unique_without(file, records, job, scratch, r, i, last):
