@@ -1,10 +1,12 @@
 """Minimal sample uniques against the definition, and what must not change them."""
 
 import numpy as np
-from hypothesis import given
+import pytest
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from making.examples import examples
 from oracles import minimal_uniques as oracle
+from reident.kernels import suda_by_size
 from reident.kernels.suda import minimal_uniques
 
 SIZES = st.one_of(st.integers(0, 9), st.sampled_from([31, 63, 64, 65, 66, 130]))
@@ -32,19 +34,53 @@ FILES = st.builds(
 )
 
 
-@given(records=FILES, max_order=st.none() | st.integers(1, 7), threads=st.integers(1, 2))
-def test_equals_the_definition(records, max_order, threads):
-    result = minimal_uniques(records, max_order=max_order, threads=threads)
+def assert_equals_the_definition(result, records, max_order):
+    """Compare all that is returned with the sets of the oracle."""
     width = result.counts.shape[1]
     by_level = [np.zeros_like(levels) for levels in result.by_level]
     for i, sets in enumerate(oracle.minimal_uniques(records, max_order)):
         assert result.counts[i].tolist() == np.bincount([len(s) for s in sets], minlength=width).tolist()
         smallest = (len(sets[0]), sum(1 << j for j in sets[0])) if sets else (0, 0)
-        assert (result.order[i], result.variables[i]) == smallest
+        bits = sum(int(word) << 64 * w for w, word in enumerate(result.variables[i]))
+        assert (result.order[i], bits) == smallest
         for variables in sets:
             for j in variables:
                 by_level[j][records[i, j], len(variables)] += 1
     assert all(np.array_equal(a, b) for a, b in zip(result.by_level, by_level, strict=True))
+
+
+@given(records=FILES, max_order=st.none() | st.integers(1, 7), threads=st.integers(1, 2))
+def test_equals_the_definition(records, max_order, threads):
+    result = minimal_uniques(records, max_order=max_order, threads=threads)
+    assert_equals_the_definition(result, records, max_order)
+
+
+@given(
+    records=FILES,
+    max_order=st.integers(1, 6),
+    threads=st.integers(1, 2),
+    row_bytes=st.sampled_from([8, 200, 1 << 30]),
+)
+def test_size_by_size_equals_the_definition(records, max_order, threads, row_bytes):
+    """With little memory in many groups of last variables and blocks of records."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(suda_by_size, "_ROW_BYTES", row_bytes)
+        result = suda_by_size.minimal_uniques(records, min(max_order, records.shape[1]), threads)
+    assert_equals_the_definition(result, records, max_order)
+
+
+@settings(max_examples=10)
+@given(
+    seed=st.integers(0, 2**32),
+    n=st.sampled_from([1, 12, 70]),
+    v=st.sampled_from([58, 64, 65, 129, 200]),
+    levels=st.sampled_from([2, 4, 40]),
+    missing=st.sampled_from([0.0, 0.2, 1.0]),
+)
+@example(seed=2, n=70, v=129, levels=4, missing=0.2)
+def test_more_variables_than_a_word_has_bits(seed, n, v, levels, missing):
+    records = draw_file(seed, n, v, levels, missing, 0.2)
+    assert_equals_the_definition(minimal_uniques(records, max_order=2), records, 2)
 
 
 @examples(50)

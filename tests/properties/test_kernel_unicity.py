@@ -1,10 +1,12 @@
 """Shared sample uniques against the definition, and what must not change them."""
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from making.examples import examples
 from oracles import unicity as oracle
+from reident.kernels import unicity
 from reident.kernels.unicity import shared_uniques
 
 SIZES = st.one_of(st.integers(0, 9), st.sampled_from([31, 32, 33, 63, 64, 65, 66, 130]))
@@ -46,6 +48,16 @@ def test_equals_the_definition(files, sets, max_order, threads):
     puf, eif = files
     result = rows(shared_uniques(puf, eif, sets=sets, max_order=max_order, threads=threads))
     assert result == oracle.shared_uniques(puf, eif, sets, max_order)
+
+
+@given(files=FILES, max_order=st.integers(1, 6), threads=st.integers(1, 2))
+def test_sets_as_lists_of_positions_equal_the_definition(files, max_order, threads):
+    """As for more variables than a cost has bits for."""
+    puf, eif = files
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(unicity, "_shift", lambda v, order: 64)
+        result = rows(shared_uniques(puf, eif, max_order=max_order, threads=threads))
+    assert result == oracle.shared_uniques(puf, eif, "all", max_order)
 
 
 @settings(max_examples=5)

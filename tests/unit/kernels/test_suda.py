@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from oracles import minimal_uniques as oracle
-from reident.kernels import suda
+from reident.kernels import suda, suda_by_size, suda_sizes
 from reident.kernels.suda import minimal_uniques
+from reident.sections.filerisk import MAX_KEY_VARIABLES, MAX_UNLIMITED, largest_order
 
 CASES = [
     (
@@ -44,7 +45,7 @@ def test_cases_checked_by_hand(sentence, records, expected):
         assert result.counts[i].tolist() == np.bincount(sizes, minlength=records.shape[1] + 1).tolist(), (
             sentence
         )
-        assert (result.order[i], result.variables[i]) == ((min(sizes), sets[0]) if sets else (0, 0)), sentence
+        assert (result.order[i], result.variables[i, 0]) == ((min(sizes), sets[0]) if sets else (0, 0)), sentence
         assert [sum(1 << j for j in s) for s in oracle.minimal_uniques(records)[i]] == sets, (
             "the oracle reads it alike"
         )
@@ -89,7 +90,7 @@ def test_many_variables_at_every_width_of_a_set(v):
     result = minimal_uniques(records, max_order=3)
     for i, sets in enumerate(oracle.minimal_uniques(records, 3)):
         assert result.counts[i].tolist() == np.bincount([len(s) for s in sets], minlength=4).tolist()
-        assert (result.order[i], result.variables[i]) == (len(sets[0]), sum(1 << j for j in sets[0]))
+        assert (result.order[i], result.variables[i, 0]) == (len(sets[0]), sum(1 << j for j in sets[0]))
 
 
 @pytest.mark.parametrize("v", [15, 16])
@@ -102,7 +103,7 @@ def test_the_full_set_can_be_the_only_one(v):
     )  # the last record differs from each pair of others by one variable
     result = minimal_uniques(records)
     assert result.order.tolist() == [0] * v + [v] + [0] * v
-    assert result.variables[v] == 2**v - 1
+    assert result.variables[v, 0] == 2**v - 1
 
 
 @pytest.mark.parametrize("v", [28, 40, 57])
@@ -114,14 +115,18 @@ def test_pages_grow_if_a_record_has_many_sets(v):
     result = minimal_uniques(records)
     assert result.counts[0, 7] == result.counts[0].sum() == 4**7
     assert result.counts[1:, 1].tolist() == result.counts[1:].sum(axis=1).tolist() == [4] * 7
-    assert (result.order[0], result.variables[0]) == (7, sum(1 << 4 * other for other in range(7)))
+    assert (result.order[0], result.variables[0, 0]) == (7, sum(1 << 4 * other for other in range(7)))
     assert [levels[0, 7] for levels in result.by_level[:28]] == [4**6] * 28
     assert [int(levels[:, 1:].sum()) for levels in result.by_level[28:]] == [0] * (v - 28)
 
 
 def test_arguments_beyond_the_limits_are_refused():
-    with pytest.raises(ValueError, match="at most 57"):
+    with pytest.raises(ValueError, match="58 variables must have a max_order of at most 6; at most 57"):
         minimal_uniques(np.zeros((1, 58), np.int32))
+    with pytest.raises(ValueError, match="at most 4"):
+        minimal_uniques(np.zeros((1, 256), np.int32), max_order=5)
+    with pytest.raises(ValueError, match="at most 0"):
+        minimal_uniques(np.zeros((1, 257), np.int32), max_order=1)
     with pytest.raises(ValueError, match="at least 1"):
         minimal_uniques(np.zeros((1, 5), np.int32), max_order=0)
 
@@ -157,3 +162,41 @@ def test_an_error_in_the_progress_callback_stops_the_search():
 
     with pytest.raises(RuntimeError, match="enough"):
         minimal_uniques(_file(3, 100, 3, 6), progress=stop)
+
+
+def test_size_by_size_neither_threads_nor_memory_change_a_byte(monkeypatch):
+    """Cells above and below one word, sets with fewer cells than records and with more, copies and missing values."""
+    records = _file(5, 3000, 22, 12)
+    records[::50] = records[7]
+    records[[3, 8], [2, 21]] = 99
+    whole = minimal_uniques(records, max_order=4)
+    assert suda.comb(22, 4) > suda._MANY_SETS
+    assert (whole.counts.sum(axis=0) > 0).tolist() == [False, True, True, True, True]
+    expected = _bytes(whole)
+    for threads, row_bytes in ((2, 1 << 30), (1, 1 << 14), (2, 1 << 17)):
+        monkeypatch.setattr(suda_by_size, "_ROW_BYTES", row_bytes)
+        assert _bytes(minimal_uniques(records, max_order=4, threads=threads)) == expected
+    monkeypatch.setattr(suda, "_MANY_SETS", 10**9)
+    assert _bytes(minimal_uniques(records, max_order=4)) == expected
+
+
+def test_size_by_size_reports_rise_to_one():
+    reports: list[float] = []
+    minimal_uniques(_file(5, 300, 22, 12), max_order=4, progress=reports.append)
+    assert reports == sorted(reports)
+    assert reports[-1] == pytest.approx(1)
+    assert len(reports) > 50
+
+
+def test_an_error_in_the_callback_stops_the_search_size_by_size():
+    def stop(_):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        minimal_uniques(_file(5, 300, 22, 12), max_order=4, progress=stop)
+
+
+@pytest.mark.parametrize("v", [58, 79, 80, 131, 132, 256])
+def test_the_section_and_the_search_allow_the_same_sizes(v):
+    assert largest_order(v) == suda_by_size.largest_order(v)
+    assert (MAX_KEY_VARIABLES, MAX_UNLIMITED) == (suda_sizes.MAX_VARIABLES, suda.MAX_VARIABLES)

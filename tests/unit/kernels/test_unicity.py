@@ -1,9 +1,14 @@
 """Shared sample uniques: cases a reader can check by hand, edges of the machinery, errors."""
 
+from itertools import combinations
+from math import comb
+
 import numpy as np
 import pytest
 from oracles import unicity as oracle
 from reident.errors import InputError
+from reident.kernels import unicity_pairs
+from reident.kernels.compiling import jit
 from reident.kernels.unicity import max_records, shared_uniques
 from reident.linkage.metrics import unicity
 from reident.linkage.metrics.contract import Setting
@@ -137,6 +142,54 @@ def test_forty_variables_with_max_order():
     assert pairs(puf, eif, max_order=2) == oracle.shared_uniques(puf, eif, "all", 2)
 
 
+@pytest.mark.parametrize("v", [61, 63, 64])
+def test_more_variables_than_a_cost_has_bits_for(v):
+    """Sets are lists of positions: the first smallest one is found among ties, up to the last variable."""
+    rng = np.random.default_rng(v)
+    puf, eif = (rng.integers(-1, 5, (20, v)).astype(np.int32) for _ in range(2))
+    expected = oracle.shared_uniques(puf, eif, "all", 2)
+    assert len(expected) > 100
+    assert pairs(puf, eif, max_order=2) == expected
+    eif[:, -1] = np.arange(20)
+    puf[:, -1] = np.arange(20)
+    assert (0, 0, 1, 1 << v - 1) in pairs(puf, eif, max_order=1)
+
+
+@pytest.mark.parametrize("order", [1, 4, 9])
+def test_places_of_sets_follow_their_order_and_positions(order):
+    """Every set of up to nine of eleven variables has its own place, in the order of sizes and of tuples."""
+    sets = [members for size in range(1, order + 1) for members in combinations(range(11), size)]
+    table = unicity_pairs.binomials(11, order)
+    places = [set_place(np.array(members[::-1]), table) for members in sets]
+    assert places == list(range(len(sets))) == list(range(unicity_pairs.n_sets(11, order)))
+    sizes, words = unicity_pairs.decode_places(np.array(places), 11, order)
+    assert sizes.tolist() == [len(members) for members in sets]
+    assert words.tolist() == [sum(1 << j for j in members) for members in sets]
+
+
+@jit
+def set_place(members, table):
+    cost = 0
+    for j in members:
+        cost = unicity_pairs.insert(cost, j)
+    return unicity_pairs.place(cost, table)
+
+
+def test_sixty_variables_of_large_files_with_sets_of_three():
+    """A word holds the EIF position and the place of a set, but not its cost."""
+    rng = np.random.default_rng(2)
+    puf, eif = (rng.integers(-1, 3, (n, 60)).astype(np.int32) for n in (12, 9))
+    common = rng.integers(-1, 3, (150, 60)).astype(np.int32)
+    puf, eif = np.vstack([puf, common, common[:1]]), np.vstack([eif, common[::-1], common[:1]])
+    few = [0, 7, 31, 32, 58, 59]
+    for files in ((puf, eif), (puf[:, few], eif[:, few])):
+        puf_codes, eif_codes = (np.ascontiguousarray(file) for file in files)
+        limit = 2 if files[0].shape[1] == 60 else 3
+        assert pairs(puf_codes, eif_codes, max_order=limit) == oracle.shared_uniques(
+            puf_codes, eif_codes, "all", limit
+        )
+
+
 def test_too_many_variables_or_records_are_refused():
     with pytest.raises(ValueError, match="at most 64"):
         pairs(np.zeros((1, 65)), np.zeros((1, 65)))
@@ -144,6 +197,8 @@ def test_too_many_variables_or_records_are_refused():
         pairs(np.zeros((1, 2)), np.zeros((1, 3)))
     with pytest.raises(ValueError, match="too many"):
         pairs(np.zeros((1, 64)), np.zeros((1, 64)))
+    with pytest.raises(ValueError, match="too many"):
+        pairs(np.zeros((1, 64)), np.zeros((1, 64)), max_order=10)
 
 
 def _large(seed, n, v, levels, missing):
@@ -191,20 +246,21 @@ def test_an_error_in_the_progress_callback_stops_the_search():
 
 
 def test_files_that_exceed_64_bits_are_refused_with_advice():
-    """61 variables one by one: the set and its order take 63 bits, and leave one for a record."""
-    assert max_records(61, 1) == 1
+    """Of 61 variables, the set of ten and its order take 65 bits; its place among the sets of nine takes 36."""
+    assert max_records(61, 9) == 2 ** (64 - sum(comb(61, k) for k in range(1, 10)).bit_length()) - 1
+    assert max_records(61, 10) == 0
 
-    def score(n_eif):
+    def score(n_eif, max_order):
         codes = [np.full((n, 61), 7, np.int32) for n in (1, n_eif)]
         sides = [Records(part, np.full(part.shape, np.nan)) for part in codes]
         scope = Scope(*(side.values for side in sides))
         pairing = Pairing((None,) * 61, *sides, (None,) * 61, np.full(61, np.nan), scope)
-        return unicity.score(pairing, unicity.Options(max_order=1), Setting(20, 1))
+        return unicity.score(pairing, unicity.Options(max_order=max_order), Setting(20, 1))
 
-    assert score(1).score.tolist() == [1]
+    assert score(1, 9).score.tolist() == [1]
     with pytest.raises(
-        InputError, match=r"of up to 1 of 61 linking variables on at most 1 records .* has 2; use"
+        InputError, match=r"of up to 10 of 61 linking variables on at most 0 records .* has 2; .*`max_order`"
     ):
-        score(2)
-    with pytest.raises(ValueError, match="too many for sets up to order 1"):
-        shared_uniques(np.zeros((1, 61), np.int32), np.zeros((2, 61), np.int32), max_order=1)
+        score(2, 10)
+    with pytest.raises(ValueError, match="too many for sets up to order 10"):
+        shared_uniques(np.zeros((1, 61), np.int32), np.zeros((2, 61), np.int32), max_order=10)

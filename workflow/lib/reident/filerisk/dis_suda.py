@@ -17,6 +17,8 @@ from reident.filerisk.uniques import cell_numbers
 Definition = Literal["elliot-manning", "user-guide"]
 INVERTED_ABOVE = 28
 """Key variables from which Q of `user-guide` is negative."""
+_LARGE = 300.0
+"""Logarithms from which powers of scores are taken relative to the least one."""
 DIGITS = 12
 """Decimals of values: processors differ in the last bits of a logarithm."""
 
@@ -131,7 +133,10 @@ def user_guide(
         )
     if scored.any():
         logarithm = q * np.log(score[scored])
-        odds = np.exp(logarithm) * np.exp(-logarithm).sum()
+        if np.abs(logarithm).max() > _LARGE:  # the ratios are the same, and no power of a score is too large
+            logarithm -= logarithm.min()
+        with np.errstate(over="ignore"):
+            odds = np.exp(logarithm) * np.exp(-logarithm).sum()
         values[scored] = 1 / (1 + n_in_pairs * (1 - fraction) / (fraction * odds))
     probability = general if probability is None else probability
     return DisSuda(

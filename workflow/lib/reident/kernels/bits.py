@@ -77,6 +77,35 @@ def unequal(_typing: Any, a: Any, i: Any, b: Any, r: Any, model: Any) -> Any:
 
 
 @intrinsic
+def matching_words(_typing: Any, rows: Any, i: Any, first: Any, mask: Any, wanted: Any) -> Any:
+    """Return a bit for each of ``LANES`` words of row i, from ``first`` on: whether it equals ``wanted`` under a mask.
+
+    ``rows`` is uint64 and C-contiguous; a row has the words that are read.
+    """
+    signature = types.uint64(rows, i, first, mask, wanted)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        rows, i, first, mask, wanted = arguments
+        array = context.make_array(signature.args[0])(context, builder, rows)
+        width = builder.extract_value(array.shape, 1)
+        begin = builder.gep(array.data, [builder.add(builder.mul(i, width), first)])
+        words = builder.load(builder.bitcast(begin, _VECTOR.as_pointer()), align=8)
+        same = builder.icmp_unsigned(
+            "==", builder.and_(words, _splat(builder, mask)), _splat(builder, wanted)
+        )
+        return builder.zext(builder.bitcast(same, ir.IntType(LANES)), _WORD)
+
+    return signature, generate
+
+
+def _splat(builder: Any, word: Any) -> Any:
+    """Return a vector that has a word in each lane."""
+    undefined = ir.Constant(_VECTOR, ir.Undefined)
+    single = builder.insert_element(undefined, word, ir.IntType(32)(0))
+    return builder.shuffle_vector(single, undefined, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+
+
+@intrinsic
 def as_tuple(_typing: Any, array: Any, model: Any) -> Any:
     """Return the first elements of an array as a tuple of the length of ``model``, which is part of its type."""
     signature = types.UniTuple(array.dtype, len(model))(array, model)
@@ -127,13 +156,8 @@ def at_most(_typing: Any, rows: Any, at: Any, start: Any, spare: Any, counts: An
             vector = builder.bitcast(builder.gep(pointer, [index]), _VECTOR.as_pointer())
             return builder.load(vector, align=8)
 
-        def splat(word: Any) -> Any:
-            single = builder.insert_element(ir.Constant(_VECTOR, ir.Undefined), word, ir.IntType(32)(0))
-            mask = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-            return builder.shuffle_vector(single, ir.Constant(_VECTOR, ir.Undefined), mask)
-
         ones = ir.Constant(_VECTOR, [2**64 - 1] * LANES)
-        digits = [[splat(word)] for word in cgutils.unpack_tuple(builder, spare)]
+        digits = [[_splat(builder, word)] for word in cgutils.unpack_tuple(builder, spare)]
         carried = [ir.Constant(_VECTOR, [0] * LANES)]
 
         def add(word: Any, weight: int) -> None:

@@ -37,6 +37,8 @@ Sets = Literal["all", "full", "jointly_observed"]
 Progress = Callable[[float], None]
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
+_NO_TABLE = np.zeros((0, 0), np.int64)
+
 _MAX_PENDING = 8_000_000
 """Pairs that wait before they are merged into those kept: about 100 MB."""
 
@@ -77,8 +79,7 @@ def shared_uniques(
     Raises
     ------
     ValueError
-        If the files differ in v, if v is above 64, or if with ``all`` v + the bits of v + the bits of n_eif
-        is above 64.
+        If the files differ in v, if v is above 64, or if with ``all`` n_eif is above :func:`max_records`.
 
     Notes
     -----
@@ -140,13 +141,13 @@ def shared_uniques_in_strata(
     if (np.diff(starts.puf) + np.diff(starts.eif)).max(initial=0) > strata.MAX_RECORDS:
         raise ValueError(f"a stratum has more than {strata.MAX_RECORDS} records.")
     most = v if max_order is None else min(max_order, v)
-    variables, ranking = np.arange(v), Ranking(np.zeros(v, np.int64), most, 0)
+    variables, ranking = np.arange(v), Ranking(np.zeros(v, np.int64), most, 0, False, _NO_TABLE)
     if sets == "all":
-        if _shift(v, most) > 63:
+        if max_records(v, most) == 0:
             raise ValueError(f"{v} variables are too many for sets up to order {most}.")
         information = [entropy(frequencies(puf[:, j])) + entropy(frequencies(eif[:, j])) for j in range(v)]
         variables = np.argsort(-np.array(information), kind="stable")
-        ranking = Ranking(unicity_pairs.weights(variables, v), most, _shift(v, most))
+        ranking = _ranking(variables, v, most, 0)
     codes = tuple(np.ascontiguousarray(file[:, variables].T, np.int32) for file in (puf, eif))
     kind = {"all": unicity_search.ALL, "full": unicity_search.FULL, "jointly_observed": unicity_search.JOINT}[
         sets
@@ -161,7 +162,10 @@ def shared_uniques_in_strata(
     strata.in_strata(work, starts, threads, progress)
     (found,) = strata.join(parts)
     puf_at, eif_at, last = found.T
-    order, chosen = unicity_pairs.decode(last, v) if sets == "all" else _count_bits(last.astype(np.uint64))
+    if ranking.listed:
+        order, chosen = unicity_pairs.decode_lists(last)
+    else:
+        order, chosen = unicity_pairs.decode(last, v) if sets == "all" else _count_bits(last.astype(np.uint64))
     rank = np.lexsort((eif_at, order, puf_at))
     return puf_at[rank], eif_at[rank], order[rank], chosen[rank]
 
@@ -173,12 +177,24 @@ def _count_bits(word: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def max_records(v: int, max_order: int) -> int:
     """Return the largest EIF for which sets of up to ``max_order`` of v variables can be tried: a pair has 64 bits."""
-    return 2 ** max(64 - _shift(v, max_order), 0) - 1
+    shift = _shift(v, max_order)
+    if max_order <= unicity_pairs.MAX_LISTED:
+        shift = min(shift, unicity_pairs.n_sets(v, max_order).bit_length())
+    return 2 ** max(64 - shift, 0) - 1
 
 
 def _shift(v: int, max_order: int) -> int:
     """Return the number of bits of a set's cost."""
     return int((max_order + 1) << v).bit_length()
+
+
+def _ranking(positions: np.ndarray, v: int, most: int, n_eif: int) -> Ranking:
+    """Return how sets of up to ``most`` variables are ranked: as lists where a word does not hold cost and position."""
+    shift = _shift(v, most)
+    if shift <= 63 and n_eif < 2 ** (64 - shift):
+        return Ranking(unicity_pairs.weights(positions, v), most, shift, False, _NO_TABLE)
+    shift = unicity_pairs.n_sets(v, most).bit_length()
+    return Ranking(np.asarray(positions, np.int64), most, shift, True, unicity_pairs.binomials(v, most))
 
 
 def _number(puf: np.ndarray, eif: np.ndarray, every: bool) -> Files | None:
@@ -249,12 +265,10 @@ def _all_sets(
     """Find the pairs over all sets of at most ``max_order`` variables."""
     v = len(files.levels)
     positions = np.sort(files.variables)
-    shift = _shift(v, max_order)
     if n_eif > max_records(v, max_order):
         raise ValueError(f"{n_eif} records with {v} variables are too many for sets up to order {max_order}.")
-    weights = unicity_pairs.weights(np.searchsorted(positions, files.variables), v)
-    ranking = Ranking(weights, max_order, shift)
-    best = _BestSets(n_puf, shift)
+    ranking = _ranking(np.searchsorted(positions, files.variables), v, max_order, n_eif)
+    best = _BestSets(n_puf, ranking.shift)
 
     def search(task: Task) -> None:
         best.add(*unicity_search.all_sets(files, task, ranking))
@@ -267,7 +281,9 @@ def _all_sets(
             tasks += [task._replace(first=k, stop=k + 1) for k in range(j + 1, v)] if split else [task]
     _run(tasks, search, v, threads, progress)
     best.merge()
-    return unicity_pairs.unfold(best.start, best.items, shift, v, positions)
+    if ranking.listed:
+        return unicity_pairs.unfold_places(best.start, best.items, ranking.shift, max_order, positions)
+    return unicity_pairs.unfold(best.start, best.items, ranking.shift, v, positions)
 
 
 class _BestSets:

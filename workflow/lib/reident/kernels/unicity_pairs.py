@@ -1,13 +1,22 @@
 """The pairs that the search of `unicity` finds, each kept once with its first smallest set (METHODS §4.1).
 
 The *cost* of a set is order·2^v − (bits of the set, the first variable highest): a lower cost is a smaller order, or
-the same order and a tuple of positions that comes first. Pairs are grouped by PUF record, as items (EIF position,
+the same order and a tuple of positions that comes first. Where this does not fit into a word together with an EIF
+position, the cost is order·2^54 + the ascending positions, six bits each from the highest one down, and a pair keeps
+the place of the set among all sets, ranked by order and positions. Pairs are grouped by PUF record, as items (EIF position,
 cost) in one word, ascending: the first item of an EIF position has its best set.
 """
 
+from math import comb
+
 import numpy as np
 
-from reident.kernels.compiling import jit
+from reident.kernels.compiling import inner_jit, jit
+
+MAX_LISTED = 9
+"""Variables of a set that is a list of positions, of six bits each."""
+
+_BITS, _LIST = 6, 6 * MAX_LISTED
 
 
 def weights(positions: np.ndarray, v: int) -> np.ndarray:
@@ -22,6 +31,66 @@ def decode(cost: np.ndarray, v: int) -> tuple[np.ndarray, np.ndarray]:
     variables = np.zeros(len(cost), np.uint64)
     for j in range(v):
         variables |= (backwards >> (v - 1 - j) & 1).astype(np.uint64) << np.uint64(j)
+    return order.astype(np.int8), variables
+
+
+@inner_jit
+def insert(cost, position):
+    """Return the cost of a set that is a list of positions with another variable."""
+    order, places = cost >> _LIST, cost & ((1 << _LIST) - 1)
+    shift = _LIST - _BITS
+    while shift >= _LIST - _BITS * order and (places >> shift) & ((1 << _BITS) - 1) < position:
+        shift -= _BITS
+    after = places & ((1 << (shift + _BITS)) - 1)
+    return (order + 1) << _LIST | (places - after) | position << shift | after >> _BITS
+
+
+@inner_jit
+def place(cost, binomials):
+    """Return the place of a set, given as a list of positions, among all sets by order and positions."""
+    order, v = cost >> _LIST, len(binomials) - 1
+    at = binomials[v, order] - 1
+    for i in range(order):
+        position = cost >> (_LIST - _BITS * (i + 1)) & ((1 << _BITS) - 1)
+        at -= binomials[v - 1 - position, order - i]
+    for smaller in range(1, order):
+        at += binomials[v, smaller]
+    return at
+
+
+def binomials(v: int, most: int) -> np.ndarray:
+    """Return C(a, b), int64 (v + 1, most + 1)."""
+    return np.array([[comb(a, b) for b in range(most + 1)] for a in range(v + 1)], np.int64)
+
+
+def n_sets(v: int, most: int) -> int:
+    """Return the number of sets of at most ``most`` of v variables."""
+    return sum(comb(v, order) for order in range(1, most + 1))
+
+
+def decode_lists(cost: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order, int8, and the variables, uint64, of sets that are lists of positions."""
+    order, variables = cost >> _LIST, np.zeros(len(cost), np.uint64)
+    for i in range(MAX_LISTED):
+        position = (cost >> (_LIST - _BITS * (i + 1)) & ((1 << _BITS) - 1)).astype(np.uint64)
+        variables |= np.where(order > i, np.uint64(1) << position, np.uint64(0))
+    return order.astype(np.int8), variables
+
+
+def decode_places(at: np.ndarray, v: int, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the order, int8, and the variables, uint64, of the sets of v variables with these places."""
+    table = binomials(v, most)
+    ends = np.cumsum(table[v, 1:])
+    order = np.searchsorted(ends, at, side="right") + 1
+    left = ends[order - 1] - 1 - at  # as in `place`: the sum of C(v - 1 - position, order - i)
+    variables = np.zeros(len(at), np.uint64)
+    for i in range(most):
+        for size in range(i + 1, most + 1):
+            own = np.flatnonzero(order == size)
+            column = table[:v, size - i]
+            after = np.searchsorted(column, left[own], side="right") - 1  # variables after the position
+            left[own] -= column[after]
+            variables[own] |= np.uint64(1) << (v - 1 - after).astype(np.uint64)
     return order.astype(np.int8), variables
 
 
@@ -122,3 +191,18 @@ def unfold(start, items, shift, v, positions):
             slots[k] += 1
             puf[at], eif[at], order[at], variables[at] = p, np.int64(items[i] >> np.uint64(shift)), k, word
     return puf, eif, order, variables
+
+
+def unfold_places(
+    start: np.ndarray, items: np.ndarray, shift: int, most: int, positions: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the kept pairs as `unfold` does, where items have the places of sets."""
+    puf = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    eif = (items >> np.uint64(shift)).astype(np.int64)
+    at = (items & np.uint64((1 << shift) - 1)).astype(np.int64)
+    order, own = decode_places(at, len(positions), most)
+    variables = np.zeros(len(items), np.uint64)
+    for j, position in enumerate(positions):
+        variables |= (own >> np.uint64(j) & np.uint64(1)) << np.uint64(position)
+    rank = np.lexsort((eif, order, puf))
+    return puf[rank], eif[rank], order[rank], variables[rank]

@@ -24,7 +24,8 @@ from reident.kernels.cells import (
     equal_words,
     split,
 )
-from reident.kernels.compiling import jit, lean_jit
+from reident.kernels.compiling import inner_jit, jit, lean_jit
+from reident.kernels.unicity_pairs import insert, place
 
 _ONE = np.uint64(1)
 _EMPTY = np.uint64(0)
@@ -62,9 +63,11 @@ class Task(NamedTuple):
 class Ranking(NamedTuple):
     """How sets are ranked, and the largest of them; see `unicity_pairs`."""
 
-    weights: np.ndarray  # int64 (v,): what each variable adds to the cost of a set
+    weights: np.ndarray  # int64 (v,): what each variable adds to the cost of a set, or its position
     max_order: int
-    shift: int  # bits of a cost
+    shift: int  # bits of a set beside the EIF position
+    listed: bool  # whether a set is a list of positions
+    binomials: np.ndarray  # int64 (v + 1, max_order + 1), where it is
 
 
 class Scratch(NamedTuple):
@@ -140,7 +143,7 @@ def all_sets(files, task, ranking):
     stack, scratch = _make_stack(files, task, 1), _make_scratch(files)
     puf, item, m = np.empty(2 * _CELL_PAIRS, np.uint32), np.empty(2 * _CELL_PAIRS, np.uint64), 0
     for c in range(len(task.cells)):
-        _begin(stack, task, c, task.stop, ranking.weights[task.variable])
+        _begin(stack, task, c, task.stop, _add(ranking, 0, task.variable))
         f = 0
         while f >= 0:
             if m + _CELL_PAIRS > len(puf):
@@ -157,7 +160,7 @@ def _search_all(files, ranking, stack, scratch, f, puf, item, m):
         n, begin = _size(frames, f), frames[f, BEGIN]
         if n == 2:  # one record of each file
             puf[m] = original[ids[begin]]
-            item[m] = _item(original[ids[begin + 1]], ranking.shift, frames[f, COST])
+            item[m] = _item(original[ids[begin + 1]], ranking, frames[f, COST])
             m += 1
             f -= 1
         elif frames[f, ORDER] >= ranking.max_order or frames[f, NEXT] >= frames[f, STOP]:
@@ -173,7 +176,7 @@ def _search_all(files, ranking, stack, scratch, f, puf, item, m):
                     e = trailing_zeros(partners)
                     partners &= partners - _ONE
                     puf[m] = original[ids[begin + p]]
-                    item[m] = _item(original[ids[begin + e]], ranking.shift, scratch.best[e])
+                    item[m] = _item(original[ids[begin + e]], ranking, scratch.best[e])
                     m += 1
             f -= 1
     return f, m
@@ -184,7 +187,7 @@ def _split_all(files, ranking, stack, f):
     """Push the parts of the cell on top by its next variable; below them it stays for the variables after."""
     frames, v = stack.frames, len(files.levels)
     j, order = frames[f, NEXT], frames[f, ORDER] + 1
-    child = (j + 1, v, order, frames[f, COST] + ranking.weights[j], 0)
+    child = (j + 1, v, order, _add(ranking, frames[f, COST], j), 0)
     frames[f, NEXT] = j + 1
     base = f - 1 if j + 1 == frames[f, STOP] else f
     deeper = j + 1 < v and order < ranking.max_order
@@ -192,9 +195,16 @@ def _split_all(files, ranking, stack, f):
 
 
 @lean_jit
-def _item(eif, shift, cost):
-    """Return the EIF position and the cost in one word."""
-    return np.uint64(eif) << np.uint64(shift) | np.uint64(cost)
+def _item(eif, ranking, cost):
+    """Return the EIF position and the set, as its cost or its place, in one word."""
+    at = place(cost, ranking.binomials) if ranking.listed else cost
+    return np.uint64(eif) << np.uint64(ranking.shift) | np.uint64(at)
+
+
+@inner_jit
+def _add(ranking, cost, j):
+    """Return the cost of a set with variable j."""
+    return insert(cost, ranking.weights[j]) if ranking.listed else cost + ranking.weights[j]
 
 
 @lean_jit
@@ -207,7 +217,7 @@ def _partners(p, frames, f, ranking, scratch):
         scratch.trail,
         scratch.best,
     )
-    weights, max_order, v = ranking.weights, ranking.max_order, len(ranking.weights)
+    max_order, v = ranking.max_order, len(ranking.weights)
     single, n_puf, order = _ONE << np.uint64(p), frames[f, SIZES] + frames[f, SIZES + 1], frames[f, ORDER]
     puf_word, candidates = low_bits(n_puf), low_bits(n_puf + frames[f, SIZES + 2]) & ~low_bits(n_puf)
     reach[v] = _EMPTY
@@ -222,7 +232,7 @@ def _partners(p, frames, f, ranking, scratch):
             d -= 1
             continue
         trail[d, 0] = j + 1
-        word, cost = words[d] & equal[p, j], trail[d, 1] + weights[j]
+        word, cost = words[d] & equal[p, j], _add(ranking, trail[d, 1], j)
         if word & candidates & ~partners == _EMPTY and (word & candidates == _EMPTY or worst <= cost):
             continue  # no candidate is left, or all of them have better sets
         inseparable = word & ~reach[j + 1]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Interactions = Literal["auto", "all", "full", "jointly_observed"]
 MAX_VARIABLES = 23
-"""The largest v for which all 2^v − 1 sets are tried (METHODS §4.1)."""
+"""The largest v for which all 2^v − 1 sets are tried; with `max_order` v is not limited (METHODS §4.1)."""
 
 
 class Options(Section):
@@ -38,7 +38,7 @@ class Options(Section):
         None,
         ge=1,
         description="With `auto` or `all`: search all sets of at most this number of variables, whether values are "
-        "missing or not. If absent: no limit. Source: METHODS §4.1.",
+        "missing or not. If absent: no limit, for at most 23 linking variables. Source: METHODS §4.1.",
     )
 
     @model_validator(mode="after")
@@ -121,8 +121,8 @@ def _check_size(n_eif: int, v: int, max_order: int | None) -> None:
     if n_eif > (most := max_records(v, largest)):
         raise InputError(
             f"unicity tries sets of up to {largest} of {v} linking variables on at most {most:,} records of the "
-            f"external intruder file in a stratum, which has {n_eif:,}; use fewer linking variables, finer strata, or "
-            "`interactions: jointly_observed`."
+            f"external intruder file in a stratum, which has {n_eif:,}; use a smaller `max_order`, fewer linking variables, "
+            "finer strata, or `interactions: jointly_observed`."
         )
 
 
