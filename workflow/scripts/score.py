@@ -6,7 +6,7 @@ from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Estimates
 
 with ledger.step(snakemake) as step:
-    files = {side: step.read(side) for side in ("puf", "eif")}
+    files = {side: step.open(side) for side in ("puf", "eif")}
     strata = {side: step.read(f"strata_{side}") for side in files}
     plan = step.read("manifest"), step.read("shards")
     estimates = [step.read(name) for name in ("levels", "model") if step.inputs[name]]

@@ -182,7 +182,7 @@ def test_settings_that_are_not_given_have_their_defaults(folders):
     home, _ = folders
     found, _ = configuration.read({"study": "a.yaml"}, home, module(), {})
     assert (found.pairs_per_shard, found.threads_on_a_cluster, found.shared_results) == (
-        20_000_000_000,
+        500_000_000_000,
         8,
         False,
     )

@@ -9,7 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from reident.kernels.bits import LANES, WORD, low_bits, matching_words, trailing_zeros
-from reident.kernels.cells import BEGIN, MEMBERS, NEXT, ORDER, SIZES, STOP, TOP, empty_stack, equal_words, split
+from reident.kernels.cells import (
+    BEGIN,
+    MEMBERS,
+    NEXT,
+    ORDER,
+    SIZES,
+    STOP,
+    TOP,
+    empty_stack,
+    equal_words,
+    split,
+)
 from reident.kernels.compiling import inner_jit, jit, lean_jit
 
 MAX_SIZE, MAX_VARIABLES = 8, 256
@@ -23,7 +34,9 @@ _RECORD = 1 << 32
 class File(NamedTuple):
     """A file whose variables are in ascending order of information, without values that only one record has."""
 
-    rows: np.ndarray  # uint8 or int32 (n, v): number of the value within its variable; the most levels if missing
+    rows: (
+        np.ndarray
+    )  # uint8 or int32 (n, v): number of the value within its variable; the most levels if missing
     columns: np.ndarray  # the same, (v, n)
     levels: np.ndarray  # int64 (v,)
     begins: np.ndarray  # int64 (v + 1,): where each variable's values begin in `Tally.by_level`
@@ -66,7 +79,9 @@ class Tally(NamedTuple):
 
     counts: np.ndarray  # int32 (n,): minimal sets of each record of the block
     least: np.ndarray  # uint64 (n,): the first one, as the positions of its variables, eight bits each
-    by_level: np.ndarray  # int64 (levels in all,): minimal sets that hold the variable, of the records with the value
+    by_level: (
+        np.ndarray
+    )  # int64 (levels in all,): minimal sets that hold the variable, of the records with the value
 
 
 class Scratch(NamedTuple):
@@ -75,7 +90,9 @@ class Scratch(NamedTuple):
     counters: np.ndarray  # int64 (v, values): 0
     table: np.ndarray  # uint64 (values,)
     equal: np.ndarray  # uint64 (64, v + lanes): see `equal_words`
-    reach: np.ndarray  # uint64 (v + 1,): records that differ from the record on a variable from ``low`` to j - 1
+    reach: (
+        np.ndarray
+    )  # uint64 (v + 1,): records that differ from the record on a variable from ``low`` to j - 1
     words: np.ndarray  # uint64 (size + 1,): records equal to the record, by number of variables added
     apart: np.ndarray  # uint64 (size + 1, size): of these, by variable, those that would be equal without it
     trail: np.ndarray  # int64 (size + 1, 2): next variable, variable to stop before
@@ -381,7 +398,21 @@ def _search_record(file, records, job, tally, scratch, r, p, packed, n_packed):
             if first + LANES > high:
                 lanes &= low_bits(high - first)
             if lanes:
-                _note_lanes(file, records, job, tally, scratch, r, p, first, lanes, packed, n_packed, d, word == single)
+                _note_lanes(
+                    file,
+                    records,
+                    job,
+                    tally,
+                    scratch,
+                    r,
+                    p,
+                    first,
+                    lanes,
+                    packed,
+                    n_packed,
+                    d,
+                    word == single,
+                )
         d -= 1
 
 

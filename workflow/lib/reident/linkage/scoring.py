@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident.linkage.batches import ROWS
+from reident.linkage.batches import ROWS, Source, split
 from reident.linkage.metrics.contract import MAX_SMALL, Estimates, Metric, Scored, Setting
 from reident.linkage.pairing import Comparison
 from reident.linkage.parts import Scoring
+from reident.linkage.strata import lines
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Sink
@@ -51,7 +52,7 @@ class Work(NamedTuple):
 def score_shard(
     part: Scoring,
     metric: Metric,
-    files: Mapping[str, pa.Table],
+    files: Mapping[str, Source],
     strata: Mapping[str, pa.Table],
     manifest: pd.DataFrame,
     shards: pd.DataFrame,
@@ -64,8 +65,9 @@ def score_shard(
     ----------
     part : Scoring
     metric : Metric
-    files : mapping of pyarrow.Table
-        The whole files ``puf`` and ``eif``, prepared or binned as the metric reads them.
+    files : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
+        The whole files ``puf`` and ``eif``, prepared or binned as the metric reads them. Of those that are read from
+        the disk, memory holds the records of the shard's strata.
     strata : mapping of pyarrow.Table
         The stratum of each record of ``puf`` and ``eif``.
     manifest, shards : pandas.DataFrame
@@ -77,14 +79,15 @@ def score_shard(
         kept) is one row with null eif and score. For unicity: puf, eif, order (int32) and variables (uint64): the
         first smallest interaction, bit j for linking variable j.
     """
-    comparison = Comparison(part.variables, files, strata, len(manifest), part.scope)
     blocks = shards[shards["shard"] == work.shard]
     line = pd.Index(manifest["stratum"]).get_indexer(blocks["stratum"])
-    total, setting = max(int(blocks["pairs"].sum()), 1), _setting(part, comparison, work)
+    held = _hold(part, files, strata, line, len(manifest))
+    comparison, located = held.comparison, held.located
+    total, setting = max(int(blocks["pairs"].sum()), 1), _setting(part, held, work)
     small = _are_small(comparison, line, blocks)
     done = int(blocks.loc[small, "pairs"].sum())
     kept = _score_small(
-        comparison,
+        held,
         line[small],
         metric,
         part,
@@ -100,14 +103,61 @@ def score_shard(
             scored = metric.score(
                 comparison.pairing(stratum, records), part.options, setting._replace(progress=progress)
             )
-            kept.append(_located(*rows, scored))
+            kept.append(located(*rows, scored))
         done += block.pairs
     _write(kept, metric, pairs)
 
 
-def _setting(part: Scoring, comparison: Comparison, work: Work) -> Setting:
+class _Held(NamedTuple):
+    """The records that a shard compares.
+
+    Attributes
+    ----------
+    comparison : Comparison
+    rows : dict of int64 (n,)
+        By file, the row number of each of its records in the whole file.
+    any_missing : bool
+        Whether a linking variable is missing anywhere in the whole files.
+    """
+
+    comparison: Comparison
+    rows: dict[str, np.ndarray]
+    any_missing: bool
+
+    def located(self, puf: np.ndarray, eif: np.ndarray, scored: Scored) -> _Pairs:
+        """Return the pairs of a pairing whose records have these positions among those held."""
+        return _located(self.rows["puf"][puf], self.rows["eif"][eif], scored)
+
+
+def _hold(
+    part: Scoring,
+    files: Mapping[str, Source],
+    strata: Mapping[str, pa.Table],
+    line: np.ndarray,
+    n_strata: int,
+) -> _Held:
+    """Return the records of some strata; all records where a score depends on those of other strata too."""
+    names = [variable.name for variable in part.variables]
+    wanted = np.zeros(n_strata + 1, bool)  # the last one is that of records in no stratum
+    wanted[line] = True
+    wanted |= part.scope == "study"
+    rows, records, any_missing = {}, {}, False
+    for side, source in files.items():
+        keep, start, batches = wanted[lines(strata[side])], 0, []
+        for batch in split(source, columns=names):
+            own = keep[start : start + batch.num_rows]
+            start += batch.num_rows
+            any_missing |= any(column.null_count for column in batch.columns)
+            batches.append(batch if own.all() else batch.filter(pa.array(own)))
+        rows[side], records[side] = np.flatnonzero(keep), pa.concat_tables(batches)
+    own_strata = {side: strata[side].take(pa.array(own)) for side, own in rows.items()}
+    comparison = Comparison(part.variables, records, own_strata, n_strata, part.scope)
+    return _Held(comparison, rows, any_missing)
+
+
+def _setting(part: Scoring, held: _Held, work: Work) -> Setting:
     """Return the setting of a metric, without what takes its progress."""
-    return Setting(part.keep, work.threads, comparison.any_missing, tuple(work.functions), None, work.weights)
+    return Setting(part.keep, work.threads, held.any_missing, tuple(work.functions), None, work.weights)
 
 
 def _are_small(comparison: Comparison, line: np.ndarray, blocks: pd.DataFrame) -> np.ndarray:
@@ -118,12 +168,12 @@ def _are_small(comparison: Comparison, line: np.ndarray, blocks: pd.DataFrame) -
 
 
 def _score_small(
-    comparison: Comparison, line: np.ndarray, metric: Metric, part: Scoring, setting: Setting
+    held: _Held, line: np.ndarray, metric: Metric, part: Scoring, setting: Setting
 ) -> list[_Pairs] | None:
     """Return the pairs of small strata, part by part; None if the metric takes one stratum at a time."""
     if metric.score_small is None:
         return None
-    kept = []
+    kept, comparison = [], held.comparison
     for start in range(0, len(line), MAX_TOGETHER):
         own = line[start : start + MAX_TOGETHER]
         progress = _share(setting.progress, start / len(line), len(own) / len(line))
@@ -132,7 +182,7 @@ def _score_small(
         )
         if scored is None:
             return None
-        kept.append(_located(comparison.rows_of("puf", own), comparison.rows_of("eif", own), scored))
+        kept.append(held.located(comparison.rows_of("puf", own), comparison.rows_of("eif", own), scored))
     return kept
 
 

@@ -77,7 +77,7 @@ SETTINGS = {
         POSITIVE,
         "The largest number of pairs of records in one scoring job. Strata are combined into jobs up to this number; a "
         "stratum with more than twice as many pairs is split.",
-        20_000_000_000,
+        500_000_000_000,
     ),
     "shared_results": Setting(
         SWITCH,
