@@ -74,9 +74,7 @@ def draw(n: int, categorical: int, numeric: int) -> dict[str, np.ndarray]:
     return out
 
 
-def sides(
-    n: int, categorical: int, numeric: int
-) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
+def sides(n: int, categorical: int, numeric: int) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
     """Each file's name and arrays as of :func:`files`, one file after the other."""
     rng = np.random.default_rng([n, categorical, numeric])
     shared = n // 2

@@ -47,7 +47,11 @@ def write(folder: Path, n: int) -> None:
         rows[at, people] = np.arange(n)
         _write(folder / f"{side}.csv", n, partial(_records, side, codes, values, state[people]))
     puf, eif = rows[:, (rows >= 0).all(axis=0)]
-    _write(folder / "iuf.csv", len(puf), lambda piece: {"puf": keys("puf", puf[piece]), "eif": keys("eif", eif[piece])})
+    _write(
+        folder / "iuf.csv",
+        len(puf),
+        lambda piece: {"puf": keys("puf", puf[piece]), "eif": keys("eif", eif[piece])},
+    )
 
 
 def _records(

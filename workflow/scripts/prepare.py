@@ -4,7 +4,7 @@ from reident import ledger
 from reident.intake import prepare as intake
 
 with ledger.step(snakemake) as step:
-    sources = {side: intake.read_source(step.part, side, step.path(side)) for side in step.part.sides}
-    prepared = intake.prepare(step.part, **sources)
-    for name, table in prepared._asdict().items():
+    sources = {side: intake.batches(step.part, side, step.path(side)) for side in step.part.sides}
+    sinks = {name: step.sink(name) for name in ("puf", "eif", "iuf", "clusters")}
+    for name, table in intake.prepare_files(step.part, sources, sinks, step.scratch).items():
         step.write(name, table)

@@ -112,18 +112,40 @@ def problems(
         The codes of the key, see :func:`codes`.
     """
     empty = without_key(table, names)
-    if empty.any():
-        listed = f"columns {', '.join(names)}" if len(names) > 1 else f"column `{names[0]}`"
-        yield (
-            f"{file}, row {int(empty.argmax()) + first_row}, {listed}: the key must not be empty"
-            f"{_further(empty.sum())}. Give every record a key."
-        )
     # A key that is empty in several records is no key that repeats.
     held = np.flatnonzero(~empty)
-    if (repeat := first_repeat(code[held])) is not None:
-        n = len(held) - len(np.unique(code[held]))
+    repeat = first_repeat(code[held])
+    n = len(held) - len(np.unique(code[held]))
+    yield from described(
+        names,
+        file,
+        (int(empty.argmax()) + first_row, int(empty.sum())),
+        (0 if repeat is None else int(held[repeat]) + first_row, n),
+    )
+
+
+def described(
+    names: Sequence[str], file: str, empty: tuple[int, int], repeats: tuple[int, int]
+) -> Iterator[str]:
+    """Yield what is wrong with a file's key.
+
+    Parameters
+    ----------
+    empty : (int, int)
+        The row number of the first record without a key, and the number of these records.
+    repeats : (int, int)
+        The same of the records whose key an earlier record has.
+    """
+    row, n = empty
+    if n:
+        listed = f"columns {', '.join(names)}" if len(names) > 1 else f"column `{names[0]}`"
         yield (
-            f"{file}, row {held[repeat] + first_row}: the key ({', '.join(names)}) is not unique; an earlier row has it"
+            f"{file}, row {row}, {listed}: the key must not be empty{_further(n)}. Give every record a key."
+        )
+    row, n = repeats
+    if n:
+        yield (
+            f"{file}, row {row}: the key ({', '.join(names)}) is not unique; an earlier row has it"
             f"{_further(n)}. Keep one record per key, or name every column of the key."
         )
 
@@ -158,3 +180,11 @@ def positions(
     rows[known] = np.arange(len(known))
     rows[-1] = -1  # a key with a null part has the code -1
     return rows[code]
+
+
+def looked_up(known: pa.Table, asked: pa.Table) -> np.ndarray:
+    """Return the rows of a table of distinct keys that have those of another one; -1 without one; int64 (n,)."""
+    if known.num_columns == 1:
+        found = pc.index_in(asked.column(0).combine_chunks(), known.column(0).combine_chunks())
+        return pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    return positions(known, known.column_names, asked, asked.column_names)

@@ -6,6 +6,8 @@ so that nothing after this step depends on the order of rows in the sources.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,14 +17,17 @@ import pyarrow as pa
 
 from reident import reading
 from reident.errors import InputError
-from reident.intake import keys, severity, warnings
+from reident.intake import severity, warnings
 from reident.intake.account import Account
-from reident.intake.coarsening import coarsen
+from reident.intake.columns import typed_text
 from reident.intake.parts import Preparing
-from reident.intake.undeclared import Sides
-from reident.intake.values import Place, typed
+from reident.intake.records import Clusters, KeyFile, Lookup, RecordReader, Sink
+from reident.intake.undeclared import Files
 from reident.sections.files import RecordFile
-from reident.sections.linkage import Column, LinkingVariable
+from reident.sections.linkage import Column
+
+SIDES = ("puf", "eif")
+"""The files of records."""
 
 
 class Prepared(NamedTuple):
@@ -41,25 +46,61 @@ def read_source(part: Preparing, side: str, path: Path) -> pa.Table:
     return reading.read(path, part.file(side), part.columns_of(side), part.keys_of(side))
 
 
+def batches(part: Preparing, side: str, path: Path) -> Iterator[pa.Table]:
+    """Yield the text of what the study needs of a source file, batch by batch."""
+    for batch in reading.batches(path, part.file(side), part.columns_of(side), part.keys_of(side)):
+        yield pa.Table.from_batches([batch])
+
+
 def prepare(
     part: Preparing, puf: pa.Table, eif: pa.Table, iuf: pa.Table, original: pa.Table | None = None
 ) -> Prepared:
-    """Type the records and links of a study.
+    """Type the records and links of a study that is in memory, as :func:`prepare_files` does.
 
     Parameters
     ----------
     part : Preparing
     puf, eif, iuf, original : pyarrow.Table
         The text of each source file, at least its :meth:`Preparing.columns_of`.
+    """
+    files = {"puf": puf, "eif": eif, "iuf": iuf, "original": original}
+    tables: dict[str, list[pa.Table]] = {name: [] for name in ("puf", "eif", "iuf", "clusters")}
+    sinks = {name: batches.append for name, batches in tables.items()}
+    sources = {side: [table] for side, table in files.items() if table is not None}
+    lines = prepare_files(part, sources, sinks)
+    return Prepared(
+        **{name: pa.concat_tables(batches).combine_chunks() for name, batches in tables.items()}, **lines
+    )
 
-    Returns
-    -------
-    Prepared
+
+def prepare_files(
+    part: Preparing,
+    sources: Mapping[str, Iterable[pa.Table]],
+    sinks: Mapping[str, Sink],
+    folder: Path | None = None,
+) -> dict[str, pd.DataFrame]:
+    """Type the records and links of a study.
+
+    Parameters
+    ----------
+    part : Preparing
+    sources : mapping
+        The text of each source file in batches, at least its :meth:`Preparing.columns_of`, in the order of its rows.
+        All files are read before the first error of a value, a key or a link.
+    sinks : mapping of callable
+        By name, take the batches of a prepared table.
         ``puf`` and ``eif``: key columns (text), strata variables (text), linking variables by their
         study names (categorical: text, numeric: float64), null where missing, sorted by key.
         ``iuf``: the row numbers of both records of each link in these tables (puf, eif: int32), sorted,
         each link once. ``clusters``: the number of the cluster of each PUF record (cluster: int64); no rows
         without cluster columns.
+    folder : pathlib.Path, optional
+        Where records that do not fit into memory wait in files without a name. Without it memory grows with the files.
+
+    Returns
+    -------
+    dict of pandas.DataFrame
+        ``account``, the row account, and ``warnings``.
 
     Raises
     ------
@@ -68,105 +109,112 @@ def prepare(
         no code in common, a link to an unknown record beyond the tolerance, a file before protection with other
         keys than the PUF.
     """
-    account = Account("prepare")
-    sides = {side: _records(part, side, table, account) for side, table in (("puf", puf), ("eif", eif))}
-    if original is not None:
-        _check_original(part, puf, original)
-    lines = warnings.of_keys(part, puf, eif, iuf)
-    lines += warnings.of_missing_codes(part, puf, eif)
-    lines += warnings.of_unused_codes(part, puf, eif)
-    lines += warnings.of_clusters(part, puf)
-    links = _links(part, iuf, sides, account)
-    lines += warnings.of_values(part, Sides(sides["puf"], sides["eif"], links))
-    if not links.num_rows:
-        warning = (
-            f"{part.file_name('iuf')}: no link joins records of the two files. Nothing can be confirmed. "
-            "Check the keys."
-        )
-        lines.append(severity.Line(severity.INVALIDATES, warning, 0))
-    return Prepared(
-        **sides,
-        iuf=links,
-        clusters=_clusters(part, puf, sides["puf"]),
-        account=account.table(),
-        warnings=severity.table(lines),
+    with contextlib.ExitStack() as stack:
+        records = {side: RecordReader(part, side, folder) for side in SIDES}
+        others = {
+            side: KeyFile(part, side, folder) for side in part.sides if side not in SIDES and side in sources
+        }
+        for side, file in (records | others).items():
+            stack.callback(file.spool.close)
+            file.read(sources[side])
+        account = Account("prepare")
+        clusters = stack.enter_context(contextlib.closing(Clusters(len(part.cluster), folder)))
+        lookups = _lookups(part, others)
+        places = {}
+        for side, file in records.items():
+            if not file.n:
+                raise InputError(
+                    f"{part.file_name(side)}: the file has a header and no records. Check the export."
+                )
+            wanted = [lookup for (own, _), lookup in lookups.items() if own == side]
+            places[side] = file.sort(sinks[side], wanted, clusters if file.cluster else None, folder)
+            account.open(side, file.n).close(side)
+        if "original" in others:
+            _check_original(part, others["original"], records["puf"].n, lookups["puf", "original"], folder)
+        lines = _of_texts(part, records, others["iuf"])
+        rows = {side: lookups[side, "iuf"].position for side in SIDES}
+        links = _links(part, rows, records["eif"].n, account)
+        for side, file in records.items():
+            file.links_of_row = np.bincount(links[side], minlength=file.n)[places[side]]
+        lines += warnings.of_values(part, Files(records["puf"], records["eif"], len(links["puf"])))
+        if not len(links["puf"]):
+            warning = (
+                f"{part.file_name('iuf')}: no link joins records of the two files. Nothing can be confirmed. "
+                "Check the keys."
+            )
+            lines.append(severity.Line(severity.INVALIDATES, warning, 0))
+        sinks["iuf"](pa.table(links))
+        number = clusters.numbers() if part.cluster else np.empty(0, np.int64)
+        sinks["clusters"](pa.table({"cluster": number}))
+    return {"account": account.table(), "warnings": severity.table(lines)}
+
+
+def _lookups(part: Preparing, others: Mapping[str, KeyFile]) -> dict[tuple[str, str], Lookup]:
+    """Return what is looked up: by the file that has the records, and the file that names them."""
+    n, links = len(part.files.iuf.puf_id), others["iuf"].spool
+    lookups = {
+        ("puf", "iuf"): Lookup(links, range(n)),
+        ("eif", "iuf"): Lookup(links, range(n, len(links.schema))),
+    }
+    if "original" in others:
+        lookups["puf", "original"] = Lookup(others["original"].spool, range(n))
+    return lookups
+
+
+def _of_texts(part: Preparing, records: Mapping[str, RecordReader], iuf: KeyFile) -> list[severity.Line]:
+    """Return the warnings about texts as they are in the files."""
+    keys = {**{side: file.keys.counts for side, file in records.items()}, "iuf": iuf.keys.counts}
+    texts = {(side, name): one.texts for side, file in records.items() for name, one in file.columns.items()}
+    n = {side: file.n for side, file in records.items()}
+    lines = warnings.of_keys(
+        part, {(side, name): one for side, own in keys.items() for name, one in own.items()}
     )
+    lines += warnings.of_missing_codes(part, texts, n)
+    lines += warnings.of_unused_codes(part, texts)
+    return lines + warnings.of_clusters(part, records["puf"].n_alone, n["puf"])
 
 
-def _records(part: Preparing, side: str, text: pa.Table, account: Account) -> pa.Table:
-    source: RecordFile = getattr(part.files, side)
-    names = part.files.keys[side]
-    file = part.file_name(side)
-    if text.num_rows == 0:
-        raise InputError(f"{file}: the file has a header and no records. Check the export.")
-    code = keys.check(text, source.id, file, source.first_row)
-    data = {name: text[part] for name, part in zip(names, source.id, strict=True)}
-    for column in part.columns:
-        data[column.name] = typed_column(column, side, source, text)
-    account.open(side, text.num_rows).close(side)
-    return pa.table(data).take(np.argsort(code, kind="stable"))
-
-
-def _check_original(part: Preparing, puf: pa.Table, original: pa.Table) -> None:
-    """Refuse a file before protection that does not have the keys of the PUF."""
-    names, file = part.keys_of("original"), part.file_name("original")
+def _check_original(part: Preparing, original: KeyFile, n: int, lookup: Lookup, folder: Path | None) -> None:
+    """Refuse a file before protection that does not have the keys of the PUF, which has n records."""
     try:
-        keys.check(original, names, file, part.file("original").first_row)
+        original.check(folder)
     except InputError as error:
         raise InputError(str(error), ("original",)) from None
-    lacking, others = (
-        int((keys.positions(one, names, other, names) < 0).sum())
-        for one, other in ((original, puf), (puf, original))
-    )
+    found = int((lookup.position >= 0).sum())
+    lacking, others = n - found, len(lookup.position) - found
     if lacking or others:
         raise InputError(
-            f"{file}: the file before protection must have the keys of {part.file_name('puf')}, but lacks "
-            f"{lacking:,} of its records and has {others:,} others. Export both files from the same records, or remove "
-            "`files.original`.",
+            f"{part.file_name('original')}: the file before protection must have the keys of {part.file_name('puf')}, "
+            f"but lacks {lacking:,} of its records and has {others:,} others. Export both files from the same "
+            "records, or remove `files.original`.",
             ("original",),
         )
 
 
-def _clusters(part: Preparing, text: pa.Table, records: pa.Table) -> pa.Table:
-    """Return the cluster of each prepared PUF record; a record with an empty value is a cluster of its own."""
-    if not part.cluster:
-        return pa.table({"cluster": pa.array([], pa.int64())})
-    rows = keys.positions(text, part.files.puf.id, records, part.files.keys["puf"])
-    cluster = keys.codes([text], [part.cluster])[0][rows]
-    alone = warnings.without_cluster(part, text)[rows]
-    cluster[alone] = cluster.max() + 1 + np.arange(alone.sum())
-    return pa.table({"cluster": np.unique(cluster, return_inverse=True)[1]})
-
-
-def typed_column(column: Column, side: str, source: RecordFile, text: pa.Table) -> pa.Array:
-    """Return one variable of one file, typed; null where missing."""
-    name = getattr(column, side)
-    place = Place(source.file_name, name, column.name, source.first_row)
-    values = typed(text[name], column.coding(side, source.decimal), place)
-    coarser = column.coarsen if isinstance(column, LinkingVariable) else None
-    return values if coarser is None else coarsen(values, coarser, integer_coded=column.integer_coded)
-
-
-def _links(part: Preparing, iuf: pa.Table, sides: dict[str, pa.Table], account: Account) -> pa.Table:
+def _links(
+    part: Preparing, rows: Mapping[str, np.ndarray], n_eif: int, account: Account
+) -> dict[str, np.ndarray]:
     """Return the distinct links between known records; unknown ones only within the declared tolerance."""
-    source, file, key = part.files.iuf, part.file_name("iuf"), part.files.keys
-    names = {"puf": source.puf_id, "eif": source.eif_id}
-    rows = {side: keys.positions(sides[side], key[side], iuf, names[side]) for side in names}
+    source, file = part.files.iuf, part.file_name("iuf")
     unknown = (rows["puf"] < 0) | (rows["eif"] < 0)
-    if unknown.sum() > source.unknown_links_at_most:
+    n_unknown = int(unknown.sum())
+    if n_unknown > source.unknown_links_at_most:
         first = int(unknown.argmax())
         side = "puf" if rows["puf"][first] < 0 else "eif"
         raise InputError(
             f"{file}, row {first + source.first_row}: the link names a record that is not in "
-            f"{part.file_name(side)} ({unknown.sum():,} such links). Correct the links, or "
+            f"{part.file_name(side)} ({n_unknown:,} such links). Correct the links, or "
             "allow them by `unknown_links_at_most`.",
             ("links",),
         )
-    n_eif = sides["eif"].num_rows
-    links = np.unique(rows["puf"][~unknown] * n_eif + rows["eif"][~unknown])
-    lines = account.open("iuf", iuf.num_rows)
-    lines.leave("link to an unknown record", int(unknown.sum()))
-    lines.leave("exact repeat of a link", int((~unknown).sum()) - len(links))
+    links = np.unique(rows["puf"][~unknown].astype(np.int64) * n_eif + rows["eif"][~unknown])
+    lines = account.open("iuf", len(unknown))
+    lines.leave("link to an unknown record", n_unknown)
+    lines.leave("exact repeat of a link", len(unknown) - n_unknown - len(links))
     lines.close("iuf", len(links))
-    puf, eif = (column.astype(np.int32) for column in np.divmod(links, n_eif))
-    return pa.table({"puf": puf, "eif": eif})
+    return dict(zip(SIDES, (column.astype(np.int32) for column in np.divmod(links, n_eif)), strict=True))
+
+
+def typed_column(column: Column, side: str, source: RecordFile, text: pa.Table) -> pa.Array:
+    """Return one variable of one file, typed; null where missing."""
+    return typed_text(column, side, source, text[getattr(column, side)])

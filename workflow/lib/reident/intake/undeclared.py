@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Set
+from typing import NamedTuple, Protocol
 
-import pyarrow as pa
-import pyarrow.compute as pc
+import numpy as np
 
 from reident.intake.parts import Preparing
 from reident.intake.severity import MATERIAL, NOTABLE, Line, named, of_share, percentage
@@ -22,15 +21,67 @@ _WORDS = {"", ".", "..", "-", "--", "?", "na", "n/a", "n.a.", "#n/a", "nan", "nu
 
 _NEGATIVE = re.compile(r"-(9*[789]|7+|8+)")
 _NINES = re.compile(r"9{2,}")
+_DIGITS = 15
+"""Digits of a number in words."""
+_SPECIAL = np.unique(
+    [float(f"{'9' * k}{last}") for k in range(_DIGITS) for last in "789"]
+    + [float(d * k) for k in range(1, _DIGITS + 1) for d in "78"]
+)
+"""The sizes of the numbers that these patterns describe."""
 OTHER = {"puf": "eif", "eif": "puf"}
 
 
-class Sides(NamedTuple):
-    """Both files as they are typed, and the true links between them by row number."""
+class File(Protocol):
+    """One file as it is typed."""
 
-    puf: pa.Table
-    eif: pa.Table
-    links: pa.Table
+    @property
+    def n(self) -> int:
+        """The number of records."""
+
+    def counts(self, variable: str) -> Counts:
+        """Return the records by value, without missing ones; of numbers, see :class:`NumberCounts`."""
+
+    def linked(self, variable: str, codes: Collection[str | float]) -> int:
+        """Return the number of true links of the records that have some codes."""
+
+
+class Files(NamedTuple):
+    """Both files as they are typed, and the number of true links between them."""
+
+    puf: File
+    eif: File
+    links: int
+
+
+class NumberCounts:
+    """Records by number: each number that may look like a missing code, and the ends of all others.
+
+    This is what :func:`look_missing` depends on, and does not grow with the file.
+    """
+
+    def __init__(self) -> None:
+        self._special: dict[str | float, int] = {}
+        self._low, self._high = np.inf, -np.inf
+
+    def add(self, values: np.ndarray, rows: np.ndarray) -> None:
+        """Count distinct numbers, float64 (k,), NaN where missing, with the records of each, int64 (k,)."""
+        near = np.rint(values)
+        close = np.isin(np.abs(near), _SPECIAL) & (np.abs(values - near) <= np.abs(near) * 1e-13)
+        for value, n in zip(values[close].tolist(), rows[close].tolist(), strict=True):
+            if _looks_special(f"{value:.15g}"):
+                self._special[value] = self._special.get(value, 0) + n
+            else:
+                self._widen(value, value)
+        others = values[~close & ~np.isnan(values)]
+        self._widen(float(others.min(initial=np.inf)), float(others.max(initial=-np.inf)))
+
+    def counts(self) -> Counts:
+        """Return the records by value; those of the ends are not all counted."""
+        ends = (self._low, self._high) if self._low <= self._high else ()
+        return self._special | dict.fromkeys(ends, 1)
+
+    def _widen(self, low: float, high: float) -> None:
+        self._low, self._high = min(self._low, low), max(self._high, high)
 
 
 class Found(NamedTuple):
@@ -67,36 +118,25 @@ class Found(NamedTuple):
         return Line(severity, warning, self.rows, self.rows / self.n, named(sorted(texts)))
 
 
-def of_column(part: Preparing, column: Column, sides: Sides, counts: Mapping[str, Counts]) -> list[Line]:
-    """Warn of codes of a variable that look like missing ones, and of those that one file only has.
-
-    Parameters
-    ----------
-    part : Preparing
-    column : Column
-    sides : Sides
-    counts : mapping
-        By side, ``puf`` and ``eif``: records by value after recoding, without missing ones.
-    """
+def of_column(part: Preparing, column: Column, files: Files) -> list[Line]:
+    """Warn of codes of a variable that look like missing ones, and of those that one file only has."""
     warnings = []
-    for side, own in counts.items():
-        others = counts[OTHER[side]]
+    for side, other in OTHER.items():
+        own, others = (getattr(files, one).counts(column.name) for one in (side, other))
         looks = look_missing(own, _declared(column, side))
         if looks:
-            warnings.append(_undeclared(part, _found(sides, side, column, looks), others))
+            warnings.append(_undeclared(part, _found(files, side, column, looks), others))
         if column.coding(side).kind == "categorical":
             single = {code: rows for code, rows in own.items() if code not in others and code not in looks}
-            if sum(single.values()) > MATERIAL * getattr(sides, side).num_rows:
-                warnings.append(_single(part, _found(sides, side, column, single)))
+            if sum(single.values()) > MATERIAL * getattr(files, side).n:
+                warnings.append(_single(part, _found(files, side, column, single)))
     return warnings
 
 
-def _found(sides: Sides, side: str, column: Column, codes: Counts) -> Found:
+def _found(files: Files, side: str, column: Column, codes: Counts) -> Found:
     """Count the true links of the records that have some codes."""
-    values: pa.ChunkedArray = getattr(sides, side)[column.name]
-    has = pc.is_in(values, pa.array(list(codes), values.type))
-    linked = pc.sum(has.take(sides.links[side])).as_py() or 0
-    return Found(side, column, codes, len(values), linked, sides.links.num_rows)
+    file: File = getattr(files, side)
+    return Found(side, column, codes, file.n, file.linked(column.name, codes), files.links)
 
 
 def _declared(column: Column, side: str) -> set[str | float | None]:
@@ -125,6 +165,10 @@ def look_missing(counts: Counts, declared: Set[str | float | None] = frozenset()
     nines = {value for value in nines if largest <= (numbers[value] or 0) / 2 and len(counts) > 1}
     words = {value for value in counts if texts[value].casefold() in _WORDS}
     return {value: counts[value] for value in counts if value in (words | negative | nines) - declared}
+
+
+def _looks_special(text: str) -> bool:
+    return bool(_NEGATIVE.fullmatch(text) or _NINES.fullmatch(text))
 
 
 def _number(value: str | float) -> float | None:

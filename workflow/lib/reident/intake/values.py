@@ -6,8 +6,10 @@ whether it links two files, makes a record unique, or matches a synthetic record
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,6 +18,9 @@ from reident.sections.codes import Coding, normaliser, number
 from reident.sections.files import SourceFile
 from reident.sections.keys import KeyVariable
 from reident.sections.recodes import Recoding
+
+_PLAIN = r"^-?[0-9]{1,17}(\.[0-9]{1,17})?$"
+"""Numbers that every reader of decimals reads alike, to the nearest double, as none is too large for one."""
 
 
 class Place(NamedTuple):
@@ -62,8 +67,12 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
             ("variable", place.variable),
         )
     known = None if coding.order is None else {normal(category) for category in coding.order}
+    values, plain = _plain_numbers(encoded.dictionary, coding, missing)
+    others = np.flatnonzero(~plain)
     out: list[str | float | None] = []
-    for position, raw in enumerate(encoded.dictionary.to_pylist()):
+    for position, raw in zip(
+        others.tolist(), encoded.dictionary.take(pa.array(others)).to_pylist(), strict=True
+    ):
         value = stored(raw)
         if value in missing:
             out.append(None)
@@ -85,7 +94,38 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
                 "or correct the file.",
                 ("variable", place.variable),
             )
-    return pa.array(out, pa.float64() if numeric else pa.string()).take(encoded.indices)
+    values = pc.replace_with_mask(values, pa.array(~plain), pa.array(out, values.type))
+    return values.take(encoded.indices)
+
+
+def _plain_numbers(texts: pa.Array, coding: Coding, missing: Collection[str]) -> tuple[pa.Array, np.ndarray]:
+    """Return the values of texts that are numbers in plain digits, which most are, and which texts these are.
+
+    Parameters
+    ----------
+    texts : pyarrow.Array (n,)
+    coding : Coding
+    missing : collection of str
+        The missing codes, normalised.
+
+    Returns
+    -------
+    values : pyarrow.Array (n,)
+        Of the type of the column; null where missing and for other texts.
+    plain : bool (n,)
+        None, unless the column is numeric and has the numbers as they are in the file.
+    """
+    if coding.kind != "numeric":
+        return pa.nulls(len(texts), pa.string()), np.zeros(len(texts), bool)
+    if coding.recode or coding.decimal != ".":
+        return pa.nulls(len(texts), pa.float64()), np.zeros(len(texts), bool)
+    plain = pc.match_substring_regex(texts, _PLAIN)
+    numbers = pc.if_else(plain, texts, pa.scalar(None, texts.type)).cast(pa.float64())
+    codes = [value for value in map(number, missing) if value is not None]
+    values = pc.if_else(
+        pc.is_in(numbers, pa.array(codes, pa.float64())), pa.scalar(None, pa.float64()), numbers
+    )
+    return pc.add(values, 0.0), plain.to_numpy(zero_copy_only=False)  # 0 instead of -0
 
 
 def typed_key(variable: KeyVariable, source: SourceFile, text: pa.Table) -> pa.Array:

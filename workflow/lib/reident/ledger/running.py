@@ -151,6 +151,11 @@ class Step:
         return self.folder / "confidential" / f"{self.name}-{hashlib.sha256(known.encode()).hexdigest()[:16]}"
 
     @property
+    def scratch(self) -> Path:
+        """Where a step keeps in files without a name what does not fit into memory: on the disk of its results."""
+        return self.entry.parent
+
+    @property
     def closed(self) -> tuple[Path, ...]:
         """What a step that only publishes must not open: all results and reports, the study file and its sources."""
         sources = [

@@ -1,0 +1,139 @@
+"""One variable of one file, typed batch by batch on its distinct texts, and counted (METHODS §1)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from reident.errors import InputError
+from reident.intake.coarsening import coarsen
+from reident.intake.undeclared import Counts, NumberCounts
+from reident.intake.values import Place, typed
+from reident.intake.warnings import CodeTexts
+from reident.sections.files import RecordFile
+from reident.sections.linkage import Column, LinkingVariable
+
+MAX_TEXTS = 2**17
+"""Distinct texts whose values are kept for the next batch."""
+
+
+class CodeCounts:
+    """Records by code."""
+
+    def __init__(self) -> None:
+        self._counts = Counter[str | float]()
+
+    def add(self, values: pa.Array, rows: np.ndarray) -> None:
+        """Count codes, null where missing, with the records of each, int64 (k,)."""
+        for value, n in zip(values.to_pylist(), rows.tolist(), strict=True):
+            if value is not None:
+                self._counts[value] += n
+
+    def counts(self) -> Counts:
+        """Return the records by code, without missing ones."""
+        return self._counts
+
+
+class ColumnReader:
+    """Types one variable of one file.
+
+    Parameters
+    ----------
+    column : Column
+    side : {'puf', 'eif'}
+    source : RecordFile
+
+    Attributes
+    ----------
+    type : pyarrow.DataType
+        Text, or float64 if numeric.
+    texts : CodeTexts
+        What an analyst should look at.
+    problem : InputError or None
+        What is wrong with the first value that cannot be typed. Nothing is typed after it.
+    """
+
+    def __init__(self, column: Column, side: str, source: RecordFile) -> None:
+        self._column, self._side, self._source = column, side, source
+        self._numeric = column.coding(side).kind == "numeric"
+        self.type = pa.float64() if self._numeric else pa.string()
+        self.texts = CodeTexts(column, side, source.decimal)
+        self.problem: InputError | None = None
+        self._counts: NumberCounts | CodeCounts = NumberCounts() if self._numeric else CodeCounts()
+        self._known = pa.array([], pa.string())
+        self._values = pa.array([], self.type)
+        self._foreign = np.zeros(0, bool)
+
+    @property
+    def counts(self) -> Counts:
+        """The records by value, without missing ones; of numbers, see :class:`NumberCounts`."""
+        return self._counts.counts()
+
+    def read(self, text: pa.Array, before: int) -> pa.Array:
+        """Return the values of the next records, null where missing.
+
+        Parameters
+        ----------
+        text : pyarrow.Array (n,)
+        before : int
+            The number of records before these.
+        """
+        if self.problem is None:
+            encoded = text.dictionary_encode()
+            try:
+                place = self._learn(encoded.dictionary)
+            except InputError:
+                self.problem = self._problem(text, before)
+            else:
+                return self._count(place, encoded.indices)
+        return pa.nulls(len(text), self.type)
+
+    def _learn(self, texts: pa.Array) -> pa.Array:
+        """Return the places of distinct texts among the known ones, after typing those that are new."""
+        place = pc.index_in(texts, self._known)
+        if not place.null_count:
+            return place
+        if len(self._known) + place.null_count > MAX_TEXTS:
+            self._known, self._values, self._foreign = self._known[:0], self._values[:0], self._foreign[:0]
+            place = pa.nulls(len(texts), place.type)
+        new = texts.filter(pc.is_null(place))
+        values = typed_text(self._column, self._side, self._source, new)
+        foreign = self.texts.learn(new.to_pylist()) if self.texts.matter else np.zeros(len(new), bool)
+        start = len(self._known)
+        self._known = pa.concat_arrays([self._known, new])
+        self._values = pa.concat_arrays([self._values, values])
+        self._foreign = np.append(self._foreign, foreign)
+        places = place.to_numpy(zero_copy_only=False).copy()
+        places[np.isnan(places)] = np.arange(start, start + len(new))
+        return pa.array(places.astype(np.int64))
+
+    def _count(self, place: pa.Array, indices: pa.Array) -> pa.Array:
+        """Count the records of each text, and return their values."""
+        values, rows = self._values.take(place), np.bincount(indices.to_numpy(), minlength=len(place))
+        self.texts.foreign_rows += int(rows[self._foreign[place.to_numpy()]].sum())
+        if isinstance(self._counts, NumberCounts):
+            self._counts.add(values.to_numpy(zero_copy_only=False), rows)
+        else:
+            self._counts.add(values, rows)
+        return values.take(indices)
+
+    def _problem(self, text: pa.Array, before: int) -> InputError:
+        """Return what is wrong with the first of some texts that cannot be typed, with its row."""
+        try:
+            typed_text(self._column, self._side, self._source, text, before)
+        except InputError as error:
+            return error
+        raise RuntimeError(f"{self._column.name}: a text cannot be typed by itself, but in its column")
+
+
+def typed_text(
+    column: Column, side: str, source: RecordFile, text: pa.Array | pa.ChunkedArray, before: int = 0
+) -> pa.Array:
+    """Return one variable of one file, typed; null where missing. `before` is the number of records before these."""
+    place = Place(source.file_name, getattr(column, side), column.name, source.first_row + before)
+    values = typed(text, column.coding(side, source.decimal), place)
+    coarser = column.coarsen if isinstance(column, LinkingVariable) else None
+    return values if coarser is None else coarsen(values, coarser, integer_coded=column.integer_coded)

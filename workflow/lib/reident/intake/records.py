@@ -1,0 +1,325 @@
+"""One source file on its way to its prepared table: read in batches, typed, then sorted by key (METHODS §1)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from reident.errors import InputError
+from reident.intake import keys
+from reident.intake.columns import ColumnReader
+from reident.intake.ordering import Bucket, KeyedSpool, Ordered, Ranges, Scattered
+from reident.intake.parts import Preparing
+from reident.intake.spool import Spool
+from reident.intake.undeclared import Counts
+from reident.intake.warnings import KeyCounts
+
+Sink = Callable[[pa.Table], None]
+"""Takes the rows of a table, batch by batch: at least one batch, which may be empty."""
+
+
+class KeyReader:
+    """The key columns of one source file, and what is wrong with its keys.
+
+    Parameters
+    ----------
+    part : Preparing
+    side : {'puf', 'eif', 'iuf', 'original'}
+
+    Attributes
+    ----------
+    counts : dict of KeyCounts
+        By name of the column.
+    """
+
+    def __init__(self, part: Preparing, side: str) -> None:
+        self._names, self._source = part.keys_of(side), part.file(side)
+        self.counts = {name: KeyCounts() for name in self._names}
+        self._empty = self._repeats = (0, 0)
+
+    def read(self, text: pa.Table, before: int) -> None:
+        """Take the next records; `before` is the number of records before them."""
+        for name, counts in self.counts.items():
+            counts.add(text[name].combine_chunks())
+        empty = keys.without_key(text, self._names)
+        if empty.any():
+            row, n = self._empty
+            self._empty = row or before + int(empty.argmax()) + self._source.first_row, n + int(empty.sum())
+
+    def look(self, bucket: Bucket, key: pa.Table) -> None:
+        """Count the records of a bucket whose key an earlier record has, other than an empty key."""
+        rows = bucket.row[_as_before(key) & ~keys.without_key(key, key.column_names)]
+        if len(rows):
+            row, n = self._repeats
+            first = int(rows.min()) + self._source.first_row
+            self._repeats = min(row or first, first), n + len(rows)
+
+    def problems(self) -> list[str]:
+        """Return what is wrong."""
+        return list(keys.described(self._names, self._source.file_name, self._empty, self._repeats))
+
+
+class Clusters:
+    """The cluster of each record, by the order of the records.
+
+    Parameters
+    ----------
+    parts : int
+        The number of columns that identify a cluster.
+    folder : pathlib.Path or None
+    """
+
+    def __init__(self, parts: int, folder: Path | None) -> None:
+        self._folder = folder
+        self._spool = KeyedSpool(pa.schema([(str(at), pa.string()) for at in range(parts)]), parts, folder)
+        self._alone: list[np.ndarray] = []
+
+    def add(self, table: pa.Table) -> None:
+        """Take the cluster columns of the next records."""
+        alone = without_cluster(table)
+        self._alone.append(alone)
+        if not alone.all():
+            self._spool.append(_batch(table.filter(pa.array(~alone)), self._spool.schema))
+
+    def numbers(self) -> np.ndarray:
+        """Return the number of each record's cluster; a record with an empty value is a cluster of its own.
+
+        Returns
+        -------
+        int64 (n,)
+            From 0, in the order of clusters; those of single records follow.
+        """
+        alone = np.concatenate(self._alone)
+        number, members, n = np.empty(len(alone), np.int64), np.flatnonzero(~alone), 0
+        with contextlib.closing(Ordered(self._spool, self._folder)) as ordered:
+            for bucket in ordered:
+                key = self._spool.key(bucket.table)
+                code = n + np.cumsum(~_as_before(key)) - 1
+                number[members[bucket.row]] = code
+                n = int(code.max(initial=n - 1)) + 1
+        number[alone] = n + np.arange(alone.sum())
+        return number
+
+    def close(self) -> None:
+        """Free the memory and the file."""
+        self._spool.close()
+
+
+class KeyFile:
+    """A file of which the keys alone matter: the IUF, or the file before protection.
+
+    Parameters
+    ----------
+    part : Preparing
+    side : {'iuf', 'original'}
+    folder : pathlib.Path or None
+
+    Attributes
+    ----------
+    keys : KeyReader
+    spool : KeyedSpool
+        The key columns, in the order of the study.
+    """
+
+    def __init__(self, part: Preparing, side: str, folder: Path | None) -> None:
+        self._names = part.keys_of(side)
+        self.keys = KeyReader(part, side)
+        schema = pa.schema([(str(at), pa.string()) for at in range(len(self._names))])
+        self.spool = KeyedSpool(schema, len(self._names), folder)
+
+    def read(self, batches: Iterable[pa.Table]) -> None:
+        """Take all records of the file as text."""
+        for text in batches:
+            if not text.num_rows:
+                continue
+            self.keys.read(text, self.spool.rows)
+            columns = [_chunk(text, name) for name in self._names]
+            self.spool.append(pa.record_batch(columns, schema=self.spool.schema))
+
+    def check(self, folder: Path | None) -> None:
+        """Refuse a key that is empty or repeats.
+
+        Raises
+        ------
+        InputError
+        """
+        with contextlib.closing(Ordered(self.spool, folder)) as ordered:
+            for bucket in ordered:
+                self.keys.look(bucket, self.spool.key(bucket.table))
+        for problem in self.keys.problems():
+            raise InputError(problem)
+
+
+class Lookup:
+    """Where records that are sorted by key have the keys of another file.
+
+    Parameters
+    ----------
+    spool : Spool
+        The keys of the other file.
+    columns : sequence of int
+        Those of its columns that name these records.
+
+    Attributes
+    ----------
+    position : int32 (n,)
+        By row of the other file; -1 for a key that no record has.
+    """
+
+    def __init__(self, spool: Spool, columns: Sequence[int]) -> None:
+        self._spool, self._columns = spool, columns
+        self.position = np.full(spool.rows, -1, np.int32)
+
+    def scattered(self, ranges: Ranges, folder: Path | None) -> Scattered:
+        """Return the keys by the ranges of the records."""
+        return Scattered(self._spool, self._columns, len(self._columns), ranges, folder)
+
+    def look(self, pieces: Iterable[Bucket], key: pa.Table, start: int) -> None:
+        """Find the keys of a range among those of its records, the first of which is at `start`."""
+        for piece in pieces:
+            found = keys.looked_up(key, piece.table)
+            self.position[piece.row] = np.where(found < 0, -1, found + start)
+
+
+class RecordReader:
+    """The PUF or the EIF, read in batches and typed.
+
+    Parameters
+    ----------
+    part : Preparing
+    side : {'puf', 'eif'}
+    folder : pathlib.Path or None
+        See :class:`reident.intake.spool.Spool`.
+
+    Attributes
+    ----------
+    keys : KeyReader
+    columns : dict of ColumnReader
+        By name of the variable.
+    n_alone : int
+        The number of records without a cluster.
+    links_of_row : int64 (n,)
+        The number of true links of each record, in the order of the file; set once they are known.
+    """
+
+    def __init__(self, part: Preparing, side: str, folder: Path | None) -> None:
+        self._part, self._side = part, side
+        source, names = getattr(part.files, side), part.files.keys[side]
+        self.keys = KeyReader(part, side)
+        self.columns = {column.name: ColumnReader(column, side, source) for column in part.columns}
+        self.cluster = part.cluster if side == "puf" else ()
+        self.n_alone = 0
+        types = {name: pa.string() for name in names} | {
+            name: reader.type for name, reader in self.columns.items()
+        }
+        self.schema = pa.schema(types)
+        clusters = [(str(at), pa.string()) for at in range(len(self.cluster))]
+        self.spool = KeyedSpool(pa.schema([*self.schema, *clusters]), len(names), folder)
+        self.links_of_row = np.zeros(0, np.int64)
+
+    @property
+    def n(self) -> int:
+        """The number of records."""
+        return self.spool.rows
+
+    def read(self, batches: Iterable[pa.Table]) -> None:
+        """Take all records of the file as text."""
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            text = batch.combine_chunks()
+            self.keys.read(text, self.n)
+            columns = [_chunk(text, name) for name in self._part.keys_of(self._side)]
+            for column in self._part.columns:
+                reader = self.columns[column.name]
+                columns.append(reader.read(_chunk(text, getattr(column, self._side)), self.n))
+            columns += [_chunk(text, name) for name in self.cluster]
+            if self.cluster:
+                self.n_alone += int(without_cluster(text.select(self.cluster)).sum())
+            self.spool.append(pa.record_batch(columns, schema=self.spool.schema))
+
+    def sort(
+        self, sink: Sink, lookups: Sequence[Lookup], clusters: Clusters | None, folder: Path | None
+    ) -> np.ndarray:
+        """Give the records to a sink by key, and look up the keys of other files among them.
+
+        Returns
+        -------
+        int32 (n,)
+            The place of each record of the file in this order.
+
+        Raises
+        ------
+        InputError
+            A key or a value that is wrong.
+        """
+        self._refuse_keys()  # an empty one, which needs no order
+        place, start = np.empty(self.n, np.int32), 0
+        with contextlib.ExitStack() as stack:
+            ordered = stack.enter_context(contextlib.closing(Ordered(self.spool, folder)))
+            scattered = [
+                stack.enter_context(contextlib.closing(one.scattered(ordered.ranges, folder)))
+                for one in lookups
+            ]
+            for at, bucket in enumerate(ordered):
+                key = self.spool.key(bucket.table)
+                self.keys.look(bucket, key)
+                if ordered.repeats:
+                    continue
+                sink(bucket.table.select(range(len(self.schema))))
+                for lookup, others in zip(lookups, scattered, strict=True):
+                    lookup.look(others.pieces(at), key, start)
+                if clusters is not None:
+                    clusters.add(bucket.table.select(range(len(self.schema), len(self.spool.schema))))
+                place[bucket.row] = np.arange(start, start + len(bucket.row), dtype=np.int32)
+                start += len(bucket.row)
+        self._refuse_keys()
+        for reader in self.columns.values():
+            if reader.problem is not None:
+                raise reader.problem
+        return place
+
+    def _refuse_keys(self) -> None:
+        for problem in self.keys.problems():
+            raise InputError(problem)
+
+    def counts(self, variable: str) -> Counts:
+        """Return the records by value, see :class:`reident.intake.undeclared.File`."""
+        return self.columns[variable].counts
+
+    def linked(self, variable: str, codes: Collection[str | float]) -> int:
+        """Return the number of true links of the records that have some codes."""
+        at, links, start = self.schema.get_field_index(variable), 0, 0
+        for batch in self.spool:
+            values = batch.column(at)
+            has = pc.is_in(values, pa.array(list(codes), values.type)).to_numpy(zero_copy_only=False)
+            links += int(self.links_of_row[start : start + len(has)][has].sum())
+            start += len(has)
+        return links
+
+
+def without_cluster(columns: pa.Table) -> np.ndarray:
+    """Return which records have an empty value in a cluster column; bool (n,)."""
+    return np.any([pc.equal(column, "").to_numpy() for column in columns.columns], axis=0)
+
+
+def _as_before(key: pa.Table) -> np.ndarray:
+    """Return which records have the key of the record before them; bool (n,)."""
+    same = np.arange(key.num_rows) > 0
+    for column in key.columns:
+        text = column.combine_chunks()
+        same[1:] &= pc.equal(text[1:], text[:-1]).to_numpy(zero_copy_only=False)
+    return same
+
+
+def _batch(table: pa.Table, schema: pa.Schema) -> pa.RecordBatch:
+    return pa.record_batch([column.combine_chunks() for column in table.columns], schema=schema)
+
+
+def _chunk(table: pa.Table, name: str) -> pa.Array:
+    return table[name].combine_chunks().cast(pa.string())
