@@ -4,7 +4,6 @@ from contextlib import ExitStack
 from unittest.mock import patch
 
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples

@@ -34,7 +34,7 @@ rule prepare:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 12 * input.size_mb) * attempt,
+        mem_mb=lambda wildcards, input, attempt: int(1000 + min(4 * input.size_mb, 3000)) * attempt,
     params:
         study=PLAN.part_digest("prepare"),
         library=PLAN.library_digest("prepare"),

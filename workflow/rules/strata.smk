@@ -35,7 +35,7 @@ checkpoint stratify:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda wildcards, input, attempt: int(1000 + 20 * input.size_mb) * attempt,
+        mem_mb=lambda wildcards, input, attempt: int(1000 + 5 * input.size_mb) * attempt,
     params:
         study=PLAN.part_digest("stratify"),
         library=PLAN.library_digest("stratify"),

@@ -4,6 +4,7 @@ from reident import ledger
 from reident.linkage import strata
 
 with ledger.step(snakemake) as step:
-    tables = [step.read(name) for name in ("puf", "eif", "iuf")]
-    for name, table in strata.stratify(step.part, *tables, step.params["pairs_per_shard"])._asdict().items():
+    records = [step.open(side).read(list(step.part.strata)) for side in ("puf", "eif")]
+    made = strata.stratify(step.part, *records, step.read("iuf"), step.params["pairs_per_shard"])
+    for name, table in made._asdict().items():
         step.write(name, table)

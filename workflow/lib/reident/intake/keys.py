@@ -67,10 +67,23 @@ def codes(tables: Sequence[pa.Table], names: Sequence[Sequence[str]]) -> list[np
         columns = [table[own[part]] for table, own in zip(tables, names, strict=True)]
         parts, labels = text_codes(columns)
         code = np.concatenate(parts) if parts else np.empty(0, np.int64)
+        if not part:  # every text occurs: its codes are dense
+            total = code
+            continue
         missing = (total < 0) | (code < 0)
         total = np.where(missing, -1, total * max(len(labels), 1) + code)
-        total[~missing] = np.unique(total[~missing], return_inverse=True)[1]
+        total[~missing] = _dense(total[~missing])
     return np.split(total, np.cumsum(sizes)[:-1])
+
+
+def _dense(codes: np.ndarray) -> np.ndarray:
+    """Return the rank of each code among those that occur, from 0."""
+    n = int(codes.max(initial=-1)) + 1
+    if n > len(codes):
+        return np.unique(codes, return_inverse=True)[1]
+    occurs = np.zeros(n, bool)
+    occurs[codes] = True
+    return (np.cumsum(occurs) - 1)[codes]
 
 
 def first_repeat(code: np.ndarray) -> int | None:

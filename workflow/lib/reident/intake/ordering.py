@@ -106,7 +106,8 @@ class Ranges:
         if key.num_columns == 1:
             first, own = _chunk(self._first, 0), _chunk(key, 0)
             return pc.search_sorted(first, own, side="right").to_numpy(zero_copy_only=False).astype(np.int64)
-        first, codes = keys.codes([self._first, key], [self._first.column_names, key.column_names])
+        names = self._first.column_names
+        first, codes = keys.codes([self._first, key.rename_columns(names)], [names, names])
         return np.searchsorted(first, codes, side="right")
 
 

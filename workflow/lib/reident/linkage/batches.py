@@ -20,16 +20,24 @@ ROWS = 2**20
 """The number of rows that are in memory at a time, approximately."""
 
 
-def split(source: Source, rows: int = ROWS) -> Iterator[pa.Table]:
-    """Yield a table in batches of at most `rows` rows, at least one batch."""
+def split(source: Source, rows: int = ROWS, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+    """Yield a table, or some of its columns, in batches of at most `rows` rows, at least one batch."""
     if isinstance(source, pa.Table):
-        for start in range(0, max(source.num_rows, 1), rows):
-            yield source.slice(start, rows)
+        table = source if columns is None else source.select(columns)
+        for start in range(0, max(table.num_rows, 1), rows):
+            yield table.slice(start, rows)
         return
     if not source.metadata.num_rows:
-        yield source.schema_arrow.empty_table()
-    for batch in source.iter_batches(rows, use_threads=False):
-        yield pa.Table.from_batches([batch])
+        nothing = source.schema_arrow.empty_table()
+        yield nothing if columns is None else nothing.select(columns)
+    for batch in source.iter_batches(rows, columns=columns, use_threads=False):
+        table = pa.Table.from_batches([batch])
+        yield table if columns is None else table.select(columns)
+
+
+def column(source: Source, name: str) -> pa.ChunkedArray:
+    """Return one column of a table."""
+    return (source if isinstance(source, pa.Table) else source.read([name], use_threads=False))[name]
 
 
 class _Reader:

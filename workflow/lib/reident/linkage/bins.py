@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from reident.linkage.batches import column, split
 from reident.linkage.parts import Cutting, Variable
 from reident.linkage.strata import lines
 from reident.sections.linkage import Binning
+
+if TYPE_CHECKING:
+    from reident.linkage.batches import Source
 
 OUTSIDE = 0
 """The bin of a value that is not compared with any other."""
@@ -188,17 +192,42 @@ def bin_files(
         ``cutpoints``: one line per scope, variable, cutting file and bin: the bin holds values in
         (above, up_to]; n_puf and n_eif are its counts.
     """
+    bins, cutpoints = cut(part, files, strata, manifest)
+    tables = {side: pa.concat_tables(binned(part, files[side], bins[side])) for side in files}
+    return Binned(tables["puf"], tables["eif"], cutpoints)
+
+
+def cut(
+    part: Cutting, files: Mapping[str, Source], strata: Mapping[str, pa.Table], manifest: pd.DataFrame
+) -> tuple[dict[str, dict[str, pa.Array]], pd.DataFrame]:
+    """Cut the numeric linking variables of both files, one by one, as :func:`bin_files` does.
+
+    Returns
+    -------
+    bins : dict of dict of pyarrow.Array
+        By file and variable, the bin of each record.
+    cutpoints : pandas.DataFrame
+    """
     stratum = {side: lines(table) for side, table in strata.items()}
-    binned: dict[str, dict[str, pa.ChunkedArray | pa.Array]] = {side: {} for side in files}
+    bins: dict[str, dict[str, pa.Array]] = {side: {} for side in files}
     cut_lines = []
     for variable in part.variables:
-        columns = {side: table[variable.name] for side, table in files.items()}
         if variable.type == "numeric":
-            columns, cuts = _bin_variable(variable, part.binning, columns, stratum, list(manifest["stratum"]))
+            columns = {side: column(source, variable.name) for side, source in files.items()}
+            codes, cuts = _bin_variable(variable, part.binning, columns, stratum, list(manifest["stratum"]))
             cut_lines.append(cuts)
-        for side in files:
-            binned[side][variable.name] = columns[side]
-    return Binned(pa.table(binned["puf"]), pa.table(binned["eif"]), _joined(cut_lines))
+            for side in files:
+                bins[side][variable.name] = codes[side]
+    return bins, _joined(cut_lines)
+
+
+def binned(part: Cutting, source: Source, bins: Mapping[str, pa.Array]) -> Iterator[pa.Table]:
+    """Yield the linking variables of a file in batches, with the bins of numeric ones in place of their values."""
+    start = 0
+    for batch in split(source, columns=[variable.name for variable in part.variables]):
+        codes = {name: own.slice(start, batch.num_rows) for name, own in bins.items()}
+        start += batch.num_rows
+        yield pa.table({name: codes.get(name, batch[name]) for name in batch.column_names})
 
 
 def _bin_variable(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache, partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -118,9 +118,12 @@ class Lines:
 
     def fsum(self, values: np.ndarray) -> np.ndarray:
         """Return the sums of numbers, each rounded once; float64 (1 + n_strata,)."""
-        ordered = values[self._order].tolist()
-        sums = [math.fsum(ordered[start:stop]) for start, stop in pairwise(self._starts.tolist())]
-        return np.array([math.fsum(ordered), *sums])
+        ordered = values[self._order]
+        sums = [math.fsum(ordered[start:stop].tolist()) for start, stop in pairwise(self._starts.tolist())]
+        pieces = (
+            ordered[start : start + batches.ROWS].tolist() for start in range(0, len(ordered), batches.ROWS)
+        )
+        return np.array([math.fsum(chain.from_iterable(pieces)), *sums])
 
     def expected_correct(self, candidates: np.ndarray, links: np.ndarray) -> np.ndarray:
         """Return :func:`reident.linkage.confirmation.expected_correct` of each line; float64 (1 + n_strata,)."""
@@ -230,8 +233,11 @@ def _count_pairs(source: Source, n_puf: int) -> dict[str, np.ndarray]:
         record, first = np.unique(puf, return_index=True)  # the pairs of a record are sorted best first
         best[record] = np.where(np.isnan(best[record]), level[first], best[record])
         top = level == best[puf]
+        low, high = (
+            (record[0], record[-1] + 1) if len(record) else (0, 0)
+        )  # a batch has the pairs of few records
         for name, rows in zip(names, (slice(None), confirmed, top, top & confirmed), strict=True):
-            counts[name] += np.bincount(puf[rows], minlength=n_puf)
+            counts[name][low:high] += np.bincount(puf[rows] - low, minlength=high - low)
     return counts
 
 
