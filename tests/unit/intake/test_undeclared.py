@@ -1,12 +1,16 @@
 """Codes that a study may have forgotten: missing ones, and those that a recode leaves out (METHODS §1)."""
 
+from collections import Counter
+
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from making.examples import examples
 from making.studies import study, table
 from reident.intake import prepare as intake
-from reident.intake.undeclared import look_missing
+from reident.intake.undeclared import NumberCounts, look_missing
 from reident.pipeline import parts
 
 LOOKS = [
@@ -130,3 +134,40 @@ def test_a_warning_about_a_strata_variable_names_the_strata():
         "are in strata without a record of the other file, which concerns 1 of 2 true links" in line.warning
     )
     assert line.severity == "understates"
+
+
+SMALL = [
+    0.0,
+    0.5,
+    1.0,
+    7.0,
+    -7.0,
+    9.0,
+    -9.0,
+    49.0,
+    49.5,
+    99.0,
+    99.00000000000001,
+    98.99,
+    -99.0,
+    -98.0,
+    -88.0,
+    -50.0,
+]
+LARGE = [499.0, 999.0, -997.0, -77777.0, 9999999.0, 999999999999999.0, 999999999999998.6, 1e15, 1e300, -1e300]
+
+
+@examples(500)
+@given(batches=st.lists(st.lists(st.sampled_from([*SMALL, *LARGE]), max_size=8), max_size=4))
+def test_of_numbers_only_those_that_may_look_missing_are_counted(batches):
+    """The ends of all others are enough: what looks missing is the same."""
+    counts, every = NumberCounts(), Counter[float]()
+    for batch in batches:
+        values, rows = np.unique(np.array(batch, np.float64), return_counts=True)
+        counts.add(np.append(values, np.nan), np.append(rows, 3))
+        every.update(batch)
+    found = counts.counts()
+    assert look_missing(found) == look_missing(every)
+    assert len(found) <= len(every)
+    assert (len(found) == 1) == (len(every) == 1)
+    assert bool(found) == bool(every)

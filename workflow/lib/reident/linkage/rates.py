@@ -188,9 +188,8 @@ def rate(
     tables = []
     for metric, source in pairs.items():
         tolerance = _tolerance(part, metric, prepared, model)
-        records = _by_record(source, truth, manifest)
         counts["n_ambiguous"] = _ambiguous(limits[metric], names, part.max_pairs)
-        found = _rates(part, records, counts, None if cluster is None else cluster[records.index])
+        found = _rates(part, _by_record(source, truth, manifest), counts, cluster)
         tables.append(found.assign(metric=metric, stratum=names, tolerance=tolerance))
     return pd.concat(tables, ignore_index=True)[COLUMNS]
 
@@ -223,9 +222,9 @@ def _cases(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _count_pairs(source: Source, n_puf: int) -> dict[str, np.ndarray]:
-    """Count the pairs, the confirmed pairs, and both of the best rank, of each PUF record; int64 (n_puf,)."""
+    """Count the pairs, the confirmed pairs, and both of the best rank, of each PUF record; int32 (n_puf,)."""
     names = ("pairs", "confirmed", "best", "best_confirmed")
-    counts = {name: np.zeros(n_puf, np.int64) for name in names}
+    counts = {name: np.zeros(n_puf, np.int32) for name in names}
     best = np.full(n_puf, np.nan)
     for batch in batches.split(source):
         puf, confirmed = batch["puf"].to_numpy(), batch["confirmed"].to_numpy()
@@ -237,7 +236,7 @@ def _count_pairs(source: Source, n_puf: int) -> dict[str, np.ndarray]:
             (record[0], record[-1] + 1) if len(record) else (0, 0)
         )  # a batch has the pairs of few records
         for name, rows in zip(names, (slice(None), confirmed, top, top & confirmed), strict=True):
-            counts[name][low:high] += np.bincount(puf[rows] - low, minlength=high - low)
+            counts[name][low:high] += np.bincount(puf[rows] - low, minlength=high - low).astype(np.int32)
     return counts
 
 
@@ -250,7 +249,8 @@ def _rates(
     suspected, confirmed = lines.count(np.ones(len(records), bool)), lines.count(hit)
     n_pairs, n_confirmed_pairs = (lines.sum(records[name].to_numpy()) for name in ("pairs", "confirmed"))
     if part.rates.interval == "clustered" and cluster is not None:
-        known = [intervals.of_clusters(hit[rows], cluster[rows], part.rates.level) for rows in lines.rows()]
+        own = cluster[records.index]
+        known = [intervals.of_clusters(hit[rows], own[rows], part.rates.level) for rows in lines.rows()]
     else:  # Small strata have few different counts.
         of_counts = cache(partial(intervals.of_counts, rates=part.rates))
         known = [of_counts(*line) for line in zip(confirmed.tolist(), suspected.tolist(), strict=True)]
