@@ -170,7 +170,7 @@ def _begin(records, job, stack, variable):
     frames[0, NEXT], frames[0, STOP], frames[0, TOP] = variable, variable + 1, n
 
 
-@lean_jit
+@inner_jit
 def _split(file, job, stack, f, first, stop):
     """Push the parts of the cell on top by its next variable; below them it stays for the variable after.
 
@@ -189,7 +189,7 @@ def _split(file, job, stack, f, first, stop):
     return base if job.final and whole else top
 
 
-@lean_jit
+@inner_jit
 def _count_last(file, records, job, tally, scratch, ids, frames, f):
     """Count the records of a cell by each possible last variable; a value of one record makes it unique.
 
@@ -226,7 +226,7 @@ def _count_last(file, records, job, tally, scratch, ids, frames, f):
             counters[e, rows[ids[begin + i], e]] = 0
 
 
-@lean_jit
+@inner_jit
 def _prepare(job, scratch, packed, n_packed):
     """Write the members of a set of all variables but the last one, and where its rows are; returns True.
 
@@ -248,7 +248,7 @@ def _prepare(job, scratch, packed, n_packed):
     return True
 
 
-@lean_jit
+@inner_jit
 def _locate(file, job, scratch, r):
     """Write in which cell record r is, of the members without each, and of all members; returns True."""
     members, cells, spans, m = scratch.members, scratch.cells, scratch.spans, job.size - 1
@@ -287,7 +287,7 @@ def _keep(file, records, job, scratch, r, last):
     job.found.words[bit >> 6] |= _ONE << np.uint64(bit & 63)
 
 
-@lean_jit
+@inner_jit
 def _note_one(file, records, job, tally, scratch, r, last, before):
     """Note that record r is unique on a set; ``before`` tells that it is so without the last variable."""
     minimal = not before
@@ -308,7 +308,7 @@ def _note_one(file, records, job, tally, scratch, r, last, before):
         _keep(file, records, job, scratch, r, last)
 
 
-@lean_jit
+@inner_jit
 def _add_to_least(file, records, job, tally, scratch, r, last):
     """Compare a minimal set with the first one of record r, unless it has a smaller one."""
     if 0 < job.order[records.places[r]] < job.size:
@@ -322,7 +322,7 @@ def _add_to_least(file, records, job, tally, scratch, r, last):
     tally.least[records.places[r]] = min(tally.least[records.places[r]], key)
 
 
-@lean_jit
+@inner_jit
 def _search_words(file, records, job, tally, scratch, ids, frames, f):
     """Search a cell of at most 64 records, whose sets are words, record by record."""
     begin, candidates, order = frames[f, BEGIN], frames[f, SIZES], frames[f, ORDER]
@@ -334,7 +334,7 @@ def _search_words(file, records, job, tally, scratch, ids, frames, f):
         _search_record(file, records, job, tally, scratch, ids[begin + p], p, packed, order)
 
 
-@lean_jit
+@inner_jit
 def _search_record(file, records, job, tally, scratch, r, p, packed, n_packed):
     """Count the minimal sets of record p of a cell, of whose sets a word has the ``n_packed`` first members.
 
@@ -385,7 +385,7 @@ def _search_record(file, records, job, tally, scratch, r, p, packed, n_packed):
         d -= 1
 
 
-@lean_jit
+@inner_jit
 def _note_lanes(file, records, job, tally, scratch, r, p, first, lanes, packed, n_packed, d, before):
     """Note the sets on which record r is unique, with a last variable for each bit of ``lanes``.
 
