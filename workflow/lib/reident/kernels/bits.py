@@ -102,7 +102,9 @@ def _splat(builder: Any, word: Any) -> Any:
     """Return a vector that has a word in each lane."""
     undefined = ir.Constant(_VECTOR, ir.Undefined)
     single = builder.insert_element(undefined, word, ir.IntType(32)(0))
-    return builder.shuffle_vector(single, undefined, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+    return builder.shuffle_vector(
+        single, undefined, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    )
 
 
 @intrinsic

@@ -1,4 +1,6 @@
-"""Compiled search of `suda_by_size` for the minimal sample uniques of one size, whose docstring has the argument (METHODS §7).
+"""Compiled search of `suda_by_size` for the minimal sample uniques of one size (METHODS §7).
+
+The docstring of `suda_by_size` has the argument.
 
 A cell has two parts: records of the block that may be unique, and all others, which only count. A set is searched
 from its most informative variable down to its least informative one, the *last* one, which is not split by but counted.
@@ -9,64 +11,24 @@ from typing import NamedTuple
 import numpy as np
 
 from reident.kernels.bits import LANES, WORD, low_bits, matching_words, trailing_zeros
-from reident.kernels.cells import BEGIN, MEMBERS, NEXT, ORDER, SIZES, STOP, TOP, empty_stack, equal_words, split
+from reident.kernels.cells import (
+    BEGIN,
+    MEMBERS,
+    NEXT,
+    ORDER,
+    SIZES,
+    STOP,
+    TOP,
+    empty_stack,
+    equal_words,
+    split,
+)
 from reident.kernels.compiling import inner_jit, jit, lean_jit
-
-MAX_SIZE, MAX_VARIABLES = 8, 256
-"""Positions of the variables of a set, of eight bits each, share one word."""
+from reident.kernels.suda_rows import MAX_SIZE
 
 _ONE, _EMPTY = np.uint64(1), np.uint64(0)
 _RECORD = 1 << 32
 """What a record adds to the counter of a value, beside its place in the cell."""
-
-
-class File(NamedTuple):
-    """A file whose variables are in ascending order of information, without values that only one record has."""
-
-    rows: np.ndarray  # uint8 or int32 (n, v): number of the value within its variable; the most levels if missing
-    columns: np.ndarray  # the same, (v, n)
-    levels: np.ndarray  # int64 (v,)
-    begins: np.ndarray  # int64 (v + 1,): where each variable's values begin in `Tally.by_level`
-    positions: np.ndarray  # uint64 (v,): position of each variable in the caller's file
-
-
-class Uniques(NamedTuple):
-    """Who is unique on the sets of one size, in bits: a row for each set, which has a bit per cell or per record.
-
-    A set's row is its place in the order of sets by their highest variable, then by the next one, and so on.
-    """
-
-    begins: np.ndarray  # int64 (sets,): first word of the row; its complement where bits are records
-    words: np.ndarray  # uint64 (words,)
-
-
-class Order(NamedTuple):
-    """The order of the records in which a variable's cells are contiguous: what is near in it is near in memory."""
-
-    ids: np.ndarray  # uint32 (n,): those of the block, then all others
-    places: np.ndarray  # int32 (n,): place of a record within the block
-
-
-class Job(NamedTuple):
-    """The sets to be searched: those of one size whose last variable is from ``low`` to ``high`` - 1."""
-
-    size: int
-    final: bool  # whether no larger size follows
-    low: int
-    high: int
-    n: int  # records of the block
-    ranks: np.ndarray  # int64 (v + 1, size + 1): binomial coefficients
-    known: Uniques  # of one variable less
-    found: Uniques  # of this size, to be filled in unless ``final``
-    order: np.ndarray  # int8 (n,): size of each record's smallest set so far, or 0
-
-
-class Tally(NamedTuple):
-    """What a thread counts."""
-
-    counts: np.ndarray  # int32 (n,): minimal sets of each record of the block
-    least: np.ndarray  # uint64 (n,): the first one, as the positions of its variables, eight bits each
-    by_level: np.ndarray  # int64 (levels in all,): minimal sets that hold the variable, of the records with the value
 
 
 class Scratch(NamedTuple):
@@ -75,7 +37,9 @@ class Scratch(NamedTuple):
     counters: np.ndarray  # int64 (v, values): 0
     table: np.ndarray  # uint64 (values,)
     equal: np.ndarray  # uint64 (64, v + lanes): see `equal_words`
-    reach: np.ndarray  # uint64 (v + 1,): records that differ from the record on a variable from ``low`` to j - 1
+    reach: (
+        np.ndarray
+    )  # uint64 (v + 1,): records that differ from the record on a variable from ``low`` to j - 1
     words: np.ndarray  # uint64 (size + 1,): records equal to the record, by number of variables added
     apart: np.ndarray  # uint64 (size + 1, size): of these, by variable, those that would be equal without it
     trail: np.ndarray  # int64 (size + 1, 2): next variable, variable to stop before
@@ -83,38 +47,6 @@ class Scratch(NamedTuple):
     bases: np.ndarray  # int64 (size + 1,): see `_prepare`
     cells: np.ndarray  # int64 (size + 1,): see `_locate`
     spans: np.ndarray  # int64 (size,): cells of the members after each
-
-
-@jit
-def layout(levels, n, size, low, high, ranks):
-    """Lay out the rows of all sets of a size whose last variable is from ``low`` to ``high`` - 1.
-
-    Returns
-    -------
-    begins : int64 (sets,)
-        As in `Uniques`.
-    words : int64 (v,)
-        Words of all rows, by last variable.
-    """
-    v, words, at = len(levels), np.zeros(len(levels), np.int64), 0
-    begins = np.zeros(ranks[v, size], np.int64)
-    members = np.arange(size + 1)
-    members[size] = v + 1
-    for row in range(len(begins)):
-        if low <= members[0] < high:
-            cells = 1
-            for i in range(size):
-                cells = min(cells * levels[members[i]], n + 1)
-            begins[row] = at if cells <= n else ~at
-            needed = (min(cells, n) + WORD - 1) // WORD
-            words[members[0]] += needed
-            at += needed
-        i = 0
-        while members[i] + 1 == members[i + 1]:
-            members[i] = i
-            i += 1
-        members[i] += 1
-    return begins, words
 
 
 @jit
@@ -381,7 +313,21 @@ def _search_record(file, records, job, tally, scratch, r, p, packed, n_packed):
             if first + LANES > high:
                 lanes &= low_bits(high - first)
             if lanes:
-                _note_lanes(file, records, job, tally, scratch, r, p, first, lanes, packed, n_packed, d, word == single)
+                _note_lanes(
+                    file,
+                    records,
+                    job,
+                    tally,
+                    scratch,
+                    r,
+                    p,
+                    first,
+                    lanes,
+                    packed,
+                    n_packed,
+                    d,
+                    word == single,
+                )
         d -= 1
 
 

@@ -165,7 +165,9 @@ def shared_uniques_in_strata(
     if ranking.listed:
         order, chosen = unicity_pairs.decode_lists(last)
     else:
-        order, chosen = unicity_pairs.decode(last, v) if sets == "all" else _count_bits(last.astype(np.uint64))
+        order, chosen = (
+            unicity_pairs.decode(last, v) if sets == "all" else _count_bits(last.astype(np.uint64))
+        )
     rank = np.lexsort((eif_at, order, puf_at))
     return puf_at[rank], eif_at[rank], order[rank], chosen[rank]
 
