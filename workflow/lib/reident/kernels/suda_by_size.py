@@ -10,8 +10,8 @@ whether it is unique on a set of the size before; it keeps none of the MSUs, whi
 - A value that only one record has is an MSU of size 1. It is in no MSU of another size, and separates no other records,
   so that it is a missing value from then on. No record is then unique on one variable.
 - Bits are asked for only of sets whose *last* variable, the one with the least information, is that of the set
-  searched. Sets are hence searched in groups by last variable, if the bits of all do not fit into memory; and if those of
-  one variable do not, in blocks of records that may be unique, while all others only count.
+  searched. Sets are hence searched in groups by last variable, if the bits of all do not fit into memory; and if those
+  of one variable do not, in blocks of records that may be unique, while all others only count.
 
 Threads count for themselves, and counts are added: the result does not depend on their number, nor on groups and
 blocks.
