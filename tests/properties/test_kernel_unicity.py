@@ -55,7 +55,7 @@ def test_sets_as_lists_of_positions_equal_the_definition(files, max_order, threa
     """As for more variables than a cost has bits for."""
     puf, eif = files
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(unicity, "_shift", lambda v, order: 64)
+        patch.setattr(unicity, "_shift", lambda _v, _order: 64)
         result = rows(shared_uniques(puf, eif, max_order=max_order, threads=threads))
     assert result == oracle.shared_uniques(puf, eif, "all", max_order)
 

@@ -1,6 +1,7 @@
 """Risk of one file: cells, DIS, SUDA's weights, DIS-SUDA, by cases that a reader can check by hand."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -307,3 +308,40 @@ def test_uniques_have_no_share_of_a_probability_that_is_undefined():
     half = dis_suda.elliot_manning(np.array([6.0, 6, 0]), np.array([1, 1, 3]), 0.1, 0.5)
     assert half.risk.tolist() == pytest.approx([0.5, 0.5, 0])
     assert (half.dis, half.hazards) == (0.5, ())
+
+
+def test_sets_of_more_than_64_variables_in_words():
+    """Records 0 and 1 are alike but for the first and the last of 130 variables, record 2 but for all."""
+    codes = np.zeros((3, 130), np.int32)
+    codes[1, [0, 129]], codes[2] = 1, 2
+    names = [f"k{j}" for j in range(130)]
+    found = suda.scores(codes, max_order=2)
+    assert suda.in_words(found.msus.variables, names) == ["k0", "k0", "k0"]
+    assert found.msus.counts[:, 1].tolist() == [2, 2, 130]
+    codes = np.vstack([codes, codes[2], codes[0]])
+    codes[4, 129] = 1
+    found = suda.scores(codes, max_order=2)
+    assert suda.in_words(found.msus.variables, names) == ["k129", "k0", "", "", "k0 × k129"]
+
+
+@pytest.mark.parametrize("weighting", ["elliot", "normalised"])
+@pytest.mark.parametrize(("n_keys", "largest"), [(58, 6), (131, 5), (256, 4)])
+def test_weights_of_many_key_variables_are_finite_and_fall(weighting, n_keys, largest):
+    weights = suda.size_weights(n_keys, largest, weighting)[1:]
+    assert np.isfinite(weights).all()
+    assert (np.diff(weights) < 0).all()
+    if weighting == "elliot":
+        assert weights[-1] == n_keys - largest
+    else:
+        assert weights[0] == float(Fraction(2 ** (n_keys - 1) - 1, n_keys))
+
+
+def test_user_guide_with_scores_whose_powers_are_too_large():
+    """Q = 1 + (8 − 256)/20: the lowest score has the largest power of Q, and risk follows its ratios."""
+    score, sizes = np.array([1e70, 1e76, 2e70, 0, 0]), np.array([1, 1, 1, 2, 2])
+    found = dis_suda.user_guide(score, sizes, 0.5, 256)
+    q = Fraction(20 - 248, 20)
+    relative = [float(Fraction(int(s)) / 10**70) ** float(q) for s in score[:3]]
+    expected = [1 / (1 + 2 / (r * sum(1 / x for x in relative))) for r in relative]
+    assert found.risk[:3] == pytest.approx(expected, abs=1e-12)
+    assert np.isfinite(found.risk).all()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from oracles import minimal_uniques as oracle
-from reident.kernels import suda, suda_by_size, suda_sizes
+from reident.kernels import suda, suda_by_size, suda_rows
 from reident.kernels.suda import minimal_uniques
 from reident.sections.filerisk import MAX_KEY_VARIABLES, MAX_UNLIMITED, largest_order
 
@@ -45,7 +45,9 @@ def test_cases_checked_by_hand(sentence, records, expected):
         assert result.counts[i].tolist() == np.bincount(sizes, minlength=records.shape[1] + 1).tolist(), (
             sentence
         )
-        assert (result.order[i], result.variables[i, 0]) == ((min(sizes), sets[0]) if sets else (0, 0)), sentence
+        assert (result.order[i], result.variables[i, 0]) == ((min(sizes), sets[0]) if sets else (0, 0)), (
+            sentence
+        )
         assert [sum(1 << j for j in s) for s in oracle.minimal_uniques(records)[i]] == sets, (
             "the oracle reads it alike"
         )
@@ -199,4 +201,4 @@ def test_an_error_in_the_callback_stops_the_search_size_by_size():
 @pytest.mark.parametrize("v", [58, 79, 80, 131, 132, 256])
 def test_the_section_and_the_search_allow_the_same_sizes(v):
     assert largest_order(v) == suda_by_size.largest_order(v)
-    assert (MAX_KEY_VARIABLES, MAX_UNLIMITED) == (suda_sizes.MAX_VARIABLES, suda.MAX_VARIABLES)
+    assert (MAX_KEY_VARIABLES, MAX_UNLIMITED) == (suda_rows.MAX_VARIABLES, suda.MAX_VARIABLES)

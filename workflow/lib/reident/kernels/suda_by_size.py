@@ -1,17 +1,17 @@
 """Minimal sample uniques size by size, of files with many of them (METHODS §7).
 
-A set is a minimal sample unique (MSU) of a record if the record is alone in its cell, and in none of the cells of the
-sets without one of the variables. The search of a size therefore asks, of each record that is alone on a set, whether
-it is unique on a set of the size before; it keeps none of the MSUs, which can be billions. The argument:
+A set is a minimal sample unique (MSU) of a record if the record is alone in its cell, and in none of the cells of
+the sets without one of the variables. The search of a size therefore asks, of each record that is alone on a set,
+whether it is unique on a set of the size before; it keeps none of the MSUs, which can be billions. The argument:
 
 - All sets of a size are searched alike, depth first, so that each is met once. Of the size before it is known for
   *every* set and record whether the record is unique, minimal or not: a bit for each cell or, where a set has more
   cells than the file has records, for each record.
 - A value that only one record has is an MSU of size 1. It is in no MSU of another size, and separates no other records,
   so that it is a missing value from then on. No record is then unique on one variable.
-- Bits are asked for only of sets whose *last* variable, the one with the least information, is that of the set searched.
-  Sets are hence searched in groups by last variable, if the bits of all do not fit into memory; and if those of one
-  variable do not, in blocks of records that may be unique, while all others only count.
+- Bits are asked for only of sets whose *last* variable, the one with the least information, is that of the set
+  searched. Sets are hence searched in groups by last variable, if the bits of all do not fit into memory; and if those
+  of one variable do not, in blocks of records that may be unique, while all others only count.
 
 Threads count for themselves, and counts are added: the result does not depend on their number, nor on groups and
 blocks.
@@ -26,12 +26,12 @@ from threading import Lock
 
 import numpy as np
 
-from reident.kernels import suda_sizes
+from reident.kernels import suda_rows, suda_sizes
 from reident.kernels.bits import WORD
 from reident.kernels.cells import drop_copies
 from reident.kernels.coding import entropy, frequencies, recode
 from reident.kernels.suda_counts import MinimalUniques, none_yet
-from reident.kernels.suda_sizes import MAX_SIZE, MAX_VARIABLES, File, Job, Order, Tally, Uniques
+from reident.kernels.suda_rows import MAX_SIZE, MAX_VARIABLES, File, Job, Order, Tally, Uniques
 
 Progress = Callable[[float], None]
 
@@ -124,7 +124,7 @@ class _Search:
                 for size in range(2, most + 1):
                     n, found = min(block, self.n - first), _NOTHING
                     if size < most:
-                        begins, words = suda_sizes.layout(self.file.levels, n, size, low, high, ranks)
+                        begins, words = suda_rows.layout(self.file.levels, n, size, low, high, ranks)
                         found = Uniques(begins, np.zeros(words.sum(), np.uint64))
                     order = self.result.order[self.records[first : first + n]]
                     job = Job(size, size == most, low, high, n, ranks, known, found, order)
@@ -136,7 +136,7 @@ class _Search:
         """Return the records of a block, and the groups of last variables, whose bits fit into memory."""
         v, block = len(self.file.levels), max(self.n, 1)
         while True:
-            words = suda_sizes.layout(self.file.levels, block, most - 1, 0, v, ranks)[1]
+            words = suda_rows.layout(self.file.levels, block, most - 1, 0, v, ranks)[1]
             if words.max() * 8 <= _ROW_BYTES or block <= WORD:
                 break
             block = max(-(-block // 2), WORD)

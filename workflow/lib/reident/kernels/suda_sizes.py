@@ -1,4 +1,6 @@
-"""Compiled search of `suda_by_size` for the minimal sample uniques of one size, whose docstring has the argument (METHODS §7).
+"""Compiled search of `suda_by_size` for the minimal sample uniques of one size (METHODS §7).
+
+The docstring of `suda_by_size` has the argument.
 
 A cell has two parts: records of the block that may be unique, and all others, which only count. A set is searched
 from its most informative variable down to its least informative one, the *last* one, which is not split by but counted.
@@ -22,66 +24,11 @@ from reident.kernels.cells import (
     split,
 )
 from reident.kernels.compiling import inner_jit, jit, lean_jit
-
-MAX_SIZE, MAX_VARIABLES = 8, 256
-"""Positions of the variables of a set, of eight bits each, share one word."""
+from reident.kernels.suda_rows import MAX_SIZE
 
 _ONE, _EMPTY = np.uint64(1), np.uint64(0)
 _RECORD = 1 << 32
 """What a record adds to the counter of a value, beside its place in the cell."""
-
-
-class File(NamedTuple):
-    """A file whose variables are in ascending order of information, without values that only one record has."""
-
-    rows: (
-        np.ndarray
-    )  # uint8 or int32 (n, v): number of the value within its variable; the most levels if missing
-    columns: np.ndarray  # the same, (v, n)
-    levels: np.ndarray  # int64 (v,)
-    begins: np.ndarray  # int64 (v + 1,): where each variable's values begin in `Tally.by_level`
-    positions: np.ndarray  # uint64 (v,): position of each variable in the caller's file
-
-
-class Uniques(NamedTuple):
-    """Who is unique on the sets of one size, in bits: a row for each set, which has a bit per cell or per record.
-
-    A set's row is its place in the order of sets by their highest variable, then by the next one, and so on.
-    """
-
-    begins: np.ndarray  # int64 (sets,): first word of the row; its complement where bits are records
-    words: np.ndarray  # uint64 (words,)
-
-
-class Order(NamedTuple):
-    """The order of the records in which a variable's cells are contiguous: what is near in it is near in memory."""
-
-    ids: np.ndarray  # uint32 (n,): those of the block, then all others
-    places: np.ndarray  # int32 (n,): place of a record within the block
-
-
-class Job(NamedTuple):
-    """The sets to be searched: those of one size whose last variable is from ``low`` to ``high`` - 1."""
-
-    size: int
-    final: bool  # whether no larger size follows
-    low: int
-    high: int
-    n: int  # records of the block
-    ranks: np.ndarray  # int64 (v + 1, size + 1): binomial coefficients
-    known: Uniques  # of one variable less
-    found: Uniques  # of this size, to be filled in unless ``final``
-    order: np.ndarray  # int8 (n,): size of each record's smallest set so far, or 0
-
-
-class Tally(NamedTuple):
-    """What a thread counts."""
-
-    counts: np.ndarray  # int32 (n,): minimal sets of each record of the block
-    least: np.ndarray  # uint64 (n,): the first one, as the positions of its variables, eight bits each
-    by_level: (
-        np.ndarray
-    )  # int64 (levels in all,): minimal sets that hold the variable, of the records with the value
 
 
 class Scratch(NamedTuple):
@@ -100,38 +47,6 @@ class Scratch(NamedTuple):
     bases: np.ndarray  # int64 (size + 1,): see `_prepare`
     cells: np.ndarray  # int64 (size + 1,): see `_locate`
     spans: np.ndarray  # int64 (size,): cells of the members after each
-
-
-@jit
-def layout(levels, n, size, low, high, ranks):
-    """Lay out the rows of all sets of a size whose last variable is from ``low`` to ``high`` - 1.
-
-    Returns
-    -------
-    begins : int64 (sets,)
-        As in `Uniques`.
-    words : int64 (v,)
-        Words of all rows, by last variable.
-    """
-    v, words, at = len(levels), np.zeros(len(levels), np.int64), 0
-    begins = np.zeros(ranks[v, size], np.int64)
-    members = np.arange(size + 1)
-    members[size] = v + 1
-    for row in range(len(begins)):
-        if low <= members[0] < high:
-            cells = 1
-            for i in range(size):
-                cells = min(cells * levels[members[i]], n + 1)
-            begins[row] = at if cells <= n else ~at
-            needed = (min(cells, n) + WORD - 1) // WORD
-            words[members[0]] += needed
-            at += needed
-        i = 0
-        while members[i] + 1 == members[i + 1]:
-            members[i] = i
-            i += 1
-        members[i] += 1
-    return begins, words
 
 
 @jit
@@ -187,7 +102,7 @@ def _begin(records, job, stack, variable):
     frames[0, NEXT], frames[0, STOP], frames[0, TOP] = variable, variable + 1, n
 
 
-@lean_jit
+@inner_jit
 def _split(file, job, stack, f, first, stop):
     """Push the parts of the cell on top by its next variable; below them it stays for the variable after.
 
@@ -206,7 +121,7 @@ def _split(file, job, stack, f, first, stop):
     return base if job.final and whole else top
 
 
-@lean_jit
+@inner_jit
 def _count_last(file, records, job, tally, scratch, ids, frames, f):
     """Count the records of a cell by each possible last variable; a value of one record makes it unique.
 
@@ -243,7 +158,7 @@ def _count_last(file, records, job, tally, scratch, ids, frames, f):
             counters[e, rows[ids[begin + i], e]] = 0
 
 
-@lean_jit
+@inner_jit
 def _prepare(job, scratch, packed, n_packed):
     """Write the members of a set of all variables but the last one, and where its rows are; returns True.
 
@@ -265,7 +180,7 @@ def _prepare(job, scratch, packed, n_packed):
     return True
 
 
-@lean_jit
+@inner_jit
 def _locate(file, job, scratch, r):
     """Write in which cell record r is, of the members without each, and of all members; returns True."""
     members, cells, spans, m = scratch.members, scratch.cells, scratch.spans, job.size - 1
@@ -304,7 +219,7 @@ def _keep(file, records, job, scratch, r, last):
     job.found.words[bit >> 6] |= _ONE << np.uint64(bit & 63)
 
 
-@lean_jit
+@inner_jit
 def _note_one(file, records, job, tally, scratch, r, last, before):
     """Note that record r is unique on a set; ``before`` tells that it is so without the last variable."""
     minimal = not before
@@ -325,7 +240,7 @@ def _note_one(file, records, job, tally, scratch, r, last, before):
         _keep(file, records, job, scratch, r, last)
 
 
-@lean_jit
+@inner_jit
 def _add_to_least(file, records, job, tally, scratch, r, last):
     """Compare a minimal set with the first one of record r, unless it has a smaller one."""
     if 0 < job.order[records.places[r]] < job.size:
@@ -339,7 +254,7 @@ def _add_to_least(file, records, job, tally, scratch, r, last):
     tally.least[records.places[r]] = min(tally.least[records.places[r]], key)
 
 
-@lean_jit
+@inner_jit
 def _search_words(file, records, job, tally, scratch, ids, frames, f):
     """Search a cell of at most 64 records, whose sets are words, record by record."""
     begin, candidates, order = frames[f, BEGIN], frames[f, SIZES], frames[f, ORDER]
@@ -351,7 +266,7 @@ def _search_words(file, records, job, tally, scratch, ids, frames, f):
         _search_record(file, records, job, tally, scratch, ids[begin + p], p, packed, order)
 
 
-@lean_jit
+@inner_jit
 def _search_record(file, records, job, tally, scratch, r, p, packed, n_packed):
     """Count the minimal sets of record p of a cell, of whose sets a word has the ``n_packed`` first members.
 
@@ -416,7 +331,7 @@ def _search_record(file, records, job, tally, scratch, r, p, packed, n_packed):
         d -= 1
 
 
-@lean_jit
+@inner_jit
 def _note_lanes(file, records, job, tally, scratch, r, p, first, lanes, packed, n_packed, d, before):
     """Note the sets on which record r is unique, with a last variable for each bit of ``lanes``.
 

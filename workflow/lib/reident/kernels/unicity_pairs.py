@@ -3,8 +3,8 @@
 The *cost* of a set is order·2^v − (bits of the set, the first variable highest): a lower cost is a smaller order, or
 the same order and a tuple of positions that comes first. Where this does not fit into a word together with an EIF
 position, the cost is order·2^54 + the ascending positions, six bits each from the highest one down, and a pair keeps
-the place of the set among all sets, ranked by order and positions. Pairs are grouped by PUF record, as items (EIF position,
-cost) in one word, ascending: the first item of an EIF position has its best set.
+the place of the set among all sets, ranked by order and positions. Pairs are grouped by PUF record, as items (EIF
+position, cost) in one word, ascending: the first item of an EIF position has its best set.
 """
 
 from math import comb

@@ -121,8 +121,8 @@ def _check_size(n_eif: int, v: int, max_order: int | None) -> None:
     if n_eif > (most := max_records(v, largest)):
         raise InputError(
             f"unicity tries sets of up to {largest} of {v} linking variables on at most {most:,} records of the "
-            f"external intruder file in a stratum, which has {n_eif:,}; use a smaller `max_order`, fewer linking variables, "
-            "finer strata, or `interactions: jointly_observed`."
+            f"external intruder file in a stratum, which has {n_eif:,}; use a smaller `max_order`, fewer linking "
+            "variables, finer strata, or `interactions: jointly_observed`."
         )
 
 
