@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import numpy as np
-from work import BANDS, CLOSEST, KEEP, NEAREST, WORKS, Work, answer, limit
+from work import BANDS, CLOSEST, KEEP, NEAREST, NEIGHBOURS, WORKS, Work, answer, limit
+
+if TYPE_CHECKING:
+    from reident.kernels.adhoc_rules import Table
 
 
 def main(name: str, file: str, threads: str = "2") -> None:
@@ -52,11 +56,14 @@ def main(name: str, file: str, threads: str = "2") -> None:
 
         within, score = np.array(BANDS).T
         bands = adhoc.Bands(np.zeros(len(BANDS)), within, (score * SCALE).astype(np.int64))
+        rules = [
+            adhoc.Exact() if work.norm != "tables" else table(at, *codes) for at in range(work.categorical)
+        ]
         puf, eif, total, _ = adhoc.nearest(
             *codes,
             data["puf_values"],
             data["eif_values"],
-            [adhoc.Exact()] * work.categorical + [bands] * work.numeric,
+            rules + [bands] * work.numeric,
             above=-(limit(work) + 1) * SCALE,
             scale=SCALE,
             keep=KEEP,
@@ -84,6 +91,16 @@ def main(name: str, file: str, threads: str = "2") -> None:
             threads=int(threads),
         )
         answer(work, *found[:3])
+
+
+def table(at: int, *codes: np.ndarray) -> Table:
+    """Declared scores by pair of categories: equal codes, and codes that differ by one."""
+    from reident.kernels.adhoc_rules import MAX_SCORE, Table
+    from reident.sections.exact import SCALE
+
+    n = max(int(own[:, at].max()) for own in codes) + 1
+    apart = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    return Table(np.select([apart == 0, apart == 1], [MAX_SCORE, NEIGHBOURS], 0).astype(np.int64) * SCALE)
 
 
 def weigh(work: Work, data: dict[str, np.ndarray], threads: int) -> None:

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from work import BANDS, WORKS, Work, answer, limit, rank_rule
+from work import BANDS, NEIGHBOURS, WORKS, Work, answer, limit, rank_rule
 
 BLOCK_PAIRS = 20_000_000
 
@@ -62,6 +62,8 @@ def adhoc_levels(data: dict[str, np.ndarray], work: Work, rows: slice) -> np.nda
     for at in range(work.categorical):
         p, e = data["puf_codes"][rows, at][:, None], data["eif_codes"][:, at][None, :]
         total -= 5 * ((p == e) & (p >= 0))
+        if work.norm == "tables":
+            total -= NEIGHBOURS * ((np.abs(p - e) == 1) & (p >= 0) & (e >= 0))
     for at in range(work.categorical, work.categorical + work.numeric):
         p, e = data["puf_values"][rows, at][:, None], data["eif_values"][:, at][None, :]
         apart = np.abs(e - p)

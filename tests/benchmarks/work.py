@@ -12,7 +12,7 @@ KEEP = 20
 
 
 class Work(NamedTuple):
-    """One metric, or the risk of one file (`suda`): its categorical and numeric variables, its norm or agreement."""
+    """One metric, or the risk of one file (`suda`): its variables of both types, its norm, agreement or rule."""
 
     metric: str
     categorical: int
@@ -25,6 +25,7 @@ WORKS = {
     "euclidean-rms": Work("euclidean", 5, 5, "rms"),
     "euclidean-primer": Work("euclidean", 5, 5, "primer"),
     "adhoc": Work("adhoc", 5, 5),
+    "adhoc-tables": Work("adhoc", 5, 5, "tables"),
     "unicity": Work("unicity", 13, 0),
     "winkler-half-gap": Work("winkler", 0, 3, "half_gap"),
     "winkler-nearest": Work("winkler", 0, 10, "nearest"),
@@ -43,6 +44,9 @@ CLOSEST = {10: 7, 5: 3}
 
 BANDS = ((0.0, 5), (0.1, 4), (0.25, 2))
 """Adhoc: within so much of the PUF value, in proportion to it, a numeric variable scores so much."""
+
+NEIGHBOURS = 2
+"""Adhoc with tables: what two codes of a categorical variable score that differ by one; equal codes score 5."""
 
 
 def limit(work: Work) -> int:

@@ -12,6 +12,8 @@ import os
 import py_compile
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -545,16 +547,29 @@ def test_other_installed_versions_of_packages_are_reported(again, monkeypatch):
     assert lines(found) == {"made with other versions than those installed": f"numpy {np.__version__} (0.1)"}
 
 
-def test_the_target_check_walks_and_changes_nothing(again):
+def told_without_a_run(again) -> tuple[int, str]:
+    """The answer of the command `reident check`."""
+    command = [sys.executable, "-P", "-m", "reident.command", "check", "../in/small.yaml"]
+    ended = subprocess.run(command, cwd=again.work, capture_output=True, text=True, check=False)
+    return ended.returncode, ended.stdout + ended.stderr
+
+
+def test_both_commands_check_walk_and_change_nothing(again):
     before = {path: path.stat().st_mtime_ns for path in again.results.rglob("*")}
     ended = again.run("check")
     assert ended.code == 0, ended.shown
     assert "small: the chain closes: " in ended.shown
+    code, said = told_without_a_run(again)
+    assert code == 0
+    assert said in ended.shown
     assert {path: path.stat().st_mtime_ns for path in again.results.rglob("*")} == before
     with kept(again.results / "rates.csv"):
         edit(again.results / "rates.csv")
     ended = again.run("check")
     assert ended.code == 1
+    code, said = told_without_a_run(again)
+    assert code == 1
+    assert said in ended.shown
     (message,) = ended.errors
     assert message.startswith("small: the chain is broken. Run `snakemake --config study=../in/small.yaml`")
     assert "  results that are not what their steps wrote: results/small/rates.csv" in ended.shown

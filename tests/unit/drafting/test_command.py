@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from making import drafting
 from making.examples import examples
 from reident.archive import environment
-from reident.drafting.command import main
+from reident.command import main
 from reident.errors import InputError
 from reident.study.model import load
 
@@ -119,7 +119,7 @@ def test_the_help_says_every_kind(capsys):
 
 
 def test_the_command_is_a_module_too(files, tmp_path):
-    command = [sys.executable, "-P", "-m", "reident.drafting", "init", *map(str, files)]
+    command = [sys.executable, "-P", "-m", "reident.command", "init", *map(str, files)]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     assert oct((tmp_path / "study.yaml").stat().st_mode & 0o777) == "0o600"

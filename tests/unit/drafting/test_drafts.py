@@ -8,7 +8,7 @@ import pytest
 import yaml
 from making import drafting, formats, labour
 from reident import reading
-from reident.drafting.command import main
+from reident.command import main
 from reident.pipeline import parts
 from reident.study.model import Study, load
 from workflow.commands import PRELOADED, made, snakemake

@@ -278,6 +278,8 @@ def test_the_result_does_not_depend_on_the_sample(monkeypatch, records, keep):
     assert as_rows(result) == oracle.nearest(*arrays, rules, above=14 * ONE, keep=keep)
 
 
+RUGGED = ("table", (np.random.default_rng(5).integers(0, 6, (40, 40)) * ONE).tolist())
+
 VARIABLES = [
     [("continuous", STEPS)] * 5 + [(3, EXACT)] * 5,
     [("continuous", THIRDS)] * 64,
@@ -286,6 +288,7 @@ VARIABLES = [
     * 3,
     [(80, EXACT)] * 20 + [(900, EXACT), (600, WIDE)],
     [("continuous", STEPS)],
+    [(40, RUGGED)] * 3 + [(90, DIAGONAL), (3, TABLE), (9, EXACT)],
 ]
 
 
@@ -315,7 +318,7 @@ def test_bytes_cost_no_more_than_the_pair_and_boxes_no_more_than_their_records(v
     assert (boxes >= 0).all()
     assert (boxes <= sums[..., None]).all()
     # Useful, too: costs that are multiples of the unit are hardly lost.
-    if all(rule in (EXACT, TABLE) for rule in rules):
+    if all(rule in (EXACT, TABLE, DIAGONAL, RUGGED) for rule in rules):
         assert (
             np.minimum((cost - base[:, None]) // model.unit, 255) == np.minimum(sums[0].sum(axis=2), 255)
         ).all()

@@ -275,16 +275,19 @@ def rerun(monkeypatch, tmp_path, edit):
     by_metric = {rule for rule, step in STEPS.items() if any("{metric}" in module for module in step.modules)}
     parts = [(rule, None) for rule in STEPS if rule not in by_metric] + [("score", own) for own in REGISTRY]
 
+    def forget():
+        for remembered in (digests.library_digest, digests._imports, digests._lines):
+            remembered.cache_clear()
+
     def all_digests():
-        digests.library_digest.cache_clear()
-        digests._imports.cache_clear()
+        forget()
         return {metric or rule: digests.library_digest(rule, metric) for rule, metric in parts}
 
     before = all_digests()
     file = copy / edit
     file.write_text(file.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
     after = all_digests()
-    digests.library_digest.cache_clear()
+    forget()
     return {name for name, digest in before.items() if after[name] != digest}
 
 

@@ -198,7 +198,7 @@ def _write_command(folder: Path) -> None:
     """Write the command `reident`, which runs the library of this checkout."""
     python = shlex.quote(str(folder.absolute() / "bin" / "python"))
     command = folder / "bin" / "reident"
-    command.write_text(f'#!/bin/sh\nexec {python} -P -m reident.drafting "$@"\n', encoding="utf-8")
+    command.write_text(f'#!/bin/sh\nexec {python} -P -m reident.command "$@"\n', encoding="utf-8")
     command.chmod(0o755)
 
 

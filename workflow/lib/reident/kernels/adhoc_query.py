@@ -10,7 +10,7 @@ of a numeric value, and 255 if it is missing. Costs in bytes are multiples of a 
 is a sum of steps (see `lanes`), and never more than the cost of any value with that byte:
 
 - exact: values with another byte are different;
-- table: the lowest cost of the codes with that byte, as runs of equal costs above the lowest of the row;
+- table: the lowest cost of the codes with that byte, as nested intervals above the lowest of the row;
 - bands: the lowest cost of the first band whose buckets include the byte and all after it. Bands grow, so that a value
   in a band is in the buckets of this band and all after it. A missing value costs the most.
 
@@ -62,6 +62,8 @@ class Query(NamedTuple):
     band_cost: np.ndarray  # int64 (numeric, bands + 1): the last one is the cost beyond
     n_bands: np.ndarray  # int64 (numeric,)
     by_byte: np.ndarray  # int64 (256,)
+    begins: np.ndarray  # int64 (257,): scratch
+    height: np.ndarray  # int64 (257,): scratch
 
 
 def empty_query(model: Model) -> Query:
@@ -81,6 +83,8 @@ def empty_query(model: Model) -> Query:
         band_cost=np.empty((numeric.size, n_bands + 1), np.int64),
         n_bands=np.empty(numeric.size, np.int64),
         by_byte=np.empty(ABSENT + 1, np.int64),
+        begins=np.empty(ABSENT + 2, np.int64),
+        height=np.empty(ABSENT + 2, np.int64),
     )
 
 
@@ -123,6 +127,32 @@ def _add_step(query, b, k, first, width, cost):
 
 
 @lean_jit
+def _add_profile(query, b, k, least):
+    """Add the steps that make up the costs of all bytes above the least of them.
+
+    Around the circle from a byte of least cost, the costs are those of nested intervals: each begins where the cost
+    rises, and ends where it falls below what it then was.
+    """
+    costs, first, height = query.by_byte, query.begins, query.height
+    origin = 0
+    while costs[origin] > least:
+        origin += 1
+    depth, height[0] = 0, 0
+    for at in range(1, ABSENT + 2):
+        cost, begin = costs[(origin + at) & ABSENT] - least, at
+        while height[depth] > cost:
+            begin, inside = first[depth], height[depth]
+            depth -= 1
+            _add_step(
+                query, b, k, (origin + at) & ABSENT, ABSENT - (at - begin), inside - max(cost, height[depth])
+            )
+        if cost > height[depth]:
+            depth += 1
+            first[depth], height[depth] = begin, cost
+    return depth
+
+
+@lean_jit
 def _load_table(model, query, b, k, code):
     """Write the steps of a category under a table; return the least that it costs."""
     rules, unit, costs = model.rules, model.unit, query.by_byte
@@ -137,14 +167,7 @@ def _load_table(model, query, b, k, code):
     for y in range(min(width, ABSENT), ABSENT):
         costs[y] = costs[y - 1]
     costs[ABSENT] = model.highest[k] // unit
-    y = 0
-    while y <= ABSENT:
-        last = y
-        while last < ABSENT and costs[last + 1] == costs[y]:
-            last += 1
-        if costs[y] > least:  # inside the run, hence outside its complement
-            _add_step(query, b, k, (last + 1) & ABSENT, ABSENT - 1 - (last - y), costs[y] - least)
-        y = last + 1
+    _add_profile(query, b, k, least)
     return least
 
 

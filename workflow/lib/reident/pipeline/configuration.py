@@ -7,14 +7,16 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from reident.errors import InputError
-from reident.pipeline.scheduler import Module
 from reident.study.named_files import path_problem
 from reident.study.settings import BUNDLED, COMMANDS, SETTINGS, check
+
+if TYPE_CHECKING:
+    from reident.pipeline.scheduler import Module
 
 CONFIG = Path("config", "config.yaml")
 """The file with the settings: in the working directory, or else in the checkout."""
@@ -113,6 +115,33 @@ def _is_edited(home: Path) -> bool:
         path = home / CONFIG
         return not path.samefile(CONFIG) and yaml.safe_load(path.read_text(encoding="utf-8")) != BUNDLED
     return False
+
+
+def named_studies(named: list[str], home: Path) -> list[Path]:
+    """Return the study files that a command names, or else those of the configuration file.
+
+    Parameters
+    ----------
+    named : list of str
+    home : pathlib.Path
+        The checkout.
+
+    Raises
+    ------
+    InputError
+        As :func:`study_files`, and for a configuration file that cannot be read.
+    """
+    if named:
+        return study_files({"study": named}, Path())
+    path = Path(file(home))
+    try:
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise InputError(f"{path}: the file cannot be read ({type(error).__name__}). Correct it.") from None
+    if not isinstance(config, dict):
+        raise InputError(f"{path}: the file must be a mapping of settings. Correct it.")
+    check(config)
+    return study_files(config, Path() if path == CONFIG else home)
 
 
 def study_files(config: Mapping[str, Any], base: Path) -> list[Path]:

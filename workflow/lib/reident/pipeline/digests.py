@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import platform
 import re
 from functools import cache
@@ -48,8 +49,7 @@ def library_digest(rule: str, metric: str | None = None) -> str:
     """
     total = hashlib.sha256()
     for module in modules(rule, metric):
-        for source in _files(module):
-            total.update(f"{source.relative_to(LIBRARY)}\0{sha256(source)}\n".encode())
+        total.update(_lines(module))
     total.update(sha256(ADAPTERS / f"{rule}.py").encode())
     for name in (rule, *STEPS[rule].after):
         for table in STEPS[name].tables:
@@ -87,6 +87,12 @@ def _files(module: str) -> list[Path]:
 
 
 @cache
+def _lines(module: str) -> bytes:
+    """Return a line with the digest of each file of a module."""
+    return b"".join(f"{file.relative_to(LIBRARY)}\0{sha256(file)}\n".encode() for file in _files(module))
+
+
+@cache
 def _imports(module: str) -> list[str]:
     """Return what a module imports from the library.
 
@@ -114,6 +120,7 @@ def _imported_from(module: str, names: list[str]) -> list[str]:
     return [module, *(part for name in names if _exists(part := f"{module}.{name}"))]
 
 
+@cache
 def _exists(module: str) -> bool:
-    base = LIBRARY.joinpath(*module.split(".")[1:])
-    return base.is_dir() or base.with_suffix(".py").is_file()
+    base = os.path.join(LIBRARY, *module.split(".")[1:])  # noqa: PTH118 - asked of every imported name
+    return os.path.isdir(base) or os.path.isfile(f"{base}.py")  # noqa: PTH112, PTH113

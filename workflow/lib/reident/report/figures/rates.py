@@ -208,7 +208,9 @@ def _marks(sheet: Sheet, lines: pd.DataFrame) -> str:
         )
         for name, start, share in _parts(lines)
     ]
-    known = [(row, line) for row, line in enumerate(lines.itertuples()) if defined(line.conditional_rate)]
+    rates = ["conditional_rate", "conditional_low", "conditional_high", "baseline_rate"]
+    rows = list(enumerate(lines[rates].itertuples()))
+    known = [(row, line) for row, line in rows if defined(line.conditional_rate)]
     marks += [
         path(
             (
@@ -236,7 +238,7 @@ def _marks(sheet: Sheet, lines: pd.DataFrame) -> str:
         ),
     ]
     nothing = TEXT("by_metric.figure.nothing_suspected")
-    for row, line in enumerate(lines.itertuples()):
+    for row, line in rows:
         y = rate.y(row) + 2.7
         marks.append(
             words(

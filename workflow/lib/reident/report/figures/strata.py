@@ -200,7 +200,7 @@ def _panel(axes: Axes, lines: pd.DataFrame, whole: float, limit: float | None, t
 
 def _marks(places: Places, lines: pd.DataFrame, whole: float, limit: float | None) -> str:
     """Return the marks of one panel for other lines."""
-    rows_ = list(enumerate(lines.itertuples()))
+    rows_ = list(enumerate(lines[["conditional_rate", "conditional_low", "conditional_high"]].itertuples()))
     known = [(row, line) for row, line in rows_ if defined(line.conditional_rate)]
     bands = [(row, line) for row, line in known if defined(line.conditional_low)]
     dots = (

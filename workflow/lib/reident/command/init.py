@@ -1,0 +1,86 @@
+"""`reident init`: a study file drafted from the files of the study."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+_DESCRIPTION = """\
+Draft a study file from the files of the study: formats, keys, linking variables
+with their types, missing codes and recodes, and strata. Every guess has its
+reason as a comment; what the files do not tell is TODO, and a study does not run
+while one is left. No value of the files is in the draft, but codes of categories
+that at least three records have.
+"""
+_EPILOG = """\
+examples:
+  reident init puf.csv eif.csv links.csv            an attack: the PUF, the intruder's file, the true links
+  reident init --file-risk survey.csv               the risk of one file: uniques, DIS, SUDA
+  reident init --synthetic real.csv syn1.csv syn2.csv   the confidential file, then its synthetic files
+  reident init --microaggregate business.csv        a file to be micro-aggregated
+
+exit status: 0 if the draft was written, also with TODOs; 1 for wrong input; 2 for a wrong command line
+"""
+_NUMBERS = {
+    None: "PUF EIF [IUF]",
+    "file_risk": "one file",
+    "synthetic": "CONFIDENTIAL SYNTHETIC …",
+    "microaggregate": "one file",
+}
+
+
+def declare(commands: Any) -> None:
+    """Add this part of the command to its parser."""
+    parser = commands.add_parser(
+        "init",
+        help="draft a study file from the files of the study",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="reident init [--out STUDY] PUF EIF [IUF]\n"
+        "       reident init [--out STUDY] (--file-risk FILE | --synthetic CONFIDENTIAL SYNTHETIC … | "
+        "--microaggregate FILE)",
+    )
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="the files, in the order shown above"
+    )
+    kind = parser.add_mutually_exclusive_group()
+    for name, text in (
+        ("file_risk", "the risk of one file, without an intruder's file"),
+        ("synthetic", "a confidential file and its synthetic files"),
+        ("microaggregate", "a file that is to be micro-aggregated"),
+    ):
+        option = "--" + name.replace("_", "-")
+        kind.add_argument(option, dest="kind", action="store_const", const=name, help=text)
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("study.yaml"),
+        metavar="STUDY",
+        help="the study file, default study.yaml",
+    )
+    parser.set_defaults(run=run, refuse=parser.error)
+
+
+def _counts(kind: str | None, n: int) -> bool:
+    return {None: n in (2, 3), "synthetic": n >= 2}.get(kind, n == 1)
+
+
+def run(given: argparse.Namespace) -> int:
+    """Write the draft, and say in a few lines what it found.
+
+    Raises
+    ------
+    InputError
+    """
+    from reident.drafting.command import draft
+
+    if not _counts(given.kind, len(given.files)):
+        wanted = _NUMBERS[given.kind]
+        given.refuse(
+            f"init takes {wanted} here, but {len(given.files)} file(s) are given; see reident init --help"
+        )
+    sys.stdout.write(draft(given.kind, given.files, given.out))
+    return 0
