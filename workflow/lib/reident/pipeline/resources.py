@@ -83,29 +83,30 @@ class Cost(NamedTuple):
 
 
 MEASURED: dict[str, Cost] = {
-    "bin": Cost(Time(start=0.291, file=0.105), Memory(start=200.0, file=16.3)),
+    "bin": Cost(Time(start=0.293, file=0.104), Memory(start=199.6, file=16.4)),
     "confirm": Cost(Time(start=0.144, file=0.044), Memory(start=288.1, file=2.8)),
     "describe": Cost(Time(start=0.33, file=0.066), Memory(start=294.8, file=4.0)),
-    "prepare": Cost(Time(start=1.179, file=0.211), Memory(start=182.0, file=6.5)),
-    "rank": Cost(Time(start=0.176, file=0.035), Memory(start=300.1, file=1.8)),
+    "prepare": Cost(Time(start=1.171, file=0.212), Memory(start=181.8, file=6.5)),
+    "rank": Cost(Time(start=0.183, file=0.032), Memory(start=300.1, file=1.8)),
     "rate": Cost(Time(start=0.369, file=0.02), Memory(start=243.0, file=1.2)),
     "score.adhoc": Cost(
-        Time(start=0.915, record=2.772, puf=356.045, exponent=0.5),
-        Memory(start=285.0, record=523.6, block=210.4),
+        Time(start=1.329, eif=5.707, puf=365.272, exponent=0.6),
+        Memory(start=298.5, record=329.0, block=407.3),
     ),
     "score.euclidean": Cost(
-        Time(start=0.619, record=5.436, puf=268.761, exponent=0.35),
-        Memory(start=341.3, record=128.1, block=648.1),
+        Time(start=0.668, record=0.123, eif=10.341, puf=265.796, exponent=0.35),
+        Memory(start=322.6, record=336.5, block=452.1),
     ),
     "score.fellegi_sunter": Cost(
         Time(start=0.215, record=0.306, eif=9.26, puf=66.743, exponent=0.55),
         Memory(start=275.2, record=128.7, block=539.1),
     ),
     "score.taxicab": Cost(
-        Time(start=0.74, eif=7.728, puf=25.906, exponent=0.8), Memory(start=272.4, record=171.0, block=397.3)
+        Time(start=0.526, eif=10.38, puf=22.7, exponent=0.65), Memory(start=268.0, record=201.1, block=381.2)
     ),
     "score.unicity": Cost(
-        Time(start=0.212, record=2.306, puf=99.062, exponent=0.15), Memory(start=276.4, block=2203.6)
+        Time(start=0.794, record=0.845, eif=0.603, puf=105.032, exponent=0.2),
+        Memory(start=213.6, record=221.5, block=2262.1),
     ),
     "score.winkler": Cost(
         Time(start=1.546, puf=18601.728, exponent=1.0), Memory(start=284.6, record=122.4, block=854.8)
