@@ -151,6 +151,9 @@ ASSUMED: dict[str, tuple[float, float]] = {
 }
 """Megabytes of the other steps: for every job, and for a megabyte of input files."""
 
+ASSUMED_MINUTES = {"thin": 60}
+"""What the other steps ask for that compare pairs more than once; the rest ask for `MIN_MINUTES`."""
+
 
 class Counts(NamedTuple):
     """The counts of a job.
@@ -303,7 +306,7 @@ class Requests:
         """Give the minutes of a rule's jobs; each further attempt asks for twice as many."""
 
         def ask(wildcards: Any, input: Any, threads: int, attempt: int) -> int:  # noqa: A002 - as above
-            minutes = MIN_MINUTES
+            minutes = ASSUMED_MINUTES.get(rule, MIN_MINUTES)
             if (cost := cost_of(rule, wildcards)) is not None:
                 counts = self._counts(rule, wildcards, input)
                 expected = seconds(cost.time, counts, threads, self._variables(wildcards))
