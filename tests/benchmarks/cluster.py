@@ -38,6 +38,8 @@ SHARDS = {"0001", "0002"}
 EXPONENTS = np.arange(0, 1.01, 0.05)
 STEPS = {"bin", "confirm", "describe", "prepare", "rank", "rate", "score", "weigh"}
 BY_BLOCKS = {"score", "weigh"}
+NODE = 16
+"""The processors of the nodes in a prediction; jobs that compare pairs have eight."""
 
 
 class Job(NamedTuple):
@@ -232,8 +234,11 @@ def prediction(records: int, strata: int, pairs_per_shard: float) -> str:
         hours = jobs * resources.seconds(cost.time, counts) / 3600
         one = resources.seconds(cost.time, counts, threads) / 3600
         memory = resources.megabytes(cost.memory, counts) / 1024
-        rows.append([f"`{kind}`", f"{jobs:,}", f"{hours:,.1f}", f"{one:,.1f}", f"{memory:,.0f}"])
-    return table("job|jobs|processor hours of all|hours of one|GB of one", rows)
+        node = jobs * one * threads / NODE
+        rows.append(
+            [f"`{kind}`", f"{jobs:,}", f"{hours:,.1f}", f"{one:,.1f}", f"{node:,.1f}", f"{memory:,.0f}"]
+        )
+    return table("job|jobs|processor hours of all|hours of one job|node hours of all|GB of one job", rows)
 
 
 def run(arguments: tuple[str, ...]) -> None:

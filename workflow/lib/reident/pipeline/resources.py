@@ -83,33 +83,35 @@ class Cost(NamedTuple):
 
 
 MEASURED: dict[str, Cost] = {
-    "bin": Cost(Time(start=0.291, file=0.127), Memory(start=196.0, file=16.5)),
-    "confirm": Cost(Time(start=0.176, file=0.038), Memory(start=376.7, file=1.9)),
-    "describe": Cost(Time(start=0.77, file=0.029), Memory(start=369.6, file=2.5)),
-    "prepare": Cost(Time(start=2.056, file=0.049), Memory(start=233.0, file=1.1)),
-    "rank": Cost(Time(start=0.376, file=0.028), Memory(start=376.8, file=1.3)),
-    "rate": Cost(Time(start=0.587, file=0.014), Memory(start=269.2, file=1.0)),
+    "bin": Cost(Time(start=0.293, file=0.104), Memory(start=199.6, file=16.4)),
+    "confirm": Cost(Time(start=0.144, file=0.044), Memory(start=288.1, file=2.8)),
+    "describe": Cost(Time(start=0.33, file=0.066), Memory(start=294.8, file=4.0)),
+    "prepare": Cost(Time(start=1.171, file=0.212), Memory(start=181.8, file=6.5)),
+    "rank": Cost(Time(start=0.183, file=0.032), Memory(start=300.1, file=1.8)),
+    "rate": Cost(Time(start=0.369, file=0.02), Memory(start=243.0, file=1.2)),
     "score.adhoc": Cost(
-        Time(start=0.92, eif=10.996, puf=350.636, exponent=0.7),
-        Memory(start=307.3, record=206.1, block=545.7),
+        Time(start=1.329, eif=5.707, puf=365.272, exponent=0.6),
+        Memory(start=298.5, record=329.0, block=407.3),
     ),
     "score.euclidean": Cost(
-        Time(start=1.381, eif=10.55, puf=265.782, exponent=0.5),
-        Memory(start=324.1, record=209.1, block=484.1),
+        Time(start=0.668, record=0.123, eif=10.341, puf=265.796, exponent=0.35),
+        Memory(start=322.6, record=336.5, block=452.1),
     ),
     "score.fellegi_sunter": Cost(
-        Time(start=1.968, record=1.453, puf=46.556, exponent=0.45),
-        Memory(start=291.7, record=151.0, block=428.3),
+        Time(start=0.215, record=0.306, eif=9.26, puf=66.743, exponent=0.55),
+        Memory(start=275.2, record=128.7, block=539.1),
     ),
     "score.taxicab": Cost(
-        Time(start=1.557, eif=5.791, puf=17.978, exponent=0.95),
-        Memory(start=283.4, record=168.3, block=384.9),
+        Time(start=0.526, eif=10.38, puf=22.7, exponent=0.65), Memory(start=268.0, record=201.1, block=381.2)
     ),
     "score.unicity": Cost(
-        Time(start=0.448, record=1.665, puf=92.852, exponent=0.15),
-        Memory(start=255.2, record=53.9, block=2258.4),
+        Time(start=0.794, record=0.845, eif=0.603, puf=105.032, exponent=0.2),
+        Memory(start=213.6, record=221.5, block=2262.1),
     ),
-    "weigh": Cost(Time(start=4.575, puf=722.937, exponent=0.4), Memory(start=456.8, record=210.1)),
+    "score.winkler": Cost(
+        Time(start=1.546, puf=18601.728, exponent=1.0), Memory(start=284.6, record=122.4, block=854.8)
+    ),
+    "weigh": Cost(Time(start=3.663, puf=676.622, exponent=0.35), Memory(start=436.6, record=228.0)),
 }
 """The costs of steps, and of scores by metric, that are fitted to measured jobs."""
 
@@ -148,6 +150,9 @@ ASSUMED: dict[str, tuple[float, float]] = {
     "export_why": (1000, 40),
 }
 """Megabytes of the other steps: for every job, and for a megabyte of input files."""
+
+ASSUMED_MINUTES = {"thin": 60}
+"""What the other steps ask for that compare pairs more than once; the rest ask for `MIN_MINUTES`."""
 
 
 class Counts(NamedTuple):
@@ -301,7 +306,7 @@ class Requests:
         """Give the minutes of a rule's jobs; each further attempt asks for twice as many."""
 
         def ask(wildcards: Any, input: Any, threads: int, attempt: int) -> int:  # noqa: A002 - as above
-            minutes = MIN_MINUTES
+            minutes = ASSUMED_MINUTES.get(rule, MIN_MINUTES)
             if (cost := cost_of(rule, wildcards)) is not None:
                 counts = self._counts(rule, wildcards, input)
                 expected = seconds(cost.time, counts, threads, self._variables(wildcards))
