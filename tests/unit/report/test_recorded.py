@@ -49,8 +49,11 @@ class Module:
             if isinstance(node, ast.FunctionDef) and any(
                 isinstance(mark, ast.Name) and mark.id == "property" for mark in node.decorator_list
             ):
-                returned = next(inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return))
-                self.outer.setdefault(f".{node.name}", []).append((returned, _assigned(node.body)))
+                # That of a protocol returns nothing.
+                for returned in [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)][
+                    :1
+                ]:
+                    self.outer.setdefault(f".{node.name}", []).append((returned, _assigned(node.body)))
 
     def makers(self) -> Iterator[tuple[ast.Call | ast.Return, Names]]:
         """Yield calls and returns of functions, with what names can stand for; an argument has the caller's name."""
