@@ -41,6 +41,13 @@ def test_an_error_in_a_cell_carries_the_output_of_the_kernel(tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_two_kernels_in_one_folder_share_no_socket(tmp_path):
+    """Two that start at once would else take the same sockets, and one reads what is meant for the other."""
+    files = "import os; print(sorted(os.listdir()))"
+    executed = execute(notebook(tmp_path, files), {"number": 3})
+    assert executed.cells[-1].outputs[0].text == "['some.ipynb']\n"
+
+
 CLOSED = """
 import os, subprocess, sys
 from pathlib import Path

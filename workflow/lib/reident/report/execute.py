@@ -31,15 +31,16 @@ GUARDED = "reident.report.closed"
 """The module that starts a kernel, and the one that starts it behind a guard."""
 
 
-def quiet_kernel(stream: IO[bytes], *, guarded: bool = False) -> type[AsyncKernelManager]:
+def quiet_kernel(stream: IO[bytes], folder: Path, *, guarded: bool = False) -> type[AsyncKernelManager]:
     """Return a manager of kernels that open no network port and write to a file instead of the terminal.
 
-    Where they are `guarded`, :mod:`reident.report.closed` starts them.
+    Their sockets are in a folder of their own: by default they would be in the folder where kernels work, and two that
+    start at once could take the same ones. Where they are `guarded`, :mod:`reident.report.closed` starts them.
     """
 
     class QuietKernel(AsyncKernelManager):
         def __init__(self, **kw: Any) -> None:
-            super().__init__(**kw, transport="ipc")
+            super().__init__(**kw, transport="ipc", connection_file=str(folder / "kernel.json"))
 
         async def _async_launch_kernel(self, kernel_cmd: list[str], **kw: Any) -> None:
             command = _guarded(kernel_cmd) if guarded else kernel_cmd
@@ -91,7 +92,7 @@ def execute(
         raise ValueError("the paths among the parameters of a notebook must be in the same folder")
     values = {**parameters, **{name: path.name for name, path in paths.items()}}
     # The file has no name: nothing remains of it if the process is killed.
-    with _kernel_environment(closed), tempfile.TemporaryFile() as stream:
+    with _kernel_environment(closed) as folder, tempfile.TemporaryFile() as stream:
         try:
             executed = papermill.execute_notebook(
                 str(notebook),
@@ -103,7 +104,7 @@ def execute(
                 record_timing=False,
                 coalesce_streams=True,
                 shutdown_kernel="immediate",
-                kernel_manager_class=quiet_kernel(stream, guarded=bool(closed)),
+                kernel_manager_class=quiet_kernel(stream, folder, guarded=bool(closed)),
             )
         except Exception as error:
             stream.seek(0)
@@ -113,8 +114,11 @@ def execute(
 
 
 @contextmanager
-def _kernel_environment(closed: tuple[Path, ...] = ()) -> Iterator[None]:
-    """Set the environment that the kernel inherits: this library, fixed seeds, no settings of the user."""
+def _kernel_environment(closed: tuple[Path, ...] = ()) -> Iterator[Path]:
+    """Set the environment that the kernel inherits: this library, fixed seeds, no settings of the user.
+
+    Yields a folder that only the owner can enter, and that ends with it.
+    """
     before = dict(os.environ)
     library = str(Path(reident.__file__).parents[1])
     with tempfile.TemporaryDirectory(prefix="reident-", dir=_short_folder()) as settings:
@@ -130,7 +134,7 @@ def _kernel_environment(closed: tuple[Path, ...] = ()) -> Iterator[None]:
             ),
         )
         try:
-            yield
+            yield Path(settings)
         finally:
             os.environ.clear()
             os.environ.update(before)
