@@ -177,11 +177,11 @@ class Step:
 
     def open(self, name: str) -> pq.ParquetFile:
         """Open a named Parquet input, to be read batch by batch."""
-        return pq.ParquetFile(self.path(name))
+        return _open(self.path(name))
 
     def open_all(self, name: str) -> list[pq.ParquetFile]:
         """Open all files of a named Parquet input, in the order of the rule."""
-        return [pq.ParquetFile(path) for path in self.inputs[name]]
+        return [_open(path) for path in self.inputs[name]]
 
     def sink(self, name: str) -> Callable[[pa.Table], None]:
         """Return what takes the rows of a named Parquet output: one batch or more, which may be empty."""
@@ -379,6 +379,11 @@ class Failed(SystemExit):
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.code = 1
+
+
+def _open(path: Path) -> pq.ParquetFile:
+    """Open a Parquet file; read ahead, it would keep all that has been read until it is closed."""
+    return pq.ParquetFile(path, pre_buffer=False)
 
 
 def _write_line(message: str) -> None:

@@ -11,9 +11,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from reident.intake import keys
 from reident.linkage import batches
-from reident.linkage.pairing import Records, encode
-from reident.linkage.parts import Describing
+from reident.linkage.parts import Describing, Variable
 from reident.linkage.strata import lines, links_inside
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ class Description(NamedTuple):
 
 def describe(
     part: Describing,
-    prepared: Mapping[str, pa.Table],
-    binned: Mapping[str, pa.Table],
+    prepared: Mapping[str, Source],
+    binned: Mapping[str, Source],
     iuf: pa.Table,
     strata: Mapping[str, pa.Table],
     pairs: Mapping[str, Source],
@@ -41,8 +41,9 @@ def describe(
     Parameters
     ----------
     part : Describing
-    prepared, binned : mapping of pyarrow.Table
-        ``puf`` and ``eif``; agreement is that of the binned tables.
+    prepared, binned : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
+        ``puf`` and ``eif``; agreement is that of the binned tables. Of files, memory holds a column at a time and the
+        codes of the binned ones.
     iuf : pyarrow.Table
         The prepared links.
     strata : mapping of pyarrow.Table
@@ -60,14 +61,14 @@ def describe(
         variable, n, agree, differ, missing. ``overlap``: set (suspected, confirmed), metrics (joined
         by ``+``: exactly these), n_pufids.
     """
-    records, _ = encode(part.variables, binned)
-    truth = _Agreement(records)
+    codes = _codes(part.variables, binned)
+    truth = _Agreement(codes)
     truth.add(iuf.filter(pa.array(links_inside(iuf, lines(strata["puf"]), lines(strata["eif"])))))
     tables = [truth.table(part, "", "true")]
-    suspected, confirmed = (np.zeros((prepared["puf"].num_rows, len(pairs)), bool) for _ in range(2))
+    suspected, confirmed = (np.zeros((len(codes["puf"]), len(pairs)), bool) for _ in range(2))
     for column, (metric, source) in enumerate(pairs.items()):
-        kinds = {"confirmed": _Agreement(records), "false": _Agreement(records)}
-        for batch in batches.split(source):
+        kinds = {"confirmed": _Agreement(codes), "false": _Agreement(codes)}
+        for batch in batches.split(source, columns=["puf", "eif", "confirmed"]):
             true = batch.filter(batch["confirmed"])
             kinds["confirmed"].add(true)
             kinds["false"].add(batch.filter(pc.invert(batch["confirmed"])))
@@ -78,11 +79,29 @@ def describe(
     return Description(_variables(part, prepared, agreement), agreement, overlap)
 
 
+def _codes(variables: tuple[Variable, ...], binned: Mapping[str, Source]) -> dict[str, np.ndarray]:
+    """Return the codes of the binned records, equal across the files, -1 for missing; int16 or int32 (n, v)."""
+    found: dict[str, np.ndarray] = {}
+    for at, variable in enumerate(variables):
+        columns = [batches.column(binned[side], variable.name) for side in ("puf", "eif")]
+        if pa.types.is_integer(columns[0].type):
+            codes = [column.fill_null(-1).to_numpy() for column in columns]
+        else:
+            codes, _ = keys.text_codes(columns)
+        for side, own in zip(("puf", "eif"), codes, strict=True):
+            if at == 0:
+                found[side] = np.full((len(own), len(variables)), -1, np.int16)
+            if own.max(initial=-1) > np.iinfo(found[side].dtype).max:
+                found[side] = found[side].astype(np.int32)
+            found[side][:, at] = own
+    return found
+
+
 class _Agreement:
     """The number of pairs that agree, differ and lack a value on each variable."""
 
-    def __init__(self, records: dict[str, Records]) -> None:
-        self.codes = {side: records[side].codes for side in ("puf", "eif")}
+    def __init__(self, codes: dict[str, np.ndarray]) -> None:
+        self.codes = codes
         self.n = 0
         self.agree, self.missing = (np.zeros(self.codes["puf"].shape[1], np.int64) for _ in range(2))
 
@@ -109,11 +128,11 @@ class _Agreement:
         )
 
 
-def _variables(part: Describing, prepared: Mapping[str, pa.Table], agreement: pd.DataFrame) -> pd.DataFrame:
+def _variables(part: Describing, prepared: Mapping[str, Source], agreement: pd.DataFrame) -> pd.DataFrame:
     lines = []
     truth = agreement[agreement["pairs"] == "true"].set_index("variable")
     for variable, source in zip(part.variables, part.columns, strict=True):
-        columns = {side: prepared[side][variable.name] for side in ("puf", "eif")}
+        columns = {side: batches.column(prepared[side], variable.name) for side in ("puf", "eif")}
         codes = {side: pc.unique(column).drop_null() for side, column in columns.items()}
         common = int(pc.sum(pc.is_in(codes["puf"], codes["eif"])).as_py() or 0)
         lines.append(
