@@ -295,7 +295,7 @@ METRICS = {"unicity", "taxicab", "euclidean", "adhoc", "winkler", "fellegi_sunte
 EDITS = [
     ("a kernel", "kernels/euclidean.py", {"euclidean"}),
     ("a metric", "linkage/metrics/unicity.py", {"unicity", "resolve"}),
-    ("pairings", "linkage/pairing.py", {*METRICS}),
+    ("pairings", "linkage/pairing.py", {*METRICS, "describe"}),
     ("the reader of sources", "reading/delimited.py", {"prepare"}),
     ("the typing of values", "intake/values.py", {"prepare"}),
     ("the study model", "study/model.py", {"resolve"}),

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import Any
-
-import reident
 
 _DESCRIPTION = """\
 Tell for each study whether its results are still what was computed from the
@@ -46,10 +43,10 @@ def run(given: argparse.Namespace) -> int:
     from reident.ledger.check import check
     from reident.pipeline import configuration
     from reident.pipeline.family import Family
+    from reident.pipeline.release import ROOT
 
-    home = Path(os.path.abspath(reident.__file__)).parents[3]  # noqa: PTH100 - links stay, as in the workflow
-    notebook = home / "workflow" / "notebooks" / "disclosure-review.ipynb"
-    files = configuration.named_studies(given.studies, home)
+    notebook = ROOT / "workflow" / "notebooks" / "disclosure-review.ipynb"
+    files = configuration.named_studies(given.studies, ROOT)
     answers = [check(Family(path), Path("results"), notebook) for path in files]
     sys.stdout.writelines(f"{'' if answer.closes else 'Error: '}{answer.line}\n" for answer in answers)
     return int(not all(answer.closes for answer in answers))

@@ -59,9 +59,15 @@ class KeyReader:
             first = int(rows.min()) + self._source.first_row
             self._repeats = min(row or first, first), n + len(rows)
 
-    def problems(self) -> list[str]:
-        """Return what is wrong."""
-        return list(keys.described(self._names, self._source.file_name, self._empty, self._repeats))
+    def refuse(self) -> None:
+        """Refuse a key that is empty or repeats, as far as it is known by now.
+
+        Raises
+        ------
+        InputError
+        """
+        for problem in keys.described(self._names, self._source.file_name, self._empty, self._repeats):
+            raise InputError(problem)
 
 
 class Clusters:
@@ -151,8 +157,7 @@ class KeyFile:
         with contextlib.closing(Ordered(self.spool, folder)) as ordered:
             for bucket in ordered:
                 self.keys.look(bucket, self.spool.key(bucket.table))
-        for problem in self.keys.problems():
-            raise InputError(problem)
+        self.keys.refuse()
 
 
 class Lookup:
@@ -258,7 +263,7 @@ class RecordReader:
         InputError
             A key or a value that is wrong.
         """
-        self._refuse_keys()  # an empty one, which needs no order
+        self.keys.refuse()  # an empty one, which needs no order
         place, start = np.empty(self.n, np.int32), 0
         with contextlib.ExitStack() as stack:
             ordered = stack.enter_context(contextlib.closing(Ordered(self.spool, folder)))
@@ -278,15 +283,11 @@ class RecordReader:
                     clusters.add(bucket.table.select(range(len(self.schema), len(self.spool.schema))))
                 place[bucket.row] = np.arange(start, start + len(bucket.row), dtype=np.int32)
                 start += len(bucket.row)
-        self._refuse_keys()
+        self.keys.refuse()
         for reader in self.columns.values():
             if reader.problem is not None:
                 raise reader.problem
         return place
-
-    def _refuse_keys(self) -> None:
-        for problem in self.keys.problems():
-            raise InputError(problem)
 
     def counts(self, variable: str) -> Counts:
         """Return the records by value, see :class:`reident.intake.undeclared.File`."""

@@ -11,8 +11,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reident.intake import keys
 from reident.linkage import batches
+from reident.linkage.pairing import coded
 from reident.linkage.parts import Describing, Variable
 from reident.linkage.strata import lines, links_inside
 
@@ -83,11 +83,7 @@ def _codes(variables: tuple[Variable, ...], binned: Mapping[str, Source]) -> dic
     """Return the codes of the binned records, equal across the files, -1 for missing; int16 or int32 (n, v)."""
     found: dict[str, np.ndarray] = {}
     for at, variable in enumerate(variables):
-        columns = [batches.column(binned[side], variable.name) for side in ("puf", "eif")]
-        if pa.types.is_integer(columns[0].type):
-            codes = [column.fill_null(-1).to_numpy() for column in columns]
-        else:
-            codes, _ = keys.text_codes(columns)
+        codes, _ = coded([batches.column(binned[side], variable.name) for side in ("puf", "eif")])
         for side, own in zip(("puf", "eif"), codes, strict=True):
             if at == 0:
                 found[side] = np.full((len(own), len(variables)), -1, np.int16)

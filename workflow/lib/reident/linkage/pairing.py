@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -194,16 +194,33 @@ def encode(
             labels.append(None)
             for side, column in zip(records, columns, strict=True):
                 records[side].values[:, at] = column.to_numpy()
-        elif pa.types.is_integer(kind):
-            labels.append(None)
-            for side, column in zip(records, columns, strict=True):
-                records[side].codes[:, at] = column.fill_null(-1).to_numpy()
         else:
-            codes, names = keys.text_codes(columns)
-            labels.append(names.to_pylist())
+            codes, names = coded(columns)
+            labels.append(names)
             for side, code in zip(records, codes, strict=True):
                 records[side].codes[:, at] = code
     return records, tuple(labels)
+
+
+def coded(columns: Sequence[pa.ChunkedArray]) -> tuple[list[np.ndarray], list[str] | None]:
+    """Return a variable of several files as codes, and its categories by code.
+
+    Parameters
+    ----------
+    columns : sequence of pyarrow.ChunkedArray
+        Text, or the numbers of bins.
+
+    Returns
+    -------
+    codes : list of int (n,)
+        Equal across the files, -1 where missing.
+    labels : list of str or None
+        None for bins.
+    """
+    if pa.types.is_integer(columns[0].type):
+        return [column.fill_null(-1).to_numpy() for column in columns], None
+    codes, names = keys.text_codes(columns)
+    return codes, names.to_pylist()
 
 
 def _empty(n: int, v: int) -> Records:
