@@ -277,8 +277,8 @@ def _build(
     index = Index(
         rows,
         one,
-        plant(of_record, np.arange(len(one), dtype=np.int32), *leaves_one, SAMPLE),
-        plant(of_record, place[two], *leaves_two, SAMPLE),
+        plant(of_record, np.arange(len(one), dtype=np.int32), *leaves_one, n_sample=SAMPLE),
+        plant(of_record, place[two], *leaves_two, n_sample=SAMPLE),
     )
     return order, model, index
 

@@ -109,7 +109,7 @@ def _draw(boxes: np.ndarray, first: np.ndarray, size: int) -> np.ndarray:
 
 
 def plant(
-    of_record: np.ndarray, order: np.ndarray, leaf: np.ndarray, first: np.ndarray, n_sample: int
+    of_record: np.ndarray, order: np.ndarray, leaf: np.ndarray, first: np.ndarray, *, n_sample: int
 ) -> Tree:
     """Return the tree of an order of rows.
 

@@ -4,8 +4,9 @@ The cost of a pair is the sum of its costs on two blocks of variables. Let T be 
 of a pair rule it out (see `adhoc_query`), and S₁, S₂ the sums of its bytes on each block. If a search of the first tree
 covers all records with S₁ < t₁, one of the second all with S₂ < t₂, and t₁ + t₂ ≥ T, every other pair has S₁ + S₂ ≥ T
 and does not matter. With about half of the cost allowed on each side, each search covers few records: a sample of the
-EIF says how many, and hence which t₁ and t₂ to choose. T falls while pairs are compared; a search that has covered
-S₁ < t₁ can be repeated with a larger t₁, and leaves out what it covered before.
+leaves of each tree says how many leaves it must visit, and hence which t₁ and t₂ to choose. T falls while pairs are
+compared, far below where it begins; t₁ and t₂ are therefore first chosen for the T that the records before this one
+ended with. A search that has covered S₁ < t₁ can be repeated with a larger t₁, and leaves out what it covered before.
 
 The result is exact whatever the choices, and each pair is compared at most once:
 
@@ -30,12 +31,13 @@ from reident.kernels.toplist import offer, settle
 MAX_SUM = 255
 """Sums of bytes saturate here; T is at most this (see `adhoc`)."""
 
-
 RECENT, SPARE = 1 / 8, 1.5
-"""The T that a record is expected to end with: a mean of those before it, each with this weight, and this much more."""
+"""The T that a record is expected to end with is the mean of those before it, the last with this weight, and so many
+units more: too large a T costs less than another pass."""
 
 FAR = 3
-"""How often a leaf of the first tree counts: the PUF is in the order of the second, whose leaves are in the cache."""
+"""A visit to a leaf of the first tree costs as much as this many of the second, whose leaves are in the processor's
+cache, since the PUF is in their order."""
 
 
 class Buffers(NamedTuple):
@@ -200,7 +202,8 @@ def _split(limit, buffers):
     least, goal = np.int64(2**62), done[0]
     for one in range(done[0], limit - done[1] + 1):
         two = limit - one
-        cost = (FAR * counts[0, one - 1] if one > done[0] else 0) + (counts[1, two - 1] if two > done[1] else 0)
+        cost = FAR * counts[0, one - 1] if one > done[0] else 0
+        cost += counts[1, two - 1] if two > done[1] else 0
         cost = (cost << 16) + one * one + two * two  # where the sample says nothing, halves
         if cost < least:
             least, goal = cost, one
