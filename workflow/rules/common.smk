@@ -6,6 +6,7 @@ Makes  FAMILIES (id -> a study and its variants), PLAN (what rules ask for in `i
 """
 
 import atexit
+import gc
 import os
 import sys
 import warnings
@@ -138,6 +139,8 @@ def take_results():
 
 def start_run():
     """Begin a run, or end it with one sentence."""
+    gc.freeze()
+    gc.enable()  # see home.smk
     if workflow.is_main_process:
         try:
             take_results()

@@ -149,7 +149,9 @@ def test_what_steps_need_is_imported_in_its_order_while_nobody_asks_for_a_copy(
 
 
 def test_an_answer_that_the_server_keeps_is_there_in_every_copy(serve, script, environment, tmp_path):
-    asked = "import reident.pipeline.digests as digests; print(digests.versions.cache_info().currsize, file=out)"
+    asked = (
+        "import reident.pipeline.digests as digests; print(digests.versions.cache_info().currsize, file=out)"
+    )
     path = script(f"out = open({str(tmp_path / 'made')!r}, 'w'); {asked}; out.close()")
     assert serve(environment, "reident.pipeline.digests:versions").start(path, environment).wait() == 0
     assert (tmp_path / "made").read_text() == "1\n"

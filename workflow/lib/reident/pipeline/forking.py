@@ -35,7 +35,7 @@ LIBRARY = Path(__file__).parents[1]
 ALWAYS = (
     "snakemake.logging",
     "snakemake.iocontainers",
-    "reident.ledger",
+    "reident.ledger.running",
     "reident.pipeline.release:tree_digest",
     "reident.pipeline.digests:versions",
 )

@@ -26,6 +26,7 @@ from reident.report.closed import CLOSED
 MAX_FOLDER_LENGTH = 60
 """Characters of a folder's path that leave room for the name of a socket."""
 
+
 def execute(
     notebook: Path, parameters: Mapping[str, Any], *, closed: tuple[Path, ...] = ()
 ) -> nbformat.NotebookNode:

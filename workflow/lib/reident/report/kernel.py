@@ -1,4 +1,4 @@
-"""Start the kernels of notebooks: without network ports, quiet, and where that gives the same, as copies of this process.
+"""Start kernels of notebooks: without network ports, quiet, and where that gives the same, as copies of this process.
 
 A kernel of its own imports for a second or two what this process has imported already.
 """

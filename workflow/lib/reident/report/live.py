@@ -166,4 +166,6 @@ def _at(lines: pd.DataFrame, live: np.ndarray, counts: pd.DataFrame, last: int) 
         columns[name][:, live] = np.divide(parts, wholes, out=np.full_like(parts, np.nan), where=wholes > 0)
     names = {name: lines[name] for name in ("metric", "stratum")}
     for at in range(last):
-        yield pd.DataFrame({name: names[name] if name in names else columns[name][at] for name in lines.columns})
+        yield pd.DataFrame(
+            {name: names[name] if name in names else columns[name][at] for name in lines.columns}
+        )
