@@ -68,7 +68,9 @@ module         makes                                   with the help of
 `unicity_pairs`     unicity's pairs, each with its best set
 `suda_counts`       the counts that both of SUDA's searches return
 `suda_rows`         what the search for the sets of one size reads and fills in
-`suda_sizes`        SUDA's search for the sets of one size
+`bit_rows`          rows of bits in vectors, for `suda_pairs`
+`suda_pairs`        SUDA's search for the sets of one size, by pairs of values
+`suda_sizes`        the same record by record, for variables of many values
 `suda_by_size`      minimal sample uniques of many variables, size by size, without keeping them (§7)
 `suda_search`       SUDA's search in cells
 ==================  =================================================================================================
