@@ -1,5 +1,7 @@
 """What all tests share: hypothesis' profiles, and the library on the path of child processes too."""
 
+import contextlib
+import math
 import os
 import sys
 from pathlib import Path
@@ -45,4 +47,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(optionalhook=True)  # tests also run without xdist
 def pytest_xdist_auto_num_workers() -> int:
     """One worker more than processors: studies wait for their processes, and a cluster's test for its scheduler."""
-    return (os.cpu_count() or 1) + 1
+    return _processors() + 1
+
+
+def _processors() -> int:
+    """The processors that this process may use, which may be fewer than the machine has."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with contextlib.suppress(OSError, ValueError):
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text(encoding="ascii").split()
+        allowed = min(allowed, max(1, math.ceil(int(quota) / int(period))))
+    return allowed
