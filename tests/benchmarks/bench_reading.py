@@ -63,7 +63,9 @@ def measure(about: Path) -> None:
     for batch in reading.batches(about.parent / source.path, source, COLUMNS, ["key"]):
         assert batch.num_columns == len(COLUMNS)
     used = time.process_time() - begin
-    peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    peak = next(
+        line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")
+    )
     print(used, int(peak.split()[1]) / 1e3)
 
 

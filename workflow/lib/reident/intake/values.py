@@ -128,7 +128,7 @@ def _plain_numbers(texts: pa.Array, coding: Coding, missing: Collection[str]) ->
     return pc.add(values, 0.0), plain.to_numpy(zero_copy_only=False)  # 0 instead of -0
 
 
-def typed_key(variable: KeyVariable, source: SourceFile, text: pa.Table) -> pa.Array:
+def typed_key(variable: KeyVariable, source: SourceFile, text: pa.Array) -> pa.Array:
     """Return one key variable of one file, typed as by :func:`typed`."""
     place = Place(source.file_name, variable.column, variable.name, source.first_row)
-    return typed(text[variable.column], variable.coding(source.decimal), place)
+    return typed(text, variable.coding(source.decimal), place)

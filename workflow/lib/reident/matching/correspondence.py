@@ -136,7 +136,7 @@ def warnings(file: str, found: Correspondence, differ: Mapping[str, int], *, key
 
 def _coded(*columns: pa.ChunkedArray) -> np.ndarray:
     """Return codes of both columns, equal for equal values: int64 (2, n); missing is a value of its own."""
-    if pa.types.is_string(columns[0].type):
+    if pa.types.is_string(columns[0].type) or pa.types.is_dictionary(columns[0].type):
         return np.stack(keys.text_codes(columns)[0]).astype(np.int64) + 1
     values = np.stack([column.to_numpy().astype(np.float64) for column in columns])
     return np.unique(values, return_inverse=True)[1].reshape(values.shape)
