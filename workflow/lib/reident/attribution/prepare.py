@@ -129,7 +129,8 @@ def _prepared(
         text.order()
     columns: dict[str, dict[str, pa.Array]] = {side: {} for side in texts}
     categories, warnings = [], list[Line]()
-    for variable in files.variables:
+    needed = [variable.column for variable in files.variables]
+    for at, variable in enumerate(files.variables):
         own = {
             side: typed_key(variable, files.files[side], text[variable.column])
             for side, text in texts.items()
@@ -145,14 +146,16 @@ def _prepared(
             coded = {side: pa.array(values, mask=values < 0) for side, values in codes.items()}
         for side, values in coded.items():
             columns[side][variable.name] = values
+            if variable.column not in needed[at + 1 :]:
+                texts[side].forget([variable.column])
     first = texts[files.original]
     named = first.sorted_keys() if files.ids.get(files.original) else None
     front = {} if named else {ROW: _rows(files, first.num_rows)}
     give(sinks["original"], {**front, **columns[files.original]}, first.order(), named)
-    for at, side in enumerate(files.released):
+    for number, side in enumerate(files.released, start=1):
         who = _persons(files, texts, side)
         n = len(who)
-        released = {FILE: pa.array(np.full(n, at + 1, np.int32)), PERSON: pa.array(who, mask=who < 0)}
+        released = {FILE: pa.array(np.full(n, number, np.int32)), PERSON: pa.array(who, mask=who < 0)}
         give(sinks["released"], {**released, **columns[side]}, np.arange(n))
     if files.holdout is None:
         sinks["holdout"](pa.table(columns[files.original]).slice(0, 0))
@@ -183,7 +186,7 @@ def _coded(
         codes = [np.where(column < 0, -1, column - 1) for column in codes]
         labels = bin_labels(cuts)
     else:
-        codes, sorted_labels = keys.text_codes([pa.chunked_array([column]) for column in own.values()])
+        codes, sorted_labels = keys.text_codes(list(own.values()))
         labels = [str(label) for label in sorted_labels.to_pylist()]
         if variable.order is not None:
             codes, labels = _in_order(codes, labels, variable)

@@ -28,7 +28,9 @@ def coded(files: RiskFiles, texts: Texts) -> tuple[dict[str, dict[str, pa.Array]
     """Return the coded variables of each file, the categories, and warnings about them."""
     categories, warnings = [], list[Line]()
     columns: dict[str, dict[str, pa.Array]] = {name: {} for name in texts}
-    for variable in files.variables(FILE):
+    variables = files.variables(FILE)
+    needed = [*(variable.column for variable in variables), *files.strata]
+    for at, variable in enumerate(variables):
         own = texts if variable in files.key else {FILE: texts[FILE]}
         codes, labels = _coded(variable, files, own)
         with_missing = files.missing == "category" and _add_missing(codes, labels)
@@ -41,6 +43,8 @@ def coded(files: RiskFiles, texts: Texts) -> tuple[dict[str, dict[str, pa.Array]
         ]
         for name, values in codes.items():
             columns[name][variable.name] = pa.array(values, mask=values < 0)
+            if variable.column not in needed[at + 1 :]:
+                texts[name].forget([variable.column])
     return columns, pd.concat(categories, ignore_index=True), warnings
 
 
@@ -54,8 +58,7 @@ def _coded(variable: KeyVariable, files: RiskFiles, texts: Texts) -> tuple[dict[
         codes = [np.where(own < 0, -1, own - 1) for own in codes]
         labels = bin_labels(cuts)
     else:
-        chunked = [pa.chunked_array([column]) for column in columns.values()]
-        codes, sorted_labels = keys.text_codes(chunked)
+        codes, sorted_labels = keys.text_codes(list(columns.values()))
         labels = [str(label) for label in sorted_labels.to_pylist()]
         if variable.order is not None:
             normal = normaliser(variable.coding(files.file.decimal))

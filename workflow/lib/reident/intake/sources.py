@@ -137,6 +137,11 @@ class Source:
             column.indices.to_numpy()
         ]
 
+    def forget(self, names: Iterable[str]) -> None:
+        """Free the memory of columns that are not needed any more."""
+        for name in names:
+            self._batches[name] = []
+
     def close(self) -> None:
         """Free the memory and the file."""
         self._batches = {}

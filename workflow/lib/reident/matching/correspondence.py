@@ -81,7 +81,7 @@ def compare(
         chance = _products(codes) / n
         spread = math.sqrt(chance * max(1 - chance / n, 0))
         by_chance_only &= n - differ[name] <= chance + _DEVIATIONS * spread
-        joint = np.unique(joint * (codes.max(initial=0) + 1) + codes, return_inverse=True)[1].reshape(2, n)
+        joint = _dense(joint * (codes.max(initial=0) + 1) + codes)
     agree, products = int((joint[0] == joint[1]).sum()), _products(joint)
     possible = int(np.minimum(*_counts(joint)).sum())
     span = n * possible - products
@@ -139,7 +139,13 @@ def _coded(*columns: pa.ChunkedArray) -> np.ndarray:
     if pa.types.is_string(columns[0].type) or pa.types.is_dictionary(columns[0].type):
         return np.stack(keys.text_codes(columns)[0]).astype(np.int64) + 1
     values = np.stack([column.to_numpy().astype(np.float64) for column in columns])
-    return np.unique(values, return_inverse=True)[1].reshape(values.shape)
+    return _dense(np.where(np.isnan(values), np.nan, values + 0.0))  # one bit pattern for each value
+
+
+def _dense(values: np.ndarray) -> np.ndarray:
+    """Return codes from 0, equal for equal values: int64 (2, n)."""
+    codes = pa.array(values.ravel()).dictionary_encode().indices
+    return codes.to_numpy().reshape(values.shape).astype(np.int64)
 
 
 def _counts(codes: np.ndarray) -> list[np.ndarray]:

@@ -23,7 +23,7 @@ from reident.intake.account import Account
 from reident.intake.records import Sink
 from reident.intake.severity import NOTABLE, UNDERSTATES, Line, table
 from reident.intake.sources import Source, give
-from reident.intake.values import Place, typed
+from reident.intake.values import Place, typed, typed_codes
 from reident.matching import correspondence
 from reident.matching.parts import MatchedFiles
 from reident.sections.codes import Coding, clean, normaliser
@@ -155,8 +155,7 @@ def _prepared(
     copies = []
     for place, text in enumerate(synthetic):
         order = _order(options, place, confidential, text)
-        typed_text = _typed(options, text)
-        copies.append(typed_text if order is None else typed_text.take(pa.array(order)))
+        copies.append(_typed(options, text, order))
         account.open(f"synthetic {place + 1}", text.num_rows).close(f"synthetic {place + 1}")
     lines = account.open("targets", n)
     lines.leave("not a target", int((~targets).sum()))
@@ -201,15 +200,18 @@ def typed_variable(
 ) -> pa.Array:
     """Return one variable of one file, typed; null where missing."""
     place = Place(source.file_name, variable.name, variable.name, source.first_row)
-    return typed(text, coding(options, variable, source.decimal), place)
+    return typed_codes(text, coding(options, variable, source.decimal), place)
 
 
-def _typed(options: MatchedFiles, text: Source) -> pa.Table:
-    """Return the variables of a file, typed; each distinct category once, because both files wait in memory."""
+def _typed(options: MatchedFiles, text: Source, order: np.ndarray | None = None) -> pa.Table:
+    """Return the variables of a file, typed, its rows in an order; categories as codes, because all files wait."""
     columns = {}
+    rows = None if order is None else pa.array(order)
     for variable in options.variables:
         values = typed_variable(options, variable, text[variable.name], text.source)
-        columns[variable.name] = values.dictionary_encode() if pa.types.is_string(values.type) else values
+        columns[variable.name] = values if rows is None else values.take(rows)
+        if variable.name != options.population_count:
+            text.forget([variable.name])
     return pa.table(columns)
 
 
