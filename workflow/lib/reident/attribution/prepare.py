@@ -19,7 +19,7 @@ from reident.intake import keys
 from reident.intake.account import Account
 from reident.intake.records import Sink
 from reident.intake.severity import INVALIDATES, NOTABLE, Line, table
-from reident.intake.sources import Source, give
+from reident.intake.sources import Source, give, narrow
 from reident.intake.values import typed_key
 from reident.linkage.bins import bin_labels, bin_values, cut_points
 from reident.sections.attribution import Target
@@ -143,7 +143,7 @@ def _prepared(
             warnings += _compare_codes(files, variable, codes)
             with_missing = files.missing == "category" and _add_missing(codes, labels)
             categories.append(_lines(files, variable, labels, codes, with_missing=with_missing))
-            coded = {side: pa.array(values, mask=values < 0) for side, values in codes.items()}
+            coded = {side: narrow(pa.array(values, mask=values < 0)) for side, values in codes.items()}
         for side, values in coded.items():
             columns[side][variable.name] = values
             if variable.column not in needed[at + 1 :]:
@@ -158,7 +158,7 @@ def _prepared(
         released = {FILE: pa.array(np.full(n, number, np.int32)), PERSON: pa.array(who, mask=who < 0)}
         give(sinks["released"], {**released, **columns[side]}, np.arange(n))
     if files.holdout is None:
-        sinks["holdout"](pa.table(columns[files.original]).slice(0, 0))
+        give(sinks["holdout"], columns[files.original], np.arange(0))
     else:
         give(sinks["holdout"], columns[files.holdout], np.arange(texts[files.holdout].num_rows))
     return {

@@ -12,7 +12,7 @@ from reident.errors import InputError
 from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
 from reident.intake import keys
 from reident.intake.severity import INVALIDATES, NOTABLE, Line, named, of_share
-from reident.intake.sources import Source
+from reident.intake.sources import Source, narrow
 from reident.intake.values import typed_key
 from reident.linkage.bins import bin_labels, bin_values, cut_points
 from reident.sections.codes import normaliser
@@ -42,7 +42,7 @@ def coded(files: RiskFiles, texts: Texts) -> tuple[dict[str, dict[str, pa.Array]
             *_unknown_codes(variable, own, labels, codes),
         ]
         for name, values in codes.items():
-            columns[name][variable.name] = pa.array(values, mask=values < 0)
+            columns[name][variable.name] = narrow(pa.array(values, mask=values < 0))
             if variable.column not in needed[at + 1 :]:
                 texts[name].forget([variable.column])
     return columns, pd.concat(categories, ignore_index=True), warnings

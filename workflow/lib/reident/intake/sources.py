@@ -1,6 +1,7 @@
 """The text of a source file of any size: its key on the disk, its other columns as codes of their distinct texts.
 
-What grows in memory with the file is four bytes for each record and column, and the distinct texts of each column.
+What grows in memory with the file is four bytes for each record, one to four for each of its values, and the distinct
+texts of each column.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from reident.sections.files import SourceFile
 ROWS = 2**18
 """Rows that are given to a sink at a time."""
 
+_STORED = {pa.lib.Type_DICTIONARY: pa.string(), pa.lib.Type_INT8: pa.int32(), pa.lib.Type_INT16: pa.int32()}
 _CODED = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -57,7 +59,7 @@ class Source:
             if not batch.num_rows:
                 continue
             for name, known in self._batches.items():
-                known.append(_chunk(batch, name).dictionary_encode())
+                known.append(narrow(_chunk(batch, name).dictionary_encode()))
             if self._key:
                 self._reader.read(batch, self.num_rows)
                 columns = [_chunk(batch, name) for name in self._key]
@@ -67,9 +69,9 @@ class Source:
 
     def __getitem__(self, name: str) -> pa.DictionaryArray:
         """Return a column, each distinct text once, in the order in which they first occur."""
-        chunks = pa.chunked_array(self._batches[name], _CODED).unify_dictionaries()
-        self._batches[name] = [chunks.combine_chunks()] if chunks.num_chunks else []
-        return self._batches[name][0] if self._batches[name] else pa.array([], _CODED)
+        chunks = pa.chunked_array([chunk.cast(_CODED) for chunk in self._batches[name]], _CODED)
+        whole = chunks.unify_dictionaries().combine_chunks()
+        return whole if isinstance(whole, pa.DictionaryArray) else pa.array([], _CODED)
 
     def order(self) -> np.ndarray:
         """Return the rows in the order of the key; of a file without one, in their own; int32 (n,).
@@ -160,7 +162,7 @@ def give(
     ----------
     sink : callable
     columns : mapping of pyarrow.Array, or pyarrow.Table
-        Those of distinct texts are given as text.
+        Dictionaries of text are given as text, narrow codes as int32.
     rows : int (n,)
         In the order in which they are given.
     front : iterable of pyarrow.Table, optional
@@ -169,20 +171,25 @@ def give(
     table, start = columns if isinstance(columns, pa.Table) else pa.table(dict(columns)), 0
     if front is None:
         for start in range(0, max(len(rows), 1), ROWS):
-            sink(_text(table.take(pa.array(rows[start : start + ROWS]))))
+            sink(_as_stored(table.take(pa.array(rows[start : start + ROWS]))))
         return
     for before in front:
-        own = _text(table.take(pa.array(rows[start : start + before.num_rows])))
+        own = _as_stored(table.take(pa.array(rows[start : start + before.num_rows])))
         start += before.num_rows
         sink(pa.table({**_columns(before), **_columns(own)}))
 
 
-def _text(table: pa.Table) -> pa.Table:
-    """Return a table without columns of distinct texts."""
-    fields = [
-        field.with_type(pa.string()) if pa.types.is_dictionary(field.type) else field
-        for field in table.schema
-    ]
+def narrow(codes: pa.Array) -> pa.Array:
+    """Return integers, or a dictionary, with codes of the fewest bytes; :func:`give` gives them as int32, or text."""
+    if pa.types.is_dictionary(codes.type):
+        return pa.DictionaryArray.from_arrays(narrow(codes.indices), codes.dictionary)
+    most = pc.max(codes).as_py() or 0
+    return codes.cast(pa.int8() if most < 2**7 else pa.int16() if most < 2**15 else pa.int32())
+
+
+def _as_stored(table: pa.Table) -> pa.Table:
+    """Return a table without dictionaries and narrow codes."""
+    fields = [field.with_type(_STORED.get(field.type.id, field.type)) for field in table.schema]
     return table.cast(pa.schema(fields))
 
 

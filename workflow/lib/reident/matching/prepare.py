@@ -22,7 +22,7 @@ from reident.errors import InputError
 from reident.intake.account import Account
 from reident.intake.records import Sink
 from reident.intake.severity import NOTABLE, UNDERSTATES, Line, table
-from reident.intake.sources import Source, give
+from reident.intake.sources import Source, give, narrow
 from reident.intake.values import Place, typed, typed_codes
 from reident.matching import correspondence
 from reident.matching.parts import MatchedFiles
@@ -209,6 +209,7 @@ def _typed(options: MatchedFiles, text: Source, order: np.ndarray | None = None)
     rows = None if order is None else pa.array(order)
     for variable in options.variables:
         values = typed_variable(options, variable, text[variable.name], text.source)
+        values = narrow(values) if pa.types.is_dictionary(values.type) else values
         columns[variable.name] = values if rows is None else values.take(rows)
         if variable.name != options.population_count:
             text.forget([variable.name])
