@@ -153,6 +153,8 @@ class SystemFile:
                 raise UnprovenError
             width = dictionary.elements * _ELEMENT
             self.layout = Layout(tuple(dictionary.columns()), n, stream.tell(), width)
+            if not compression and path.stat().st_size < stream.tell() + n * width:
+                raise UnprovenError
         self._missing = np.array(dictionary.missing, np.uint64)
         self._compressed = bool(compression)
         self._of_code = (np.arange(256) - bias).astype("<f8").view(np.uint64)
