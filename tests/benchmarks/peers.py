@@ -97,6 +97,63 @@ def taxicab_levels(data: dict[str, np.ndarray], rows: slice) -> np.ndarray:
     return np.rint(2 * unequal - (v - present)).astype(np.int64)
 
 
+def embedded(puf: np.ndarray, eif: np.ndarray, missing: float) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors whose inner product is the number of equal codes, with 1 - `missing` where one of the two is missing."""
+    one_hot = [[], []]
+    for own, other in zip(puf.T, eif.T, strict=True):
+        known = np.arange(max(own.max(), other.max()) + 1)
+        for side, codes in zip(one_hot, (own, other), strict=True):
+            side.append(codes[:, None] == known)
+    ours, theirs = puf >= 0, eif >= 0
+    left = [*one_hot[0], (1 - missing) * ours, (1 - missing) * (~ours).sum(axis=1, keepdims=True)]
+    right = [*one_hot[1], ~theirs, np.ones((len(eif), 1))]
+    return tuple(np.concatenate(parts, axis=1, dtype=np.float32) for parts in (left, right))
+
+
+def faiss_pairs(
+    puf: np.ndarray, eif: np.ndarray, missing: float, at_most: float
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Pairs with at most so many unequal codes, and their number: an exact range search by inner product, in blocks.
+
+    A code that is missing on either side counts `missing`; all numbers are exact in single precision.
+    """
+    import faiss
+
+    faiss.omp_set_num_threads(2)
+    left, right = embedded(puf, eif, missing)
+    index = faiss.IndexFlatIP(right.shape[1])
+    index.add(right)
+    v = puf.shape[1]
+    for rows in blocks(len(puf), len(eif)):
+        ends, equal, found = index.range_search(left[rows], v - at_most - 1e-3)
+        yield (
+            rows.start + np.repeat(np.arange(len(ends) - 1), np.diff(ends.astype(np.int64))),
+            found,
+            v - equal,
+        )
+
+
+def faiss_taxicab(data: dict[str, np.ndarray], work: Work) -> None:
+    """The whole of taxicab by FAISS."""
+    pairs = faiss_pairs(data["puf_codes"], data["eif_codes"], 0.5, limit(work) / 2)
+    finish(work, [(p, e, np.rint(2 * unequal)) for p, e, unequal in pairs])
+
+
+def faiss_euclidean(data: dict[str, np.ndarray], work: Work) -> None:
+    """FAISS for the categorical variables, which excludes most pairs with the norm `rms`; numpy for the others."""
+    c, v = work.categorical, work.categorical + work.numeric
+    most = v * ((limit(work) + 1) / 1e12) ** 2
+    spread = np.nanstd(data["puf_values"][:, c:], axis=0, ddof=1)
+    found = []
+    for p, e, q in faiss_pairs(data["puf_codes"][:, :c], data["eif_codes"][:, :c], 0.25, most):
+        apart = np.abs(data["puf_values"][p, c:] - data["eif_values"][e, c:]) / spread
+        s = np.tanh(np.minimum(apart, 6) / 2)
+        level = np.rint(np.sqrt((q + np.where(np.isnan(s), 0.25, s * s).sum(axis=1)) / v) * 1e12)
+        kept = level <= limit(work)
+        found.append((p[kept], e[kept], level[kept]))
+    finish(work, found)
+
+
 def pandas_merge(data: dict[str, np.ndarray], work: Work) -> None:
     """The Cartesian product as one merge."""
     puf, eif = frames(data)
@@ -306,8 +363,35 @@ def duckdb_groups(data: dict[str, np.ndarray], work: Work) -> None:
     finish_unicity(work, found)
 
 
+def polars_uniques(data: dict[str, np.ndarray], work: Work) -> None:
+    """A group-by for each set; a record unique on a set, and on no set with one variable less, has it as minimal."""
+    import polars as pl
+
+    codes = data["puf_codes"]
+    table = pl.DataFrame({f"c{at}": codes[:, at] for at in range(work.categorical)}).with_row_index("i")
+    smallest, count = np.zeros((2, len(codes)), np.int64)
+    unique = {}
+    for chosen in sets_of(work.categorical):
+        names = [f"c{at}" for at in chosen]
+        present = table.lazy().filter(pl.all_horizontal(pl.col(names) >= 0))
+        groups = (
+            present.group_by(names).agg(pl.len().alias("n"), pl.col("i").first()).filter(pl.col("n") == 1)
+        )
+        alone = np.zeros(len(codes), bool)
+        alone[groups.select("i").collect()["i"].to_numpy()] = True
+        unique[chosen] = np.packbits(alone)
+        for smaller in combinations(chosen, len(chosen) - 1):
+            if smaller:
+                alone &= ~np.unpackbits(unique[smaller], count=len(codes)).view(bool)
+        count += alone
+        smallest[alone & (smallest == 0)] = len(chosen)
+    records = np.flatnonzero(count)
+    answer(work, records, smallest[records], count[records])
+
+
 PEERS = {
     "taxicab": {
+        "FAISS": faiss_taxicab,
         "pandas merge": pandas_merge,
         "recordlinkage": recordlinkage_full,
         "splink, all pairs": splink_all,
@@ -316,9 +400,14 @@ PEERS = {
         "polars in blocks": polars_cross,
         "DuckDB in blocks": duckdb_cross,
     },
-    "euclidean": {"numpy in blocks": numpy_blocks, "polars in blocks": polars_euclidean},
+    "euclidean": {
+        "numpy in blocks": numpy_blocks,
+        "polars in blocks": polars_euclidean,
+        "FAISS, then numpy": faiss_euclidean,
+    },
     "adhoc": {"numpy in blocks": numpy_blocks},
     "unicity": {"polars group-by": polars_groups, "DuckDB group-by": duckdb_groups},
+    "suda": {"polars group-by": polars_uniques},
 }
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ from pathlib import Path
 import pandas as pd
 from reident.ledger.stored import read_csv
 from reident.linkage.intervals import interval, one_sided
-from reident.pipeline.comparison import Compared, compare
+from reident.pipeline.comparison import compare
+from reident.pipeline.family import Compared
 from reident.pipeline.steps import COMPARED
 
 ALPHA = {

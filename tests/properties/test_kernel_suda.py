@@ -64,6 +64,24 @@ def test_equals_the_definition(records, max_order, threads):
 def test_size_by_size_equals_the_definition(records, max_order, threads, row_bytes):
     """With little memory in many groups of last variables and blocks of records."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(suda_by_size, "_MAX_VALUES", -1)
+        patch.setattr(suda_by_size, "_ROW_BYTES", row_bytes)
+        result = suda_by_size.minimal_uniques(records, min(max_order, records.shape[1]), threads)
+    assert_equals_the_definition(result, records, max_order)
+
+
+@given(
+    records=FILES,
+    max_order=st.integers(1, 6),
+    threads=st.integers(1, 2),
+    row_bytes=st.sampled_from([500, 4000, 1 << 30]),
+)
+@example(records=draw_file(1, 130, 6, 70, 0.05, 0.0), max_order=5, threads=2, row_bytes=500_000)
+def test_size_by_size_in_pairs_equals_the_definition(records, max_order, threads, row_bytes):
+    """With little memory in many groups of last variables, or in none if one variable is too much."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(suda_by_size, "_MAX_SPACE", 10**9)
+        patch.setattr(suda_by_size, "_MAX_GROUPS", 10)
         patch.setattr(suda_by_size, "_ROW_BYTES", row_bytes)
         result = suda_by_size.minimal_uniques(records, min(max_order, records.shape[1]), threads)
     assert_equals_the_definition(result, records, max_order)

@@ -6,6 +6,7 @@ Makes  FAMILIES (id -> a study and its variants), PLAN (what rules ask for in `i
 """
 
 import atexit
+import gc
 import os
 import sys
 import warnings
@@ -108,6 +109,7 @@ def refuse_stale_results():
 
 starter.tell_jobs()
 scheduler.keep_waiting_jobs(JobScheduler)
+scheduler.end_at_once(JobScheduler)
 scheduler.start_scripts(PythonScript)
 if not MODULE.repeated:
     scheduler.check_before_graph(DAG, MODULE, refuse_missing_files)
@@ -132,11 +134,13 @@ def take_results():
     PAGES.extend(path for job in MODULE.own(workflow.dag.jobs) for path in scheduler.pages(job))
     VERDICTS.update(scheduler.studies(MODULE.makers(workflow.dag.jobs, "judge")))
     if workflow.local_exec and not workflow.touch:
-        scheduler.serve_forks(PythonScript, [MODULE.names[job.rule.name] for job in jobs if job.is_script])
+        scheduler.serve_forks(PythonScript, PLAN.modules(MODULE.scripts(jobs)))
 
 
 def start_run():
     """Begin a run, or end it with one sentence."""
+    gc.freeze()
+    gc.enable()  # see home.smk
     if workflow.is_main_process:
         try:
             take_results()

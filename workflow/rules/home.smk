@@ -4,9 +4,13 @@ Reads  nothing
 Makes  HOME (the checkout), NOTEBOOK, LIBRARY; the library on the path of this process and of every job
 """
 
+import gc
 import os
 import runpy
 import sys
+
+# Until all files are read: what is imported stays, and looking through it for garbage takes a tenth of a second.
+gc.disable()
 
 # Not `workflow.basedir`, which is the importer's folder where the workflow is a module of another.
 HOME = runpy.run_path(workflow.source_path("../lib/reident/pipeline/checkout.py"))["root"](

@@ -69,6 +69,16 @@ def test_an_environment_that_is_as_the_lock_says_stays(place):
     assert (place.packages / "extra-9.9.dist-info").is_dir(), "what a user installed beside it stays too"
 
 
+def test_an_environment_that_stays_has_the_command_of_this_release(place):
+    command = place.folder / "bin" / "reident"
+    command.parent.mkdir()
+    command.write_text("#!/bin/sh\nexec python -m reident.another_release\n", encoding="utf-8")
+    environment.set_up(place.folder, [(place.ready, place.lock)], asked=True)
+    assert command.read_text(encoding="utf-8").endswith(' -P -m reident.command "$@"\n')
+    assert command.stat().st_mode & 0o111 == 0o111
+    assert (place.packages / environment.PTH).read_text(encoding="utf-8") == environment.LIBRARY
+
+
 CHANGES = [
     ("another version", lambda at: at.rename("plain-1.0", "plain-1.1"), "plain is 1.1, and "),
     ("a missing package", lambda at: (at.packages / "plain-1.0.dist-info").rmdir(), "plain is not installed"),

@@ -166,20 +166,59 @@ def test_an_error_in_the_progress_callback_stops_the_search():
         minimal_uniques(_file(3, 100, 3, 6), progress=stop)
 
 
-def test_size_by_size_neither_threads_nor_memory_change_a_byte(monkeypatch):
+BY_RECORD, IN_PAIRS = ("_MAX_VALUES", -1), ("_MAX_SPACE", 10**9)
+
+
+@pytest.mark.parametrize("way", [BY_RECORD, IN_PAIRS], ids=["by record", "in pairs"])
+def test_size_by_size_neither_threads_nor_memory_change_a_byte(monkeypatch, way):
     """Cells above and below one word, sets with fewer cells than records and with more, copies and missing values."""
     records = _file(5, 3000, 22, 12)
     records[::50] = records[7]
     records[[3, 8], [2, 21]] = 99
+    monkeypatch.setattr(suda_by_size, *way)
     whole = minimal_uniques(records, max_order=4)
     assert suda.comb(22, 4) > suda._MANY_SETS
     assert (whole.counts.sum(axis=0) > 0).tolist() == [False, True, True, True, True]
     expected = _bytes(whole)
-    for threads, row_bytes in ((2, 1 << 30), (1, 1 << 14), (2, 1 << 17)):
+    for threads, row_bytes in ((2, 1 << 30), (1, 1 << 14), (2, 1 << 17), (2, 1 << 18)):
         monkeypatch.setattr(suda_by_size, "_ROW_BYTES", row_bytes)
         assert _bytes(minimal_uniques(records, max_order=4, threads=threads)) == expected
     monkeypatch.setattr(suda, "_MANY_SETS", 10**9)
     assert _bytes(minimal_uniques(records, max_order=4)) == expected
+
+
+@pytest.mark.parametrize("n", [2, 63, 64, 65, 128, 512, 513])
+@pytest.mark.parametrize(("v", "levels", "most"), [(8, 2, 6), (40, 3, 3), (30, 30, 3)])
+def test_all_searches_return_the_same_bytes(monkeypatch, n, v, levels, most):
+    """Cells of one word and of more; rows of one vector and of several."""
+    records = _file(n + v, n, v, levels)
+    records[:, 3], records[:, 4] = 1, -1
+    results = []
+    for way in (BY_RECORD, IN_PAIRS):
+        with monkeypatch.context() as patch:
+            patch.setattr(suda_by_size, *way)
+            results.append(_bytes(suda_by_size.minimal_uniques(records, most, 2)))
+    monkeypatch.setattr(suda, "_MANY_SETS", 10**9)
+    assert results == [_bytes(minimal_uniques(records, max_order=most))] * 2
+
+
+def test_memory_decides_in_how_many_groups_pairs_are_searched(monkeypatch):
+    """One group for each last variable at the least; where one does not fit, pairs are not searched."""
+    records = _file(5, 3000, 22, 12)
+    plans = []
+    plan = suda_by_size._Search._plan_matrices
+    monkeypatch.setattr(
+        suda_by_size._Search, "_plan_matrices", lambda *given: plans.append(plan(*given)) or plans[-1]
+    )
+    for row_bytes in (1 << 30, 1 << 18, 1 << 17):
+        monkeypatch.setattr(suda_by_size, "_ROW_BYTES", row_bytes)
+        suda_by_size.minimal_uniques(records, 4, 1)
+    one, several, none = plans
+    assert one == [(0, 22)]
+    assert len(several) > 1
+    assert [low for low, _ in several] == [0, *(high for _, high in several[:-1])]
+    assert several[-1][1] == 22
+    assert none == []
 
 
 def test_size_by_size_reports_rise_to_one():

@@ -4,8 +4,8 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 from making.studies import manifest
-from reident.linkage import protection
-from reident.linkage.protection import Attack, compare
+from reident.linkage.parts import COMPARED_RATES
+from reident.linkage.protection import COLUMNS, Attack, compare
 
 
 def attack(strata, shift, width=1, metrics=("unicity", "taxicab")):
@@ -16,7 +16,7 @@ def attack(strata, shift, width=1, metrics=("unicity", "taxicab")):
     rates = pd.DataFrame(
         [
             {"metric": metric, "stratum": stratum}
-            | {name: shift + 100 * place + 10 * at + j for j, name in enumerate(protection.RATES)}
+            | {name: shift + 100 * place + 10 * at + j for j, name in enumerate(COMPARED_RATES)}
             for place, metric in enumerate(metrics)
             for at, stratum in enumerate(["ALL", *listed["stratum"]])
         ]
@@ -28,7 +28,7 @@ def test_a_stratum_of_the_file_before_protection_alone_moves_the_others():
     """Region E occurs only before protection, W only after it."""
     after, before = attack([("N",), ("W",)], 0), attack([("E",), ("N",)], 1000)
     found = compare(("v0",), after, before)
-    assert list(found.columns) == protection.COLUMNS
+    assert list(found.columns) == COLUMNS
     ids = found.loc[found["metric"] == "taxicab", ["stratum", "stratum_before"]].to_numpy().tolist()
     assert ids == [["ALL", "ALL"], ["", "s0001"], ["s0001", "s0002"], ["s0002", ""]]
     north = found[(found["metric"] == "taxicab") & (found["stratum"] == "s0001")].iloc[0]
@@ -62,8 +62,8 @@ def test_every_line_of_both_attacks_is_in_the_comparison_once(one, two):
         assert len(known) == len(own.rates)
         for line in own.rates.to_dict("records"):
             row = known[(known["metric"] == line["metric"]) & (known[ids] == line["stratum"])].iloc[0]
-            assert [row[f"{name}_{side}"] for name in protection.RATES] == [
-                line[name] for name in protection.RATES
+            assert [row[f"{name}_{side}"] for name in COMPARED_RATES] == [
+                line[name] for name in COMPARED_RATES
             ]
             other = {"after": "stratum_before", "before": "stratum"}[side]
             if line["stratum"] != "ALL":

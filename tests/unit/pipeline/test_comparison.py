@@ -5,7 +5,7 @@ import pytest
 from making.studies import study
 from reident.ledger import stored
 from reident.pipeline import comparison
-from reident.pipeline.comparison import Compared
+from reident.pipeline.family import Compared
 from reident.pipeline.steps import COMPARED, compared_tables
 
 RATES = pd.DataFrame(

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from reident.linkage.metrics import REGISTRY
 from reident.pipeline import digests, forking, scheduler
 from reident.pipeline.steps import STEPS
 
@@ -24,25 +25,16 @@ def environment():
     return {**os.environ, "PYTHONPATH": str(LIBRARY), "KEPT": "as it was"}
 
 
-def ready(server):
-    until = time.monotonic() + PATIENCE
-    while not server._is_ready():
-        assert server._process.poll() is None, "the server has ended"
-        assert time.monotonic() < until, "the server is not ready"
-        time.sleep(0.01)
-    return server
-
-
 @pytest.fixture
 def serve(monkeypatch):
-    """Starts a server that has imported modules, and ends it."""
-    monkeypatch.setattr(forking, "ALWAYS", ("json",))
+    """Starts a server that has imported modules before anything else, and ends it."""
     with contextlib.ExitStack() as servers:
 
-        def start(environment, *modules):
-            server = forking.ForkServer(modules, environment)
+        def start(environment, *modules, later=()):
+            monkeypatch.setattr(forking, "ALWAYS", ("json", *modules))
+            server = forking.ForkServer(later, environment)
             servers.callback(server.close)
-            return ready(server)
+            return server
 
         yield start
 
@@ -119,6 +111,9 @@ def test_nothing_of_one_script_reaches_the_next(server, script, environment, tmp
     [
         ("import sys; sys.exit(3)", 3),
         ("raise ValueError", 1),
+        ("import sys; sys.exit('words')", 1),
+        ("import sys; sys.exit(-1)", 255),
+        ("raise KeyboardInterrupt", -signal.SIGINT),
         ("import os; os._exit(5)", 5),
         ("import os, signal; os.kill(os.getpid(), signal.SIGTERM)", -signal.SIGTERM),
         ("import atexit, os; atexit.register(os._exit, 6)", 6),
@@ -128,6 +123,53 @@ def test_the_exit_status_is_that_of_a_process_of_its_own(server, script, environ
     path = script(text)
     alone = subprocess.run([sys.executable, path], env=environment, capture_output=True, check=False)
     assert server.start(path, environment).wait() == alone.returncode == status
+
+
+def test_what_steps_need_is_imported_in_its_order_while_nobody_asks_for_a_copy(
+    serve, script, environment, tmp_path
+):
+    made = tmp_path / "made"
+    path = script(
+        f"""
+        import sys
+        names = ["reident.errors", "reident.starter", "calendar", "colorsys"]
+        open({str(made)!r}, "w").write(" ".join(name for name in names if name in sys.modules))
+        """
+    )
+    later = ["colorsys", "reident.no_such_module", "calendar:monthrange", "calendar", "reident.errors"]
+    server = serve(environment, later=later)
+    until = time.monotonic() + PATIENCE
+    found = ""
+    while "reident.errors" not in found and time.monotonic() < until:
+        assert server.start(path, environment).wait() == 0
+        before, found = found, made.read_text(encoding="utf-8")
+        assert set(before.split()) <= set(found.split())
+        assert "calendar" not in found.split() or "colorsys" in found.split()
+    assert found == "reident.errors reident.starter calendar colorsys"
+
+
+def test_an_answer_that_the_server_keeps_is_there_in_every_copy(serve, script, environment, tmp_path):
+    asked = (
+        "import reident.pipeline.digests as digests; print(digests.versions.cache_info().currsize, file=out)"
+    )
+    path = script(f"out = open({str(tmp_path / 'made')!r}, 'w'); {asked}; out.close()")
+    assert serve(environment, "reident.pipeline.digests:versions").start(path, environment).wait() == 0
+    assert (tmp_path / "made").read_text() == "1\n"
+
+
+def test_a_script_that_ends_waits_for_its_threads_and_flushes(server, script, environment, tmp_path):
+    made = tmp_path / "made"
+    path = script(
+        f"""
+        import atexit, sys, threading, time
+        sys.stdout = open({str(made)!r}, "w")
+        atexit.register(print, "handler")
+        threading.Thread(target=lambda: (time.sleep(0.3), print("thread"))).start()
+        print("script")
+        """
+    )
+    assert server.start(path, environment).wait() == 0
+    assert made.read_text().split() == ["script", "thread", "handler"]
 
 
 def test_a_killed_script_and_a_killed_server_are_told(server, script, environment):
@@ -148,8 +190,6 @@ def test_scripts_end_with_the_process_that_asked_for_them(script, environment, t
         from reident.pipeline import forking
         forking.ALWAYS = ()
         server = forking.ForkServer([], dict(os.environ))
-        while not server._is_ready():
-            time.sleep(0.01)
         forked = server.start({path!r}, dict(os.environ))
         print(server._process.pid, forked.pid, flush=True)
         forked.wait()
@@ -190,11 +230,18 @@ def test_a_module_that_cannot_be_imported_is_left_to_the_script(serve, environme
 
 
 @pytest.mark.slow
-def test_what_steps_import_starts_no_thread_that_a_fork_would_lack(serve, environment):
-    modules = {module for rule in STEPS for module in digests.adapter_imports(rule)}
-    server = serve({**environment, **scheduler.ONE_THREAD}, *sorted(modules))
-    names = [
-        file.read_text().strip() for file in Path("/proc", str(server._process.pid), "task").glob("*/comm")
-    ]
+def test_what_steps_import_starts_no_thread_that_a_fork_would_lack(environment):
+    named = {name for rule in STEPS for metric in REGISTRY for name in digests.imports(rule, metric)}
+    code = f"""
+        from pathlib import Path
+        from reident.pipeline import forking
+        for name in {[*forking.ALWAYS, *sorted(named)]}:
+            forking._import(name)
+        print(*(file.read_text().strip() for file in Path("/proc/self/task").glob("*/comm")))
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    ran = subprocess.run(
+        command, env={**environment, **scheduler.ONE_THREAD}, capture_output=True, text=True, check=True
+    )
     # The memory of pyarrow is tended by a thread whose library knows of forks.
-    assert len([name for name in names if name != "jemalloc_bg_thd"]) == 1
+    assert len([name for name in ran.stdout.split() if name != "jemalloc_bg_thd"]) == 1

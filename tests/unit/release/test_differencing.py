@@ -11,7 +11,7 @@ import pytest
 from making import gated
 from oracles.attacker import Attacker
 from reident.errors import InputError
-from reident.linkage import protection
+from reident.linkage.parts import COMPARED_RATES, SIDES
 from reident.matching.summary import CLASSES
 from reident.pipeline.parts import Alike
 from reident.pipeline.steps import declared
@@ -262,9 +262,7 @@ def every_table(records):
     rates = results[RESULTS / "rates.csv"]
     whole = rates[rates["stratum"] == "ALL"]
     clusters = rates[["metric", "stratum"]].assign(n_clusters=100, n_suspected=20, n_confirmed=16)
-    sides = {
-        f"{name}_{side}": whole[name].to_numpy() for name in protection.RATES for side in protection.SIDES
-    }
+    sides = {f"{name}_{side}": whole[name].to_numpy() for name in COMPARED_RATES for side in SIDES}
     before = pd.DataFrame(
         {"metric": whole["metric"].to_numpy(), "stratum": "ALL", "stratum_before": "ALL", **sides}
     )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import sys
 from pathlib import Path
 
 import nbformat
 import papermill
 import pytest
+from reident.report import kernel
 from reident.report.execute import execute
 
 LOGGING = """
@@ -26,6 +30,42 @@ def notebook(folder: Path, *cells: str) -> Path:
     path = folder / "some.ipynb"
     nbformat.write(node, path)
     return path
+
+
+@pytest.fixture(params=[False, True], ids=["kernel of its own", "copy"], autouse=True)
+def is_copied(request, monkeypatch) -> bool:
+    """Whether the kernel is a copy of this process."""
+    if request.param and sys.platform != "linux":
+        pytest.skip("there are copies on Linux only")
+    monkeypatch.setattr(kernel, "may_be_copied", lambda: request.param)
+    return request.param
+
+
+KIND = """
+import os, sys
+print("reident.report.kernel" in sys.modules, os.getsid(0) == os.getpid(), sys.stdin.read() == "", __name__)
+print(os.environ["PYTHONHASHSEED"], "PYTEST_CURRENT_TEST" in os.environ)
+"""
+
+
+def test_a_copy_is_a_kernel_like_any_other(tmp_path, is_copied):
+    executed = execute(notebook(tmp_path, KIND), {"number": 3})
+    assert executed.cells[-1].outputs[0].text == f"{is_copied} True True __main__\n0 True\n"
+
+
+def test_no_process_outlives_the_notebook(tmp_path):
+    executed = execute(notebook(tmp_path, "import os; print(os.getpid())"), {"number": 3})
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(executed.cells[-1].outputs[0].text), 0)
+
+
+def test_a_copy_that_is_not_needed_ends(is_copied):
+    if is_copied:
+        with kernel.copied() as copy:
+            assert copy.poll() is None
+        assert copy.poll() == -signal.SIGKILL
+        with pytest.raises(ChildProcessError):
+            os.waitpid(copy.pid, 0)
 
 
 def test_output_of_the_kernel_is_dropped_and_output_of_cells_is_kept(tmp_path, capfd):
@@ -74,6 +114,11 @@ attempt("import", lambda: __import__("pyarrow"))
 print(*refused)
 print(Path("attack.csv").read_text(), "REIDENT_CLOSED" in os.environ)
 """
+
+
+def test_a_notebook_to_which_something_is_closed_is_in_no_copy_of_a_process_that_has_read_it(tmp_path):
+    executed = execute(notebook(tmp_path, KIND), {"number": 3}, closed=(tmp_path / "results",))
+    assert executed.cells[-1].outputs[0].text.startswith("False ")
 
 
 def test_a_notebook_cannot_open_what_is_closed_to_it(tmp_path):

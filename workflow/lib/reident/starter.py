@@ -52,6 +52,13 @@ def end_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
+def end_with(maker: int) -> None:
+    """End this process as :func:`end_with_parent` does, also if the one that made it has ended already."""
+    end_with_parent()
+    if os.getppid() != maker:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 def this_process() -> str:
     """Return the number of this process, and what tells it from that of another container."""
     return f"{os.getpid()} {process_numbers()}"

@@ -134,9 +134,10 @@ def set_up(
         else:
             _create(folder, lock, why)
         _install(folder, lock, wheelhouse)
-        (site_packages(folder) / PTH).write_text(LIBRARY, encoding="utf-8")
-        _write_command(folder)
+        _make_ready(folder)
         ready.touch()
+    # Also where no package is missing: another release of this checkout may start its command otherwise.
+    _make_ready(folder)
 
 
 def _create(folder: Path, lock: Path, why: str) -> None:
@@ -194,12 +195,19 @@ def _install(folder: Path, lock: Path, wheelhouse: str) -> None:
         raise InputError(f"{lock}: {'; '.join(wrong)}. Run `make lock`.")
 
 
-def _write_command(folder: Path) -> None:
-    """Write the command `reident`, which runs the library of this checkout."""
-    python = shlex.quote(str(folder.absolute() / "bin" / "python"))
-    command = folder / "bin" / "reident"
-    command.write_text(f'#!/bin/sh\nexec {python} -P -m reident.command "$@"\n', encoding="utf-8")
+def _make_ready(folder: Path) -> None:
+    """Let an environment find the library of this checkout, and give it the command `reident`, which runs it."""
+    _keep(site_packages(folder) / PTH, LIBRARY)
+    python, command = shlex.quote(str(folder.absolute() / "bin" / "python")), folder / "bin" / "reident"
+    _keep(command, f'#!/bin/sh\nexec {python} -P -m reident.command "$@"\n')
     command.chmod(0o755)
+
+
+def _keep(path: Path, text: str) -> None:
+    """Write a file, unless it is as it should be: a run may be reading it."""
+    path.parent.mkdir(exist_ok=True)
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
 
 
 def excludes(project: Path) -> list[str]:

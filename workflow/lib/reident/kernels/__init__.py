@@ -15,7 +15,8 @@ module         makes                                   with the help of
 `patterns`     pairs by comparison pattern (§4.6)      `coding`, `pattern_cells`, `rows`, `runs`, `toplist`
 `euclidean`    nearest pairs (§4.3)                    `coding`, `boxes`, `buffers`, `search`, `steps`, `toplist`
 `adhoc`        pairs with the highest sum of scores    `coding`, `boxes`, `buffers`, `search`, `toplist`, `lanes`,
-               (§4.4)                                  `adhoc_rules`, `adhoc_query`, `adhoc_index`, `adhoc_search`
+               (§4.4)                                  `adhoc_rules`, `adhoc_profiles`, `adhoc_query`,
+                                                       `adhoc_index`, `adhoc_search`
 `blocks`       the same for scores of a function       `toplist`
 `winkler`      pairs that agree on most variables      `toplist`
                (§4.5)
@@ -58,6 +59,7 @@ module         makes                                   with the help of
 `adhoc_rules`       the rules of adhoc in plain arrays
 `adhoc_definition`  the cost of a pair in small strata, by adhoc's rules as they are
 `lanes`             64 records side by side, a byte of each
+`adhoc_profiles`    what each category of the PUF costs in bytes under a table
 `adhoc_query`       what the rules say about a PUF record: exact costs, and lower bounds in bytes
 `adhoc_index`       the EIF in two trees of boxes of bytes
 `adhoc_search`      adhoc's search through both trees
@@ -66,7 +68,9 @@ module         makes                                   with the help of
 `unicity_pairs`     unicity's pairs, each with its best set
 `suda_counts`       the counts that both of SUDA's searches return
 `suda_rows`         what the search for the sets of one size reads and fills in
-`suda_sizes`        SUDA's search for the sets of one size
+`bit_rows`          rows of bits in vectors, for `suda_pairs`
+`suda_pairs`        SUDA's search for the sets of one size, by pairs of values
+`suda_sizes`        the same record by record, for variables of many values
 `suda_by_size`      minimal sample uniques of many variables, size by size, without keeping them (§7)
 `suda_search`       SUDA's search in cells
 ==================  =================================================================================================

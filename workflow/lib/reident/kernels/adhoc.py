@@ -12,7 +12,8 @@ import numpy as np
 from reident.kernels import coding, search, strata
 from reident.kernels.adhoc_definition import Definition
 from reident.kernels.adhoc_index import Index, order_of, plant
-from reident.kernels.adhoc_query import ABSENT, Model, empty_query, load, variable_cost
+from reident.kernels.adhoc_profiles import ABSENT, profile_tables
+from reident.kernels.adhoc_query import Model, empty_query, load, variable_cost
 from reident.kernels.adhoc_rules import BANDS, EXACT, Bands, Exact, Flat, Rule, Table, flatten
 from reident.kernels.adhoc_search import MAX_SUM, empty_buffers
 from reident.kernels.adhoc_search import search as search_trees
@@ -28,7 +29,7 @@ MAX_BLOCK = 512
 """PUF records between two reports of progress."""
 
 SAMPLE = 16 * WIDTH
-"""EIF records from which the search estimates how many records it must consider."""
+"""Leaves of a tree from which the search estimates how many leaves it must visit."""
 
 PAIRS = 2048
 """Pairs from which the variables are divided into two blocks, at most."""
@@ -198,6 +199,7 @@ def _prepare(files: Files, rules: Flat, threshold: int) -> tuple[Model, np.ndarr
             side[m] = _coordinates(column, columns[1], rules, int(j))
         distinct.append(values)
         buckets.append(_buckets(eif_rows[:, k], len(values)))
+    unit = _unit(rules, threshold)
     model = Model(
         rules=rules,
         variable=variable,
@@ -205,10 +207,11 @@ def _prepare(files: Files, rules: Flat, threshold: int) -> tuple[Model, np.ndarr
         highest=rules.highest[variable],
         n_coded=coded.size,
         cut=variable.size,
-        unit=_unit(rules, threshold),
+        unit=unit,
         distinct=np.concatenate(distinct),
         bucket=np.concatenate(buckets),
         first=np.cumsum([0, *map(len, distinct[1:])]),
+        profiles=profile_tables(rules, coded, unit, codes.puf),
     )
     return model, puf_rows, eif_rows, coordinates
 
@@ -271,15 +274,11 @@ def _build(
     of_record = _bytes(model, rows)
     place = np.empty(len(one), np.int32)
     place[one] = np.arange(len(one), dtype=np.int32)
-    sample = np.full((-(-min(SAMPLE, len(rows)) // WIDTH) * WIDTH, v), ABSENT, np.uint8)
-    drawn = np.arange(min(SAMPLE, len(rows))) * len(rows) // min(SAMPLE, len(rows))
-    sample[: drawn.size] = of_record[drawn]
     index = Index(
         rows,
         one,
-        plant(of_record, np.arange(len(one), dtype=np.int32), *leaves_one),
-        plant(of_record, place[two], *leaves_two),
-        np.ascontiguousarray(sample.reshape(-1, WIDTH, v).transpose(0, 2, 1)),
+        plant(of_record, np.arange(len(one), dtype=np.int32), *leaves_one, n_sample=SAMPLE),
+        plant(of_record, place[two], *leaves_two, n_sample=SAMPLE),
     )
     return order, model, index
 

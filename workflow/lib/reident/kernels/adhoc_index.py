@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reident.kernels.adhoc_query import ABSENT
+from reident.kernels.adhoc_profiles import ABSENT
 from reident.kernels.boxes import Costs, arrange
 from reident.kernels.compiling import lean_jit
 from reident.kernels.lanes import WIDTH
@@ -31,6 +31,8 @@ class Tree(NamedTuple):
     leaf_extent: np.ndarray  # uint8 (groups, v, 64)
     group_low: np.ndarray  # uint8 (blocks of 64 groups, v, 64)
     group_extent: np.ndarray  # uint8 (blocks of 64 groups, v, 64)
+    sample_low: np.ndarray  # uint8 (blocks of 64 leaves, v, 64): boxes of some leaves, at equal distances
+    sample_extent: np.ndarray  # uint8 (blocks of 64 leaves, v, 64)
 
 
 class Index(NamedTuple):
@@ -40,7 +42,6 @@ class Index(NamedTuple):
     eif: np.ndarray  # int32 (n_eif,): position in the EIF of each row
     one: Tree
     two: Tree
-    sample: np.ndarray  # uint8 (leaves, v, 64): the bytes of records drawn at random
 
 
 def order_of(
@@ -97,7 +98,19 @@ def _as_extent(low: np.ndarray, high: np.ndarray) -> None:
     high -= low
 
 
-def plant(of_record: np.ndarray, order: np.ndarray, leaf: np.ndarray, first: np.ndarray) -> Tree:
+def _draw(boxes: np.ndarray, first: np.ndarray, size: int) -> np.ndarray:
+    """Return the sides of at most ``size`` boxes of leaves, at equal distances, in blocks of 64."""
+    n = int(first[-1])
+    leaf = np.arange(min(size, n)) * n // max(min(size, n), 1)
+    group = np.searchsorted(first, leaf, side="right") - 1
+    drawn = np.full((-(-leaf.size // WIDTH) * WIDTH, boxes.shape[1]), ABSENT, np.uint8)
+    drawn[: leaf.size] = boxes[group, :, leaf - first[group]]
+    return np.ascontiguousarray(drawn.reshape(-1, WIDTH, boxes.shape[1]).transpose(0, 2, 1))
+
+
+def plant(
+    of_record: np.ndarray, order: np.ndarray, leaf: np.ndarray, first: np.ndarray, *, n_sample: int
+) -> Tree:
     """Return the tree of an order of rows.
 
     Parameters
@@ -106,20 +119,29 @@ def plant(of_record: np.ndarray, order: np.ndarray, leaf: np.ndarray, first: np.
         The bytes of each row.
     order, leaf, first
         See `boxes.arrange`.
+    n_sample : int
+        Leaves of the sample, at most.
     """
     n, v, n_groups = leaf.size - 1, of_record.shape[1], first.size - 1
     n_blocks = -(-n_groups // WIDTH)
+    low, low_of_groups = (np.full((blocks, v, WIDTH), ABSENT, np.uint8) for blocks in (n_groups, n_blocks))
+    extent, extent_of_groups = (np.zeros((blocks, v, WIDTH), np.uint8) for blocks in (n_groups, n_blocks))
     tree = Tree(
-        np.full((n, WIDTH), -1, np.int32),
-        np.zeros(n, np.uint64),
-        np.full((n, v, WIDTH), ABSENT, np.uint8),
-        first,
-        np.full((n_groups, v, WIDTH), ABSENT, np.uint8),
-        np.zeros((n_groups, v, WIDTH), np.uint8),
-        np.full((n_blocks, v, WIDTH), ABSENT, np.uint8),
-        np.zeros((n_blocks, v, WIDTH), np.uint8),
+        at=np.full((n, WIDTH), -1, np.int32),
+        present=np.zeros(n, np.uint64),
+        bytes=np.full((n, v, WIDTH), ABSENT, np.uint8),
+        first=first,
+        leaf_low=low,
+        leaf_extent=extent,
+        group_low=low_of_groups,
+        group_extent=extent_of_groups,
+        sample_low=low,
+        sample_extent=extent,
     )
     _fill(of_record, order, leaf, first, tree)
     _as_extent(tree.leaf_low, tree.leaf_extent)
     _as_extent(tree.group_low, tree.group_extent)
-    return tree
+    return tree._replace(
+        sample_low=_draw(tree.leaf_low, first, n_sample),
+        sample_extent=_draw(tree.leaf_extent, first, n_sample),
+    )

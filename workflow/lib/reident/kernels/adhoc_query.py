@@ -10,7 +10,8 @@ of a numeric value, and 255 if it is missing. Costs in bytes are multiples of a 
 is a sum of steps (see `lanes`), and never more than the cost of any value with that byte:
 
 - exact: values with another byte are different;
-- table: the lowest cost of the codes with that byte, as nested intervals above the lowest of the row;
+- table: the lowest cost of the codes with that byte, as nested intervals above the lowest of the row (see
+  `adhoc_profiles`);
 - bands: the lowest cost of the first band whose buckets include the byte and all after it. Bands grow, so that a value
   in a band is in the buckets of this band and all after it. A missing value costs the most.
 
@@ -23,12 +24,10 @@ from typing import NamedTuple
 import numpy as np
 
 from reident.kernels.adhoc_definition import difference, reach
+from reident.kernels.adhoc_profiles import ABSENT, MAX_STEPS, Profiles
 from reident.kernels.adhoc_rules import BANDS, EXACT, TABLE, Flat
 from reident.kernels.compiling import inner_jit, lean_jit
 from reident.kernels.lanes import STEP
-
-ABSENT = 255
-"""The byte of a missing value."""
 
 BLOCKS = 2
 """Blocks of variables: variables before `Model.cut`, and the others."""
@@ -47,6 +46,7 @@ class Model(NamedTuple):
     distinct: np.ndarray  # float64: the distinct values of each numeric variable in both files, ascending
     bucket: np.ndarray  # uint8: the bucket of each of them
     first: np.ndarray  # int64 (numeric + 1,): where those of a variable begin
+    profiles: Profiles
 
 
 class Query(NamedTuple):
@@ -61,9 +61,6 @@ class Query(NamedTuple):
     uppermost: np.ndarray  # int32 (numeric, bands)
     band_cost: np.ndarray  # int64 (numeric, bands + 1): the last one is the cost beyond
     n_bands: np.ndarray  # int64 (numeric,)
-    by_byte: np.ndarray  # int64 (256,)
-    begins: np.ndarray  # int64 (257,): scratch
-    height: np.ndarray  # int64 (257,): scratch
 
 
 def empty_query(model: Model) -> Query:
@@ -71,7 +68,7 @@ def empty_query(model: Model) -> Query:
     rules, v = model.rules, model.variable.size
     coded, numeric = model.variable[: model.n_coded], model.variable[model.n_coded :]
     n_bands = int(rules.width[numeric].max(initial=0))
-    n_steps = int((rules.width[numeric] + 1).sum() + np.minimum(rules.width[coded] + 2, 257).sum())
+    n_steps = int((rules.width[numeric] + 1).sum() + np.minimum(rules.width[coded] + 2, MAX_STEPS).sum())
     return Query(
         row=np.empty(v, np.int32),
         base=np.empty(1, np.int64),
@@ -82,9 +79,6 @@ def empty_query(model: Model) -> Query:
         uppermost=np.empty((numeric.size, n_bands), np.int32),
         band_cost=np.empty((numeric.size, n_bands + 1), np.int64),
         n_bands=np.empty(numeric.size, np.int64),
-        by_byte=np.empty(ABSENT + 1, np.int64),
-        begins=np.empty(ABSENT + 2, np.int64),
-        height=np.empty(ABSENT + 2, np.int64),
     )
 
 
@@ -126,49 +120,17 @@ def _add_step(query, b, k, first, width, cost):
     query.n_steps[b] = n + 1
 
 
-@lean_jit
-def _add_profile(query, b, k, least):
-    """Add the steps that make up the costs of all bytes above the least of them.
-
-    Around the circle from a byte of least cost, the costs are those of nested intervals: each begins where the cost
-    rises, and ends where it falls below what it then was.
-    """
-    costs, first, height = query.by_byte, query.begins, query.height
-    origin = 0
-    while costs[origin] > least:
-        origin += 1
-    depth, height[0] = 0, 0
-    for at in range(1, ABSENT + 2):
-        cost, begin = costs[(origin + at) & ABSENT] - least, at
-        while height[depth] > cost:
-            begin, inside = first[depth], height[depth]
-            depth -= 1
-            _add_step(
-                query, b, k, (origin + at) & ABSENT, ABSENT - (at - begin), inside - max(cost, height[depth])
-            )
-        if cost > height[depth]:
-            depth += 1
-            first[depth], height[depth] = begin, cost
-    return depth
-
-
-@lean_jit
+@inner_jit
 def _load_table(model, query, b, k, code):
     """Write the steps of a category under a table; return the least that it costs."""
-    rules, unit, costs = model.rules, model.unit, query.by_byte
-    j = model.variable[k]
-    width, row = rules.width[j], rules.start[j] + code * rules.width[j]
-    costs[:] = -1  # bytes without a code
-    least = model.highest[k] // unit
-    for c in range(width):
-        cost, y = rules.table[row + c] // unit, c % ABSENT
-        costs[y] = cost if costs[y] < 0 else min(cost, costs[y])
-        least = min(least, cost)
-    for y in range(min(width, ABSENT), ABSENT):
-        costs[y] = costs[y - 1]
-    costs[ABSENT] = model.highest[k] // unit
-    _add_profile(query, b, k, least)
-    return least
+    profiles, n = model.profiles, query.n_steps[b]
+    row = profiles.row[k] + code
+    for a in range(profiles.first[row], profiles.first[row + 1]):
+        for x in range(STEP):
+            query.steps[b, n, x] = profiles.steps[a, x]
+        n += 1
+    query.n_steps[b] = n
+    return profiles.least[row]
 
 
 @lean_jit

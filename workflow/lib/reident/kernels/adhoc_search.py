@@ -4,8 +4,9 @@ The cost of a pair is the sum of its costs on two blocks of variables. Let T be 
 of a pair rule it out (see `adhoc_query`), and S₁, S₂ the sums of its bytes on each block. If a search of the first tree
 covers all records with S₁ < t₁, one of the second all with S₂ < t₂, and t₁ + t₂ ≥ T, every other pair has S₁ + S₂ ≥ T
 and does not matter. With about half of the cost allowed on each side, each search covers few records: a sample of the
-EIF says how many, and hence which t₁ and t₂ to choose. T falls while pairs are compared; a search that has covered
-S₁ < t₁ can be repeated with a larger t₁, and leaves out what it covered before.
+leaves of each tree says how many leaves it must visit, and hence which t₁ and t₂ to choose. T falls while pairs are
+compared, far below where it begins; t₁ and t₂ are therefore first chosen for the T that the records before this one
+ended with. A search that has covered S₁ < t₁ can be repeated with a larger t₁, and leaves out what it covered before.
 
 The result is exact whatever the choices, and each pair is compared at most once:
 
@@ -30,6 +31,14 @@ from reident.kernels.toplist import offer, settle
 MAX_SUM = 255
 """Sums of bytes saturate here; T is at most this (see `adhoc`)."""
 
+RECENT, SPARE = 1 / 8, 1.5
+"""The T that a record is expected to end with is the mean of those before it, the last with this weight, and so many
+units more: too large a T costs less than another pass."""
+
+FAR = 3
+"""A visit to a leaf of the first tree costs as much as this many of the second, whose leaves are in the processor's
+cache, since the PUF is in their order."""
+
 
 class Buffers(NamedTuple):
     """What a search needs beside its results; the next PUF record overwrites it."""
@@ -39,7 +48,7 @@ class Buffers(NamedTuple):
     rows: np.ndarray  # int32 (keep + 1,): rows of their EIF records
     state: np.ndarray  # int64 (3,): pairs in the list; the bound of their levels; T
     done: np.ndarray  # int64 (BLOCKS,): see above
-    counts: np.ndarray  # int64 (BLOCKS, 256): records of the sample by the sum of a block, cumulated
+    counts: np.ndarray  # int64 (BLOCKS, 256): leaves of the sample by the sum of a block, cumulated
     own: np.ndarray  # uint8 (64, 64): sums of the tree's block, of the records of each leaf of a group
     masks: np.ndarray  # uint64 (64,): which of them a pass considers
     leaves: np.ndarray  # int64 (64,): which leaves
@@ -163,31 +172,38 @@ def _search_tree(model, index, tree, b, goal, buffers):
     done[b] = max(goal, done[b])
 
 
-@lean_jit
-def _count_sample(sample, buffers):
-    """Count the records of the sample by the sum of each block, cumulated: how many are at most that."""
-    query, counts = buffers.query, buffers.counts
-    for b in range(BLOCKS):
-        counts[b, :] = 0
-        for leaf in range(len(sample)):
-            at = leaf * sample.shape[1] * WIDTH
-            add_steps(
-                sample, at, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, buffers.both
-            )
-            for s in range(WIDTH):
-                counts[b, buffers.both[s]] += 1
-        for y in range(MAX_SUM):
-            counts[b, y + 1] += counts[b, y]
+@inner_jit
+def _count_leaves(tree, b, buffers):
+    """Count the leaves of the sample by the sum of their box on block b, cumulated: how many have at most that."""
+    query, counts, v = buffers.query, buffers.counts[b], tree.sample_low.shape[1]
+    counts[:] = 0
+    for block in range(len(tree.sample_low)):
+        at, low, extent = block * v * WIDTH, tree.sample_low, tree.sample_extent
+        add_box_steps(
+            low, extent, at, query.steps[b], query.n_steps[b], query.start[b], buffers.zeros, buffers.both
+        )
+        for s in range(WIDTH):
+            counts[buffers.both[s]] += 1
+    for y in range(MAX_SUM):
+        counts[y + 1] += counts[y]
 
 
 @lean_jit
-def _split(buffers):
-    """Return t of both trees, of sum T and not below what is done, for which a sample has least to consider."""
-    limit, done, counts = buffers.state[_LIMIT], buffers.done, buffers.counts
+def _count_sample(index, buffers):
+    """Count the leaves of both samples."""
+    _count_leaves(index.one, 0, buffers)
+    _count_leaves(index.two, 1, buffers)
+
+
+@lean_jit
+def _split(limit, buffers):
+    """Return t of both trees, of sum ``limit`` and not below what is done, for which a sample has least to visit."""
+    done, counts = buffers.done, buffers.counts
     least, goal = np.int64(2**62), done[0]
     for one in range(done[0], limit - done[1] + 1):
         two = limit - one
-        cost = (counts[0, one - 1] if one > done[0] else 0) + (counts[1, two - 1] if two > done[1] else 0)
+        cost = FAR * counts[0, one - 1] if one > done[0] else 0
+        cost += counts[1, two - 1] if two > done[1] else 0
         cost = (cost << 16) + one * one + two * two  # where the sample says nothing, halves
         if cost < least:
             least, goal = cost, one
@@ -232,14 +248,15 @@ def search(begin, end, order, model, index, puf_rows, threshold, buffers, best):
     best : Best
     """
     done, state, seeds = buffers.done, buffers.state, buffers.seeds
-    n_seeds = 0
+    n_seeds, expected = 0, float(MAX_SUM)
     for a in range(begin, end):
         i = order[a]
         _start(model, index, puf_rows[i], threshold, n_seeds, buffers)
         if state[_LIMIT] > 0:
-            _count_sample(index.sample, buffers)
+            _count_sample(index, buffers)
+        limit = max(min(np.int64(expected + SPARE), state[_LIMIT]), 1)
         while done[0] + done[1] < state[_LIMIT]:
-            one, two = _split(buffers)
+            one, two = _split(limit, buffers)
             first = one > done[0]
             if first and two > done[1]:
                 first = buffers.counts[0, one - 1] <= buffers.counts[1, two - 1]
@@ -247,6 +264,8 @@ def search(begin, end, order, model, index, puf_rows, threshold, buffers, best):
                 _search_tree(model, index, index.one, 0, one, buffers)
             else:
                 _search_tree(model, index, index.two, 1, two, buffers)
+            limit = state[_LIMIT]
+        expected += (state[_LIMIT] - expected) * (RECENT if a > begin else 1.0)
         n_seeds = state[_N]
         for x in range(n_seeds):
             seeds[x] = buffers.rows[x]

@@ -9,6 +9,8 @@ whether it is unique on a set of the size before; it keeps none of the MSUs, whi
   cells than the file has records, for each record.
 - A value that only one record has is an MSU of size 1. It is in no MSU of another size, and separates no other records,
   so that it is a missing value from then on. No record is then unique on one variable.
+- Where the variables have few values, `suda_pairs` searches all pairs of values of a cell at once, and the bits are of
+  cells: a matrix for each cell of all variables of the set but two. Otherwise `suda_sizes` searches record by record.
 - Bits are asked for only of sets whose *last* variable, the one with the least information, is that of the set
   searched. Sets are hence searched in groups by last variable, if the bits of all do not fit into memory; and if those
   of one variable do not, in blocks of records that may be unique, while all others only count.
@@ -19,6 +21,7 @@ blocks.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from math import comb
@@ -26,11 +29,12 @@ from threading import Lock
 
 import numpy as np
 
-from reident.kernels import suda_rows, suda_sizes
+from reident.kernels import suda_pairs, suda_rows, suda_sizes
 from reident.kernels.bits import WORD
 from reident.kernels.cells import drop_copies
 from reident.kernels.coding import entropy, frequencies, recode
 from reident.kernels.suda_counts import MinimalUniques, none_yet
+from reident.kernels.suda_pairs import Values
 from reident.kernels.suda_rows import MAX_SIZE, MAX_VARIABLES, File, Job, Order, Tally, Uniques
 
 Progress = Callable[[float], None]
@@ -40,6 +44,10 @@ MAX_SETS = 300_000_000
 
 _ROW_BYTES = 1 << 30
 """Approximate memory of the bits of a group."""
+
+_MAX_VALUES, _MAX_SPACE, _MAX_GROUPS = 4096, 16, 4
+"""Up to which values of all variables, bits of the matrices for each set and record, and groups of last variables
+`suda_pairs` searches, which is then faster, and otherwise `suda_sizes`."""
 
 _TASKS = 256
 """Tasks of a size, about: sets that begin with the same variable, and go on with the same ones."""
@@ -110,27 +118,59 @@ class _Search:
         self.least = np.full(len(self.records), _NO_SET)
         self.result, self.threads, self.progress = result, threads, progress
         self.done, self.total = 0.0, 1.0
+        self.matrix: suda_pairs.Matrix | None = None
 
     def run(self, most: int) -> None:
         """Search all sets of at most ``most`` variables, and add their counts to the result."""
         v = len(self.file.levels)
         ranks = np.array([[comb(a, b) for b in range(most + 1)] for a in range(v + 1)], np.int64)
-        block, groups = self._plan(most, ranks)
+        groups, block = self._plan_matrices(most), max(self.n, 1)
+        by_pairs = bool(groups)
+        if not by_pairs:
+            block, groups = self._plan(most, ranks)
         firsts = range(0, self.n, block)
         self.total = float(len(firsts) * ranks[v, 2:].sum())
         for first in firsts:
             for low, high in groups:
                 known = _NOTHING
+                if by_pairs:
+                    self.matrix = suda_pairs.matrix(self.file.levels, low, high)
                 for size in range(2, most + 1):
                     n, found = min(block, self.n - first), _NOTHING
                     if size < most:
-                        begins, words = suda_rows.layout(self.file.levels, n, size, low, high, ranks)
-                        found = Uniques(begins, np.zeros(words.sum(), np.uint64))
+                        found = self._empty_uniques(n, size, low, high, ranks)
                     order = self.result.order[self.records[first : first + n]]
                     job = Job(size, size == most, low, high, n, ranks, known, found, order)
                     self._search(job, first)
                     known = found
         self._name_sets()
+
+    def _empty_uniques(self, n: int, size: int, low: int, high: int, ranks: np.ndarray) -> Uniques:
+        """Allocate the bits that tell who is unique on the sets of a size."""
+        if self.matrix is not None:
+            return suda_pairs.empty_matrices(self.file.levels, self.matrix, size, ranks)
+        begins, words = suda_rows.layout(self.file.levels, n, size, low, high, ranks)
+        return Uniques(begins, np.zeros(words.sum(), np.uint64))
+
+    def _plan_matrices(self, most: int) -> list[tuple[int, int]]:
+        """Return the groups of last variables whose matrices fit into memory; none if there would be too many."""
+        levels, groups, low = self.file.levels, list[tuple[int, int]](), 0
+        v = len(levels)
+
+        def words(low: int, high: int) -> int:
+            return max(suda_pairs.words_of_all(levels, low, high, size) for size in range(2, max(most, 3)))
+
+        if levels.sum() > _MAX_VALUES or words(0, v) * WORD > _MAX_SPACE * self.n * comb(v, most - 1):
+            return []
+        while low < v - 1:
+            high = low + bisect_left(
+                range(low + 1, v + 1), True, key=lambda e: words(low, e) * 8 > _ROW_BYTES
+            )
+            if high == low or len(groups) == _MAX_GROUPS:
+                return []
+            groups.append((low, high))
+            low = high
+        return groups
 
     def _plan(self, most: int, ranks: np.ndarray) -> tuple[int, list[tuple[int, int]]]:
         """Return the records of a block, and the groups of last variables, whose bits fit into memory."""
@@ -150,18 +190,25 @@ class _Search:
     def _search(self, job: Job, first: int) -> None:
         """Search the sets of a job, for the block of records that begins with ``first``, in tasks."""
         lock, tasks = Lock(), _tasks(job, len(self.file.levels))
-        views: dict[int, tuple[File, Order]] = {}
+        views: dict[int, tuple[File, Order, Values | None]] = {}
 
         def work(task: tuple[int, int, int], share: float) -> None:
+            variable = task[0] if job.size > 2 else 0
             with lock:
-                if task[0] not in views:
+                if variable not in views:
                     views.clear()
-                    views[task[0]] = self._view(task[0], first, job.n)
-                view = views[task[0]]
+                    views[variable] = self._view(variable, first, job)
+                view = views[variable]
+            file, records, values = view
+            n = job.n if values is None else len(file.rows)
             tally = Tally(
-                np.zeros(job.n, np.int32), np.full(job.n, _NO_SET), np.zeros(self.file.begins[-1], np.int64)
+                np.zeros(n, np.int32), np.full(n, _NO_SET), np.zeros(self.file.begins[-1], np.int64)
             )
-            suda_sizes.search(*view, job, tally, *task)
+            if self.matrix is None or values is None:
+                suda_sizes.search(file, records, job, tally, *task)
+            else:
+                suda_pairs.search(file, values, self.matrix, records, job, tally, task)
+                tally = _by_place(tally, records.places)
             with lock:
                 self._add(job.size, first, tally)
                 self.done += share
@@ -176,14 +223,19 @@ class _Search:
             finally:
                 pool.shutdown(cancel_futures=True)
 
-    def _view(self, variable: int, first: int, n: int) -> tuple[File, Order]:
+    def _view(self, variable: int, first: int, job: Job) -> tuple[File, Order, Values | None]:
         """Return the file in the order of a variable's values, and the block in it."""
         by_value = np.argsort(self.file.columns[variable], kind="stable")
         places = (by_value - first).astype(np.int32)
-        inside = (places >= 0) & (places < n)
+        inside = (places >= 0) & (places < job.n)
         ids = np.concatenate([np.flatnonzero(inside), np.flatnonzero(~inside)]).astype(np.uint32)
         rows = self.file.rows[by_value]
-        return self.file._replace(rows=rows, columns=np.ascontiguousarray(rows.T)), Order(ids, places)
+        file = self.file._replace(rows=rows, columns=np.ascontiguousarray(rows.T))
+        values = None
+        if self.matrix is not None:
+            order = np.append(job.order, 1)[np.minimum(places, job.n)]
+            values = suda_pairs.number_values(file, self.matrix, (order == 0) | (order >= job.size))
+        return file, Order(ids, places), values
 
     def _add(self, size: int, first: int, tally: Tally) -> None:
         """Add what a task counted for the block that begins with record ``first``."""
@@ -212,6 +264,13 @@ class _Search:
             position = self.least[own[has]] >> np.uint64(8 * (MAX_SIZE - 1 - i)) & np.uint64(255)
             word = (records[has], (position // WORD).astype(np.int64))
             self.result.variables[word] |= np.uint64(1) << position % np.uint64(WORD)
+
+
+def _by_place(tally: Tally, places: np.ndarray) -> Tally:
+    """Return what was counted for the records in the order of a variable's values, by their place in the file."""
+    counts, least = np.empty_like(tally.counts), np.empty_like(tally.least)
+    counts[places], least[places] = tally.counts, tally.least
+    return tally._replace(counts=counts, least=least)
 
 
 def _tasks(job: Job, v: int) -> list[tuple[tuple[int, int, int], float]]:

@@ -1,11 +1,12 @@
-"""What the search of `suda_sizes` reads and fills in, and the bits that tell who is unique on a set (METHODS §7)."""
+"""What the searches for the sets of one size read and fill in, and the bits that tell who is unique (METHODS §7)."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from reident.kernels.bits import WORD
-from reident.kernels.compiling import jit
+from reident.kernels.cells import MEMBERS, NEXT, ORDER, SIZES, STOP, TOP, split
+from reident.kernels.compiling import inner_jit, jit, lean_jit
 
 MAX_SIZE, MAX_VARIABLES = 8, 256
 """Positions of the variables of a set, of eight bits each, share one word."""
@@ -26,7 +27,8 @@ class File(NamedTuple):
 class Uniques(NamedTuple):
     """Who is unique on the sets of one size, in bits: a row for each set, which has a bit per cell or per record.
 
-    A set's row is its place in the order of sets by their highest variable, then by the next one, and so on.
+    A set's row is its place in the order of sets by their highest variable, then by the next one, and so on. In
+    `suda_pairs` the sets are prefixes, and what begins is the matrix of the first cell.
     """
 
     begins: np.ndarray  # int64 (sets,): first word of the row; its complement where bits are records
@@ -94,3 +96,33 @@ def layout(levels, n, size, low, high, ranks):
             i += 1
         members[i] += 1
     return begins, words
+
+
+@lean_jit
+def push_all(records, job, stack, variable):
+    """Put the cell of all records at the bottom of the stack."""
+    ids, frames, n = stack.ids, stack.frames, len(records.ids)
+    for i in range(n):
+        ids[i] = records.ids[i]
+    frames[0, :] = 0
+    frames[0, SIZES], frames[0, SIZES + 1] = job.n, n - job.n
+    frames[0, NEXT], frames[0, STOP], frames[0, TOP] = variable, variable + 1, n
+
+
+@inner_jit
+def split_by_next(file, job, stack, f, first, stop):
+    """Push the parts of the cell on top by its next variable; below them it stays for the variable after.
+
+    In the final size a cell that the variable does not split is left out: without it, records would be unique on the
+    same sets.
+    """
+    frames = stack.frames
+    j, order = frames[f, NEXT], frames[f, ORDER] + 1
+    size = frames[f, SIZES] + frames[f, SIZES + 1]
+    frames[f, NEXT] = j + 1
+    base = f - 1 if j + 1 >= frames[f, STOP] else f
+    next_first, next_stop = (first, stop) if order == 1 else (job.low + job.size - 1 - order, j)
+    child = (next_first, next_stop, order, 0, frames[f, MEMBERS] << 8 | j)
+    top = split(stack, f, base, file.columns[j], file.levels[j], True, child)[0]
+    whole = top == base + 1 and frames[top, SIZES] + frames[top, SIZES + 1] == size
+    return base if job.final and whole else top

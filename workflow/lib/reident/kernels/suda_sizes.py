@@ -18,13 +18,11 @@ from reident.kernels.cells import (
     ORDER,
     SIZES,
     STOP,
-    TOP,
     empty_stack,
     equal_words,
-    split,
 )
 from reident.kernels.compiling import inner_jit, jit, lean_jit
-from reident.kernels.suda_rows import MAX_SIZE
+from reident.kernels.suda_rows import MAX_SIZE, push_all, split_by_next
 
 _ONE, _EMPTY = np.uint64(1), np.uint64(0)
 _RECORD = 1 << 32
@@ -75,7 +73,7 @@ def search(file, records, job, tally, variable, first, stop):
 def _search(file, records, job, tally, stack, scratch, variable, first, stop):
     """Search all cells, from that of all records down."""
     ids, frames = stack.ids, stack.frames
-    _begin(records, job, stack, variable)
+    push_all(records, job, stack, variable)
     f = 0
     while f >= 0:
         order, size = frames[f, ORDER], frames[f, SIZES] + frames[f, SIZES + 1]
@@ -88,37 +86,7 @@ def _search(file, records, job, tally, stack, scratch, variable, first, stop):
             _search_words(file, records, job, tally, scratch, ids, frames, f)
             f -= 1
         else:
-            f = _split(file, job, stack, f, first, stop)
-
-
-@lean_jit
-def _begin(records, job, stack, variable):
-    """Put the cell of all records at the bottom of the stack."""
-    ids, frames, n = stack.ids, stack.frames, len(records.ids)
-    for i in range(n):
-        ids[i] = records.ids[i]
-    frames[0, :] = 0
-    frames[0, SIZES], frames[0, SIZES + 1] = job.n, n - job.n
-    frames[0, NEXT], frames[0, STOP], frames[0, TOP] = variable, variable + 1, n
-
-
-@inner_jit
-def _split(file, job, stack, f, first, stop):
-    """Push the parts of the cell on top by its next variable; below them it stays for the variable after.
-
-    In the final size a cell that the variable does not split is left out: without it, records would be unique on the
-    same sets.
-    """
-    frames = stack.frames
-    j, order = frames[f, NEXT], frames[f, ORDER] + 1
-    size = frames[f, SIZES] + frames[f, SIZES + 1]
-    frames[f, NEXT] = j + 1
-    base = f - 1 if j + 1 >= frames[f, STOP] else f
-    next_first, next_stop = (first, stop) if order == 1 else (job.low + job.size - 1 - order, j)
-    child = (next_first, next_stop, order, 0, frames[f, MEMBERS] << 8 | j)
-    top = split(stack, f, base, file.columns[j], file.levels[j], True, child)[0]
-    whole = top == base + 1 and frames[top, SIZES] + frames[top, SIZES + 1] == size
-    return base if job.final and whole else top
+            f = split_by_next(file, job, stack, f, first, stop)
 
 
 @inner_jit

@@ -6,6 +6,18 @@ syncs, renames, and then writes its entry. :func:`reident.ledger.stale.find_stal
 again, and :meth:`reident.ledger.chain.Chain.walk` follows them back to the sources.
 """
 
-from reident.ledger.running import Step, step
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reident.ledger.running import Step, step
 
 __all__ = ["Step", "step"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what runs a step where it is asked for: looking at a ledger needs no data frames."""
+    if name in __all__:
+        from reident.ledger import running  # noqa: PLC0415
+
+        return getattr(running, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

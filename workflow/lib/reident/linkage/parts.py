@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     from reident.sections.linkage import Binning, Rates
 
 
+COMPARED_RATES = (
+    "n_puf", "n_suspected", "n_confirmed", "suspected_rate", "confirmed_rate", "conditional_rate",
+    "expected_correct_rate",
+)  # fmt: skip
+SIDES = ("before", "after")
+"""The columns of the rates that are compared before and after protection, and how the two are named."""
+
+
 @dataclass(frozen=True)
 class Variable:
     """A linking variable as the metrics know it: its values are typed, its codes are the study's."""

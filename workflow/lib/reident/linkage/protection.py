@@ -7,16 +7,15 @@ from typing import NamedTuple, TypeAlias
 
 import pandas as pd
 
+from reident.linkage.parts import COMPARED_RATES, SIDES
 from reident.linkage.ranking import WHOLE
 
-RATES = (
-    "n_puf", "n_suspected", "n_confirmed", "suspected_rate", "confirmed_rate", "conditional_rate",
-    "expected_correct_rate",
-)  # fmt: skip
-"""The columns of the rates that are compared."""
-
-SIDES = ("before", "after")
-COLUMNS = ["metric", "stratum", "stratum_before", *(f"{name}_{side}" for name in RATES for side in SIDES)]
+COLUMNS = [
+    "metric",
+    "stratum",
+    "stratum_before",
+    *(f"{name}_{side}" for name in COMPARED_RATES for side in SIDES),
+]
 
 _Values: TypeAlias = tuple[str, ...] | None
 """The values of the strata variables of a stratum; None for the whole study."""
@@ -56,7 +55,7 @@ def compare(strata: Sequence[str], after: Attack, before: Attack) -> pd.DataFram
                     "metric": metric,
                     "stratum": rows["after"].get("stratum", ""),
                     "stratum_before": rows["before"].get("stratum", ""),
-                    **{f"{name}_{side}": rows[side].get(name) for name in RATES for side in SIDES},
+                    **{f"{name}_{side}": rows[side].get(name) for name in COMPARED_RATES for side in SIDES},
                 }
             )
     table = pd.DataFrame(lines, columns=COLUMNS)

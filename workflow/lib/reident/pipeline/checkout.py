@@ -12,6 +12,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+PROJECT, LOCK = "pyproject.toml", "requirements.lock"
+SOURCES = ("Snakefile", PROJECT, LOCK, "environment.yml", "workflow")
+"""The files and folders of a checkout that hold code, or name the packages that it runs with."""
+
 
 def root(folder: Any, cache: str | Path) -> Path:
     """Return the checkout that a folder of the workflow belongs to.

@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import pandas as pd
 
+from reident.pipeline.family import Compared
 from reident.pipeline.tables import Lines
-
-
-@dataclass(frozen=True)
-class Compared:
-    """A study in the comparison.
-
-    Attributes
-    ----------
-    variant : str
-        The variant's id, or what stands for it in the line of a study that is none of its variants.
-    labels : mapping
-        The label of each thing that varies, by its name.
-    reference : bool
-        Whether it is the study as its file says.
-    """
-
-    variant: str
-    labels: Mapping[str, str]
-    reference: bool
 
 
 def compare(lines: Lines, studies: Sequence[Compared], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:

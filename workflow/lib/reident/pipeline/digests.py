@@ -22,6 +22,9 @@ _FOR_TYPES = re.compile(r"^([ \t]*)if TYPE_CHECKING:\n(?:\1[ \t]+.*\n|\n)*", re.
 _COMMENT = re.compile(r"#.*")
 _NAME = re.compile(r"(?<!as )\b(?!as\b)\w+")
 
+KERNELS_NEED = ("reident.kernels.compiling:load_registries",)
+"""What numba would else do in every process that runs a kernel."""
+
 PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pyreadstat", "numba", "pydantic", "snakemake")
 
 
@@ -31,6 +34,7 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+@cache
 def versions() -> dict[str, str]:
     """The versions that a number may depend on."""
     found = {"python": platform.python_version()}
@@ -101,9 +105,12 @@ def _imports(module: str) -> list[str]:
     return [name for source in _files(module) if source.suffix == ".py" for name in _imports_in(source)]
 
 
-def adapter_imports(rule: str) -> list[str]:
-    """Return what the adapter of a rule imports from the library."""
-    return _imports_in(ADAPTERS / f"{rule}.py")
+def imports(rule: str, metric: str | None) -> list[str]:
+    """Return what a fork server imports for a rule: the modules of its adapter, and all that its step runs."""
+    own = _imports_in(ADAPTERS / f"{rule}.py")
+    if rule not in STEPS:
+        return own
+    return [*own, *modules(rule, metric), *(KERNELS_NEED if STEPS[rule].compiled else ())]
 
 
 def _imports_in(source: Path) -> list[str]:

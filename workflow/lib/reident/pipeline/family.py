@@ -12,7 +12,8 @@ variant moves no results.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +21,6 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from reident.errors import InputError
-from reident.pipeline.comparison import Compared
 from reident.pipeline.parts import Alike, Releasing, digest, releasing, resolving
 from reident.pipeline.steps import STEPS
 from reident.sections.variants import label_of
@@ -59,6 +59,25 @@ class Member(NamedTuple):
     labels: dict[str, str]
     place: str
     study: Study
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A study in the comparison of a study's variants.
+
+    Attributes
+    ----------
+    variant : str
+        The variant's id, or what stands for it in the line of a study that is none of its variants.
+    labels : mapping
+        The label of each thing that varies, by its name.
+    reference : bool
+        Whether it is the study as its file says.
+    """
+
+    variant: str
+    labels: Mapping[str, str]
+    reference: bool
 
 
 class Family:

@@ -1,34 +1,45 @@
 """A process that imports the library once, and forks for every step of a run.
 
 A step of a small study computes for milliseconds, after its interpreter has imported for a second. The fork server
-imports what the steps of a run need while the first of them work; each later one begins as a copy of it. It ends with
-the run, and its copies end with it. A step starts as a process of its own, as without a server, where the server is not
-ready, has ended, or holds modules whose source has changed since.
+imports what all steps need, and then, while no step asks for a copy, what those of the run need, in their order; each
+step begins as a copy of it and imports what is not there yet. It ends with the run, and its copies end with it. A step
+starts as a process of its own, as without a server, where the server has ended, or holds modules whose source has
+changed since.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import importlib
 import json
 import os
 import runpy
+import select
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import warnings
-import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any, NoReturn
 
-from reident.starter import end_with_parent
+from reident.pipeline.checkout import SOURCES
+from reident.starter import end_with, end_with_parent
 
 LIBRARY = Path(__file__).parents[1]
-ALWAYS = ("snakemake.logging", "snakemake.iocontainers", "reident.ledger")
-"""What every step imports."""
+ALWAYS = (
+    "snakemake.logging",
+    "snakemake.iocontainers",
+    "reident.ledger.running",
+    "reident.pipeline.release:tree_digest",
+    "reident.pipeline.digests:versions",
+)
+"""What every step imports, and asks for: modules, and functions without arguments that keep their answer."""
 _REQUEST = 1 << 16
 
 
@@ -38,29 +49,21 @@ class ForkServer:
     Parameters
     ----------
     modules : iterable of str
-        What the steps of the run import, besides :data:`ALWAYS`.
+        What the steps of the run import, besides :data:`ALWAYS` and in the same form, in the order of the steps.
     environment : mapping
         The environment of the steps.
     """
 
     def __init__(self, modules: Iterable[str], environment: Mapping[str, str]) -> None:
         self._environment = dict(environment)
-        self._ready = False
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 - this module, with names of modules
-                [sys.executable, "-P", "-m", __name__, str(theirs.fileno()), *ALWAYS, *modules],
+                [sys.executable, "-P", "-m", __name__, str(theirs.fileno()), ",".join(ALWAYS), *modules],
                 env=self._environment,
                 stdin=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],
             )
-
-    def _is_ready(self) -> bool:
-        """Return whether it has imported everything and still works."""
-        if not self._ready:
-            with contextlib.suppress(OSError):
-                self._ready = bool(self._requests.recv(1, socket.MSG_DONTWAIT))
-        return self._ready and self._process.poll() is None
 
     def start(self, script: str, environment: Mapping[str, str]) -> Forked | None:
         """Run a script in a copy of the server.
@@ -77,7 +80,7 @@ class ForkServer:
         Forked or None
             None where the script must be started in another way.
         """
-        if not self._is_ready() or set(self._environment) - set(environment):
+        if self._process.poll() is not None or set(self._environment) - set(environment):
             return None
         changes = dict(set(environment.items()) - set(self._environment.items()))
         answers, theirs = os.pipe()
@@ -123,14 +126,20 @@ class Forked:
             return int(self._answers.readline() or -signal.SIGKILL)
 
 
-def serve(requests: socket.socket) -> tuple[str, dict[str, str]] | None:
-    """Fork at every request; return in each copy the script to run and its variables, and None at the end of the run.
+def serve(
+    requests: socket.socket, always: Iterable[str], modules: Iterable[str]
+) -> tuple[str, dict[str, str]] | None:
+    """Import modules, some of them before anything else, and fork at every request.
 
-    Between the server and a copy stands a process that waits for the copy and tells its exit status.
+    Returns in each copy the script to run and its variables, and None at the end of the run.
     """
     sources = _sources()
-    requests.send(b"1")
+    for module in always:
+        _import(module)
+    waiting = iter(modules)
     while True:
+        while not select.select([requests], [], [], 0)[0] and (module := next(waiting, "")):
+            _import(module)
         content, descriptors, _, _ = socket.recv_fds(requests, _REQUEST, 2)
         if not content:
             return None
@@ -143,12 +152,22 @@ def serve(requests: socket.socket) -> tuple[str, dict[str, str]] | None:
             os.close(descriptor)
 
 
+def _import(name: str) -> None:
+    """Import a module, or call a function of one; where that fails, the step that needs it tells."""
+    module, _, function = name.partition(":")
+    with contextlib.suppress(Exception):
+        found = importlib.import_module(module)
+        if function:
+            getattr(found, function)()
+
+
 def _fork() -> bool:
     """Fork; return whether this is the copy, which ends when the process that made it does."""
+    gc.freeze()  # what all copies share stays shared: collecting would write to it
     maker = os.getpid()
     if os.fork():
         return False
-    _end_with(maker)
+    end_with(maker)
     return True
 
 
@@ -162,39 +181,41 @@ def _fork_and_wait(answers: int, go: int) -> bool:
         with contextlib.suppress(BrokenPipeError):
             os.write(answers, b"%d\n" % os.waitstatus_to_exitcode(status))
         os._exit(0)
-    _end_with(maker)
+    end_with(maker)
     os.close(answers)
     os.read(go, 1)
     os.close(go)
     return True
 
 
-def _end_with(parent: int) -> None:
-    """End this process when its parent does, also if that has ended already."""
-    end_with_parent()
-    if os.getppid() != parent:
-        os.kill(os.getpid(), signal.SIGKILL)
+def _sources() -> list[tuple[object, ...]]:
+    """Return every source of the checkout with what any change of it changes: nobody can set the time of a change."""
+    root = LIBRARY.parents[2]
+    places = [root / name for name in SOURCES if (root / name).exists()] or [LIBRARY]
+    found = [_state(str(place)) for place in places if place.is_file()]
+    for place in places:
+        for folder, folders, files in os.walk(place):
+            folders[:] = [name for name in folders if name != "__pycache__"]
+            with contextlib.suppress(FileNotFoundError):
+                found += [_state(os.path.join(folder, name)) for name in files]  # noqa: PTH118 - for every source
+    return sorted(found)
 
 
-def _sources() -> list[tuple[str, int]]:
-    """Return every source of the library with its checksum, by which the package knows a change (`reident`)."""
-    return [(str(path), zlib.crc32(path.read_bytes())) for path in sorted(LIBRARY.rglob("*.py"))]
+def _state(path: str) -> tuple[str, int, int, int]:
+    status = os.stat(path)  # noqa: PTH116 - asked of every source at every step
+    return path, status.st_ino, status.st_size, status.st_ctime_ns
 
 
-def main(descriptor: int, modules: Iterable[str]) -> str | None:
-    """Import modules and serve; return the script that this copy of the process is to run."""
+def main(descriptor: int, always: Iterable[str], modules: Iterable[str]) -> str | None:
+    """Serve; return the script that this copy of the process is to run."""
     end_with_parent()
     requests = socket.socket(fileno=descriptor)
-    with contextlib.suppress(Exception):  # what cannot be imported is told by the step that needs it
-        for module in modules:
-            importlib.import_module(module)
     # Since Python 3.12. The one other thread tends memory of pyarrow, and its locks are free at every fork.
     warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
-    gc.freeze()  # what all copies share stays shared: collecting would write to it
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        found = serve(requests)
+        found = serve(requests, always, modules)
     except ConnectionError:  # the run ended before it had used this
         return None
     if found is None:
@@ -207,5 +228,36 @@ def main(descriptor: int, modules: Iterable[str]) -> str | None:
     return script
 
 
-if __name__ == "__main__" and (asked := main(int(sys.argv[1]), sys.argv[2:])):
-    runpy.run_path(asked, run_name="__main__")
+def run(script: str) -> NoReturn:
+    """Run a script as a process of its own would, and end without taking apart all that is imported."""
+    status = 1
+    try:
+        runpy.run_path(script, run_name="__main__")
+        status = 0
+    except SystemExit as ended:
+        status = _status(ended.code)
+    except KeyboardInterrupt:
+        status = -signal.SIGINT
+    except BaseException:  # noqa: BLE001 - what Python itself would do
+        sys.excepthook(*sys.exc_info())
+    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001 - other threads end first, then come handlers
+    atexit._run_exitfuncs()  # noqa: SLF001
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    if status < 0:
+        signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    os._exit(status)
+
+
+def _status(code: Any) -> int:
+    """Return the exit status for what a script gave to :func:`sys.exit`."""
+    if code is None or isinstance(code, int):
+        return (code or 0) & 0xFF
+    sys.stderr.write(f"{code}\n")
+    return 1
+
+
+if __name__ == "__main__" and (asked := main(int(sys.argv[1]), sys.argv[2].split(","), sys.argv[3:])):
+    run(asked)

@@ -5,7 +5,7 @@ Asking has no side effects. Every method that a rule calls gives a function of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,9 @@ RESULTS = Path("results")
 
 LARGE_FILE = 100_000
 """Bytes above which a file counts as large in the overview of ``snakemake --report``."""
+
+FORKED_FROM = 4
+"""The number of jobs from which a fork server is worth its start."""
 
 LARGE_SHARD = 10**9
 """Pairs above which a shard is worth more than one thread: a smaller one ends before a second thread starts."""
@@ -200,6 +203,30 @@ class Plan:
             for place in places
             if members.has(place)
         }
+
+    def modules(self, jobs: Collection[tuple[str, str, str | None]]) -> list[str]:
+        """Return what a fork server imports for the jobs of a run, in the order of steps.
+
+        Parameters
+        ----------
+        jobs : collection of tuple
+            The rule, study and metric of each job, by the names that this workflow gives them. Those that scoring
+            leads to are not known before the strata are formed: all steps of the study then count.
+
+        Returns
+        -------
+        list of str
+            Names of modules; none where the jobs are too few to be worth a server.
+        """
+        ran = {(rule, metric) for rule, _, metric in jobs}
+        for study in {study for rule, study, _ in jobs if rule == "stratify"}:
+            members, place = self.family(study)
+            ran.update(steps.expected(members.at(place)))
+        if len(ran) < FORKED_FROM:
+            return []
+        order = {rule: at for at, rule in enumerate(steps.STEPS)}
+        inside = sorted(ran, key=lambda own: (order.get(own[0], len(order)), own[0], own[1] or ""))
+        return list(dict.fromkeys(module for own in inside for module in digests.imports(*own)))
 
     # Results
 

@@ -10,6 +10,7 @@ import atexit
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Collection, Iterable
 from functools import cached_property, wraps
 from pathlib import Path
@@ -18,14 +19,10 @@ from typing import Any
 from snakemake.benchmark import benchmarked
 
 from reident.errors import InputError
-from reident.pipeline.digests import adapter_imports
 from reident.pipeline.forking import ForkServer
 
 VERSION = "9.27.1"
 """The version of Snakemake for which this file is written; pyproject.toml pins it."""
-
-FORKED_FROM = 4
-"""The number of jobs from which a fork server is worth its start."""
 
 ONE_THREAD = dict.fromkeys(
     (f"{library}_NUM_THREADS" for library in ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR")), "1"
@@ -106,6 +103,11 @@ class Module:
         """Return the jobs of this workflow's rules."""
         return [job for job in jobs if job.rule.name in self.names]
 
+    def scripts(self, jobs: Iterable[Any]) -> list[tuple[str, str, str | None]]:
+        """Return the rule, study and metric of those jobs of this workflow that run a script."""
+        wildcards = [(job.rule.name, job.wildcards_dict) for job in jobs if job.is_script]
+        return [(self.names[rule], own.get("study", ""), own.get("metric")) for rule, own in wildcards]
+
     def makers(self, jobs: Iterable[Any], rule: str) -> list[Any]:
         """Return the jobs of one of this workflow's rules."""
         return [job for job in jobs if self.names.get(job.rule.name) == rule]
@@ -132,6 +134,26 @@ def keep_waiting_jobs(scheduler: type) -> None:
             self.workflow.dag._running.discard(job)  # noqa: SLF001
 
     scheduler._handle_error = handle_error  # type: ignore[attr-defined]  # noqa: SLF001
+
+
+def end_at_once(scheduler: type) -> None:
+    """Let a run end with its last job.
+
+    Snakemake looks again for jobs that may start a second after it has started some, by a timer that would outlive the
+    run: the process would wait for it.
+
+    Parameters
+    ----------
+    scheduler : type
+        Snakemake's ``JobScheduler``.
+    """
+
+    def look_again(self: Any, delay: int) -> None:
+        timer = threading.Timer(delay, self._open_jobs.release)
+        timer.daemon = True
+        timer.start()
+
+    scheduler._schedule_reevalutation = look_again  # type: ignore[attr-defined]  # noqa: SLF001
 
 
 def start_scripts(script: type) -> None:
@@ -161,26 +183,26 @@ def start_scripts(script: type) -> None:
         script._execute_cmd = execute_cmd  # type: ignore[attr-defined]  # noqa: SLF001
 
 
-def serve_forks(script: type, rules: Collection[str]) -> None:
-    """Give a run a fork server for its scripts, where it has enough of them.
+def serve_forks(script: type, modules: Collection[str]) -> None:
+    """Give a run a fork server for its scripts.
 
     Parameters
     ----------
     script : type
         Snakemake's ``PythonScript``.
-    rules : collection of str
-        The rules of the jobs to be run, by the names that this workflow gives them.
+    modules : collection of str
+        What the scripts import, see :meth:`reident.pipeline.plan.Plan.modules`; nothing where they are too few.
     """
     server = None
-    if (
-        sys.platform == "linux"
-        and len(rules) >= FORKED_FROM
-        and Path("/proc/self/exe").samefile(sys.executable)
-    ):
-        modules = dict.fromkeys(module for rule in rules for module in adapter_imports(rule))
-        server = ForkServer(modules, {**os.environ, **ONE_THREAD})
+    if sys.platform == "linux" and modules and Path("/proc/self/exe").samefile(sys.executable):
+        server = ForkServer(modules, _environment())
         atexit.register(server.close)
     script.fork_server = server  # type: ignore[attr-defined]
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment of scripts of one thread: without a wish of the user's, words are hashed alike in each."""
+    return {"PYTHONHASHSEED": "0", **os.environ, **ONE_THREAD}
 
 
 def _fork(script: Any, *, py_exec: str, fname: str, **_: Any) -> int | None:
@@ -191,7 +213,7 @@ def _fork(script: Any, *, py_exec: str, fname: str, **_: Any) -> int | None:
         return None
     temporary = dict.fromkeys(("TMPDIR", "TMP", "TEMPDIR", "TEMP"), script.resources.get("tmpdir"))
     given = {name: str(value) for name, value in temporary.items() if value}
-    if (forked := server.start(fname, {**os.environ, **ONE_THREAD, **given})) is None:
+    if (forked := server.start(fname, {**_environment(), **given})) is None:
         return None
     if script.bench_record is None:
         return forked.wait()

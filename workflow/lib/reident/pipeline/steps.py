@@ -578,6 +578,16 @@ def wanted(study: Study) -> list[Step]:
     return [step for step in STEPS.values() if step.wanted(study)]
 
 
+def expected(study: Study) -> list[tuple[str, str | None]]:
+    """Return the rule and metric of every step that a run of a study may ask for."""
+    return [
+        (step.rule, metric)
+        for step in wanted(study)
+        if not step.on_request(study)
+        for metric in (study.chosen if any("{metric}" in table.path for table in step.tables) else (None,))
+    ]
+
+
 def last_rules(study: Study) -> list[str]:
     """Return the rules of the steps on which no other step rests but comparisons and the report."""
     rules = [

@@ -11,51 +11,20 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import nbformat
 import papermill
-from jupyter_client.manager import AsyncKernelManager
 
 import reident
+from reident.report import kernel
 from reident.report.closed import CLOSED
 
 MAX_FOLDER_LENGTH = 60
 """Characters of a folder's path that leave room for the name of a socket."""
-
-LAUNCHER = "ipykernel_launcher"
-GUARDED = "reident.report.closed"
-"""The module that starts a kernel, and the one that starts it behind a guard."""
-
-
-def quiet_kernel(stream: IO[bytes], folder: Path, *, guarded: bool = False) -> type[AsyncKernelManager]:
-    """Return a manager of kernels that open no network port and write to a file instead of the terminal.
-
-    Their sockets are in a folder of their own: by default they would be in the folder where kernels work, and two that
-    start at once could take the same ones. Where they are `guarded`, :mod:`reident.report.closed` starts them.
-    """
-
-    class QuietKernel(AsyncKernelManager):
-        def __init__(self, **kw: Any) -> None:
-            super().__init__(**kw, transport="ipc", connection_file=str(folder / "kernel.json"))
-
-        async def _async_launch_kernel(self, kernel_cmd: list[str], **kw: Any) -> None:
-            command = _guarded(kernel_cmd) if guarded else kernel_cmd
-            await super()._async_launch_kernel(command, **kw, stdout=stream, stderr=stream)
-
-    return QuietKernel
-
-
-def _guarded(command: Sequence[str]) -> list[str]:
-    """Return the command that starts a kernel with the guard in place of the launcher."""
-    if LAUNCHER not in command:
-        raise RuntimeError(
-            f"the kernel is not started by {LAUNCHER}, so it cannot be guarded: {list(command)}"
-        )
-    return [GUARDED if word == LAUNCHER else word for word in command]
 
 
 def execute(
@@ -92,7 +61,7 @@ def execute(
         raise ValueError("the paths among the parameters of a notebook must be in the same folder")
     values = {**parameters, **{name: path.name for name, path in paths.items()}}
     # The file has no name: nothing remains of it if the process is killed.
-    with _kernel_environment(closed) as folder, tempfile.TemporaryFile() as stream:
+    with _kernel_environment(closed) as folder, tempfile.TemporaryFile() as stream, _copied(closed) as copy:
         try:
             executed = papermill.execute_notebook(
                 str(notebook),
@@ -104,13 +73,18 @@ def execute(
                 record_timing=False,
                 coalesce_streams=True,
                 shutdown_kernel="immediate",
-                kernel_manager_class=quiet_kernel(stream, folder, guarded=bool(closed)),
+                kernel_manager_class=kernel.manager(stream, folder, guarded=bool(closed), copy=copy),
             )
         except Exception as error:
             stream.seek(0)
             error.add_note(stream.read().decode(errors="backslashreplace"))
             raise
     return canonical(executed, values)
+
+
+def _copied(closed: tuple[Path, ...]) -> AbstractContextManager[kernel.Copy | None]:
+    """Make the copy of this process that becomes the kernel; none where it has what is closed to the notebook."""
+    return kernel.copied() if not closed and kernel.may_be_copied() else nullcontext()
 
 
 @contextmanager

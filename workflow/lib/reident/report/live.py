@@ -164,7 +164,8 @@ def _at(lines: pd.DataFrame, live: np.ndarray, counts: pd.DataFrame, last: int) 
     for name, (part, whole) in RATIOS.items():
         parts, wholes = columns[part][:, live], columns[whole][:, live]
         columns[name][:, live] = np.divide(parts, wholes, out=np.full_like(parts, np.nan), where=wholes > 0)
-    numbers = np.stack(list(columns.values()), axis=-1)
+    names = {name: lines[name] for name in ("metric", "stratum")}
     for at in range(last):
-        frame = pd.DataFrame(numbers[at], lines.index, list(columns))
-        yield pd.concat([lines[["metric", "stratum"]], frame], axis=1)[list(lines.columns)]
+        yield pd.DataFrame(
+            {name: names[name] if name in names else columns[name][at] for name in lines.columns}
+        )

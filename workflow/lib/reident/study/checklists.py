@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from reident.sections.checklist import Checklist, Questions
 from reident.study import bundled
 from reident.study import reading as studyfile
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from reident.study.model import Study
 
 FOLDER = bundled.CONFIG / "checklists"
@@ -62,6 +62,8 @@ def check(study: Study, study_file: Path) -> None:
 
 def table(questions: Questions, answers: Mapping[str, str]) -> pd.DataFrame:
     """Return the questions of a checklist with the answers of a study, one line per question."""
+    import pandas as pd  # noqa: PLC0415 - every start of a run imports this module, and few write the table
+
     return pd.DataFrame(
         [
             {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from reident.linkage import protection
+from reident.linkage.parts import COMPARED_RATES, SIDES
 from reident.pipeline.tables.columns import (
     WHOLE,
     Count,
@@ -190,10 +190,10 @@ PROTECTION = (
                     meaning=f"as in `rates.csv`, {side} protection",
                     kind=_beside(column.kind, side),
                 )
-                for name in protection.RATES
+                for name in COMPARED_RATES
                 for column in RATES
                 if column.name == name
-                for side in protection.SIDES
+                for side in SIDES
             ),
         ),
         reported=True,

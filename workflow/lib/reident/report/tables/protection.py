@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.linkage.protection import SIDES
+from reident.linkage.parts import SIDES
 from reident.pipeline.tables import WHOLE
 from reident.report.layout import Column, block, items, paragraphs, part, table
 from reident.report.results import Results

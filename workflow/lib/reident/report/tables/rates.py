@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 import pandas as pd
@@ -260,6 +260,7 @@ COUNTED = {"n_suspected", "n_confirmed"}
 """The counts by stratum that the tables have for every rank limit."""
 
 
+@lru_cache(maxsize=1)  # two tables and a figure of one report
 def strata_states(results: Results) -> dict[str, States]:
     """Return the rates of the strata that tables and figures show, at every rank limit, by metric."""
     strata = worst_strata(results)
