@@ -183,6 +183,13 @@ def test_the_original_may_name_its_key_otherwise():
     assert found.original["sex"].to_pylist() == [1, 0, 0]
 
 
+def test_a_wrong_value_of_the_original_is_named_with_its_row_there():
+    section = {**PERTURBED, "key_variables": ["sex", {"name": "age", "type": "numeric"}]}
+    file = table("pid sex age", "1 f 10", "2 m 20", "3 f 30")
+    with pytest.raises(InputError, match=r"^before\.csv, row 2, column `age`"):
+        with_original(table("pid sex age", "3 f x", "2 m 20", "1 f 10"), file, section)
+
+
 def test_without_an_original_its_table_has_no_row():
     found = coded(SEX, FILE)
     assert (found.original.num_rows, found.original.column_names) == (0, ["sex", "job"])

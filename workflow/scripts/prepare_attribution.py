@@ -4,6 +4,7 @@ from reident import ledger
 from reident.attribution import prepare
 
 with ledger.step(snakemake) as step:
-    texts = {side: prepare.read(step.part, side, step.path(side)) for side in step.part.files}
-    for name, table in prepare.prepare(step.part, texts)._asdict().items():
+    sources = {side: prepare.batches(step.part, side, step.path(side)) for side in step.part.files}
+    sinks = {name: step.sink(name) for name in ("original", "released", "holdout")}
+    for name, table in prepare.prepare_files(step.part, sources, sinks, step.scratch).items():
         step.write(name, table)

@@ -4,8 +4,12 @@ from reident import ledger
 from reident.filerisk import prepare
 
 with ledger.step(snakemake) as step:
-    text = prepare.read_file(step.part, step.path(step.part.side))
-    population = prepare.read_population(step.part, step.path("population")) if step.part.population else None
-    original = prepare.read_original(step.part, step.path("unperturbed")) if step.part.original else None
-    for name, table in prepare.prepare(step.part, text, population, original)._asdict().items():
+    paths = {"file": step.part.side, "population": "population", "original": "unperturbed"}
+    sources = {
+        name: prepare.batches(step.part, name, step.path(path))
+        for name, path in paths.items()
+        if name == "file" or getattr(step.part, name)
+    }
+    sinks = {name: step.sink(name) for name in paths}
+    for name, table in prepare.prepare_files(step.part, sources, sinks, step.scratch).items():
         step.write(name, table)

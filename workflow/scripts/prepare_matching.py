@@ -4,8 +4,8 @@ from reident import ledger
 from reident.matching import prepare
 
 with ledger.step(snakemake) as step:
-    copies = range(len(step.part.synthetic))
-    confidential = prepare.read_confidential(step.part, step.path("confidential"))
-    synthetic = [prepare.read_synthetic(step.part, at, step.path(f"synthetic_{at + 1}")) for at in copies]
-    for name, table in prepare.prepare(step.part, confidential, synthetic)._asdict().items():
+    files = {None: "confidential"} | {at: f"synthetic_{at + 1}" for at in range(len(step.part.synthetic))}
+    sources = [prepare.batches(step.part, at, step.path(name)) for at, name in files.items()]
+    sinks = {name: step.sink(name) for name in ("confidential", "synthetic")}
+    for name, table in prepare.prepare_files(step.part, sources, sinks, step.scratch).items():
         step.write(name, table)

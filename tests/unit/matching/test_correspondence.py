@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples
+from reident.matching import correspondence
 from reident.matching import prepare as intake
 from reident.matching.correspondence import compare
 from reident.pipeline import parts
@@ -204,3 +205,29 @@ def test_what_the_analyst_reads(synthetic, keys, severity, words):
     found = warnings_of(synthetic, **keys)
     assert [line[0] for line in found] == ([] if severity is None else [severity])
     assert all(words in warning for _, warning in found)
+
+
+@examples(60)
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 1)), min_size=1, max_size=12
+    ),
+    seed=st.integers(0, 20),
+    largest=st.sampled_from([1, 6, 2**62]),
+)
+def test_counts_do_not_depend_on_how_large_codes_may_become(rows, seed, largest):
+    confidential = dict(zip("abc", np.array(rows).T, strict=True))
+    order = np.random.default_rng(seed).permutation(len(rows))
+    synthetic = {name: values[order] for name, values in confidential.items()}
+    synthetic["c"] = 1 - synthetic["c"] if seed % 2 else synthetic["c"]
+    before, correspondence._MAX_CODE = correspondence._MAX_CODE, largest
+    try:
+        found = finding(confidential, synthetic)
+    finally:
+        correspondence._MAX_CODE = before
+    own, theirs = (
+        list(zip(*(file[name] for name in "abc"), strict=True)) for file in (confidential, synthetic)
+    )
+    assert found.n_agree == sum(a == b for a, b in zip(own, theirs, strict=True))
+    assert found.n_possible == sum(min(own.count(row), theirs.count(row)) for row in set(own))
+    assert found.by_chance == sum(own.count(row) * theirs.count(row) for row in set(own)) / len(own)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +17,9 @@ from reident.attribution.parts import AttributionFiles
 from reident.errors import InputError
 from reident.intake import keys
 from reident.intake.account import Account
+from reident.intake.records import Sink
 from reident.intake.severity import INVALIDATES, NOTABLE, Line, table
+from reident.intake.sources import Source, give, narrow
 from reident.intake.values import typed_key
 from reident.linkage.bins import bin_labels, bin_values, cut_points
 from reident.sections.attribution import Target
@@ -55,19 +58,49 @@ class Prepared(NamedTuple):
     warnings: pd.DataFrame
 
 
-def read(files: AttributionFiles, side: str, path: Path) -> pa.Table:
-    """Return the text of what the study needs of a file."""
-    return reading.read(path, files.files[side], files.columns_of(side), files.ids.get(side, ()))
+def batches(files: AttributionFiles, side: str, path: Path) -> Iterator[pa.Table]:
+    """Yield the text of what the study needs of a file, batch by batch."""
+    for batch in reading.batches(path, files.files[side], files.columns_of(side), files.ids.get(side, ())):
+        yield pa.Table.from_batches([batch])
 
 
 def prepare(files: AttributionFiles, texts: Mapping[str, pa.Table]) -> Prepared:
-    """Type and code all files.
+    """Type and code files that are in memory, as :func:`prepare_files` does.
 
     Parameters
     ----------
     files : AttributionFiles
     texts : mapping
-        As :func:`read` gives them, by side.
+        By side, the text of each file, at least its :meth:`AttributionFiles.columns_of`.
+    """
+    tables: dict[str, list[pa.Table]] = {name: [] for name in ("original", "released", "holdout")}
+    sinks = {name: own.append for name, own in tables.items()}
+    lines = prepare_files(files, {side: [text] for side, text in texts.items()}, sinks)
+    return Prepared(**{name: pa.concat_tables(own).combine_chunks() for name, own in tables.items()}, **lines)
+
+
+def prepare_files(
+    files: AttributionFiles,
+    sources: Mapping[str, Iterable[pa.Table]],
+    sinks: Mapping[str, Sink],
+    folder: Path | None = None,
+) -> dict[str, pd.DataFrame]:
+    """Type and code all files.
+
+    Parameters
+    ----------
+    files : AttributionFiles
+    sources : mapping
+        By side, the text of each file in batches, see :func:`batches`.
+    sinks : mapping of callable
+        Take the batches of the prepared tables, see :class:`Prepared`.
+    folder : pathlib.Path, optional
+        Where keys that do not fit into memory wait in files without a name.
+
+    Returns
+    -------
+    dict of pandas.DataFrame
+        The other tables of :class:`Prepared`.
 
     Raises
     ------
@@ -75,21 +108,33 @@ def prepare(files: AttributionFiles, texts: Mapping[str, pa.Table]) -> Prepared:
         A file without a record, a repeated key, a value that is not a number where it must be one, a variable without
         a code in common with the original file.
     """
-    first = files.original
-    order = np.arange(texts[first].num_rows)
+    with contextlib.ExitStack() as stack:
+        texts = {}
+        for side, own in sources.items():
+            columns = [variable.column for variable in files.variables]
+            text = Source(files.files[side], files.ids.get(side) or (), columns, folder)
+            texts[side] = stack.enter_context(contextlib.closing(text)).read(own)
+        return _prepared(files, texts, sinks)
+
+
+def _prepared(
+    files: AttributionFiles, texts: Mapping[str, Source], sinks: Mapping[str, Sink]
+) -> dict[str, pd.DataFrame]:
+    """Give the prepared tables to their sinks, and return the others."""
     for side, text in texts.items():
         if text.num_rows == 0:
             raise InputError(
                 f"{files.files[side].file_name}: the file has a header and no records. Check the export."
             )
-        if names := files.ids.get(side):
-            code = keys.check(text, names, files.files[side].file_name, files.files[side].first_row)
-            if side == first:
-                order = np.argsort(code, kind="stable")
+        text.order()
     columns: dict[str, dict[str, pa.Array]] = {side: {} for side in texts}
     categories, warnings = [], list[Line]()
-    for variable in files.variables:
-        own = {side: typed_key(variable, files.files[side], text) for side, text in texts.items()}
+    needed = [variable.column for variable in files.variables]
+    for at, variable in enumerate(files.variables):
+        own = {
+            side: typed_key(variable, files.files[side], text[variable.column])
+            for side, text in texts.items()
+        }
         warnings += _missing_throughout(files, variable, own)
         if isinstance(variable, Target) and variable.type == "numeric":
             coded = own
@@ -98,17 +143,31 @@ def prepare(files: AttributionFiles, texts: Mapping[str, pa.Table]) -> Prepared:
             warnings += _compare_codes(files, variable, codes)
             with_missing = files.missing == "category" and _add_missing(codes, labels)
             categories.append(_lines(files, variable, labels, codes, with_missing=with_missing))
-            coded = {side: pa.array(values, mask=values < 0) for side, values in codes.items()}
+            coded = {side: narrow(pa.array(values, mask=values < 0)) for side, values in codes.items()}
         for side, values in coded.items():
             columns[side][variable.name] = values
-    return Prepared(
-        pa.table({**_persons(files, texts[first]), **columns[first]}).take(order),
-        pa.concat_tables([_released(files, texts, columns, at, order) for at in range(len(files.released))]),
-        _holdout(files, columns),
-        pd.concat(categories, ignore_index=True) if categories else pd.DataFrame(columns=CATEGORIES),
-        _account(files, texts),
-        table(warnings),
-    )
+            if variable.column not in needed[at + 1 :]:
+                texts[side].forget([variable.column])
+    first = texts[files.original]
+    named = first.sorted_keys() if files.ids.get(files.original) else None
+    front = {} if named else {ROW: _rows(files, first.num_rows)}
+    give(sinks["original"], {**front, **columns[files.original]}, first.order(), named)
+    for number, side in enumerate(files.released, start=1):
+        who = _persons(files, texts, side)
+        n = len(who)
+        released = {FILE: pa.array(np.full(n, number, np.int32)), PERSON: pa.array(who, mask=who < 0)}
+        give(sinks["released"], {**released, **columns[side]}, np.arange(n))
+    if files.holdout is None:
+        give(sinks["holdout"], columns[files.original], np.arange(0))
+    else:
+        give(sinks["holdout"], columns[files.holdout], np.arange(texts[files.holdout].num_rows))
+    return {
+        "categories": pd.concat(categories, ignore_index=True)
+        if categories
+        else pd.DataFrame(columns=CATEGORIES),
+        "account": _account(files, texts),
+        "warnings": table(warnings),
+    }
 
 
 CATEGORIES = ["variable", "role", "code", "label", "n_original", "n_released", "missing"]
@@ -127,7 +186,7 @@ def _coded(
         codes = [np.where(column < 0, -1, column - 1) for column in codes]
         labels = bin_labels(cuts)
     else:
-        codes, sorted_labels = keys.text_codes([pa.chunked_array([column]) for column in own.values()])
+        codes, sorted_labels = keys.text_codes(list(own.values()))
         labels = [str(label) for label in sorted_labels.to_pylist()]
         if variable.order is not None:
             codes, labels = _in_order(codes, labels, variable)
@@ -222,53 +281,30 @@ def _compare_codes(
             yield Line(NOTABLE, warning)
 
 
-def _persons(files: AttributionFiles, text: pa.Table) -> dict[str, pa.Array | pa.ChunkedArray]:
-    """Return what names the records of the original file."""
-    names = files.ids.get(files.original) or ()
+def _rows(files: AttributionFiles, n: int) -> pa.Array:
+    """Return the row numbers of the original file."""
     first = files.files[files.original].first_row
-    rows = pa.array(np.arange(first, first + text.num_rows, dtype=np.int32))
-    return {name: text[name] for name in names} or {ROW: rows}
+    return pa.array(np.arange(first, first + n, dtype=np.int32))
 
 
-def _released(
-    files: AttributionFiles,
-    texts: Mapping[str, pa.Table],
-    columns: Mapping[str, Mapping[str, pa.Array]],
-    at: int,
-    order: np.ndarray,
-) -> pa.Table:
-    """Return one released file, with the position of each person in the prepared original file."""
-    side, first = files.released[at], files.original
-    text, n = texts[side], texts[side].num_rows
-    own, theirs = files.ids.get(side) or (), files.ids.get(first) or ()
-    if own and theirs:
-        person = keys.positions(texts[first], theirs, text, own)
-    elif files.by_order:
-        if n != texts[first].num_rows:
-            raise InputError(
-                f"{files.files[side].file_name}: the number of records ({n:,}) must be that of "
-                f"{files.files[first].file_name} ({texts[first].num_rows:,}), because rows correspond by order. "
-                "Correct the file, or give both files an `id`.",
-                ("file", side),
-            )
-        person = np.arange(n)
-    else:
-        person = np.full(n, -1)
-    place = np.append(np.argsort(order, kind="stable"), -1)[person]
-    front = {
-        FILE: pa.array(np.full(n, at + 1, np.int32)),
-        PERSON: pa.array(place.astype(np.int32), mask=place < 0),
-    }
-    return pa.table({**front, **columns[side]})
+def _persons(files: AttributionFiles, texts: Mapping[str, Source], side: str) -> np.ndarray:
+    """Return the position of each person of a released file in the prepared original file, -1 where unknown; int32."""
+    own, first = texts[side], texts[files.original]
+    if files.ids.get(side) and files.ids.get(files.original):
+        return first.places(own)
+    if not files.by_order:
+        return np.full(own.num_rows, -1, np.int32)
+    if own.num_rows != first.num_rows:
+        raise InputError(
+            f"{files.files[side].file_name}: the number of records ({own.num_rows:,}) must be that of "
+            f"{files.files[files.original].file_name} ({first.num_rows:,}), because rows correspond by order. "
+            "Correct the file, or give both files an `id`.",
+            ("file", side),
+        )
+    return np.argsort(first.order(), kind="stable").astype(np.int32)
 
 
-def _holdout(files: AttributionFiles, columns: Mapping[str, Mapping[str, pa.Array]]) -> pa.Table:
-    if files.holdout is not None:
-        return pa.table(dict(columns[files.holdout]))
-    return pa.table({name: column.slice(0, 0) for name, column in columns[files.original].items()})
-
-
-def _account(files: AttributionFiles, texts: Mapping[str, pa.Table]) -> pd.DataFrame:
+def _account(files: AttributionFiles, texts: Mapping[str, Source]) -> pd.DataFrame:
     """Return the account of the rows read; records that miss a value are left out set by set."""
     account = Account("prepare_attribution")
     names = {files.original: "original"}

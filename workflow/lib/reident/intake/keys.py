@@ -16,13 +16,13 @@ import pyarrow.compute as pc
 from reident.errors import InputError
 
 
-def text_codes(columns: Sequence[pa.ChunkedArray]) -> tuple[list[np.ndarray], pa.Array]:
+def text_codes(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[list[np.ndarray], pa.Array]:
     """Return codes of text columns in their common sorted vocabulary.
 
     Parameters
     ----------
-    columns : sequence of pyarrow.ChunkedArray
-        Text columns; null takes the code -1.
+    columns : sequence of pyarrow.Array or pyarrow.ChunkedArray
+        Text columns, or dictionaries of text without null; null takes the code -1.
 
     Returns
     -------

@@ -18,6 +18,7 @@ from reident.intake.parts import Preparing
 from reident.intake.spool import Spool
 from reident.intake.undeclared import Counts
 from reident.intake.warnings import KeyCounts
+from reident.sections.files import SourceFile
 
 Sink = Callable[[pa.Table], None]
 """Takes the rows of a table, batch by batch: at least one batch, which may be empty."""
@@ -28,8 +29,9 @@ class KeyReader:
 
     Parameters
     ----------
-    part : Preparing
-    side : {'puf', 'eif', 'iuf', 'original'}
+    names : sequence of str
+        The columns of the key.
+    source : SourceFile
 
     Attributes
     ----------
@@ -37,8 +39,8 @@ class KeyReader:
         By name of the column.
     """
 
-    def __init__(self, part: Preparing, side: str) -> None:
-        self._names, self._source = part.keys_of(side), part.file(side)
+    def __init__(self, names: Sequence[str], source: SourceFile) -> None:
+        self._names, self._source = list(names), source
         self.counts = {name: KeyCounts() for name in self._names}
         self._empty = self._repeats = (0, 0)
 
@@ -134,7 +136,7 @@ class KeyFile:
 
     def __init__(self, part: Preparing, side: str, folder: Path | None) -> None:
         self._names = part.keys_of(side)
-        self.keys = KeyReader(part, side)
+        self.keys = KeyReader(self._names, part.file(side))
         schema = pa.schema([(str(at), pa.string()) for at in range(len(self._names))])
         self.spool = KeyedSpool(schema, len(self._names), folder)
 
@@ -215,7 +217,7 @@ class RecordReader:
     def __init__(self, part: Preparing, side: str, folder: Path | None) -> None:
         self._part, self._side = part, side
         source, names = getattr(part.files, side), part.files.keys[side]
-        self.keys = KeyReader(part, side)
+        self.keys = KeyReader(part.keys_of(side), source)
         self.columns = {column.name: ColumnReader(column, side, source) for column in part.columns}
         self.cluster = part.cluster if side == "puf" else ()
         self.n_alone = 0

@@ -53,9 +53,27 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
         A value that is not a finite number, or not in the declared order, with file, row and column; a
         recode table that names one code twice.
     """
+    encoded = _encoded(text)
+    return _distinct(encoded, coding, place).take(encoded.indices)
+
+
+def typed_codes(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.Array:
+    """Return one column, typed as by :func:`typed`, but text as a dictionary with each distinct value once."""
+    encoded = _encoded(text)
+    values = _distinct(encoded, coding, place)
+    if not pa.types.is_string(values.type):
+        return values.take(encoded.indices)
+    codes = values.dictionary_encode()  # two texts may have the same value
+    return pa.DictionaryArray.from_arrays(codes.indices.take(encoded.indices), codes.dictionary)
+
+
+def _encoded(text: pa.ChunkedArray | pa.Array) -> pa.DictionaryArray:
     encoded = (text if isinstance(text, pa.Array) else text.combine_chunks()).dictionary_encode()
-    if isinstance(encoded, pa.ChunkedArray):
-        encoded = encoded.combine_chunks()
+    return encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
+
+
+def _distinct(encoded: pa.DictionaryArray, coding: Coding, place: Place) -> pa.Array:
+    """Return the value of each distinct text of a column."""
     numeric, normal = coding.kind == "numeric", normaliser(coding)
     stored = normaliser(coding, stored=True)
     missing = {normal(code) for code in coding.missing}
@@ -94,8 +112,7 @@ def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.
                 "or correct the file.",
                 ("variable", place.variable),
             )
-    values = pc.replace_with_mask(values, pa.array(~plain), pa.array(out, values.type))
-    return values.take(encoded.indices)
+    return pc.replace_with_mask(values, pa.array(~plain), pa.array(out, values.type))
 
 
 def _plain_numbers(texts: pa.Array, coding: Coding, missing: Collection[str]) -> tuple[pa.Array, np.ndarray]:
@@ -128,7 +145,7 @@ def _plain_numbers(texts: pa.Array, coding: Coding, missing: Collection[str]) ->
     return pc.add(values, 0.0), plain.to_numpy(zero_copy_only=False)  # 0 instead of -0
 
 
-def typed_key(variable: KeyVariable, source: SourceFile, text: pa.Table) -> pa.Array:
-    """Return one key variable of one file, typed as by :func:`typed`."""
+def typed_key(variable: KeyVariable, source: SourceFile, text: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return one key variable of one file, typed as by :func:`typed_codes`."""
     place = Place(source.file_name, variable.column, variable.name, source.first_row)
-    return typed(text[variable.column], variable.coding(source.decimal), place)
+    return typed_codes(text, variable.coding(source.decimal), place)

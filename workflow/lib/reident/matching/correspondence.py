@@ -32,6 +32,9 @@ _DEVIATIONS = 4
 """Standard deviations above chance from which a variable agrees more often than by chance."""
 
 
+_MAX_CODE = 2**62
+
+
 class Correspondence(NamedTuple):
     """How a synthetic file agrees with the confidential file on the known variables.
 
@@ -74,16 +77,22 @@ def compare(
         Whether a key says which rows correspond.
     """
     n = confidential.num_rows
-    joint, differ, by_chance_only = np.zeros((2, n), np.int64), {}, bool(known)
+    joint, size, differ, by_chance_only = np.zeros((2, n), np.int64), 1, {}, bool(known)
     for name in known:
         codes = _coded(confidential[name], synthetic[name])
         differ[name] = int((codes[0] != codes[1]).sum())
         chance = _products(codes) / n
         spread = math.sqrt(chance * max(1 - chance / n, 0))
         by_chance_only &= n - differ[name] <= chance + _DEVIATIONS * spread
-        joint = np.unique(joint * (codes.max(initial=0) + 1) + codes, return_inverse=True)[1].reshape(2, n)
-    agree, products = int((joint[0] == joint[1]).sum()), _products(joint)
-    possible = int(np.minimum(*_counts(joint)).sum())
+        n_codes = int(codes.max(initial=0)) + 1
+        if size > _MAX_CODE // n_codes:
+            joint = _dense(joint)
+            size = int(joint.max(initial=0)) + 1
+        joint *= n_codes
+        joint += codes
+        size *= n_codes
+    agree = int((joint[0] == joint[1]).sum())
+    products, possible = _common(joint)
     span = n * possible - products
     value = (n * agree - products) / span if span else math.nan
     finding: Finding = "differ"
@@ -136,10 +145,16 @@ def warnings(file: str, found: Correspondence, differ: Mapping[str, int], *, key
 
 def _coded(*columns: pa.ChunkedArray) -> np.ndarray:
     """Return codes of both columns, equal for equal values: int64 (2, n); missing is a value of its own."""
-    if pa.types.is_string(columns[0].type):
+    if pa.types.is_string(columns[0].type) or pa.types.is_dictionary(columns[0].type):
         return np.stack(keys.text_codes(columns)[0]).astype(np.int64) + 1
     values = np.stack([column.to_numpy().astype(np.float64) for column in columns])
-    return np.unique(values, return_inverse=True)[1].reshape(values.shape)
+    return _dense(np.where(np.isnan(values), np.nan, values + 0.0))  # one bit pattern for each value
+
+
+def _dense(values: np.ndarray) -> np.ndarray:
+    """Return codes from 0, equal for equal values: int64 (2, n)."""
+    codes = pa.array(values.ravel()).dictionary_encode().indices
+    return codes.to_numpy().reshape(values.shape).astype(np.int64)
 
 
 def _counts(codes: np.ndarray) -> list[np.ndarray]:
@@ -150,3 +165,11 @@ def _counts(codes: np.ndarray) -> list[np.ndarray]:
 def _products(codes: np.ndarray) -> int:
     """Return Σ of the products of both files' counts: n times the agreements expected in a random order."""
     return int(np.prod(_counts(codes), axis=0).sum())
+
+
+def _common(codes: np.ndarray) -> tuple[int, int]:
+    """Return the sums of the products and of the minima of both files' counts, of codes of any size."""
+    (values, counts), (others, other_counts) = (np.unique(file, return_counts=True) for file in codes)
+    _, own, other = np.intersect1d(values, others, assume_unique=True, return_indices=True)
+    counts, other_counts = counts[own], other_counts[other]
+    return int((counts * other_counts).sum()), int(np.minimum(counts, other_counts).sum())

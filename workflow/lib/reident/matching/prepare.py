@@ -6,7 +6,8 @@ record i, whether rows correspond by order or by a key.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -18,10 +19,11 @@ import pyarrow.compute as pc
 
 from reident import reading
 from reident.errors import InputError
-from reident.intake import keys
 from reident.intake.account import Account
+from reident.intake.records import Sink
 from reident.intake.severity import NOTABLE, UNDERSTATES, Line, table
-from reident.intake.values import Place, typed
+from reident.intake.sources import Source, give, narrow
+from reident.intake.values import Place, typed, typed_codes
 from reident.matching import correspondence
 from reident.matching.parts import MatchedFiles
 from reident.sections.codes import Coding, clean, normaliser
@@ -65,6 +67,12 @@ def columns_of(options: MatchedFiles, file: int | None = None) -> list[str]:
     return names
 
 
+def batches(options: MatchedFiles, file: int | None, path: Path) -> Iterator[pa.Table]:
+    """Yield the text of what the study needs of a synthetic file, or of the confidential file, batch by batch."""
+    for batch in reading.batches(path, options.file(file), columns_of(options, file), options.key(file)):
+        yield pa.Table.from_batches([batch])
+
+
 def read_confidential(options: MatchedFiles, path: Path) -> pa.Table:
     """Return the text of what the study needs of the confidential file."""
     return reading.read(path, options.file(), columns_of(options), options.key())
@@ -76,7 +84,7 @@ def read_synthetic(options: MatchedFiles, file: int, path: Path) -> pa.Table:
 
 
 def prepare(options: MatchedFiles, confidential: pa.Table, synthetic: Sequence[pa.Table]) -> Prepared:
-    """Type the files, put rows beside each other, find the targets.
+    """Type files that are in memory, as :func:`prepare_files` does.
 
     Parameters
     ----------
@@ -85,6 +93,35 @@ def prepare(options: MatchedFiles, confidential: pa.Table, synthetic: Sequence[p
         As :func:`read_confidential` gives it.
     synthetic : sequence of pyarrow.Table
         As :func:`read_synthetic` gives them.
+    """
+    tables: dict[str, list[pa.Table]] = {"confidential": [], "synthetic": []}
+    sinks = {name: own.append for name, own in tables.items()}
+    lines = prepare_files(options, [[text] for text in (confidential, *synthetic)], sinks)
+    return Prepared(**{name: pa.concat_tables(own).combine_chunks() for name, own in tables.items()}, **lines)
+
+
+def prepare_files(
+    options: MatchedFiles,
+    sources: Iterable[Iterable[pa.Table]],
+    sinks: Mapping[str, Sink],
+    folder: Path | None = None,
+) -> dict[str, pd.DataFrame]:
+    """Type the files, put rows beside each other, find the targets.
+
+    Parameters
+    ----------
+    options : MatchedFiles
+    sources : iterable
+        The text of the confidential file, then of each synthetic file, in batches, see :func:`batches`.
+    sinks : mapping of callable
+        Take the batches of the prepared tables, see :class:`Prepared`.
+    folder : pathlib.Path, optional
+        Where keys that do not fit into memory wait in files without a name.
+
+    Returns
+    -------
+    dict of pandas.DataFrame
+        The other tables of :class:`Prepared`.
 
     Raises
     ------
@@ -93,40 +130,59 @@ def prepare(options: MatchedFiles, confidential: pa.Table, synthetic: Sequence[p
         where the variable has a radius, a variable without a code in common, no target, a population count
         of a target that is not positive.
     """
+    with contextlib.ExitStack() as stack:
+        texts = []
+        for at, own in enumerate(sources):
+            file = at - 1 if at else None
+            others = columns_of(options, file)[len(options.key(file)) :]
+            text = Source(options.file(file), options.key(file), others, folder)
+            texts.append(stack.enter_context(contextlib.closing(text)).read(own))
+        return _prepared(options, texts[0], texts[1:], sinks)
+
+
+def _prepared(
+    options: MatchedFiles, confidential: Source, synthetic: Sequence[Source], sinks: Mapping[str, Sink]
+) -> dict[str, pd.DataFrame]:
+    """Give the prepared tables to their sinks, and return the others."""
     account = Account("prepare_matching")
-    file = options.file().file_name
-    if confidential.num_rows == 0:
+    file, n = options.file().file_name, confidential.num_rows
+    if n == 0:
         raise InputError(f"{file}: the file has a header and no records. Check the export.")
-    if options.key():
-        keys.check(confidential, options.key(), file, options.file().first_row)
-    account.open("confidential", confidential.num_rows).close("confidential")
+    confidential.order()
+    account.open("confidential", n).close("confidential")
     targets = _targets(options, confidential, file)
-    own = _typed(options, confidential, options.file())
+    own = _typed(options, confidential)
     copies = []
     for place, text in enumerate(synthetic):
         order = _order(options, place, confidential, text)
-        typed_text = _typed(options, text, options.file(place))
-        copies.append(typed_text if order is None else typed_text.take(order))
+        copies.append(_typed(options, text, order))
         account.open(f"synthetic {place + 1}", text.num_rows).close(f"synthetic {place + 1}")
-    lines = account.open("targets", confidential.num_rows)
+    lines = account.open("targets", n)
     lines.leave("not a target", int((~targets).sum()))
     lines.close("targets")
-    first = options.file().first_row
-    rows = np.arange(first, first + confidential.num_rows, dtype=np.int32)
-    marked = {ROW: rows, TARGET: targets}
-    marked |= {name: confidential[name] for name in options.key()}
+    counts = {}
     if options.population_count:
-        marked[POPULATION] = _population(options, options.population_count, confidential, targets)
-    numbers = np.repeat(np.arange(1, len(copies) + 1, dtype=np.int32), confidential.num_rows)
-    together = pa.concat_tables(copies).add_column(0, FILE, pa.array(numbers))
+        counts[POPULATION] = _population(options, options.population_count, confidential, targets)
     warnings, correspondences = _compare(options, own, copies)
-    return Prepared(
-        pa.table({**marked, **dict(zip(own.column_names, own.columns, strict=True))}),
-        together,
-        account.table(),
-        table(warnings),
-        correspondences,
-    )
+    together = {**counts, **dict(zip(own.column_names, own.columns, strict=True))}
+    give(sinks["confidential"], together, np.arange(n), _marks(options, confidential, targets))
+    for number, copy in enumerate(copies, start=1):
+        numbered = copy.add_column(0, FILE, pa.array(np.full(n, number, np.int32)))
+        give(sinks["synthetic"], numbered, np.arange(n))
+    return {"account": account.table(), "warnings": table(warnings), "correspondence": correspondences}
+
+
+def _marks(options: MatchedFiles, confidential: Source, targets: np.ndarray) -> Iterator[pa.Table]:
+    """Yield what names the records: row, target, key."""
+    start, first = 0, options.file().first_row
+    for key in confidential.key_batches():
+        stop = start + key.num_rows
+        rows = pa.array(np.arange(first + start, first + stop, dtype=np.int32))
+        marks = pa.table({ROW: rows, TARGET: pa.array(targets[start:stop])})
+        for name in key.column_names:
+            marks = marks.append_column(name, key[name])
+        yield marks
+        start = stop
 
 
 def _names(options: MatchedFiles) -> list[str]:
@@ -140,20 +196,27 @@ def coding(options: MatchedFiles, variable: MatchedVariable, decimal: str = ".")
 
 
 def typed_variable(
-    options: MatchedFiles, variable: MatchedVariable, text: pa.Table, source: SourceFile
+    options: MatchedFiles, variable: MatchedVariable, text: pa.Array, source: SourceFile
 ) -> pa.Array:
     """Return one variable of one file, typed; null where missing."""
     place = Place(source.file_name, variable.name, variable.name, source.first_row)
-    return typed(text[variable.name], coding(options, variable, source.decimal), place)
+    return typed_codes(text, coding(options, variable, source.decimal), place)
 
 
-def _typed(options: MatchedFiles, text: pa.Table, source: SourceFile) -> pa.Table:
-    return pa.table(
-        {variable.name: typed_variable(options, variable, text, source) for variable in options.variables}
-    )
+def _typed(options: MatchedFiles, text: Source, order: np.ndarray | None = None) -> pa.Table:
+    """Return the variables of a file, typed, its rows in an order; categories as codes, because all files wait."""
+    columns = {}
+    rows = None if order is None else pa.array(order)
+    for variable in options.variables:
+        values = typed_variable(options, variable, text[variable.name], text.source)
+        values = narrow(values) if pa.types.is_dictionary(values.type) else values
+        columns[variable.name] = values if rows is None else values.take(rows)
+        if variable.name != options.population_count:
+            text.forget([variable.name])
+    return pa.table(columns)
 
 
-def _order(options: MatchedFiles, place: int, confidential: pa.Table, text: pa.Table) -> np.ndarray | None:
+def _order(options: MatchedFiles, place: int, confidential: Source, text: Source) -> np.ndarray | None:
     """Return the row of each confidential record's synthetic record; None if the rows are in the same order."""
     file, wanted = options.file(place).file_name, options.file().file_name
     if not options.key():
@@ -165,9 +228,7 @@ def _order(options: MatchedFiles, place: int, confidential: pa.Table, text: pa.T
                 ("file", str(place)),
             )
         return None
-    names = options.key(place)
-    keys.check(text, names, file, options.file(place).first_row)
-    found = keys.positions(text, names, confidential, options.key())
+    found = text.rows(confidential)
     if (found < 0).any():
         raise InputError(
             f"{wanted}, row {int((found < 0).argmax()) + options.file().first_row}: the record's key is not in {file} "
@@ -175,7 +236,7 @@ def _order(options: MatchedFiles, place: int, confidential: pa.Table, text: pa.T
             ("file", str(place)),
         )
     if text.num_rows != confidential.num_rows:
-        back = keys.positions(confidential, options.key(), text, names)
+        back = confidential.rows(text)
         row = int((back < 0).argmax()) + options.file(place).first_row
         raise InputError(
             f"{file}, row {row}: the record's key is not in {wanted} "
@@ -185,7 +246,7 @@ def _order(options: MatchedFiles, place: int, confidential: pa.Table, text: pa.T
     return found
 
 
-def _targets(options: MatchedFiles, text: pa.Table, file: str) -> np.ndarray:
+def _targets(options: MatchedFiles, text: Source, file: str) -> np.ndarray:
     """Return which records meet every condition: bool (n,)."""
     chosen = np.ones(text.num_rows, bool)
     for target in options.targets:
@@ -195,7 +256,7 @@ def _targets(options: MatchedFiles, text: pa.Table, file: str) -> np.ndarray:
     return chosen
 
 
-def _meets(options: MatchedFiles, target: Target, text: pa.Table, file: str) -> np.ndarray:
+def _meets(options: MatchedFiles, target: Target, text: Source, file: str) -> np.ndarray:
     name = target.variable
     by_name = {variable.name: variable for variable in options.variables}
     declared = by_name.get(name, MatchedVariable(name=name))
@@ -227,7 +288,7 @@ def _exact(value: float) -> Fraction:
     return Fraction(repr(value))
 
 
-def _population(options: MatchedFiles, name: str, confidential: pa.Table, targets: np.ndarray) -> pa.Array:
+def _population(options: MatchedFiles, name: str, confidential: Source, targets: np.ndarray) -> pa.Array:
     """Return the population counts, which must be positive for every target."""
     file, first_row = options.file().file_name, options.file().first_row
     coding = Coding("numeric", missing=("",), decimal=options.file().decimal)

@@ -19,6 +19,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from reident.reading.names import TEXT
+from reident.reading.proven import UnprovenError
 from reident.reading.textfile import encoding_of, unpacked
 
 if TYPE_CHECKING:
@@ -31,10 +32,6 @@ MAX_RECORD = 1_000_000
 """Bytes of a record; no field of it has more characters than the exact reader accepts."""
 
 _LINE_FEED, _CARRIAGE_RETURN = ord("\n"), ord("\r")
-
-
-class UnprovenError(Exception):
-    """The compiled reader may not give what the exact reader gives."""
 
 
 def batches(

@@ -15,6 +15,7 @@ import pyarrow as pa
 from reident.errors import InputError
 from reident.reading import blocks
 from reident.reading.names import BATCH, TEXT, check_header
+from reident.reading.proven import proven
 from reident.reading.textfile import lines, opened
 
 if TYPE_CHECKING:
@@ -34,16 +35,9 @@ def batches(
     """Yield the given columns as text, field by field: by the fast reader, from where it cannot by the exact one."""
     with _records(path, source) as (header, _):
         check_header(path, header, wanted)
-    done = 0
-    try:
-        for batch in blocks.batches(path, source, header, wanted):
-            done += batch.num_rows
-            yield batch
-    except blocks.UnprovenError:
-        for batch in exact_batches(path, source, wanted):
-            if done < batch.num_rows:
-                yield batch.slice(done)
-            done = max(done - batch.num_rows, 0)
+    yield from proven(
+        blocks.batches(path, source, header, wanted), lambda: exact_batches(path, source, wanted)
+    )
 
 
 def exact_batches(path: Path, source: SourceFile, wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -11,11 +11,19 @@ from datetime import date, timedelta
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from reident.reading.names import TEXT
 
 EXACT = {np.dtype(np.float16): 2**11, np.dtype(np.float32): 2**24, np.dtype(np.float64): 2**53}
 """The limit below which every integer is represented exactly, by type."""
+
+
+_CERTAIN = {np.dtype(np.float32): 6, np.dtype(np.float64): 15}
+"""Digits with which no two decimals are the same number of a type: one that reads back is the shortest."""
+
+_POSITIONAL = 1e-3, 1e5
+"""Numbers that Python and numpy write without an exponent, and without a fraction of many zeros."""
 
 
 def double_text(values: np.ndarray) -> pa.Array:
@@ -26,18 +34,38 @@ def double_text(values: np.ndarray) -> pa.Array:
     values : float array (n,)
         Of any precision, which determines the shortest decimal.
     """
-    distinct, place = np.unique(values, return_inverse=True)
-    texts = pa.array([_one(value) for value in distinct], TEXT)
-    return texts.take(pa.array(place))
+    bits = pa.array(np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")).dictionary_encode()
+    return _texts(bits.dictionary.to_numpy().view(values.dtype)).take(bits.indices)
 
 
-def _one(value: np.floating) -> str:
-    number = float(value)
-    if number != number:
-        return ""
-    if number.is_integer() and abs(number) < EXACT[value.dtype]:
-        return str(int(number))
-    return repr(number) if value.dtype == np.float64 else str(value)
+def _texts(values: np.ndarray) -> pa.Array:
+    """Return the text of each number, by compiled code where this is certain to give what Python gives."""
+    size = np.abs(values)
+    with np.errstate(invalid="ignore"):
+        whole = (size < EXACT[values.dtype]) & (values == np.floor(values))
+    text = pa.array(np.where(whole, values, 0).astype(np.int64)).cast(TEXT)
+    parts = np.flatnonzero(~whole)
+    if not len(parts):
+        return text
+    fraction = pa.array([""] * len(parts), TEXT)
+    certain = np.zeros(len(parts), bool)
+    if values.dtype in _CERTAIN:
+        low, high = _POSITIONAL
+        certain = (size[parts] >= low) & (size[parts] < high)
+        decimals = pa.array(values[parts]).cast(TEXT)
+        # All characters but the point and the sign; zeros in front count too.
+        digits = pc.utf8_length(decimals).to_numpy() - 1 - (values[parts] < 0)
+        certain &= digits <= _CERTAIN[values.dtype]
+        fraction = decimals
+    slow = pa.array(_shortest(values[parts[~certain]]), TEXT)
+    fraction = pc.replace_with_mask(fraction, pa.array(~certain), slow)
+    return pc.replace_with_mask(text, pa.array(~whole), fraction)
+
+
+def _shortest(values: np.ndarray) -> list[str]:
+    """Return the shortest decimal of each number that is not written as an integer; empty for NaN."""
+    texts = map(repr, values.tolist()) if values.dtype == np.float64 else map(str, values)
+    return ["" if text == "nan" else text for text in texts]
 
 
 def first_inexact(values: np.ndarray) -> int | None:
@@ -59,10 +87,12 @@ def date_text(days: np.ndarray, epoch: date) -> tuple[pa.Array, int | None]:
         Days since the epoch; the text of NaN is empty.
     epoch : date
     """
-    distinct, place = np.unique(days, return_inverse=True)
-    texts = [_day(value, epoch) for value in distinct.tolist()]
-    wrong = np.array([text is None for text in texts], bool)[place]
-    return pa.array(texts, TEXT).take(pa.array(place)), int(np.argmax(wrong)) if wrong.any() else None
+    bits = pa.array(np.ascontiguousarray(days).view(np.uint64)).dictionary_encode()
+    texts = pa.array(
+        [_day(value, epoch) for value in bits.dictionary.to_numpy().view(np.float64).tolist()], TEXT
+    )
+    text = texts.take(bits.indices)
+    return text, pc.index(text.is_null(), True).as_py() if text.null_count else None
 
 
 def _day(value: float, epoch: date) -> str | None:

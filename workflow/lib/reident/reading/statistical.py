@@ -6,16 +6,20 @@ import codecs
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyreadstat
 
 from reident.errors import InputError
+from reident.reading import layout, spss, stata
 from reident.reading.displayed import shown
+from reident.reading.layout import UndecodableError, decoded, text_of
 from reident.reading.names import TEXT, check_header
-from reident.reading.stored import Column, check_shown, number_text
+from reident.reading.proven import UnprovenError, proven
+from reident.reading.stored import Column, check_shown, number_text, undecodable
 
 if TYPE_CHECKING:
     from reident.sections.files import SourceFile
@@ -26,7 +30,13 @@ _BATCH = 250_000
 _PLAIN = "latin-1"
 """An encoding in which each byte is one character."""
 
+_REMEDY = "the `encoding`, or widen the column if it cuts a letter at the end of the text."
+
 _PROGRAM = {"sas7bdat": "SAS data set", "stata": "Stata file", "spss": "SPSS file"}
+_LAYOUTS: dict[str, Callable[[Path], stata.StataFile | spss.SystemFile]] = {
+    "stata": stata.StataFile,
+    "spss": spss.SystemFile,
+}
 _READERS: dict[str, Callable[..., Any]] = {
     "sas7bdat": pyreadstat.read_sas7bdat,
     "stata": pyreadstat.read_dta,
@@ -48,31 +58,79 @@ def batches(
         Column(path, source.kind, name, shown(source.kind, about.original_variable_types[name]), name in keys)
         for name in wanted
     ]
-    types = about.readstat_variable_types
     for column in columns:
         check_shown(column)
+    file = _File(path, source, wanted, columns, about, [names[name] for name in wanted], codec)
+    yield from proven(_fast(file), lambda: _by_library(file))
+
+
+class _File(NamedTuple):
+    """What both readers know of a file; `plain` has the names of the columns as bytes."""
+
+    path: Path
+    source: SourceFile
+    wanted: Sequence[str]
+    columns: list[Column]
+    about: Any
+    plain: list[str]
+    codec: str
+
+    def is_text(self, name: str) -> bool:
+        """Whether a column is text."""
+        return self.about.readstat_variable_types[name] == "string"
+
+
+def _fast(file: _File) -> Iterator[pa.RecordBatch]:
+    """Yield the columns of a file whose records are an array.
+
+    Raises
+    ------
+    UnprovenError
+    """
+    if file.source.kind not in _LAYOUTS:
+        raise UnprovenError
+    stored = _LAYOUTS[file.source.kind](file.path)
+    every = stored.layout.fields
+    if len(every) != len(file.about.column_names) or stored.layout.n != file.about.number_rows:
+        raise UnprovenError
+    fields = [every[file.about.column_names.index(name)] for name in file.wanted]
+    if any(
+        (field.kind == "text") != file.is_text(name) for field, name in zip(fields, file.wanted, strict=True)
+    ):
+        raise UnprovenError
     before = 0
+    for block in stored.blocks():
+        texts = []
+        for column, field in zip(file.columns, fields, strict=True):
+            if field.kind == "text":
+                cells = stored.text_cells(layout.cells_of(block, field))
+                texts.append(_decoded(column, cells, stored.padding, file.codec, before))
+            else:
+                numbers, letters = stored.numbers(layout.numbers_of(block, field))
+                texts.append(number_text(column, numbers, letters, before))
+        before += len(block)
+        yield pa.record_batch(texts, names=list(file.wanted))
+
+
+def _by_library(file: _File) -> Iterator[pa.RecordBatch]:
+    """Yield the columns as a general library gives them."""
+    before, n = 0, file.about.number_rows
     while True:
         cells, _ = _read(
-            path,
-            source,
-            _PLAIN,
-            usecols=[names[name] for name in wanted],
-            row_offset=before,
-            row_limit=_BATCH,
+            file.path, file.source, _PLAIN, usecols=file.plain, row_offset=before, row_limit=_BATCH
         )
-        size = len(cells[names[wanted[0]]])
+        size = len(cells[file.plain[0]])
         if size:
             texts = [
-                _text(column, types[column.name], cells[names[column.name]], codec, before)
-                for column in columns
+                _text(file, column, cells[plain], before)
+                for column, plain in zip(file.columns, file.plain, strict=True)
             ]
-            yield pa.record_batch(texts, names=list(wanted))
+            yield pa.record_batch(texts, names=list(file.wanted))
         before += size
         if size < _BATCH:
             break
-    if about.number_rows is not None and 0 <= about.number_rows != before:
-        raise _incomplete(path, source)
+    if n is not None and 0 <= n != before:
+        raise _incomplete(file.path, file.source)
 
 
 def column_names(path: Path, source: SourceFile) -> list[str]:
@@ -123,28 +181,32 @@ def _incomplete(path: Path, source: SourceFile) -> InputError:
     return InputError(f"{path.name}: the file is not a complete {_PROGRAM[source.kind]}. Write it again.")
 
 
-def _text(column: Column, kind: str, cells: list, codec: str, before: int) -> pa.Array:
+def _text(file: _File, column: Column, cells: list, before: int) -> pa.Array:
     """Return the text of one column; a special missing value is a letter among the numbers."""
+    kind = file.about.readstat_variable_types[column.name]
     if kind == "string":
-        return pa.array(_decoded(column, cells, codec, before), TEXT)
-    specials = {place: f".{cell}" for place, cell in enumerate(cells) if isinstance(cell, str)}
-    precision = np.float32 if kind == "float" else np.float64
-    numbers = [np.nan if cell is None or isinstance(cell, str) else cell for cell in cells]
-    return number_text(column, np.array(numbers, precision), specials, before)
-
-
-def _decoded(column: Column, cells: list[str | None], codec: str, before: int) -> list[str]:
-    """Return decoded texts; the characters of `cells` are single bytes."""
-    texts: list[str] = []
-    for row, cell in enumerate(cells, start=before + 1):
-        if cell is None or cell.isascii():
-            texts.append(cell or "")
-            continue
         try:
-            texts.append(cell.encode(_PLAIN).decode(codec))
-        except UnicodeError:
-            raise InputError(
-                f"{column.path.name}, row {row}, column `{column.name}`: the text is not {codec}. Declare the "
-                "`encoding`, or widen the column if it cuts a letter at the end of the text."
-            ) from None
-    return texts
+            encoded = pc.fill_null(pa.array(cells, TEXT), "").dictionary_encode()
+            return decoded(encoded, lambda text: _one(text.encode(_PLAIN), file.codec))
+        except UndecodableError as error:
+            raise undecodable(column, before + error.row + 1, file.codec, _REMEDY) from None
+    letters = np.zeros(len(cells), np.uint8)
+    try:
+        numbers = pa.array(cells, pa.float64()).to_numpy(zero_copy_only=False)
+    except pa.ArrowException:  # letters
+        letters = np.array([ord(cell) if isinstance(cell, str) else 0 for cell in cells], np.uint8)
+        numbers = np.array([np.nan if cell is None or isinstance(cell, str) else cell for cell in cells])
+    return number_text(column, numbers.astype(np.float32 if kind == "float" else np.float64), letters, before)
+
+
+def _decoded(column: Column, cells: np.ndarray, padding: str, codec: str, before: int) -> pa.Array:
+    """Return the text of cells."""
+    try:
+        return text_of(cells, padding, lambda cell: _one(cell.rstrip(padding.encode()), codec))
+    except UndecodableError as error:
+        raise undecodable(column, before + error.row + 1, codec, _REMEDY) from None
+
+
+def _one(cell: bytes, codec: str) -> str:
+    """Return a text; one of ASCII is the same in every encoding of these files."""
+    return cell.decode("ascii" if cell.isascii() else codec)

@@ -7,11 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from reident.errors import InputError
 from reident.reading.displayed import CALENDARS, Shown
 from reident.reading.names import TEXT
 from reident.reading.numbers import date_text, double_text, first_inexact
+
+_SPECIALS = pa.array([f".{chr(letter)}" for letter in range(256)], TEXT)
 
 
 class Column(NamedTuple):
@@ -45,20 +48,22 @@ def check_shown(column: Column) -> None:
         )
 
 
-def number_text(column: Column, values: np.ndarray, specials: dict[int, str], before: int) -> pa.Array:
+def number_text(column: Column, values: np.ndarray, letters: np.ndarray, before: int) -> pa.Array:
     """Return the text of numbers.
 
     Parameters
     ----------
     values : float array (n,)
         NaN where missing.
-    specials : dict
-        Special missing values by position, as the program writes them: ``.A``, ``._``, ``.a``.
+    letters : uint8 array (n,)
+        The character of a special missing value, which the program writes after a point (``.A``, ``._``, ``.a``); 0
+        elsewhere.
     before : int
         The number of preceding records, for messages.
     """
+    special = letters > 0
     if column.key:
-        _check_key(column, values, specials, before)
+        _check_key(column, values, special, before)
     if column.shown == "day":
         calendar = CALENDARS[column.kind]
         text, wrong = date_text(values / calendar.per_day, calendar.epoch)
@@ -69,19 +74,23 @@ def number_text(column: Column, values: np.ndarray, specials: dict[int, str], be
             )
     else:
         text = double_text(values)
-    if specials:
-        cells = text.to_pylist()
-        for position, special in specials.items():
-            cells[position] = special
-        text = pa.array(cells, TEXT)
+    if special.any():
+        text = pc.if_else(pa.array(special), _SPECIALS.take(pa.array(letters)), text)
     return text
 
 
-def _check_key(column: Column, values: np.ndarray, specials: dict[int, str], before: int) -> None:
-    wrong = [first_inexact(values), min(specials, default=None)]
+def _check_key(column: Column, values: np.ndarray, special: np.ndarray, before: int) -> None:
+    wrong = [first_inexact(values), int(special.argmax()) if special.any() else None]
     places = [place for place in wrong if place is not None]
     if places:
         raise InputError(
             f"{column.path.name}, row {before + min(places) + 1}, column `{column.name}`: a numeric key must be an "
             "integer below 2^53 (2^24 in single precision), and must not be missing. Store keys as text."
         )
+
+
+def undecodable(column: Column, row: int, codec: str, remedy: str) -> InputError:
+    """Return the error about a text in a row that is not in the encoding."""
+    return InputError(
+        f"{column.path.name}, row {row}, column `{column.name}`: the text is not {codec}. Declare {remedy}"
+    )

@@ -17,8 +17,9 @@ import pyarrow as pa
 
 from reident.errors import InputError
 from reident.reading.displayed import shown
-from reident.reading.names import BATCH, TEXT, check_header
-from reident.reading.stored import Column, check_shown, number_text
+from reident.reading.layout import UndecodableError, is_ascii_alike, text_of
+from reident.reading.names import BATCH, check_header
+from reident.reading.stored import Column, check_shown, number_text, undecodable
 
 if TYPE_CHECKING:
     from reident.sections.files import SourceFile
@@ -136,23 +137,20 @@ def _records(path: Path, content: mmap.mmap, begin: int, width: int) -> int:
 def _text(column: Column, variable: _Variable, block: np.ndarray, codec: str, before: int) -> pa.Array:
     cells = np.ascontiguousarray(block[:, variable.start : variable.start + variable.width])
     if not variable.is_text:
-        numbers, specials = _doubles(cells)
-        return number_text(column, numbers, specials, before)
-    distinct, place = np.unique(cells.view(f"S{variable.width}")[:, 0], return_inverse=True)
-    texts: list[str] = []
-    for at, cell in enumerate(distinct.tolist()):
-        try:
-            texts.append(cell.decode(codec).rstrip(" "))
-        except UnicodeError:
-            raise InputError(
-                f"{column.path.name}, row {before + int(np.argmax(place == at)) + 1}, column `{column.name}`: the "
-                f"text is not {codec.removesuffix('-sig')}. Declare the `encoding` of the file."
-            ) from None
-    return pa.array(texts, TEXT).take(pa.array(place))
+        return number_text(column, *_doubles(cells), before)
+    try:
+        return text_of(cells, " ", lambda cell: _decoded(cell, codec), ascii_alike=is_ascii_alike(codec))
+    except UndecodableError as error:
+        codec = codec.removesuffix("-sig")
+        raise undecodable(column, before + error.row + 1, codec, "the `encoding` of the file.") from None
 
 
-def _doubles(cells: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
-    """Return numbers of IBM mainframes (base 16, up to 8 bytes), NaN if missing, and special missing values."""
+def _decoded(cell: bytes, codec: str) -> str:
+    return cell.rstrip(b"\0").decode(codec).rstrip(" ")
+
+
+def _doubles(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return numbers of IBM mainframes (base 16, up to 8 bytes), NaN if missing, and letters of special ones."""
     whole = np.zeros((len(cells), 8), np.uint8)
     whole[:, : cells.shape[1]] = cells
     bits = whole.view(">u8")[:, 0].astype(np.uint64)
@@ -161,5 +159,4 @@ def _doubles(cells: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
     numbers = np.ldexp(fraction.astype(np.float64), power) * np.where(first & 0x80, -1.0, 1.0)
     letter = (first == ord("_")) | ((first >= ord("A")) & (first <= ord("Z")))
     missing = (fraction == 0) & (letter | (first == ord(".")))
-    specials = np.flatnonzero(missing & letter)
-    return np.where(missing, np.nan, numbers), {int(at): f".{chr(first[at])}" for at in specials}
+    return np.where(missing, np.nan, numbers), np.where(missing & letter, first, 0).astype(np.uint8)

@@ -54,7 +54,7 @@ def check(files: RiskFiles, texts: Mapping[str, pa.Table | None], findings: Find
         for variable in files.variables(table):
             if variable.column in text.column_names:
                 with findings.noting():
-                    typed[table][variable.name] = typed_key(variable, source, text)
+                    typed[table][variable.name] = typed_key(variable, source, text[variable.column])
         if names and set(names) <= set(text.column_names):
             code = keys.codes([text], [names])[0]
             file = source.file_name

@@ -56,7 +56,7 @@ def _typed(files: AttributionFiles, side: str, text: pa.Table, findings: Finding
     for variable in files.variables:
         if variable.column in text.column_names:
             with findings.noting():
-                typed[variable.name] = typed_key(variable, files.files[side], text)
+                typed[variable.name] = typed_key(variable, files.files[side], text[variable.column])
     return typed
 
 

@@ -101,7 +101,9 @@ def _typed(
     for variable in options.variables:
         if variable.name in text.column_names:
             with findings.noting():
-                typed[variable.name] = matching.typed_variable(options, variable, text, options.file(place))
+                typed[variable.name] = matching.typed_variable(
+                    options, variable, text[variable.name], options.file(place)
+                )
     return typed
 
 

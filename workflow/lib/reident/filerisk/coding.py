@@ -1,0 +1,156 @@
+"""The codes of the key's variables in the file, its population and its records before perturbation (METHODS §1, §7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from reident.errors import InputError
+from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
+from reident.intake import keys
+from reident.intake.severity import INVALIDATES, NOTABLE, Line, named, of_share
+from reident.intake.sources import Source, narrow
+from reident.intake.values import typed_key
+from reident.linkage.bins import bin_labels, bin_values, cut_points
+from reident.sections.codes import normaliser
+from reident.sections.keys import KeyVariable
+
+MISSING_LABEL = "(missing)"
+
+Texts = Mapping[str, Source]
+"""The text of each file, by the table that is made of it."""
+
+
+def coded(files: RiskFiles, texts: Texts) -> tuple[dict[str, dict[str, pa.Array]], pd.DataFrame, list[Line]]:
+    """Return the coded variables of each file, the categories, and warnings about them."""
+    categories, warnings = [], list[Line]()
+    columns: dict[str, dict[str, pa.Array]] = {name: {} for name in texts}
+    variables = files.variables(FILE)
+    needed = [*(variable.column for variable in variables), *files.strata]
+    for at, variable in enumerate(variables):
+        own = texts if variable in files.key else {FILE: texts[FILE]}
+        codes, labels = _coded(variable, files, own)
+        with_missing = files.missing == "category" and _add_missing(codes, labels)
+        # The codes of a sensitive variable are counted, and named nowhere.
+        if variable in files.key or variable.type == "numeric":
+            categories.append(_lines(variable.name, labels, codes, with_missing=with_missing))
+        warnings += [
+            *_missing_throughout(variable, files, own, labels, codes[FILE]),
+            *_unknown_codes(variable, own, labels, codes),
+        ]
+        for name, values in codes.items():
+            columns[name][variable.name] = narrow(pa.array(values, mask=values < 0))
+            if variable.column not in needed[at + 1 :]:
+                texts[name].forget([variable.column])
+    return columns, pd.concat(categories, ignore_index=True), warnings
+
+
+def _coded(variable: KeyVariable, files: RiskFiles, texts: Texts) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Return the codes of one variable in each file, int32, -1 where missing, and what they stand for."""
+    columns = {name: typed_key(variable, own.source, own[variable.column]) for name, own in texts.items()}
+    if variable.type == "numeric":
+        values = [column.to_numpy(zero_copy_only=False).astype(np.float64) for column in columns.values()]
+        cuts = cut_points(values[0], files.bins, files.ranks)
+        codes = [bin_values(own, cuts) for own in values]
+        codes = [np.where(own < 0, -1, own - 1) for own in codes]
+        labels = bin_labels(cuts)
+    else:
+        codes, sorted_labels = keys.text_codes(list(columns.values()))
+        labels = [str(label) for label in sorted_labels.to_pylist()]
+        if variable.order is not None:
+            normal = normaliser(variable.coding(files.file.decimal))
+            codes, labels = _in_order(codes, labels, [normal(one) for one in variable.order])
+    return {name: own.astype(np.int32) for name, own in zip(columns, codes, strict=True)}, list(labels)
+
+
+def _add_missing(codes: dict[str, np.ndarray], labels: list[str]) -> bool:
+    """Make missing values the last category, in place; return whether there is one."""
+    if not any((own < 0).any() for own in codes.values()):
+        return False
+    for own in codes.values():
+        own[own < 0] = len(labels)
+    labels.append(MISSING_LABEL)
+    return True
+
+
+def _in_order(
+    codes: list[np.ndarray], labels: list[str], order: list[str]
+) -> tuple[list[np.ndarray], list[str]]:
+    """Return codes in the declared order, which holds every label."""
+    place = {label: at for at, label in enumerate(order)}
+    new = np.append(np.array([place[label] for label in labels], np.int64), -1)
+    return [new[own] for own in codes], order
+
+
+def _lines(name: str, labels: list[str], codes: dict[str, np.ndarray], *, with_missing: bool) -> pd.DataFrame:
+    """Return the categories of a variable with their counts; the last one may be that of missing values."""
+    at = np.arange(len(labels))
+    counts = {
+        table: np.bincount(own[own >= 0], minlength=len(labels))
+        for table, own in {POPULATION: at[:0], **codes}.items()
+    }
+    lines = {"variable": name, "code": at, "label": labels, "n_file": counts[FILE]}
+    missing = (at == len(labels) - 1) & with_missing
+    return pd.DataFrame({**lines, "n_population": counts[POPULATION], "missing": missing})
+
+
+def _missing_throughout(
+    variable: KeyVariable, files: RiskFiles, texts: Texts, labels: list[str], codes: np.ndarray
+) -> list[Line]:
+    """Warn of a variable without a value in the file: no cell has it, and nothing tells where to cut it."""
+    file, warnings = files.file.file_name, []
+    if (codes < 0).all():
+        severity, effect = INVALIDATES, "No record is in a cell of the whole key."
+        if files.missing == "wildcard":
+            severity, effect = NOTABLE, "It distinguishes no records."
+        if variable in files.sensitive:
+            severity, effect = NOTABLE, "Its diversity is not measured."
+        warning = f"{file}: {variable.name} is missing in every record. {effect}"
+        warnings.append(Line(severity, warning, len(codes), 1.0))
+    if variable.type == "numeric" and set(labels) <= {MISSING_LABEL}:
+        for name, text in texts.items():
+            if name != FILE:
+                warning = (
+                    f"{text.source.file_name}: {variable.name} counts as missing; {file} has no values of it "
+                    "to take cut points from."
+                )
+                warnings.append(Line(INVALIDATES, warning))
+    return warnings
+
+
+def _unknown_codes(
+    variable: KeyVariable, texts: Texts, labels: list[str], codes: dict[str, np.ndarray]
+) -> list[Line]:
+    """Refuse a category without a code in common with another file; warn of codes that are not in both."""
+    warnings: list[Line] = []
+    if variable.type == "numeric":
+        return warnings
+    file, ours = texts[FILE].source.file_name, np.unique(codes[FILE][codes[FILE] >= 0])
+    for name in (POPULATION, ORIGINAL):
+        if name not in codes:
+            continue
+        other, theirs = texts[name].source.file_name, np.unique(codes[name][codes[name] >= 0])
+        if len(ours) and len(theirs) and not np.isin(ours, theirs).any():
+            raise InputError(
+                f"{file} and {other}, column `{variable.column}`: no code of `{variable.name}` is in both "
+                "files. Recode one of the files (`recode`).",
+                ("variable", variable.name),
+            )
+        if name == POPULATION:
+            every, have, holder = ours, theirs, FILE
+            where = f"in {file} are not in the population."
+        else:
+            every, have, holder = theirs, ours, ORIGINAL
+            where = f"are not in {file}. Records with these codes match no record. Recode the codes that only differ."
+        unknown = every[~np.isin(every, have)]
+        if len(unknown):
+            rows = int(np.isin(codes[holder], unknown).sum())
+            share = rows / len(codes[holder])
+            warning = f"{other}: {len(unknown)} of {len(every)} codes of {variable.name} {where}"
+            warnings.append(
+                Line(of_share(share), warning, rows, share, named(labels[code] for code in unknown))
+            )
+    return warnings
