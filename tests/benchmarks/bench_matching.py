@@ -80,6 +80,7 @@ def draw(work: Work, folder: Path) -> None:
 
 def process(name: str, folder: str) -> None:
     """What is timed: files in, tables out."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
     from reident.matching import prepare as intake
     from reident.matching.summary import match_files
@@ -87,11 +88,11 @@ def process(name: str, folder: str) -> None:
     from reident.sections.matching import Matching
 
     options, at = Matching.model_validate(study(WORKS[name])), Path(folder)
-    text = intake.read_confidential(parts.matched_files(options), at / options.confidential.path)
-    copies = [
-        intake.read_synthetic(parts.matched_files(options), k, at / file.path)
-        for k, file in enumerate(options.synthetic)
-    ]
+    files = [options.confidential, *options.synthetic]
+    text, *copies = (
+        pa.concat_tables(intake.batches(parts.matched_files(options), k - 1 if k else None, at / file.path))
+        for k, file in enumerate(files)
+    )
     prepared = intake.prepare(parts.matched_files(options), text, copies)
     found = match_files(parts.match_rules(options), prepared.confidential, prepared.synthetic)
     pq.write_table(found.records, at / "records.parquet")

@@ -113,7 +113,7 @@ def embedded(puf: np.ndarray, eif: np.ndarray, missing: float) -> tuple[np.ndarr
 def faiss_pairs(
     puf: np.ndarray, eif: np.ndarray, missing: float, at_most: float
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Pairs with at most so many unequal codes, and their number: an exact range search by inner product, in blocks.
+    """Pairs with at most `at_most` unequal codes, and their number: an exact range search by inner product, in blocks.
 
     A code that is missing on either side counts `missing`; all numbers are exact in single precision.
     """

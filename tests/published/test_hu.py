@@ -42,11 +42,15 @@ def summary(options: Matching, confidential: pa.Table, synthetic: pa.Table):
     return matched.summary.set_index("file")
 
 
+def read(files: parts.MatchedFiles, at: int | None, path: Path) -> pa.Table:
+    return pa.concat_tables(prepare.batches(files, at, path))
+
+
 def sample():
     options = study(["SEX", "RACE", "MAR"], ["LANX", "WAOB", "DIS", "HICOV"])
     files = parts.matched_files(options)
-    confidential = prepare.read_confidential(files, DATA / FILES[0])
-    return summary(options, confidential, prepare.read_synthetic(files, 0, DATA / FILES[1]))
+    confidential = read(files, None, DATA / FILES[0])
+    return summary(options, confidential, read(files, 0, DATA / FILES[1]))
 
 
 def cells() -> list[tuple[int, int, int]]:
@@ -115,8 +119,8 @@ def sample_of_two():
     """The confidential sample with two synthesized variables, DIS and HICOV."""
     options = study(["SEX", "RACE", "MAR"], ["DIS", "HICOV"])
     files = parts.matched_files(options)
-    confidential = prepare.read_confidential(files, DATA / FILES[0])
-    return summary(options, confidential, prepare.read_synthetic(files, 0, DATA / FILES[1]))
+    confidential = read(files, None, DATA / FILES[0])
+    return summary(options, confidential, read(files, 0, DATA / FILES[1]))
 
 
 @pytest.mark.parametrize(
@@ -143,8 +147,8 @@ def test_three_synthetic_files():
     options = study(["SEX", "RACE", "MAR"], ["LANX", "WAOB", "DIS", "HICOV"])
     options = options.model_copy(update={"synthetic": tuple(SyntheticFile(path=name) for name in THREE)})
     files = parts.matched_files(options)
-    confidential = prepare.read_confidential(files, DATA / FILES[0])
-    copies = [prepare.read_synthetic(files, at, DATA / name) for at, name in enumerate(THREE)]
+    confidential = read(files, None, DATA / FILES[0])
+    copies = [read(files, at, DATA / name) for at, name in enumerate(THREE)]
     prepared = prepare.prepare(files, confidential, copies)
     matched = match_files(parts.match_rules(options), prepared.confidential, prepared.synthetic)
     mean = matched.summary.set_index("file").loc["mean"]

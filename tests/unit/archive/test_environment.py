@@ -79,6 +79,20 @@ def test_an_environment_that_stays_has_the_command_of_this_release(place):
     assert (place.packages / environment.PTH).read_text(encoding="utf-8") == environment.LIBRARY
 
 
+def test_an_environment_of_another_owner_that_is_as_it_should_be_is_not_written_to(place, monkeypatch):
+    environment.set_up(place.folder, [(place.ready, place.lock)])
+
+    def refuse(*_, **__):
+        raise PermissionError(1, "Operation not permitted")
+
+    for name in ("chmod", "write_text", "replace"):
+        monkeypatch.setattr(Path, name, refuse)
+    environment.set_up(place.folder, [(place.ready, place.lock)])
+    (place.packages / environment.PTH).unlink()
+    with pytest.raises(InputError, match=r"Operation not permitted.*Run `make` as its owner"):
+        environment._make_ready(place.folder)
+
+
 CHANGES = [
     ("another version", lambda at: at.rename("plain-1.0", "plain-1.1"), "plain is 1.1, and "),
     ("a missing package", lambda at: (at.packages / "plain-1.0.dist-info").rmdir(), "plain is not installed"),

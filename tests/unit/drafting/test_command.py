@@ -133,7 +133,8 @@ def test_set_up_installs_the_command_in_any_folder(files, tmp_path):
     python = folder / "bin" / "python"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
     python.chmod(0o755)
-    environment._write_command(folder)
+    environment.site_packages(folder).mkdir(parents=True)
+    environment._make_ready(folder)
     command = [folder / "bin" / "reident", "init", *map(str, files)]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr

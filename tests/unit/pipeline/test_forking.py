@@ -223,6 +223,19 @@ def test_there_is_no_copy_without_a_variable_that_the_server_has(server, script,
     assert server.start(script("pass"), environment) is None
 
 
+def test_there_is_no_copy_for_an_environment_that_is_too_large_to_send(server, script, environment):
+    assert server.start(script("pass"), {**environment, "LONG": "x" * forking._REQUEST}) is None
+    assert server.start(script("pass"), environment).wait() == 0, "the server goes on"
+
+
+def test_a_script_for_which_nobody_waits_can_be_let_go(server, script, environment, tmp_path):
+    forked = server.start(script(f"open({str(tmp_path / 'made')!r}, 'w').close()"), environment)
+    forked.let_go()
+    forked.let_go()
+    assert forked.wait() == 0
+    assert (tmp_path / "made").exists()
+
+
 def test_a_module_that_cannot_be_imported_is_left_to_the_script(serve, environment, script, capfd):
     server = serve(environment, "reident.no_such_module")
     assert server.start(script("pass"), environment).wait() == 0

@@ -41,3 +41,27 @@ def test_steps_need_a_study(targets):
     with pytest.raises(InputError, match=r"the settings name no study\. Name a command, for example"):
         plan.check_files({}, targets)
     plan.check_files({}, {"verify"})
+
+
+def test_what_a_fork_server_imports_is_in_the_order_of_steps_and_has_what_scoring_leads_to(families):
+    study = next(iter(families))
+    found = plan.Plan(families, plan.RESULTS, lambda _: plan.RESULTS).modules(
+        [(rule, study, None) for rule in ("report", "stratify", "resolve", "prepare")]
+    )
+    modules = [
+        "reident.study.model",
+        "reident.intake.prepare",
+        "reident.linkage.strata",
+        "reident.linkage.scoring",
+    ]
+    modules += ["reident.linkage.ranking", "reident.linkage.rates", "reident.report.figures"]
+    assert [name for name in found if name in modules] == modules
+    assert {f"reident.linkage.metrics.{name}" for name in families[study].study.chosen} <= set(found)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "served"), [(1, False), (plan.FORKED_FROM - 1, False), (plan.FORKED_FROM, True)]
+)
+def test_a_fork_server_is_for_many_jobs_also_of_one_kind(families, jobs, served):
+    made = plan.Plan(families, plan.RESULTS, lambda _: plan.RESULTS)
+    assert bool(made.modules([("rate", next(iter(families)), None)] * jobs)) is served

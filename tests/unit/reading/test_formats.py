@@ -278,6 +278,23 @@ def test_an_invalid_date_is_refused_with_its_row(tmp_path):
         read(path, ["a"])
 
 
+@pytest.mark.parametrize("n", range(1, 5))
+@pytest.mark.parametrize("release", [117, 118])
+def test_dates_of_single_precision_are_dates_of_every_record(tmp_path, n, release):
+    """Stata's own type for what its function `date()` gives."""
+    path = tmp_path / "f.dta"
+    days = np.array([0, 1, 365, 20_000], np.float32)[:n]
+    frame = pd.DataFrame({"a": days, "b": [f"{at}" for at in range(n)]})
+    frame.to_stata(path, version=release, write_index=False)
+    content = path.read_bytes()
+    assert content.count(b"%9.0g") == 1
+    path.write_bytes(content.replace(b"%9.0g", b"%td\0\0"))
+    found = read(path, ["a", "b"])
+    expected = ["1960-01-01", "1960-01-02", "1960-12-31", "2014-10-04"][:n]
+    assert found["a"].to_pylist() == expected
+    assert found["b"].to_pylist() == list(frame["b"])
+
+
 # What is not whole, or named otherwise
 
 

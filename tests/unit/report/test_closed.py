@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from reident.report.closed import guard
-from reident.report.execute import _guarded
+from reident.report.kernel import GUARDED, LAUNCHER, _started_by
 
 
 @pytest.fixture
@@ -96,6 +96,7 @@ def test_packages_that_read_files_by_compiled_code_are_refused(run, name):
 
 def test_a_kernel_that_is_started_otherwise_is_not_started_without_its_guard():
     command = ["python", "-m", "ipykernel_launcher", "-f", "file"]
-    assert _guarded(command) == ["python", "-m", "reident.report.closed", "-f", "file"]
+    assert _started_by(GUARDED, command) == ["python", "-m", "reident.report.closed", "-f", "file"]
+    assert _started_by(LAUNCHER, command) == command
     with pytest.raises(RuntimeError, match="cannot be guarded"):
-        _guarded(["python", "-m", "another_kernel"])
+        _started_by(GUARDED, ["python", "-m", "another_kernel"])

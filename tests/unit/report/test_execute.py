@@ -68,6 +68,15 @@ def test_a_copy_that_is_not_needed_ends(is_copied):
             os.waitpid(copy.pid, 0)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="there are copies on Linux only")
+def test_copies_leave_no_descriptor_open():
+    descriptors = Path("/proc/self/fd")
+    before = len(list(descriptors.iterdir()))
+    with kernel.copied(), kernel.copied():
+        pass
+    assert len(list(descriptors.iterdir())) == before
+
+
 def test_output_of_the_kernel_is_dropped_and_output_of_cells_is_kept(tmp_path, capfd):
     executed = execute(notebook(tmp_path, LOGGING, "print(number + 1)"), {"number": 3})
     assert executed.cells[-1].outputs[0].text == "4\n"

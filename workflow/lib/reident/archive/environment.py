@@ -197,17 +197,26 @@ def _install(folder: Path, lock: Path, wheelhouse: str) -> None:
 
 def _make_ready(folder: Path) -> None:
     """Let an environment find the library of this checkout, and give it the command `reident`, which runs it."""
-    _keep(site_packages(folder) / PTH, LIBRARY)
     python, command = shlex.quote(str(folder.absolute() / "bin" / "python")), folder / "bin" / "reident"
-    _keep(command, f'#!/bin/sh\nexec {python} -P -m reident.command "$@"\n')
-    command.chmod(0o755)
+    try:
+        _keep(site_packages(folder) / PTH, LIBRARY)
+        _keep(command, f'#!/bin/sh\nexec {python} -P -m reident.command "$@"\n', 0o755)
+    except OSError as error:
+        raise InputError(
+            f"{folder} is not as this release needs it, and could not be changed ({error.strerror}). Run `make` as its "
+            "owner."
+        ) from None
 
 
-def _keep(path: Path, text: str) -> None:
-    """Write a file, unless it is as it should be: a run may be reading it."""
+def _keep(path: Path, text: str, mode: int = 0o644) -> None:
+    """Put a file in place, unless it is as it should be: a run may be reading it, and another user may own it."""
+    if path.is_file() and path.read_text(encoding="utf-8") == text and path.stat().st_mode & 0o777 == mode:
+        return
     path.parent.mkdir(exist_ok=True)
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        path.write_text(text, encoding="utf-8")
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    aside.write_text(text, encoding="utf-8")
+    aside.chmod(mode)
+    aside.replace(path)
 
 
 def excludes(project: Path) -> list[str]:

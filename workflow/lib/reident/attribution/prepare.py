@@ -29,8 +29,6 @@ from reident.sections.keys import KeyVariable
 ROW, FILE, PERSON = "row", ".file", ".original"
 """Columns of the prepared tables beside those of the files: the row, the released file, the row of the same person."""
 
-MISSING_LABEL = "(missing)"
-
 
 class Prepared(NamedTuple):
     """The coded files.
@@ -141,7 +139,7 @@ def _prepared(
         else:
             codes, labels = _coded(files, variable, own)
             warnings += _compare_codes(files, variable, codes)
-            with_missing = files.missing == "category" and _add_missing(codes, labels)
+            with_missing = files.missing == "category" and keys.add_missing(codes, labels)
             categories.append(_lines(files, variable, labels, codes, with_missing=with_missing))
             coded = {side: narrow(pa.array(values, mask=values < 0)) for side, values in codes.items()}
         for side, values in coded.items():
@@ -201,16 +199,6 @@ def _in_order(
     order = [normal(one) for one in variable.order or ()]
     new = np.append(np.array([order.index(label) for label in labels], np.int64), -1)
     return [new[column] for column in codes], order
-
-
-def _add_missing(codes: dict[str, np.ndarray], labels: list[str]) -> bool:
-    """Make missing values the last category, in place; return whether there is one."""
-    if not any((column < 0).any() for column in codes.values()):
-        return False
-    for column in codes.values():
-        column[column < 0] = len(labels)
-    labels.append(MISSING_LABEL)
-    return True
 
 
 def _lines(

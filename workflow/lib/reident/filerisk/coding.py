@@ -18,8 +18,6 @@ from reident.linkage.bins import bin_labels, bin_values, cut_points
 from reident.sections.codes import normaliser
 from reident.sections.keys import KeyVariable
 
-MISSING_LABEL = "(missing)"
-
 Texts = Mapping[str, Source]
 """The text of each file, by the table that is made of it."""
 
@@ -33,7 +31,7 @@ def coded(files: RiskFiles, texts: Texts) -> tuple[dict[str, dict[str, pa.Array]
     for at, variable in enumerate(variables):
         own = texts if variable in files.key else {FILE: texts[FILE]}
         codes, labels = _coded(variable, files, own)
-        with_missing = files.missing == "category" and _add_missing(codes, labels)
+        with_missing = files.missing == "category" and keys.add_missing(codes, labels)
         # The codes of a sensitive variable are counted, and named nowhere.
         if variable in files.key or variable.type == "numeric":
             categories.append(_lines(variable.name, labels, codes, with_missing=with_missing))
@@ -64,16 +62,6 @@ def _coded(variable: KeyVariable, files: RiskFiles, texts: Texts) -> tuple[dict[
             normal = normaliser(variable.coding(files.file.decimal))
             codes, labels = _in_order(codes, labels, [normal(one) for one in variable.order])
     return {name: own.astype(np.int32) for name, own in zip(columns, codes, strict=True)}, list(labels)
-
-
-def _add_missing(codes: dict[str, np.ndarray], labels: list[str]) -> bool:
-    """Make missing values the last category, in place; return whether there is one."""
-    if not any((own < 0).any() for own in codes.values()):
-        return False
-    for own in codes.values():
-        own[own < 0] = len(labels)
-    labels.append(MISSING_LABEL)
-    return True
 
 
 def _in_order(
@@ -110,7 +98,7 @@ def _missing_throughout(
             severity, effect = NOTABLE, "Its diversity is not measured."
         warning = f"{file}: {variable.name} is missing in every record. {effect}"
         warnings.append(Line(severity, warning, len(codes), 1.0))
-    if variable.type == "numeric" and set(labels) <= {MISSING_LABEL}:
+    if variable.type == "numeric" and set(labels) <= {keys.MISSING_LABEL}:
         for name, text in texts.items():
             if name != FILE:
                 warning = (

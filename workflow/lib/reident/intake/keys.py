@@ -7,13 +7,26 @@ Unicode code point: sorting codes sorts keys.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.errors import InputError
+
+MISSING_LABEL = "(missing)"
+"""The label of the category of missing values."""
+
+
+def add_missing(codes: Mapping[str, np.ndarray], labels: list[str]) -> bool:
+    """Make missing values, -1, the last category of the codes of every file, in place; return whether there is one."""
+    if not any((own < 0).any() for own in codes.values()):
+        return False
+    for own in codes.values():
+        own[own < 0] = len(labels)
+    labels.append(MISSING_LABEL)
+    return True
 
 
 def text_codes(columns: Sequence[pa.Array | pa.ChunkedArray]) -> tuple[list[np.ndarray], pa.Array]:

@@ -146,7 +146,7 @@ class KeyFile:
             if not text.num_rows:
                 continue
             self.keys.read(text, self.spool.rows)
-            columns = [_chunk(text, name) for name in self._names]
+            columns = [chunk(text, name) for name in self._names]
             self.spool.append(pa.record_batch(columns, schema=self.spool.schema))
 
     def check(self, folder: Path | None) -> None:
@@ -241,11 +241,11 @@ class RecordReader:
                 continue
             text = batch.combine_chunks()
             self.keys.read(text, self.n)
-            columns = [_chunk(text, name) for name in self._part.keys_of(self._side)]
+            columns = [chunk(text, name) for name in self._part.keys_of(self._side)]
             for column in self._part.columns:
                 reader = self.columns[column.name]
-                columns.append(reader.read(_chunk(text, getattr(column, self._side)), self.n))
-            columns += [_chunk(text, name) for name in self.cluster]
+                columns.append(reader.read(chunk(text, getattr(column, self._side)), self.n))
+            columns += [chunk(text, name) for name in self.cluster]
             if self.cluster:
                 self.n_alone += int(without_cluster(text.select(self.cluster)).sum())
             self.spool.append(pa.record_batch(columns, schema=self.spool.schema))
@@ -324,5 +324,6 @@ def _batch(table: pa.Table, schema: pa.Schema) -> pa.RecordBatch:
     return pa.record_batch([column.combine_chunks() for column in table.columns], schema=schema)
 
 
-def _chunk(table: pa.Table, name: str) -> pa.Array:
+def chunk(table: pa.Table, name: str) -> pa.Array:
+    """Return a column of a batch in one piece."""
     return table[name].combine_chunks().cast(pa.string())

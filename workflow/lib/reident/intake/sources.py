@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from reident.intake import keys
 from reident.intake.ordering import KeyedSpool, Ordered
-from reident.intake.records import KeyReader, Lookup, Sink
+from reident.intake.records import KeyReader, Lookup, Sink, chunk
 from reident.sections.files import SourceFile
 
 ROWS = 2**18
@@ -59,17 +59,17 @@ class Source:
             if not batch.num_rows:
                 continue
             for name, known in self._batches.items():
-                known.append(narrow(_chunk(batch, name).dictionary_encode()))
+                known.append(narrow(chunk(batch, name).dictionary_encode()))
             if self._key:
                 self._reader.read(batch, self.num_rows)
-                columns = [_chunk(batch, name) for name in self._key]
+                columns = [chunk(batch, name) for name in self._key]
                 self._spool.append(pa.record_batch(columns, schema=self._spool.schema))
             self.num_rows += batch.num_rows
         return self
 
     def __getitem__(self, name: str) -> pa.DictionaryArray:
         """Return a column, each distinct text once, in the order in which they first occur."""
-        chunks = pa.chunked_array([chunk.cast(_CODED) for chunk in self._batches[name]], _CODED)
+        chunks = pa.chunked_array([own.cast(_CODED) for own in self._batches[name]], _CODED)
         whole = chunks.unify_dictionaries().combine_chunks()
         return whole if isinstance(whole, pa.DictionaryArray) else pa.array([], _CODED)
 
@@ -142,7 +142,7 @@ class Source:
     def forget(self, names: Iterable[str]) -> None:
         """Free the memory of columns that are not needed any more."""
         for name in names:
-            self._batches[name] = []
+            self._batches.pop(name, None)
 
     def close(self) -> None:
         """Free the memory and the file."""
@@ -195,7 +195,3 @@ def _as_stored(table: pa.Table) -> pa.Table:
 
 def _columns(table: pa.Table) -> dict[str, pa.ChunkedArray]:
     return dict(zip(table.column_names, table.columns, strict=True))
-
-
-def _chunk(table: pa.Table, name: str) -> pa.Array:
-    return table[name].combine_chunks().cast(pa.string())

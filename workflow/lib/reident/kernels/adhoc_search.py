@@ -32,8 +32,8 @@ MAX_SUM = 255
 """Sums of bytes saturate here; T is at most this (see `adhoc`)."""
 
 RECENT, SPARE = 1 / 8, 1.5
-"""The T that a record is expected to end with is the mean of those before it, the last with this weight, and so many
-units more: too large a T costs less than another pass."""
+"""The T that a record is expected to end with is the mean of those before it, the last with the weight `RECENT`, and
+`SPARE` units more: too large a T costs less than another pass."""
 
 FAR = 3
 """A visit to a leaf of the first tree costs as much as this many of the second, whose leaves are in the processor's

@@ -73,16 +73,6 @@ def batches(options: MatchedFiles, file: int | None, path: Path) -> Iterator[pa.
         yield pa.Table.from_batches([batch])
 
 
-def read_confidential(options: MatchedFiles, path: Path) -> pa.Table:
-    """Return the text of what the study needs of the confidential file."""
-    return reading.read(path, options.file(), columns_of(options), options.key())
-
-
-def read_synthetic(options: MatchedFiles, file: int, path: Path) -> pa.Table:
-    """Return the text of what the study needs of a synthetic file, counted from 0."""
-    return reading.read(path, options.file(file), columns_of(options, file), options.key(file))
-
-
 def prepare(options: MatchedFiles, confidential: pa.Table, synthetic: Sequence[pa.Table]) -> Prepared:
     """Type files that are in memory, as :func:`prepare_files` does.
 
@@ -90,9 +80,9 @@ def prepare(options: MatchedFiles, confidential: pa.Table, synthetic: Sequence[p
     ----------
     options : MatchedFiles
     confidential : pyarrow.Table
-        As :func:`read_confidential` gives it.
+        The text of the file, at least its :func:`columns_of`.
     synthetic : sequence of pyarrow.Table
-        As :func:`read_synthetic` gives them.
+        The same of each synthetic file.
     """
     tables: dict[str, list[pa.Table]] = {"confidential": [], "synthetic": []}
     sinks = {name: own.append for name, own in tables.items()}

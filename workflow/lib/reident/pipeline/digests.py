@@ -23,7 +23,7 @@ _COMMENT = re.compile(r"#.*")
 _NAME = re.compile(r"(?<!as )\b(?!as\b)\w+")
 
 KERNELS_NEED = ("reident.kernels.compiling:load_registries",)
-"""What numba would else do in every process that runs a kernel."""
+"""What numba would otherwise do in every process that runs a kernel."""
 
 PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pyreadstat", "numba", "pydantic", "snakemake")
 

@@ -39,7 +39,7 @@ ALWAYS = (
     "reident.pipeline.release:tree_digest",
     "reident.pipeline.digests:versions",
 )
-"""What every step imports, and asks for: modules, and functions without arguments that keep their answer."""
+"""Modules that every step imports, and functions without arguments that it calls and that keep their answer."""
 _REQUEST = 1 << 16
 
 
@@ -83,10 +83,13 @@ class ForkServer:
         if self._process.poll() is not None or set(self._environment) - set(environment):
             return None
         changes = dict(set(environment.items()) - set(self._environment.items()))
+        request = json.dumps([script, changes]).encode()
+        if len(request) > _REQUEST:
+            return None
         answers, theirs = os.pipe()
         waits, go = os.pipe()
         try:
-            socket.send_fds(self._requests, [json.dumps([script, changes]).encode()], [theirs, waits])
+            socket.send_fds(self._requests, [request], [theirs, waits])
         except OSError:
             os.close(answers)
             os.close(go)
@@ -119,9 +122,15 @@ class Forked:
         if not self.pid:
             self.wait()
 
+    def let_go(self) -> None:
+        """Let it begin."""
+        if self._go >= 0:
+            os.close(self._go)
+            self._go = -1
+
     def wait(self) -> int:
         """Return its exit status once it has ended: negative for a signal, as :mod:`subprocess` has it."""
-        os.close(self._go)
+        self.let_go()
         with self._answers:
             return int(self._answers.readline() or -signal.SIGKILL)
 
@@ -189,7 +198,7 @@ def _fork_and_wait(answers: int, go: int) -> bool:
 
 
 def _sources() -> list[tuple[object, ...]]:
-    """Return every source of the checkout with what any change of it changes: nobody can set the time of a change."""
+    """Return inode, size and time of change of every source of the checkout; users cannot set the time of a change."""
     root = LIBRARY.parents[2]
     places = [root / name for name in SOURCES if (root / name).exists()] or [LIBRARY]
     found = [_state(str(place)) for place in places if place.is_file()]
@@ -259,5 +268,5 @@ def _status(code: Any) -> int:
     return 1
 
 
-if __name__ == "__main__" and (asked := main(int(sys.argv[1]), sys.argv[2].split(","), sys.argv[3:])):
-    run(asked)
+if __name__ == "__main__" and (script := main(int(sys.argv[1]), sys.argv[2].split(","), sys.argv[3:])):
+    run(script)

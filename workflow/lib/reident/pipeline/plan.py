@@ -222,7 +222,7 @@ class Plan:
         for study in {study for rule, study, _ in jobs if rule == "stratify"}:
             members, place = self.family(study)
             ran.update(steps.expected(members.at(place)))
-        if len(ran) < FORKED_FROM:
+        if max(len(jobs), len(ran)) < FORKED_FROM:
             return []
         order = {rule: at for at, rule in enumerate(steps.STEPS)}
         inside = sorted(ran, key=lambda own: (order.get(own[0], len(order)), own[0], own[1] or ""))

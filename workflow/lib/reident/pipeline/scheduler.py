@@ -201,7 +201,7 @@ def serve_forks(script: type, modules: Collection[str]) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of scripts of one thread: without a wish of the user's, words are hashed alike in each."""
+    """Return the environment of scripts of one thread; unless the user sets it, the seed of hashes is 0 in each."""
     return {"PYTHONHASHSEED": "0", **os.environ, **ONE_THREAD}
 
 
@@ -217,8 +217,11 @@ def _fork(script: Any, *, py_exec: str, fname: str, **_: Any) -> int | None:
         return None
     if script.bench_record is None:
         return forked.wait()
-    with benchmarked(forked.pid, script.bench_record):
-        return forked.wait()
+    try:
+        with benchmarked(forked.pid, script.bench_record):
+            return forked.wait()
+    finally:
+        forked.let_go()
 
 
 def force_stale(dag: type, module: Module, stale: Callable[[str], Iterable[Path]]) -> None:

@@ -60,7 +60,13 @@ class Layout(NamedTuple):
 
 
 def blocks(path: Path, form: Layout) -> Iterator[np.ndarray]:
-    """Yield the bytes of records, uint8 (n, width)."""
+    """Yield the bytes of records, uint8 (n, width).
+
+    Raises
+    ------
+    UnprovenError
+        For a file that ends before its last record.
+    """
     with path.open("rb") as stream:
         stream.seek(form.begin)
         for first in range(0, form.n, form.rows):

@@ -83,11 +83,11 @@ def date_text(days: np.ndarray, epoch: date) -> tuple[pa.Array, int | None]:
 
     Parameters
     ----------
-    days : float64 (n,)
+    days : float32 or float64 (n,)
         Days since the epoch; the text of NaN is empty.
     epoch : date
     """
-    bits = pa.array(np.ascontiguousarray(days).view(np.uint64)).dictionary_encode()
+    bits = pa.array(np.ascontiguousarray(days, np.float64).view(np.uint64)).dictionary_encode()
     texts = pa.array(
         [_day(value, epoch) for value in bits.dictionary.to_numpy().view(np.float64).tolist()], TEXT
     )

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from reident.errors import InputError
 from reident.reading.displayed import shown
-from reident.reading.layout import UndecodableError, is_ascii_alike, text_of
+from reident.reading.layout import Field, UndecodableError, cells_of, is_ascii_alike, text_of
 from reident.reading.names import BATCH, check_header
 from reident.reading.stored import Column, check_shown, number_text, undecodable
 
@@ -135,7 +135,7 @@ def _records(path: Path, content: mmap.mmap, begin: int, width: int) -> int:
 
 
 def _text(column: Column, variable: _Variable, block: np.ndarray, codec: str, before: int) -> pa.Array:
-    cells = np.ascontiguousarray(block[:, variable.start : variable.start + variable.width])
+    cells = cells_of(block, Field("", variable.start, variable.width))
     if not variable.is_text:
         return number_text(column, *_doubles(cells), before)
     try:

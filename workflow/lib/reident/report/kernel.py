@@ -69,13 +69,16 @@ class Copy:
             "folder": str(options.get("cwd") or Path.cwd()),
             "environment": options["env"],
         }
-        with os.fdopen(self._orders, "w", encoding="utf-8") as orders:
+        descriptor, self._orders = self._orders, -1
+        with os.fdopen(descriptor, "w", encoding="utf-8") as orders:
             json.dump(order, orders)
 
     def dismiss(self) -> None:
         """End it, whatever it does."""
         self.send_signal(signal.SIGKILL)
         self.wait()
+        if self._orders >= 0:
+            os.close(self._orders)
 
     def poll(self) -> int | None:
         """Return its exit status, or None while it runs."""
@@ -138,11 +141,20 @@ def _become_kernel(arguments: list[str], output: int, folder: str, environment: 
 
 
 def may_be_copied() -> bool:
-    """Return whether a copy of this process would do the same as a new one, whose words are hashed alike in every run.
+    """Return whether a copy of this process would do the same as a new one, which has a fixed seed of hashes.
 
     The one other thread of a step waits for the end of the run, see :mod:`reident.ledger.runs`; a copy needs none.
     """
     return sys.platform == "linux" and not sys.flags.hash_randomization
+
+
+def _started_by(module: str, command: Sequence[str]) -> list[str]:
+    """Return the command that starts a kernel with a module in place of the launcher."""
+    if LAUNCHER not in command:
+        raise RuntimeError(
+            f"the kernel is not started by {LAUNCHER}, so it cannot be guarded or copied: {list(command)}"
+        )
+    return [module if word == LAUNCHER else word for word in command]
 
 
 @contextmanager
@@ -170,13 +182,11 @@ def manager(
             super().__init__(**kw, transport="ipc", connection_file=str(folder / "kernel.json"))
 
         async def _async_launch_kernel(self, kernel_cmd: list[str], **kw: Any) -> None:
-            if LAUNCHER not in kernel_cmd:
-                raise RuntimeError(f"the kernel is not started by {LAUNCHER}: {kernel_cmd}")
+            command = _started_by(GUARDED if guarded else LAUNCHER, kernel_cmd)
             if copy is None:
-                command = [GUARDED if guarded and word == LAUNCHER else word for word in kernel_cmd]
                 await super()._async_launch_kernel(command, **kw, stdout=stream, stderr=stream)
                 return
-            copy.become_kernel(kernel_cmd, stream.fileno(), **kw)
+            copy.become_kernel(command, stream.fileno(), **kw)
             provisioner: Any = self.provisioner
             provisioner.process, provisioner.pid, provisioner.pgid = copy, copy.pid, copy.pid
             self._reconcile_connection_info(provisioner.connection_info)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.filerisk.coding import MISSING_LABEL
+from reident.intake.keys import MISSING_LABEL
 from reident.report.layout import Column, block, items, paragraphs, part, table
 from reident.report.nouns import some
 from reident.report.recorded import recorded
