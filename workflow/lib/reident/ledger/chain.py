@@ -124,13 +124,18 @@ class Chain:
         self._tell = tell
 
     def _read_entries(self, place: str) -> list[dict[str, Any]]:
-        """Return the entries at a place that can be read."""
+        """Return the entries at a place that can be read.
+
+        An entry that is gone once its name was read is being renewed by a step that runs beside this one. No result
+        of such a step is behind those of this one, or Snakemake would have made it first.
+        """
         entries = []
         for file in sorted((self.root / place / "ledger").glob("*.json")):
             try:
                 entries.append(read_entry(file))
             except BrokenError as error:
-                self._tell(error.found)
+                if error.found.kind != MISSING:
+                    self._tell(error.found)
         return entries
 
     def _find_makers(self, place: str) -> dict[str, tuple[dict[str, Any], str]]:
@@ -268,8 +273,9 @@ def read_entry(path: Path) -> dict[str, Any]:
         StopIteration,
         FileNotFoundError,
         IsADirectoryError,
-    ):
-        raise BrokenError(Break(UNREADABLE, path, "is not a complete ledger entry")) from None
+    ) as error:
+        kind = MISSING if isinstance(error, FileNotFoundError) else UNREADABLE
+        raise BrokenError(Break(kind, path, "is not a complete ledger entry")) from None
     return entry
 
 
