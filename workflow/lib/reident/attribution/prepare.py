@@ -17,7 +17,7 @@ from reident.attribution.parts import AttributionFiles
 from reident.errors import InputError
 from reident.intake import keys
 from reident.intake.account import Account
-from reident.intake.records import Sink
+from reident.intake.records import Sink, in_memory
 from reident.intake.severity import INVALIDATES, NOTABLE, Line, table
 from reident.intake.sources import Source, give, narrow
 from reident.intake.values import typed_key
@@ -71,10 +71,9 @@ def prepare(files: AttributionFiles, texts: Mapping[str, pa.Table]) -> Prepared:
     texts : mapping
         By side, the text of each file, at least its :meth:`AttributionFiles.columns_of`.
     """
-    tables: dict[str, list[pa.Table]] = {name: [] for name in ("original", "released", "holdout")}
-    sinks = {name: own.append for name, own in tables.items()}
-    lines = prepare_files(files, {side: [text] for side, text in texts.items()}, sinks)
-    return Prepared(**{name: pa.concat_tables(own).combine_chunks() for name, own in tables.items()}, **lines)
+    sources = {side: [text] for side, text in texts.items()}
+    names = ("original", "released", "holdout")
+    return Prepared(**in_memory(names, lambda sinks: prepare_files(files, sources, sinks)))
 
 
 def prepare_files(

@@ -17,7 +17,7 @@ from reident.errors import InputError
 from reident.filerisk import coding
 from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
 from reident.intake.account import Account
-from reident.intake.records import Sink
+from reident.intake.records import Sink, in_memory
 from reident.intake.severity import UNDERSTATES, Line, table
 from reident.intake.sources import Source, give
 from reident.intake.values import Place, typed
@@ -106,10 +106,8 @@ def prepare(
         The same of the population, and of the records before perturbation.
     """
     texts = {FILE: text, POPULATION: population, ORIGINAL: original}
-    tables: dict[str, list[pa.Table]] = {name: [] for name in texts}
-    sinks = {name: own.append for name, own in tables.items()}
-    lines = prepare_files(files, {name: [own] for name, own in texts.items() if own is not None}, sinks)
-    return Prepared(**{name: pa.concat_tables(own).combine_chunks() for name, own in tables.items()}, **lines)
+    sources = {name: [own] for name, own in texts.items() if own is not None}
+    return Prepared(**in_memory(texts, lambda sinks: prepare_files(files, sources, sinks)))
 
 
 def prepare_files(

@@ -21,7 +21,7 @@ from reident.intake import severity, warnings
 from reident.intake.account import Account
 from reident.intake.columns import typed_text
 from reident.intake.parts import Preparing
-from reident.intake.records import Clusters, KeyFile, Lookup, RecordReader, Sink
+from reident.intake.records import Clusters, KeyFile, Lookup, RecordReader, Sink, in_memory
 from reident.intake.undeclared import Files
 from reident.sections.files import RecordFile
 from reident.sections.linkage import Column
@@ -64,13 +64,9 @@ def prepare(
         The text of each source file, at least its :meth:`Preparing.columns_of`.
     """
     files = {"puf": puf, "eif": eif, "iuf": iuf, "original": original}
-    tables: dict[str, list[pa.Table]] = {name: [] for name in ("puf", "eif", "iuf", "clusters")}
-    sinks = {name: batches.append for name, batches in tables.items()}
     sources = {side: [table] for side, table in files.items() if table is not None}
-    lines = prepare_files(part, sources, sinks)
-    return Prepared(
-        **{name: pa.concat_tables(batches).combine_chunks() for name, batches in tables.items()}, **lines
-    )
+    names = ("puf", "eif", "iuf", "clusters")
+    return Prepared(**in_memory(names, lambda sinks: prepare_files(part, sources, sinks)))
 
 
 def prepare_files(

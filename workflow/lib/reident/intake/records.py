@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,15 @@ from reident.sections.files import SourceFile
 
 Sink = Callable[[pa.Table], None]
 """Takes the rows of a table, batch by batch: at least one batch, which may be empty."""
+
+
+def in_memory(
+    names: Iterable[str], prepare: Callable[[Mapping[str, Sink]], Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the tables of these names that a function gives to sinks, each in one piece, and what it returns."""
+    batches: dict[str, list[pa.Table]] = {name: [] for name in names}
+    others = prepare({name: own.append for name, own in batches.items()})
+    return {name: pa.concat_tables(own).combine_chunks() for name, own in batches.items()} | dict(others)
 
 
 class KeyReader:

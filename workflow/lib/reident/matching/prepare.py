@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from reident import reading
 from reident.errors import InputError
 from reident.intake.account import Account
-from reident.intake.records import Sink
+from reident.intake.records import Sink, in_memory
 from reident.intake.severity import NOTABLE, UNDERSTATES, Line, table
 from reident.intake.sources import Source, give, narrow
 from reident.intake.values import Place, typed, typed_codes
@@ -84,10 +84,9 @@ def prepare(options: MatchedFiles, confidential: pa.Table, synthetic: Sequence[p
     synthetic : sequence of pyarrow.Table
         The same of each synthetic file.
     """
-    tables: dict[str, list[pa.Table]] = {"confidential": [], "synthetic": []}
-    sinks = {name: own.append for name, own in tables.items()}
-    lines = prepare_files(options, [[text] for text in (confidential, *synthetic)], sinks)
-    return Prepared(**{name: pa.concat_tables(own).combine_chunks() for name, own in tables.items()}, **lines)
+    sources = [[text] for text in (confidential, *synthetic)]
+    names = ("confidential", "synthetic")
+    return Prepared(**in_memory(names, lambda sinks: prepare_files(options, sources, sinks)))
 
 
 def prepare_files(

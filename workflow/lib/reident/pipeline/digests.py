@@ -61,7 +61,8 @@ def library_digest(rule: str, metric: str | None = None) -> str:
     return total.hexdigest()
 
 
-def modules(rule: str, metric: str | None = None) -> list[str]:
+@cache
+def modules(rule: str, metric: str | None = None) -> tuple[str, ...]:
     """Return the modules of the library that a step runs, by name."""
     step = STEPS[rule]
     named = {f"reident.{module.format(metric=metric)}" for module in step.modules}
@@ -74,7 +75,7 @@ def modules(rule: str, metric: str | None = None) -> list[str]:
             continue
         seen.add(module)
         todo += _imports(module)
-    return sorted(seen)
+    return tuple(sorted(seen))
 
 
 _WITHOUT_EFFECT = ("study", "pipeline")

@@ -75,7 +75,7 @@ class Copy:
 
     def dismiss(self) -> None:
         """End it, whatever it does."""
-        self.send_signal(signal.SIGKILL)
+        self.kill()
         self.wait()
         if self._orders >= 0:
             os.close(self._orders)
