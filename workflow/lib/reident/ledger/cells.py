@@ -6,7 +6,8 @@ pandas does it leaves to pandas: cells with quotes or line ends, and columns of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,39 +17,33 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 _SPECIAL = '[",\r\n]'
-_INTEGER = "^-?[0-9]{1,18}$"
-_NUMBER = r"^-?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?$"
+_TYPES = {"integer": pa.int64(), "number": pa.float64()}
+_LINES = 2**14
+"""Lines that are written at a time."""
 
 
-def text_of(table: pd.DataFrame) -> bytes | None:
-    """Return what pandas writes without the index, or None if that is for pandas to say."""
+def text_of(table: pd.DataFrame, change: Callable[[str], str] = str) -> bytes | None:
+    """Return what pandas writes without the index, or None if that is for pandas to say.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+    change : callable
+        What is written for a text, in cells and header.
+    """
     if table.shape[1] < 2 or not len(table):
         return None
-    header = pa.array([str(name) for name in table.columns], pa.string())
-    columns = [_cells(table.iloc[:, at]) for at in range(table.shape[1])]
-    if pc.any(pc.match_substring_regex(header, _SPECIAL)).as_py() or any(
-        column is None for column in columns
-    ):
+    names = [change(str(name)) for name in table.columns]
+    columns = [_cells(table.iloc[:, at], change) for at in range(table.shape[1])]
+    if any(re.search(_SPECIAL, name) for name in names) or any(column is None for column in columns):
         return None
-    rows = pc.binary_join_element_wise(*columns, pa.scalar(",", pa.large_string()))
-    rows = pc.binary_join_element_wise(
-        rows, pa.scalar("\n", pa.large_string()), pa.scalar("", pa.large_string())
-    )
-    return (",".join(header.to_pylist()) + "\n").encode() + b"".join(_bytes(chunk) for chunk in _chunks(rows))
+    lines = pa.BufferOutputStream()
+    options = pacsv.WriteOptions(include_header=False, quoting_style="none", batch_size=_LINES)
+    pacsv.write_csv(pa.table(columns, [str(at) for at in range(len(names))]), lines, options)
+    return (",".join(names) + "\n").encode() + lines.getvalue().to_pybytes()
 
 
-def _chunks(rows: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
-    return rows.chunks if isinstance(rows, pa.ChunkedArray) else [rows]
-
-
-def _bytes(rows: pa.Array) -> bytes:
-    """Return the texts of an array, one after another."""
-    _, offsets, data = rows.buffers()
-    places = np.frombuffer(offsets, np.int64, len(rows) + 1, rows.offset * 8)
-    return data.slice(int(places[0]), int(places[-1] - places[0])).to_pybytes()
-
-
-def _cells(column: pd.Series) -> pa.Array | None:
+def _cells(column: pd.Series, change: Callable[[str], str]) -> pa.Array | pa.ChunkedArray | None:
     """Return the cells of a column as text, or None."""
     if column.dtype == np.bool_:
         return pc.if_else(
@@ -58,7 +53,7 @@ def _cells(column: pd.Series) -> pa.Array | None:
         return pc.fill_null(pc.cast(pa.array(column), pa.large_string()), "")
     if column.dtype == np.float64:
         # The bits, since 0.0 and -0.0 are written differently.
-        bits, place = np.unique(column.to_numpy().view(np.int64), return_inverse=True)
+        place, bits = pd.factorize(column.to_numpy().view(np.int64))
         texts = ["" if value != value else repr(value) for value in bits.view(np.float64).tolist()]
         return pa.array(texts, pa.large_string()).take(pa.array(place))
     if column.dtype != object and not isinstance(column.dtype, pd.StringDtype):
@@ -67,68 +62,92 @@ def _cells(column: pd.Series) -> pa.Array | None:
         known = pa.array(column, pa.large_string(), from_pandas=True)
     except (pa.ArrowTypeError, pa.ArrowInvalid):
         return None
-    whole = (
-        known.combine_chunks() if isinstance(known, pa.ChunkedArray) else known
-    )  # pandas joins tables in chunks
-    encoded = whole.dictionary_encode()
-    if pc.any(pc.match_substring_regex(encoded.dictionary, _SPECIAL)).as_py():
+    chunks = known.chunks if isinstance(known, pa.ChunkedArray) else [known]  # pandas joins tables in chunks
+    place, texts = _different(pa.chunked_array(chunks, pa.large_string()), change)
+    written = pa.array(texts, pa.large_string())
+    if pc.any(pc.match_substring_regex(written, _SPECIAL)).as_py():
         return None
-    return pc.fill_null(encoded.cast(pa.large_string()), "")
+    return pc.fill_null(written.take(place), "")
 
 
-def texts(path: Path, columns: Sequence[str] | None = None) -> pa.Table | None:
-    """Return the cells of a CSV table as text, as pandas reads them, or None if that is for pandas to say.
+def _different(column: pa.ChunkedArray, change: Callable[[str], str]) -> tuple[pa.Array, list[str]]:
+    """Return the place of each text among the different ones, and these changed: very many lines have few."""
+    encoded = column.dictionary_encode().combine_chunks()
+    return encoded.indices, [change(text) for text in encoded.dictionary.to_pylist()]
 
-    Of some columns where they are named.
+
+def values(
+    path: Path, types: Mapping[str, str], columns: Sequence[str] | None, change: Callable[[str], str]
+) -> pd.DataFrame | None:
+    """Return a CSV table in the types of its columns, or None if that takes a closer look.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+    types : mapping of str
+        ``integer``, ``number``, ``boolean`` or ``text`` by column; other columns are text.
+    columns : sequence of str, optional
+        The columns that are read; all by default.
+    change : callable
+        What a text becomes, in cells and header.
+
+    Returns
+    -------
+    pandas.DataFrame or None
+        As :func:`reident.ledger.stored.read_csv` describes it; None where a cell is not what its column holds in most
+        tables, or only pandas knows where cells end.
     """
     data = path.read_bytes()
-    if b'"' in data or b"\r" in data or not data.strip():
+    # Arrow takes 0x10 for a number, and Python does not.
+    if any(special in data for special in (b'"', b"\r", b"0x", b"0X")):
         return None
-    names = data.partition(b"\n")[0].decode().split(",")
+    names = data[: max(data.find(b"\n"), 0)].decode().split(",")
     if len(set(names)) < len(names) or len(names) < 2:
         return None
     try:
-        return pacsv.read_csv(
+        table = pacsv.read_csv(
             pa.BufferReader(data),
             read_options=pacsv.ReadOptions(use_threads=False),
             convert_options=pacsv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
+                column_types={name: _TYPES.get(types.get(name, "text"), pa.string()) for name in names},
+                null_values=[""],
                 strings_can_be_null=False,
                 include_columns=columns,
             ),
         )
     except (pa.ArrowInvalid, pa.ArrowKeyError):
         return None
+    read = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = types.get(name, "text")
+        found = _labels(column, change) if kind == "text" else _READ[kind](column)
+        if found is None:
+            return None
+        read[change(name)] = found
+    return pd.DataFrame(read, copy=False)
 
 
-def integers(column: pa.ChunkedArray) -> pd.Series | None:
-    """Return whole numbers, int64, or Int64 where a cell is empty; None if a cell is anything else."""
-    known = _matching(column, _INTEGER)
-    if known is None:
+def _integers(column: pa.ChunkedArray) -> pd.Series:
+    """Return whole numbers: int64, or Int64 where a cell is empty."""
+    if not column.null_count:
+        return _series(column)
+    return column.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+
+
+def _numbers(column: pa.ChunkedArray) -> pd.Series | None:
+    """Return numbers, NaN where a cell is empty; None if a cell is not a number but written as one."""
+    if pc.any(pc.is_nan(column)).as_py():
         return None
-    values = pc.cast(known, pa.int64())
-    if not values.null_count:
-        return pd.Series(values.to_numpy(), dtype="int64")
-    return values.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+    return _series(pc.fill_null(column, np.nan))
 
 
-def numbers(column: pa.ChunkedArray) -> pd.Series | None:
-    """Return numbers, NaN where a cell is empty; None if a cell is anything else."""
-    known = _matching(column, _NUMBER)
-    return (
-        None
-        if known is None
-        else pd.Series(pc.fill_null(pc.cast(known, pa.float64()), np.nan).to_numpy(), dtype="float64")
-    )
+def _series(column: pa.ChunkedArray) -> pd.Series:
+    """Return numbers that may be changed."""
+    found = column.to_numpy()
+    return pd.Series(found if found.flags.writeable else found.copy())
 
 
-def _matching(column: pa.ChunkedArray, pattern: str) -> pa.ChunkedArray | None:
-    """Return a column without its empty cells; None if another cell does not match."""
-    known = pc.if_else(pc.equal(column, ""), None, column)
-    return known if pc.all(pc.match_substring_regex(known, pattern)).as_py() in (True, None) else None
-
-
-def booleans(column: pa.ChunkedArray) -> pd.Series | None:
+def _booleans(column: pa.ChunkedArray) -> pd.Series | None:
     """Return truth values; None if a cell is anything else."""
     known = pc.is_in(column, value_set=pa.array(["True", "False"]))
     return (
@@ -136,6 +155,10 @@ def booleans(column: pa.ChunkedArray) -> pd.Series | None:
     )
 
 
-def labels(column: pa.ChunkedArray) -> pd.Series:
-    """Return text as it is."""
-    return column.to_pandas().astype("str")
+def _labels(column: pa.ChunkedArray, change: Callable[[str], str]) -> pd.Series:
+    """Return text as Python strings, one for all cells with the same text."""
+    place, texts = _different(column, change)
+    return pd.Series(np.array([*texts, None], object)[place.to_numpy()], dtype=object)
+
+
+_READ = {"integer": _integers, "number": _numbers, "boolean": _booleans}

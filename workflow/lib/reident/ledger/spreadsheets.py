@@ -38,16 +38,22 @@ def is_for_people(path: Path) -> bool:
 
 def guarded(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table in which a spreadsheet takes no text for a formula, in cells and header."""
-    return _every_text(table, _guarded)
+    return _every_text(table, guarded_text)
 
 
 def plain(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table that :func:`guarded` was given, from a table of text."""
-    return _every_text(table, lambda text: text.removeprefix(MARK))
+    return _every_text(table, plain_text)
 
 
-def _guarded(text: str) -> str:
+def guarded_text(text: str) -> str:
+    """Return a text that a spreadsheet does not take for a formula."""
     return MARK + text if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def plain_text(text: str) -> str:
+    """Return the text that :func:`guarded_text` was given."""
+    return text.removeprefix(MARK)
 
 
 def _every_text(table: pd.DataFrame, change: Callable[[str], str]) -> pd.DataFrame:

@@ -51,29 +51,13 @@ def read_csv(path: Path, columns: Sequence[str] | None = None) -> pd.DataFrame:
         If no step declares the table, or a cell does not have the type of its column.
     """
     table = table_of(path)
-    known = _read_columns(table, path, columns)
+    types = {column.name: column.type for column in table.columns}
+    change = spreadsheets.plain_text if spreadsheets.is_for_people(path) else str
+    known = cells.values(path, types, columns, change)
     if known is not None:
         return known
     whole = typed(table, read_text(path))
     return whole if columns is None else whole[list(columns)]
-
-
-def _read_columns(table: Table, path: Path, columns: Sequence[str] | None) -> pd.DataFrame | None:
-    """Return a CSV table column by column, which is fast for millions of lines; None if it takes a closer look."""
-    text = cells.texts(path, columns)
-    if text is None:
-        return None
-    types = {column.name: column.type for column in table.columns}
-    values = {}
-    for name, column in zip(text.column_names, text.columns, strict=True):
-        found = _FAST[types.get(name, "text")](column)
-        if found is None:
-            return None
-        values[name] = found
-    frame = pd.DataFrame(values)
-    if spreadsheets.is_for_people(path):
-        return spreadsheets.plain(frame)
-    return frame.astype({name: object for name in frame if types.get(name, "text") == "text"})
 
 
 def read_text(path: Path) -> pd.DataFrame:
@@ -116,7 +100,6 @@ def _booleans(text: pd.Series) -> pd.Series:
 
 
 _CONVERT = {"integer": _integers, "number": _numbers, "boolean": _booleans}
-_FAST = {"integer": cells.integers, "number": cells.numbers, "boolean": cells.booleans, "text": cells.labels}
 
 
 class Written(NamedTuple):
@@ -236,11 +219,11 @@ class Sink:
 def encoded(content: pd.DataFrame | str | bytes, path: Path | None = None) -> bytes:
     """Return the bytes of a text, or of a table as CSV: safe in a spreadsheet unless only steps read `path`."""
     if isinstance(content, pd.DataFrame):
-        content = (
-            spreadsheets.guarded(content) if path is None or spreadsheets.is_for_people(path) else content
-        )
-        if (known := cells.text_of(content)) is not None:
+        for_people = path is None or spreadsheets.is_for_people(path)
+        known = cells.text_of(content, spreadsheets.guarded_text if for_people else str)
+        if known is not None:
             return known
+        content = spreadsheets.guarded(content) if for_people else content
         text = content.to_csv(index=False, lineterminator="\n")
         if "\r" in text:  # a category's label may hold one, and would end the line unless it is quoted
             text = content.to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)

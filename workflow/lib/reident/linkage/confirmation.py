@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from itertools import groupby, pairwise
-from operator import itemgetter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from reident.linkage import sums
 from reident.linkage.batches import merge
 from reident.linkage.parts import Confirming
 from reident.linkage.ranking import WHOLE
@@ -177,7 +175,7 @@ class _Limits:
         """Return the counts as :data:`LIMITS`."""
         claims = _sum_claims(self.claims)
         whole = claims.assign(stratum=0).groupby(["stratum", "max_pairs", "candidates"], as_index=False).sum()
-        expected = [*self._expected(whole, 1), *self._expected(claims, len(strata))]
+        expected = np.vstack([self._expected(whole, 1), self._expected(claims, len(strata))])
         suspected, confirmed, pairs, confirmed_pairs = (
             np.cumsum(np.vstack([counts.sum(axis=0), counts])[:, 1:], axis=1)
             for counts in (self.suspected, self.confirmed, self.pairs, self.confirmed_pairs)
@@ -195,30 +193,28 @@ class _Limits:
                 "stratum": np.repeat(np.array([WHOLE, *strata], object), self.keep),
                 "max_pairs": np.tile(np.arange(1, self.keep + 1), 1 + len(strata)),
                 **{name: values.reshape(-1) for name, values in counts.items()},
-                "expected_correct": expected,
+                "expected_correct": expected.reshape(-1),
             },
             columns=LIMITS,
         )
 
-    def _expected(self, claims: pd.DataFrame, n_strata: int) -> Iterator[float]:
-        """Yield the expected correct claims of each stratum at every limit, from what changes at each."""
-        lines = claims[["max_pairs", "candidates", "links"]].to_numpy(np.int64).tolist()
-        starts = np.searchsorted(claims["stratum"].to_numpy(), np.arange(n_strata + 1))
-        for start, stop in pairwise(starts.tolist()):
-            yield from self._expected_of(lines[start:stop])
-
-    def _expected_of(self, changes: list[list[int]]) -> list[float]:
-        """Return the expected correct claims of a stratum at every limit; lists, since most strata have few changes."""
-        expected: list[float] = []
-        totals: defaultdict[int, int] = defaultdict(int)
-        correct = 0.0
-        for limit, own in groupby(changes, key=itemgetter(0)):
-            expected += [correct] * (limit - 1 - len(expected))
-            for _, candidates, links in own:
-                totals[candidates] += links
+    def _expected(self, claims: pd.DataFrame, n_strata: int) -> np.ndarray:
+        """Return the expected correct claims of each stratum at every limit; float64 (n_strata, keep)."""
+        limit, stratum, candidates, links = (
+            claims[name].to_numpy(np.int64) for name in ("max_pairs", "stratum", "candidates", "links")
+        )
+        order = np.argsort(limit, kind="stable")
+        starts = np.searchsorted(limit[order], np.arange(1, self.keep + 2))
+        totals = np.zeros((n_strata, self.keep + 1), np.int64)
+        expected = np.zeros((n_strata, self.keep + 1))
+        for at in range(1, self.keep + 1):
+            expected[:, at] = expected[:, at - 1]
+            changes = order[starts[at - 1] : starts[at]]
+            totals[stratum[changes], candidates[changes]] += links[changes]
+            changed = np.unique(stratum[changes])
             # As `expected_correct`, whose sum is rounded once, whatever the order.
-            correct = math.fsum(total / candidates for candidates, total in totals.items() if total)
-        return expected + [correct] * (self.keep - len(expected))
+            expected[changed, at] = sums.of_rows(totals[changed, 1 : at + 1] / np.arange(1, at + 1))
+        return expected[:, 1:]
 
 
 def _claims(puf: np.ndarray, max_pairs: np.ndarray, link: np.ndarray, stratum: np.ndarray) -> pd.DataFrame:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from reident.intake import keys
+from reident.linkage import sums
 from reident.linkage.bins import grouped
 from reident.linkage.parts import Variable
 from reident.linkage.strata import lines
@@ -268,13 +267,7 @@ def spreads(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
         bounds = np.append(0, np.cumsum(known))[starts]
         n, present = np.diff(bounds), values[known, at]
         enough = n > 1
-        mean = _sums(present, bounds) / np.maximum(n, 1)
+        mean = sums.of_segments(present, bounds) / np.maximum(n, 1)
         squares = (present - np.repeat(mean, n)) ** 2
-        out[enough, at] = np.sqrt(_sums(squares, bounds)[enough] / (n[enough] - 1))
+        out[enough, at] = np.sqrt(sums.of_segments(squares, bounds)[enough] / (n[enough] - 1))
     return out
-
-
-def _sums(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """Return the sums of the values between the bounds, each rounded once."""
-    numbers = values.tolist()
-    return np.array([math.fsum(numbers[start:stop]) for start, stop in pairwise(bounds.tolist())])

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident.linkage import batches, intervals
+from reident.linkage import batches, intervals, sums
 from reident.linkage.confirmation import expected_correct
 from reident.linkage.parts import Rating
 from reident.linkage.ranking import WHOLE
@@ -119,11 +119,10 @@ class Lines:
     def fsum(self, values: np.ndarray) -> np.ndarray:
         """Return the sums of numbers, each rounded once; float64 (1 + n_strata,)."""
         ordered = values[self._order]
-        sums = [math.fsum(ordered[start:stop].tolist()) for start, stop in pairwise(self._starts.tolist())]
         pieces = (
             ordered[start : start + batches.ROWS].tolist() for start in range(0, len(ordered), batches.ROWS)
         )
-        return np.array([math.fsum(chain.from_iterable(pieces)), *sums])
+        return np.append(math.fsum(chain.from_iterable(pieces)), sums.of_segments(ordered, self._starts))
 
     def expected_correct(self, candidates: np.ndarray, links: np.ndarray) -> np.ndarray:
         """Return :func:`reident.linkage.confirmation.expected_correct` of each line; float64 (1 + n_strata,)."""
