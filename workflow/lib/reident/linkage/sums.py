@@ -61,6 +61,6 @@ def of_segments(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     for size in np.unique(sizes[sizes <= MAX_TOGETHER]).tolist():
         at = np.flatnonzero(sizes == size)
         sums[at] = of_rows(values[bounds[at][:, np.newaxis] + np.arange(size)])
-    for at in np.flatnonzero(sizes > MAX_TOGETHER).tolist():
-        sums[at] = math.fsum(values[bounds[at] : bounds[at + 1]].tolist())
+    for long in np.flatnonzero(sizes > MAX_TOGETHER).tolist():
+        sums[long] = math.fsum(values[bounds[long] : bounds[long + 1]].tolist())
     return sums
