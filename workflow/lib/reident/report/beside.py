@@ -64,13 +64,19 @@ class Later(Generic[Made]):
     def value(self) -> Made:
         """Return it; wait where it is not known yet."""
         if not self._known:
-            _running.remove(self)
-            _, status = os.waitpid(self._copy, 0)
-            with os.fdopen(self._answer, "rb") as answer:
-                answer.seek(0)
-                # A copy that could not do it leaves the error, and the warnings, to this process.
-                self._known = [self._work() if status else pickle.load(answer)]  # noqa: S301 - of our own making
+            # A copy that could not do it leaves the error, or the warning, to this process.
+            self._known = self._of_copy() or [self._work()]
         return self._known[0]
+
+    def _of_copy(self) -> list[Made]:
+        """Return what the copy found; empty where it found nothing, or has been asked before."""
+        if self not in _running:
+            return []
+        _running.remove(self)
+        _, status = os.waitpid(self._copy, 0)
+        with os.fdopen(self._answer, "rb") as answer:
+            answer.seek(0)
+            return [] if status else [pickle.load(answer)]  # noqa: S301 - of our own making
 
 
 def _work_and_end(work: Callable[[], Any], answer: int, maker: int) -> None:
