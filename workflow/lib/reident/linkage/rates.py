@@ -127,7 +127,7 @@ class Lines:
     def expected_correct(self, candidates: np.ndarray, links: np.ndarray) -> np.ndarray:
         """Return :func:`reident.linkage.confirmation.expected_correct` of each line; float64 (1 + n_strata,)."""
         width = int(candidates.max(initial=0)) + 1
-        cells, place = np.unique(self._stratum * width + candidates, return_inverse=True)
+        place, cells = pd.factorize(self._stratum * width + candidates)
         totals = np.bincount(place, links, minlength=len(cells))
         of_cells = Lines(cells // width, self._n).fsum(totals / np.maximum(cells % width, 1))
         of_cells[0] = expected_correct(np.bincount(candidates, links))
@@ -215,8 +215,9 @@ def _cases(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     case = np.zeros(len(columns[0]), np.int64)
     first = case[:1]
     for column in columns:
-        numbers = case << 31 | column
-        _, first, case = np.unique(numbers, return_index=True, return_inverse=True)
+        case, numbers = pd.factorize(case << 31 | column)
+        first = np.empty(len(numbers), np.int64)
+        first[case[::-1]] = np.arange(len(case) - 1, -1, -1)
     return first, case
 
 
