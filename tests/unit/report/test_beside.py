@@ -14,7 +14,8 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="copies are made on L
 @pytest.fixture
 def copies(monkeypatch):
     """As many copies at a time as on a machine with two processors."""
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setenv("REIDENT_CORES", "2")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
     monkeypatch.setattr(beside, "_most", 0)
     beside.allow()
 
@@ -25,8 +26,10 @@ def test_nothing_is_copied_unless_it_is_allowed():
     assert not beside._running
 
 
-def test_one_processor_is_no_reason_to_copy(monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3}, raising=False)
+@pytest.mark.parametrize(("cores", "processors"), [("", {1, 2}), ("1", {1, 2}), ("4", {3})])
+def test_one_processor_is_no_reason_to_copy(monkeypatch, cores, processors):
+    monkeypatch.setattr(os, "environ", {"REIDENT_CORES": cores} if cores else {})
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: processors, raising=False)
     monkeypatch.setattr(beside, "_most", 7)
     beside.allow()
     assert beside.Later(os.getpid).value() == os.getpid()

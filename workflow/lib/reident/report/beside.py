@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any, Generic, TypeVar
 
-from reident.starter import end_with
+from reident.starter import end_with, processors
 
 Made = TypeVar("Made")
 
@@ -25,8 +25,8 @@ _most = 0
 def allow() -> None:
     """Allow copies of this process, on Linux: its other threads must hold nothing that the work needs."""
     global _most  # noqa: PLW0603 - a property of the process
-    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    _most = processors if processors > 1 and hasattr(os, "memfd_create") else 0
+    most = processors()
+    _most = most if most > 1 and hasattr(os, "memfd_create") else 0
 
 
 class Later(Generic[Made]):
