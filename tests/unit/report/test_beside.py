@@ -125,4 +125,7 @@ def test_a_figure_is_drawn_with_the_same_bytes(copies, monkeypatch):
     monkeypatch.setattr(beside, "_most", 0)
     here = made()
     assert (here.svg, here.narrow, here.layers) == (beside_.svg, beside_.narrow, beside_.layers)
+    assert here == beside_
+    assert hash(here) == hash(beside_)
+    assert here != style.figure(draw, height=2, alt="a", caption="")
     assert (shown, about) == here._repr_mimebundle_()

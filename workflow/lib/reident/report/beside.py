@@ -9,6 +9,7 @@ import contextlib
 import gc
 import os
 import pickle
+import sys
 import warnings
 from collections.abc import Callable
 from contextvars import copy_context
@@ -18,7 +19,7 @@ from reident.starter import end_with, processors
 
 Made = TypeVar("Made")
 
-_running: list[Later[Any]] = []
+_running: dict[int, Later[Any]] = {}
 _most = 0
 
 
@@ -51,7 +52,7 @@ class Later(Generic[Made]):
     def _begin(self) -> None:
         """Start a copy; first wait for the oldest where there are as many as processors."""
         if len(_running) >= _most:
-            _running[0].value()
+            next(iter(_running.values())).value()
         self._answer, maker = os.memfd_create("reident"), os.getpid()
         with warnings.catch_warnings():
             # Since Python 3.12. The threads of a kernel wait for messages.
@@ -59,7 +60,13 @@ class Later(Generic[Made]):
             self._copy = os.fork()
         if not self._copy:
             _work_and_end(self._work, self._answer, maker)
-        _running.append(self)
+        _running[self._copy] = self
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Later) and bool(self.value() == other.value())
+
+    def __hash__(self) -> int:
+        return hash(self.value())
 
     def value(self) -> Made:
         """Return it; wait where it is not known yet."""
@@ -70,10 +77,10 @@ class Later(Generic[Made]):
 
     def _of_copy(self) -> list[Made]:
         """Return what the copy found; empty where it found nothing, or has been asked before."""
-        if self not in _running:
+        copy, self._copy = self._copy, -1
+        if _running.pop(copy, None) is None:
             return []
-        _running.remove(self)
-        _, status = os.waitpid(self._copy, 0)
+        _, status = os.waitpid(copy, 0)
         with os.fdopen(self._answer, "rb") as answer:
             answer.seek(0)
             return [] if status else [pickle.load(answer)]  # noqa: S301 - of our own making
@@ -86,6 +93,7 @@ def _work_and_end(work: Callable[[], Any], answer: int, maker: int) -> None:
         end_with(maker)
         gc.disable()  # it would take apart what belongs to the threads that are not here
         warnings.simplefilter("error")
+        sys.stdout = sys.stderr = None  # type: ignore[assignment] # those of a kernel belong to its threads
         content = pickle.dumps(work())
         with os.fdopen(answer, "wb") as stream:
             stream.write(content)
