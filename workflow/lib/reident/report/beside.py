@@ -93,7 +93,7 @@ def _work_and_end(work: Callable[[], Any], answer: int, maker: int) -> None:
         end_with(maker)
         gc.disable()  # it would take apart what belongs to the threads that are not here
         warnings.simplefilter("error")
-        sys.stdout = sys.stderr = None  # type: ignore[assignment] # those of a kernel belong to its threads
+        sys.stdout = sys.stderr = None  # those of a kernel belong to its threads
         content = pickle.dumps(work())
         with os.fdopen(answer, "wb") as stream:
             stream.write(content)
