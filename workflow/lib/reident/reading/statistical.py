@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyreadstat
 
 from reident.errors import InputError
-from reident.reading import layout, spss, stata
+from reident.reading import layout, sas, spss, stata
 from reident.reading.displayed import shown
 from reident.reading.layout import UndecodableError, decoded, text_of
 from reident.reading.names import TEXT, check_header
@@ -33,7 +33,8 @@ _PLAIN = "latin-1"
 _REMEDY = "the `encoding`, or widen the column if it cuts a letter at the end of the text."
 
 _PROGRAM = {"sas7bdat": "SAS data set", "stata": "Stata file", "spss": "SPSS file"}
-_LAYOUTS: dict[str, Callable[[Path], stata.StataFile | spss.SystemFile]] = {
+_LAYOUTS: dict[str, Callable[[Path], sas.DataSet | stata.StataFile | spss.SystemFile]] = {
+    "sas7bdat": sas.DataSet,
     "stata": stata.StataFile,
     "spss": spss.SystemFile,
 }
@@ -87,8 +88,6 @@ def _fast(file: _File) -> Iterator[pa.RecordBatch]:
     ------
     UnprovenError
     """
-    if file.source.kind not in _LAYOUTS:
-        raise UnprovenError
     stored = _LAYOUTS[file.source.kind](file.path)
     every = stored.layout.fields
     if len(every) != len(file.about.column_names) or stored.layout.n != file.about.number_rows:

@@ -1,0 +1,256 @@
+"""Where the records of a SAS data set (sas7bdat) are, and how each is laid out (METHODS §1).
+
+SAS does not publish the format. What is not as its public descriptions have it (M. Shotwell, "SAS7BDAT Database Binary
+Format"; the readers of ReadStat and pandas) raises :class:`UnprovenError`. A file is a header and pages of equal size.
+The first pages describe the columns; records follow on the last of these and on pages of their own.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+
+from reident.reading.layout import Field, Layout
+from reident.reading.proven import UnprovenError
+
+DATA = 0x0100
+"""The type of a page of records."""
+
+_DESCRIPTIONS, _MORE_DESCRIPTIONS, _BOTH = 0x0000, 0x4000, 0x0200
+"""Other types of page; on the last of them descriptions precede records."""
+
+_MAGIC = bytes.fromhex("000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011")
+_MIN_SIZE, _MAX_SIZE = 1 << 10, 1 << 24
+"""Bytes of the header, and of a page."""
+
+_SHIFTED = 0x33
+"""What the header has for numbers of eight bytes, and for four bytes before its numbers."""
+
+_ORDERS = {0: ">", 1: "<"}
+
+_RELEASE = re.compile(rb"[1-9]\.\d{4}[MJ]\d")
+_NOT_ALIGNING = (b"8.0000M0", b"9.0000M0", b"8.0000J0", b"9.0000J0")
+"""The version of SAS that a file names, and that of files which Stat/Transfer wrote."""
+
+_EMPTY = 1
+"""What a pointer has as compression if it points to nothing."""
+
+_ROW_SIZE, _COLUMNS, _WIDE = 0xF7F7F7F7, 0xFFFFFFFC, 0xFFFFFFFF
+_KINDS = {_ROW_SIZE, 0xF6F6F6F6, 0xFFFFFC00, 0xFFFFFBFE, *range(0xFFFFFFF8, 0x1_0000_0000)}
+"""The first four bytes of a description."""
+
+_NUMBER, _TEXT = 1, 2
+_MIN_NUMBER, _MAX_NUMBER = 3, 8
+"""Bytes of a number."""
+
+_ALIGNMENT = 8
+"""Bytes: records that follow descriptions begin at a multiple."""
+
+
+class Header(NamedTuple):
+    """The header of a file.
+
+    Attributes
+    ----------
+    order : {'<', '>'}
+        The order of bytes.
+    word : {4, 8}
+        Bytes of a position.
+    begin : int
+        The position of the first page.
+    page_size : int
+        Bytes.
+    pages : int
+    aligns : bool
+        Whether the program that wrote the file aligns all records.
+    """
+
+    order: str
+    word: int
+    begin: int = 0
+    page_size: int = 0
+    pages: int = 0
+    aligns: bool = True
+
+    @property
+    def page_header(self) -> int:
+        """Bytes before the pointers, or the records, of a page."""
+        return 4 * self.word + 8
+
+    @property
+    def pointers(self) -> np.dtype:
+        """The type of the pointers to descriptions."""
+        place = f"{self.order}u{self.word}"
+        return np.dtype(
+            {
+                "names": ["start", "size", "compression", "is_record"],
+                "formats": [place, place, "u1", "?"],
+                "offsets": [0, self.word, 2 * self.word, 2 * self.word + 1],
+                "itemsize": 3 * self.word,
+            }
+        )
+
+    def unpack(self, form: str, content: bytes, start: int) -> tuple[int, ...]:
+        """Return numbers; ``W`` is one of as many bytes as a position."""
+        return struct.unpack_from(self.order + form.replace("W", "I" if self.word == 4 else "Q"), content, start)
+
+    def page_type(self, page: bytes) -> int:
+        """Return the type of a page."""
+        return self.unpack("H", page, self.page_header - 8)[0]
+
+
+class Records(NamedTuple):
+    """The records of a file.
+
+    Attributes
+    ----------
+    layout : Layout
+    first : int
+        The number of records on a page with descriptions, which precede the others.
+    page : int
+        The first page that has records only.
+    """
+
+    layout: Layout
+    first: int
+    page: int
+
+
+def header_of(stream: BinaryIO) -> Header:
+    """Return the header of a file.
+
+    Raises
+    ------
+    UnprovenError
+    struct.error
+        For a file that ends early.
+    """
+    content = stream.read(_MIN_SIZE)
+    if not content.startswith(_MAGIC):
+        raise UnprovenError
+    wide, shifted, order = struct.unpack_from("<32xB2xBxB", content)
+    if order not in _ORDERS:
+        raise UnprovenError
+    header = Header(_ORDERS[order], 8 if wide == _SHIFTED else 4)
+    start = 200 if shifted == _SHIFTED else 196
+    begin, page_size, pages = header.unpack("IIW", content, start)
+    release = _RELEASE.match(content, start + 16 + header.word)
+    if release is None or not (_MIN_SIZE <= begin <= _MAX_SIZE and _MIN_SIZE <= page_size <= _MAX_SIZE and pages <= _MAX_SIZE):
+        raise UnprovenError
+    aligns = release[0] not in _NOT_ALIGNING
+    return header._replace(begin=begin, page_size=page_size, pages=pages, aligns=aligns)
+
+
+def records_of(stream: BinaryIO, header: Header) -> Records:
+    """Return where the records of a file are.
+
+    Raises
+    ------
+    UnprovenError
+        For a file that is compressed, among others.
+    struct.error
+        For a file that ends early.
+    """
+    described = _Description(header)
+    stream.seek(header.begin)
+    for at in range(header.pages):
+        page = stream.read(header.page_size)
+        page_type = header.page_type(page)
+        begin = header.begin + at * header.page_size
+        if page_type == DATA:
+            return described.records(begin + header.page_header, at)
+        if len(page) < header.page_size or page_type not in (_DESCRIPTIONS, _MORE_DESCRIPTIONS, _BOTH):
+            raise UnprovenError
+        end = described.read(page)
+        if page_type == _BOTH:
+            start = _aligned(page, end, header)
+            return described.records(begin + start, at + 1, room=header.page_size - start)
+    return described.records(header.begin, header.pages)
+
+
+def _aligned(page: bytes, start: int, header: Header) -> int:
+    """Return where the records that follow descriptions begin."""
+    padding = page[start : start + -start % _ALIGNMENT]
+    if not header.aligns and padding.strip(b"\0") and padding.strip(b" "):
+        raise UnprovenError
+    return start + len(padding)
+
+
+class _Description:
+    """The descriptions of columns and records, read page by page."""
+
+    def __init__(self, header: Header) -> None:
+        self._header = header
+        self._fields: list[Field] = []
+        self._sizes: tuple[int, ...] = ()
+
+    def records(self, begin: int, page: int, room: int | None = None) -> Records:
+        """Return where the records are, after all descriptions.
+
+        Parameters
+        ----------
+        begin : int
+            The position of the first record.
+        page : int
+            The first page that has records only.
+        room : int, optional
+            Bytes for records on the page before, if there are any.
+        """
+        if not self._sizes:
+            raise UnprovenError
+        width, n, first = self._sizes
+        first = 0 if room is None else min(first, n)
+        if not width or first * width > (room or 0) or max(self._sizes) >= 1 << 32:
+            raise UnprovenError
+        if any(field.start + field.width > width for field in self._fields):
+            raise UnprovenError
+        return Records(Layout(tuple(self._fields), n, begin, width), first, page)
+
+    def read(self, page: bytes) -> int:
+        """Read the descriptions of a page, and return where its pointers end."""
+        header = self._header
+        (count,) = header.unpack("H", page, header.page_header - 4)
+        end = header.page_header + count * header.pointers.itemsize
+        if end > len(page):
+            raise UnprovenError
+        for start, size, compression, _ in np.frombuffer(
+            page, header.pointers, count, header.page_header
+        ).tolist():
+            if not size or compression == _EMPTY:
+                continue
+            if compression or start < end or start + size > len(page):
+                raise UnprovenError
+            self._one(page[start : start + size])
+        return end
+
+    def _one(self, content: bytes) -> None:
+        header = self._header
+        (kind,) = header.unpack("I", content, 0)
+        if header.order == ">" and header.word == 8 and kind == _WIDE:
+            (kind,) = header.unpack("I", content, 4)
+        if kind not in _KINDS:
+            raise UnprovenError
+        if kind == _ROW_SIZE:
+            if self._sizes:
+                raise UnprovenError
+            self._sizes = (
+                *header.unpack("WW", content, 5 * header.word),
+                *header.unpack("W", content, 15 * header.word),
+            )
+        elif kind == _COLUMNS:
+            self._columns(content)
+
+    def _columns(self, content: bytes) -> None:
+        header = self._header
+        size = header.word + 8
+        for at in range((len(content) - header.word - 4) // size - 1):
+            start, width, kind = header.unpack("WI2xB", content, (at + 1) * size)
+            if kind == _TEXT and width:
+                self._fields.append(Field("text", start, width))
+            elif kind == _NUMBER and _MIN_NUMBER <= width <= _MAX_NUMBER:
+                self._fields.append(Field(f"{header.order}f8", start, width))
+            else:
+                raise UnprovenError
