@@ -3,8 +3,7 @@
 Usage: PYTHONPATH=workflow/lib:tests python tests/benchmarks/bench_reading.py FOLDER [records] [format ...]
 
 The files are written to FOLDER unless they are there. Each file is read in a process of its own, three times; the
-medians of the processor time and of the peak memory are printed. SAS data sets, which no library writes, can be
-measured with up to 60,000 records.
+medians of the processor time and of the peak memory are printed.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ def main() -> None:
         return
     folder, n = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else RECORDS
     folder.mkdir(parents=True, exist_ok=True)
-    for kind in sys.argv[3:] or [kind for kind in ENDINGS if kind != "sas7bdat"]:
+    for kind in sys.argv[3:] or ENDINGS:
         about = description(folder, kind, n)
         command = [sys.executable, __file__, str(about)]
         runs = [subprocess.run(command, capture_output=True, check=True).stdout.split() for _ in range(RUNS)]

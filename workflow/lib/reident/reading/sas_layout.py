@@ -31,16 +31,17 @@ _SHIFTED = 0x33
 
 _ORDERS = {0: ">", 1: "<"}
 
-_RELEASE = re.compile(rb"[1-9]\.\d{4}[MJ]\d")
-_NOT_ALIGNING = (b"8.0000M0", b"9.0000M0", b"8.0000J0", b"9.0000J0")
+_RELEASE = re.compile(rb"[1-9]\.\d{4}([MJ]\d|TK)")
+_NOT_ALIGNING = re.compile(rb"[89]\.0000([MJ]0|TK)")
 """The version of SAS that a file names, and that of files which Stat/Transfer wrote."""
 
 _EMPTY = 1
 """What a pointer has as compression if it points to nothing."""
 
-_ROW_SIZE, _COLUMNS, _WIDE = 0xF7F7F7F7, 0xFFFFFFFC, 0xFFFFFFFF
-_KINDS = {_ROW_SIZE, 0xF6F6F6F6, 0xFFFFFC00, 0xFFFFFBFE, *range(0xFFFFFFF8, 0x1_0000_0000)}
-"""The first four bytes of a description."""
+_ROW_SIZE, _COLUMN_SIZE, _COLUMNS, _WIDE = 0xF7F7F7F7, 0xF6F6F6F6, 0xFFFFFFFC, 0xFFFFFFFF
+_WHOLE = {_ROW_SIZE, _COLUMN_SIZE}
+_KINDS = {*_WHOLE, 0xFFFFFC00, 0xFFFFFBFE, *range(0xFFFFFFF8, 0x1_0000_0000)}
+"""The kinds of description, and those that are a number of eight bytes where the others are in one half of it."""
 
 _NUMBER, _TEXT = 1, 2
 _MIN_NUMBER, _MAX_NUMBER = 3, 8
@@ -97,6 +98,15 @@ class Header(NamedTuple):
         """Return numbers; ``W`` is one of as many bytes as a position."""
         return struct.unpack_from(self.order + form.replace("W", "I" if self.word == 4 else "Q"), content, start)
 
+    def kind(self, content: bytes) -> int:
+        """Return the kind of a description, which in positions of eight bytes may be in the second half."""
+        if self.word == 4:
+            return self.unpack("I", content, 0)[0]
+        high, low = self.unpack("II", content, 0)[:: -1 if self.order == "<" else 1]
+        if high == _WIDE:
+            return low
+        return high if self.order == ">" and high in _WHOLE else low if not high and low in _WHOLE else 0
+
     def page_type(self, page: bytes) -> int:
         """Return the type of a page."""
         return self.unpack("H", page, self.page_header - 8)[0]
@@ -140,7 +150,7 @@ def header_of(stream: BinaryIO) -> Header:
     release = _RELEASE.match(content, start + 16 + header.word)
     if release is None or not (_MIN_SIZE <= begin <= _MAX_SIZE and _MIN_SIZE <= page_size <= _MAX_SIZE and pages <= _MAX_SIZE):
         raise UnprovenError
-    aligns = release[0] not in _NOT_ALIGNING
+    aligns = not _NOT_ALIGNING.match(release[0])
     return header._replace(begin=begin, page_size=page_size, pages=pages, aligns=aligns)
 
 
@@ -228,18 +238,14 @@ class _Description:
 
     def _one(self, content: bytes) -> None:
         header = self._header
-        (kind,) = header.unpack("I", content, 0)
-        if header.order == ">" and header.word == 8 and kind == _WIDE:
-            (kind,) = header.unpack("I", content, 4)
+        kind = header.kind(content)
         if kind not in _KINDS:
             raise UnprovenError
         if kind == _ROW_SIZE:
-            if self._sizes:
+            width, n, deleted = header.unpack("3W", content, 5 * header.word)
+            if self._sizes or deleted:
                 raise UnprovenError
-            self._sizes = (
-                *header.unpack("WW", content, 5 * header.word),
-                *header.unpack("W", content, 15 * header.word),
-            )
+            self._sizes = (width, n, *header.unpack("W", content, 15 * header.word))
         elif kind == _COLUMNS:
             self._columns(content)
 
