@@ -248,7 +248,7 @@ def _page(kind: int, blocks: int, pointers: int, rest: bytes, form: Form) -> byt
 
 def _header(form: Form, pages: int) -> bytes:
     shift = 4 if form.wide else 0
-    header = bytearray(8192 if form.wide else 1024)
+    header = bytearray(form.page_size if form.wide else 1024)
     header[:32], header[84:92] = _MAGIC, b"SAS FILE"
     header[32], header[35] = (0x33, 0x33) if form.wide else (0x22, 0x22)
     header[37], header[39], header[70] = int(form.order == "<"), 0x31, _ENCODINGS[form.encoding]

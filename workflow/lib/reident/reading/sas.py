@@ -14,7 +14,8 @@ import numpy as np
 
 from reident.reading.layout import blocks
 from reident.reading.proven import UnprovenError
-from reident.reading.sas_layout import DATA, header_of, records_of
+from reident.reading.sas_layout import header_of, records_of
+from reident.reading.sas_pages import compressed_records, stored_records
 
 _LETTERS = np.zeros(256, np.uint8)
 """The letter of a missing value by its third byte, which numbers the letters or is one; 0 if it is not special."""
@@ -90,16 +91,22 @@ class DataSet:
         UnprovenError
             For a page that is not as the layout has it.
         """
-        form = self.layout
-        yield from blocks(self._path, form._replace(n=self._records.first))
-        left, page = form.n - self._records.first, self._records.page
+        header, form = self._header, self._records
+        yield from blocks(self._path, self.layout._replace(n=form.first))
+        left, page = self.layout.n - form.first, form.page
         with self._path.open("rb") as stream:
-            stream.seek(self._header.begin + page * self._header.page_size)
+            stream.seek(header.begin + page * header.page_size)
             while left:
-                pages = self._pages(stream, self._header.pages - page)
-                records = self._records_on(pages, left)
-                yield records
-                left, page = left - len(records), page + len(pages)
+                pages = self._pages(stream, header.pages - page)
+                if form.method:
+                    parts = compressed_records(pages, header, form, left, form.pointers if page == form.page else 0)
+                else:
+                    parts = iter([stored_records(pages, header, form, left)])
+                for records in parts:
+                    left -= len(records)
+                    if len(records):
+                        yield records
+                page += len(pages)
 
     def _pages(self, stream: BinaryIO, left: int) -> np.ndarray:
         """Return the next pages; uint8 (pages, page_size)."""
@@ -109,20 +116,3 @@ class DataSet:
         if not len(content) or len(content) % size:
             raise UnprovenError
         return content.reshape(-1, size)
-
-    def _records_on(self, pages: np.ndarray, n: int) -> np.ndarray:
-        """Return the records of pages, uint8 (at most n, width)."""
-        begin, width = self._header.page_header, self.layout.width
-        types, counts = self._shorts(pages, begin - 8), self._shorts(pages, begin - 6)
-        needed = int(np.searchsorted(np.cumsum(counts), n)) + 1
-        pages, types, counts = pages[:needed], types[:needed], counts[:needed]
-        most = int(counts.max())
-        end = begin + most * width
-        if (types != DATA).any() or end > self._header.page_size:
-            raise UnprovenError
-        records = pages[:, begin:end].reshape(len(pages), most, width)
-        return records[np.arange(most) < counts[:, None]][:n]
-
-    def _shorts(self, pages: np.ndarray, start: int) -> np.ndarray:
-        shorts = np.ascontiguousarray(pages[:, start : start + 2])
-        return shorts.view(f"{self._header.order}u2")[:, 0].astype(np.int64)

@@ -16,11 +16,14 @@ import numpy as np
 from reident.reading.layout import Field, Layout
 from reident.reading.proven import UnprovenError
 
-DATA = 0x0100
-"""The type of a page of records."""
+DATA, INDEX = 0x0100, 0x9000
+"""Types of page: records, and what finds compressed ones."""
 
-_DESCRIPTIONS, _MORE_DESCRIPTIONS, _BOTH = 0x0000, 0x4000, 0x0200
-"""Other types of page; on the last of them descriptions precede records."""
+DESCRIBED = (0x0000, 0x4000)
+"""Types of page with pointers to descriptions and to compressed records."""
+
+_BOTH = 0x0200
+"""The type of a page where descriptions precede records that are not compressed."""
 
 _MAGIC = bytes.fromhex("000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011")
 _MIN_SIZE, _MAX_SIZE = 1 << 10, 1 << 24
@@ -35,12 +38,15 @@ _RELEASE = re.compile(rb"[1-9]\.\d{4}([MJ]\d|TK)")
 _NOT_ALIGNING = re.compile(rb"[89]\.0000([MJ]0|TK)")
 """The version of SAS that a file names, and that of files which Stat/Transfer wrote."""
 
-_EMPTY = 1
-"""What a pointer has as compression if it points to nothing."""
+WHOLE, EMPTY, COMPRESSED = 0, 1, 4
+"""What a pointer has as compression; an empty one points to nothing."""
 
-_ROW_SIZE, _COLUMN_SIZE, _COLUMNS, _WIDE = 0xF7F7F7F7, 0xF6F6F6F6, 0xFFFFFFFC, 0xFFFFFFFF
-_WHOLE = {_ROW_SIZE, _COLUMN_SIZE}
-_KINDS = {*_WHOLE, 0xFFFFFC00, 0xFFFFFBFE, *range(0xFFFFFFF8, 0x1_0000_0000)}
+_METHODS = (b"SASYZCRL", b"SASYZCR2")
+
+_ROW_SIZE, _COLUMN_SIZE, _COLUMNS, _TEXT_OF_COLUMNS = 0xF7F7F7F7, 0xF6F6F6F6, 0xFFFFFFFC, 0xFFFFFFFD
+_WIDE = 0xFFFFFFFF
+_WHOLE_KINDS = {_ROW_SIZE, _COLUMN_SIZE}
+KINDS = {*_WHOLE_KINDS, 0xFFFFFC00, 0xFFFFFBFE, *range(0xFFFFFFF8, 0x1_0000_0000)}
 """The kinds of description, and those that are a number of eight bytes where the others are in one half of it."""
 
 _NUMBER, _TEXT = 1, 2
@@ -88,7 +94,7 @@ class Header(NamedTuple):
         return np.dtype(
             {
                 "names": ["start", "size", "compression", "is_record"],
-                "formats": [place, place, "u1", "?"],
+                "formats": [place, place, "u1", "u1"],
                 "offsets": [0, self.word, 2 * self.word, 2 * self.word + 1],
                 "itemsize": 3 * self.word,
             }
@@ -105,7 +111,7 @@ class Header(NamedTuple):
         high, low = self.unpack("II", content, 0)[:: -1 if self.order == "<" else 1]
         if high == _WIDE:
             return low
-        return high if self.order == ">" and high in _WHOLE else low if not high and low in _WHOLE else 0
+        return high if self.order == ">" and high in _WHOLE_KINDS else low if not high and low in _WHOLE_KINDS else 0
 
     def page_type(self, page: bytes) -> int:
         """Return the type of a page."""
@@ -119,14 +125,20 @@ class Records(NamedTuple):
     ----------
     layout : Layout
     first : int
-        The number of records on a page with descriptions, which precede the others.
+        The number of records on a page with descriptions, which precede the others; 0 if they are compressed.
     page : int
-        The first page that has records only.
+        The first page that has records only; if they are compressed, the first that has any.
+    pointers : int
+        The number of pointers before that of the first compressed record on its page.
+    method : {0, 1, 2}
+        Not compressed; or by runs, or by repeats, as :mod:`reident.kernels.decompression` numbers them.
     """
 
     layout: Layout
     first: int
     page: int
+    pointers: int = 0
+    method: int = 0
 
 
 def header_of(stream: BinaryIO) -> Header:
@@ -160,7 +172,6 @@ def records_of(stream: BinaryIO, header: Header) -> Records:
     Raises
     ------
     UnprovenError
-        For a file that is compressed, among others.
     struct.error
         For a file that ends early.
     """
@@ -172,9 +183,15 @@ def records_of(stream: BinaryIO, header: Header) -> Records:
         begin = header.begin + at * header.page_size
         if page_type == DATA:
             return described.records(begin + header.page_header, at)
-        if len(page) < header.page_size or page_type not in (_DESCRIPTIONS, _MORE_DESCRIPTIONS, _BOTH):
+        if page_type == INDEX:
+            continue
+        if len(page) < header.page_size or page_type not in (*DESCRIBED, _BOTH):
             raise UnprovenError
-        end = described.read(page)
+        n, end = described.read(page)
+        if n is not None:
+            if page_type == _BOTH:
+                raise UnprovenError
+            return described.compressed(begin, at, n)
         if page_type == _BOTH:
             start = _aligned(page, end, header)
             return described.records(begin + start, at + 1, room=header.page_size - start)
@@ -196,6 +213,8 @@ class _Description:
         self._header = header
         self._fields: list[Field] = []
         self._sizes: tuple[int, ...] = ()
+        self._method: tuple[int, ...] = (0, 0, 0)
+        self._texts: list[bytes] = []
 
     def records(self, begin: int, page: int, room: int | None = None) -> Records:
         """Return where the records are, after all descriptions.
@@ -219,33 +238,64 @@ class _Description:
             raise UnprovenError
         return Records(Layout(tuple(self._fields), n, begin, width), first, page)
 
-    def read(self, page: bytes) -> int:
-        """Read the descriptions of a page, and return where its pointers end."""
+    def compressed(self, begin: int, page: int, pointers: int) -> Records:
+        """Return where compressed records are.
+
+        Parameters
+        ----------
+        begin : int
+            The position of the first page that has any.
+        page : int
+            Its number.
+        pointers : int
+            The number of its pointers before that of the first record.
+        """
+        text, start, size = self._method
+        name = self._texts[text][start : start + size] if text < len(self._texts) else b""
+        if name not in _METHODS:
+            raise UnprovenError
+        return self.records(begin, page)._replace(pointers=pointers, method=_METHODS.index(name) + 1)
+
+    def read(self, page: bytes) -> tuple[int | None, int]:
+        """Read the descriptions of a page.
+
+        Returns
+        -------
+        n : int or None
+            The number of pointers before that of the first compressed record, if there is one.
+        end : int
+            Where the pointers end.
+        """
         header = self._header
         (count,) = header.unpack("H", page, header.page_header - 4)
         end = header.page_header + count * header.pointers.itemsize
         if end > len(page):
             raise UnprovenError
-        for start, size, compression, _ in np.frombuffer(
-            page, header.pointers, count, header.page_header
-        ).tolist():
-            if not size or compression == _EMPTY:
+        pointers = np.frombuffer(page, header.pointers, count, header.page_header).tolist()
+        for n, (start, size, compression, is_record) in enumerate(pointers):
+            if not size or compression == EMPTY:
                 continue
-            if compression or start < end or start + size > len(page):
+            if compression not in (WHOLE, COMPRESSED) or start < end or start + size > len(page):
                 raise UnprovenError
-            self._one(page[start : start + size])
-        return end
+            content = page[start : start + size]
+            if compression == COMPRESSED or (is_record and header.kind(content) not in KINDS):
+                return n, end
+            self._one(content)
+        return None, end
 
     def _one(self, content: bytes) -> None:
         header = self._header
         kind = header.kind(content)
-        if kind not in _KINDS:
+        if kind not in KINDS:
             raise UnprovenError
         if kind == _ROW_SIZE:
             width, n, deleted = header.unpack("3W", content, 5 * header.word)
             if self._sizes or deleted:
                 raise UnprovenError
             self._sizes = (width, n, *header.unpack("W", content, 15 * header.word))
+            self._method = header.unpack("3H", content, len(content) - 118)
+        elif kind == _TEXT_OF_COLUMNS:
+            self._texts.append(content[header.word :])
         elif kind == _COLUMNS:
             self._columns(content)
 
