@@ -74,7 +74,9 @@ class Form(NamedTuple):
     def signature(self, kind: int) -> bytes:
         """How a description begins."""
         above = 0xFFFFFFFF if kind >= 0xFF000000 else 0
-        words = [kind] if not self.wide else [kind, above] if self.order == "<" or not above else [above, kind]
+        words = (
+            [kind] if not self.wide else [kind, above] if self.order == "<" or not above else [above, kind]
+        )
         return self.pack(f"{len(words)}I", *words)
 
 
@@ -102,7 +104,9 @@ def content(
 def _text_bytes(cells: Sequence[str], form: Form) -> np.ndarray:
     encoded = [cell.encode(form.encoding) for cell in cells]
     width = max(1, *map(len, encoded))
-    return np.frombuffer(b"".join(cell.ljust(width, form.fill) for cell in encoded), np.uint8).reshape(-1, width)
+    return np.frombuffer(b"".join(cell.ljust(width, form.fill) for cell in encoded), np.uint8).reshape(
+        -1, width
+    )
 
 
 def _number_bytes(cells: Sequence[Cell], width: int, form: Form) -> np.ndarray:
@@ -179,22 +183,28 @@ def _first_description(width: int, n: int, on_page: int, n_columns: int, form: F
 
 def _pages(records: np.ndarray, described: list[bytes], form: Form) -> list[bytes]:
     n, width = records.shape
-    n_columns = int.from_bytes(described[0][form.word : 2 * form.word], "little" if form.order == "<" else "big")
+    n_columns = int.from_bytes(
+        described[0][form.word : 2 * form.word], "little" if form.order == "<" else "big"
+    )
     if form.compression:
         first = _first_description(width, n, 0, n_columns, form)
         compress = sas_rows.run_lengths if form.compression == "SASYZCRL" else sas_rows.ross
-        rows = ((compress(record.tobytes()), _COMPRESSED) for record in records)
-        kept = [(row, how) if len(row) < width else (record.tobytes(), 0) for (row, how), record in zip(rows, records)]
+        rows = [(record, compress(record)) for record in map(np.ndarray.tobytes, records)]
+        kept = [(small, _COMPRESSED) if len(small) < width else (record, 0) for record, small in rows]
         pages = list(_described_pages([(one, 0) for one in [first, *described]], kept, form))
         return [pages[0], _page(_INDEX, 0, 0, b"", form), *pages[1:]]
     placeholder = _first_description(width, n, 0, n_columns, form)
     *before, last = _packed([(one, 0) for one in [placeholder, *described]], form)
     used = form.page_header + sum(len(one) + 3 * form.word for one, _ in last)
     on_page = min(n, (form.page_size - used - 8) // width) if form.page_size - used > 8 else 0
-    described_page = [(_first_description(width, n, on_page, n_columns, form), 0), *[(one, 0) for one in described]]
+    described_page = [
+        (_first_description(width, n, on_page, n_columns, form), 0),
+        *[(one, 0) for one in described],
+    ]
     *before, last = _packed(described_page, form)
     pages = [_described_page(_META, part, b"", 0, form) for part in before]
-    pages.append(_described_page(_MIX, last, records[:on_page].tobytes(), on_page, form))
+    kind = _MIX if on_page or not n else _META
+    pages.append(_described_page(kind, last, records[:on_page].tobytes(), on_page, form))
     per_page = (form.page_size - form.page_header) // width
     for start in range(on_page, n, per_page):
         part = records[start : start + per_page]
@@ -223,9 +233,7 @@ def _described_pages(
         yield _described_page(_META, part, b"", 0, form)
 
 
-def _described_page(
-    kind: int, parts: list[tuple[bytes, int]], records: bytes, n: int, form: Form
-) -> bytes:
+def _described_page(kind: int, parts: list[tuple[bytes, int]], records: bytes, n: int, form: Form) -> bytes:
     """Pointers and records from the front of a page, what is pointed at from its back."""
     end, pointers, behind = form.page_size, b"", b""
     for content, compression in parts:

@@ -23,7 +23,11 @@ def run_lengths(record: bytes) -> bytes:
 
 def _run(byte: int, n: int) -> bytes:
     if n > 4112:
-        return _run(byte, 4096) + _run(byte, n - 4096) if n - 4096 > 2 else _run(byte, 4000) + _run(byte, n - 4000)
+        return (
+            _run(byte, 4096) + _run(byte, n - 4096)
+            if n - 4096 > 2
+            else _run(byte, 4000) + _run(byte, n - 4000)
+        )
     if byte in _NAMED:
         long, short = _NAMED[byte]
         return bytes([short | n - 2]) if n <= 17 else bytes([long | n - 17 >> 8, n - 17 & 0xFF])
@@ -75,7 +79,11 @@ def _repeated(record: bytes, at: int) -> tuple[int, int]:
     """How far back the longest text is that follows too, and its length."""
     for size in range(min(271, at, len(record) - at), 2, -1):
         back = at - record.rfind(record[at : at + size], max(0, at - 4098), at)
-        if size <= back <= at and back <= 4098 and record[at - back : at - back + size] == record[at : at + size]:
+        if (
+            size <= back <= at
+            and back <= 4098
+            and record[at - back : at - back + size] == record[at : at + size]
+        ):
             return back, size
     return 0, 0
 

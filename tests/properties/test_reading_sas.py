@@ -9,10 +9,23 @@ from making import sas7bdat
 from making.examples import examples
 from making.readers import outcome, unproven
 from making.sas7bdat import Form, special
-from reident.reading import layout
+from reident.reading import layout, sas
 
 NUMBERS = [0.0, -0.0, 1.0, -99.0, 0.5, 0.1, 1 / 3, 123456.789, 1e-4, 1e20, -1e300, 2.0**53, np.inf, np.nan]
-TEXTS = ["", "x", " 01", "ab  ", "é", "Zoé ", "blanks" + " " * 40 + "behind", "@@@@", "\0", "a\0b", "x \0", "x" * 30]
+TEXTS = [
+    "",
+    "x",
+    " 01",
+    "ab  ",
+    "é",
+    "Zoé ",
+    "blanks" + " " * 40 + "behind",
+    "@@@@",
+    "\0",
+    "a\0b",
+    "x \0",
+    "x" * 30,
+]
 DAYS = {"d": "YYMMDD"}
 
 
@@ -77,12 +90,12 @@ def test_the_layout_gives_what_the_library_gives(tmp_path_factory, data, size, c
         content[at % len(content)] = byte
     path.write_bytes(content[: len(content) - cut])
     wanted, keys = [*columns][::-1], ["c0"] if key else []
-    before = layout._BYTES
-    layout._BYTES = size
+    before = layout._BYTES, sas._MIN_COMPRESSED
+    layout._BYTES, sas._MIN_COMPRESSED = size, 0
     try:
         found = outcome(path, wanted, keys)
     finally:
-        layout._BYTES = before
+        layout._BYTES, sas._MIN_COMPRESSED = before
     expected = outcome(path, wanted, keys, unproven)
     if isinstance(found, str) and isinstance(expected, str):
         return  # of two errors, that of an early record is found before a later page that is not whole

@@ -68,7 +68,11 @@ def test_any_bytes_are_the_same_record_or_none(method, content, width):
 @pytest.mark.parametrize("size", LONG)
 @pytest.mark.parametrize("byte", [0, 32, 64, 120, None])
 def test_long_runs_and_long_texts(method, size, byte):
-    same = np.random.default_rng(size).integers(0, 256, size).astype(np.uint8).tobytes() if byte is None else None
+    same = (
+        np.random.default_rng(size).integers(0, 256, size).astype(np.uint8).tobytes()
+        if byte is None
+        else None
+    )
     record = b"start" + (same or bytes([byte]) * size) + b"end"
     if method == REPEATS and byte is None:
         record = record[:1000]  # the compression compares each byte with all before

@@ -79,7 +79,11 @@ def _by_repeats(content, start, end, row):
             continue
         if start + 2 > end:
             return False
-        command, low, following = content[start] >> 4, np.int64(content[start] & 0x0F), np.int64(content[start + 1])
+        command, low, following = (
+            content[start] >> 4,
+            np.int64(content[start] & 0x0F),
+            np.int64(content[start + 1]),
+        )
         start += 2
         if command == 0:
             done = _fill(row, done, low + 3, following)

@@ -17,6 +17,9 @@ from reident.reading.proven import UnprovenError
 from reident.reading.sas_layout import header_of, records_of
 from reident.reading.sas_pages import compressed_records, stored_records
 
+_MIN_COMPRESSED = 250_000
+"""Compressed records for which the compiled decompression is worth the second that loading it takes."""
+
 _LETTERS = np.zeros(256, np.uint8)
 """The letter of a missing value by its third byte, which numbers the letters or is one; 0 if it is not special."""
 _SPECIAL = np.frombuffer(b"_ABCDEFGHIJKLMNOPQRSTUVWXYZ", np.uint8)
@@ -53,6 +56,8 @@ class DataSet:
             except struct.error:
                 raise UnprovenError from None
         self.layout = self._records.layout
+        if self._records.method and self.layout.n < _MIN_COMPRESSED:
+            raise UnprovenError
 
     @staticmethod
     def numbers(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -77,7 +82,9 @@ class DataSet:
         """
         if cells.all():
             return cells
-        behind = np.logical_and.accumulate((cells == 0)[:, ::-1] | (cells == ord(" "))[:, ::-1], axis=1)[:, ::-1]
+        behind = np.logical_and.accumulate((cells == 0)[:, ::-1] | (cells == ord(" "))[:, ::-1], axis=1)[
+            :, ::-1
+        ]
         cells = np.where(behind, np.uint8(ord(" ")), cells)
         if not cells.all():
             raise UnprovenError
@@ -99,7 +106,9 @@ class DataSet:
             while left:
                 pages = self._pages(stream, header.pages - page)
                 if form.method:
-                    parts = compressed_records(pages, header, form, left, form.pointers if page == form.page else 0)
+                    parts = compressed_records(
+                        pages, header, form, left, form.pointers if page == form.page else 0
+                    )
                 else:
                     parts = iter([stored_records(pages, header, form, left)])
                 for records in parts:

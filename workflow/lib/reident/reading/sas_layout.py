@@ -102,7 +102,9 @@ class Header(NamedTuple):
 
     def unpack(self, form: str, content: bytes, start: int) -> tuple[int, ...]:
         """Return numbers; ``W`` is one of as many bytes as a position."""
-        return struct.unpack_from(self.order + form.replace("W", "I" if self.word == 4 else "Q"), content, start)
+        return struct.unpack_from(
+            self.order + form.replace("W", "I" if self.word == 4 else "Q"), content, start
+        )
 
     def kind(self, content: bytes) -> int:
         """Return the kind of a description, which in positions of eight bytes may be in the second half."""
@@ -111,7 +113,13 @@ class Header(NamedTuple):
         high, low = self.unpack("II", content, 0)[:: -1 if self.order == "<" else 1]
         if high == _WIDE:
             return low
-        return high if self.order == ">" and high in _WHOLE_KINDS else low if not high and low in _WHOLE_KINDS else 0
+        return (
+            high
+            if self.order == ">" and high in _WHOLE_KINDS
+            else low
+            if not high and low in _WHOLE_KINDS
+            else 0
+        )
 
     def page_type(self, page: bytes) -> int:
         """Return the type of a page."""
@@ -160,7 +168,9 @@ def header_of(stream: BinaryIO) -> Header:
     start = 200 if shifted == _SHIFTED else 196
     begin, page_size, pages = header.unpack("IIW", content, start)
     release = _RELEASE.match(content, start + 16 + header.word)
-    if release is None or not (_MIN_SIZE <= begin <= _MAX_SIZE and _MIN_SIZE <= page_size <= _MAX_SIZE and pages <= _MAX_SIZE):
+    if release is None or not (
+        _MIN_SIZE <= begin <= _MAX_SIZE and _MIN_SIZE <= page_size <= _MAX_SIZE and pages <= _MAX_SIZE
+    ):
         raise UnprovenError
     aligns = not _NOT_ALIGNING.match(release[0])
     return header._replace(begin=begin, page_size=page_size, pages=pages, aligns=aligns)

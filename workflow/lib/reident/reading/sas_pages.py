@@ -11,7 +11,17 @@ from typing import NamedTuple
 import numpy as np
 
 from reident.reading.proven import UnprovenError
-from reident.reading.sas_layout import COMPRESSED, DATA, DESCRIBED, EMPTY, INDEX, KINDS, WHOLE, Header, Records
+from reident.reading.sas_layout import (
+    COMPRESSED,
+    DATA,
+    DESCRIBED,
+    EMPTY,
+    INDEX,
+    KINDS,
+    WHOLE,
+    Header,
+    Records,
+)
 
 _KINDS = np.array(sorted(KINDS), np.uint32)
 
@@ -114,7 +124,9 @@ def _check(pointers: np.ndarray, ends: np.ndarray, header: Header) -> None:
     size, limit = pointers["size"].astype(np.uint64), np.uint64(header.page_size)
     inside = (pointers["start"] <= limit) & (size <= limit)
     inside &= pointers["start"].astype(np.uint64) + size <= limit
-    known = (pointers["compression"] == COMPRESSED) | ((pointers["compression"] == WHOLE) & (pointers["is_record"] > 0))
+    known = (pointers["compression"] == COMPRESSED) | (
+        (pointers["compression"] == WHOLE) & (pointers["is_record"] > 0)
+    )
     if not (inside & known & (pointers["start"] >= ends.astype(np.uint64))).all():
         raise UnprovenError
 

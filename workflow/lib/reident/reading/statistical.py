@@ -52,28 +52,24 @@ def batches(
     about = _read(path, source, source.encoding, metadataonly=True)[1]
     check_header(path, about.column_names, wanted, row="")
     codec = _codec(path, source, about.file_encoding)
-    # Texts are decoded here: the library silently drops an incomplete letter at the end of a text.
-    plain = _read(path, source, _PLAIN, metadataonly=True)[1].column_names
-    names = dict(zip(about.column_names, plain, strict=True))
     columns = [
         Column(path, source.kind, name, shown(source.kind, about.original_variable_types[name]), name in keys)
         for name in wanted
     ]
     for column in columns:
         check_shown(column)
-    file = _File(path, source, wanted, columns, about, [names[name] for name in wanted], codec)
+    file = _File(path, source, wanted, columns, about, codec)
     yield from proven(_fast(file), lambda: _by_library(file))
 
 
 class _File(NamedTuple):
-    """What both readers know of a file; `plain` has the names of the columns as bytes."""
+    """What both readers know of a file."""
 
     path: Path
     source: SourceFile
     wanted: Sequence[str]
     columns: list[Column]
     about: Any
-    plain: list[str]
     codec: str
 
     def is_text(self, name: str) -> bool:
@@ -114,15 +110,19 @@ def _fast(file: _File) -> Iterator[pa.RecordBatch]:
 def _by_library(file: _File) -> Iterator[pa.RecordBatch]:
     """Yield the columns as a general library gives them."""
     before, n = 0, file.about.number_rows
+    # Texts are decoded here: the library silently drops an incomplete letter at the end of a text.
+    names = _read(file.path, file.source, _PLAIN, metadataonly=True)[1].column_names
+    plain_of = dict(zip(file.about.column_names, names, strict=True))
+    plain_names = [plain_of[name] for name in file.wanted]
     while True:
         cells, _ = _read(
-            file.path, file.source, _PLAIN, usecols=file.plain, row_offset=before, row_limit=_BATCH
+            file.path, file.source, _PLAIN, usecols=plain_names, row_offset=before, row_limit=_BATCH
         )
-        size = len(cells[file.plain[0]])
+        size = len(cells[plain_names[0]])
         if size:
             texts = [
                 _text(file, column, cells[plain], before)
-                for column, plain in zip(file.columns, file.plain, strict=True)
+                for column, plain in zip(file.columns, plain_names, strict=True)
             ]
             yield pa.record_batch(texts, names=list(file.wanted))
         before += size
