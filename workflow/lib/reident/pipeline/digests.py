@@ -22,7 +22,7 @@ _FOR_TYPES = re.compile(r"^([ \t]*)if TYPE_CHECKING:\n(?:\1[ \t]+.*\n|\n)*", re.
 _COMMENT = re.compile(r"#.*")
 _NAME = re.compile(r"(?<!as )\b(?!as\b)\w+")
 
-_READ_WITH = "reident.kernels.decompression"
+_READ_WITH = "reident.kernels.unpacking"
 """The kernel that any step may run to read files; it is loaded where a file needs it."""
 
 KERNELS_NEED = ("reident.kernels.compiling:load_registries",)

@@ -139,7 +139,7 @@ class Records(NamedTuple):
     pointers : int
         The number of pointers before that of the first compressed record on its page.
     method : {0, 1, 2}
-        Not compressed; or by runs, or by repeats, as :mod:`reident.kernels.decompression` numbers them.
+        Not compressed; or by runs, or by repeats, as :mod:`reident.kernels.unpacking` numbers them.
     """
 
     layout: Layout

@@ -72,16 +72,16 @@ def compressed_records(
     ------
     UnprovenError
     """
-    from reident.kernels import decompression  # noqa: PLC0415 - compiled code: loaded where it runs
+    from reident.kernels import unpacking  # noqa: PLC0415 - compiled code: loaded where it runs
 
     found = _found(pages, header, n, skip)
     content = pages.reshape(-1)
     whole = found.compression == WHOLE
     _check_whole(content, found.starts[whole], header)
-    methods = np.where(whole, decompression.STORED, form.method).astype(np.uint8)
+    methods = np.where(whole, unpacking.STORED, form.method).astype(np.uint8)
     for first in range(0, len(methods), form.layout.rows):
         part = slice(first, first + form.layout.rows)
-        records, n_whole = decompression.decompressed(
+        records, n_whole = unpacking.decompressed(
             content, found.starts[part], found.sizes[part], methods[part], form.layout.width
         )
         if n_whole < len(records):

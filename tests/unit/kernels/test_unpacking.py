@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making import sas_rows
 from making.examples import examples
-from oracles import decompression as oracle
-from reident.kernels.decompression import REPEATS, RUNS, STORED, decompressed
+from oracles import unpacking as oracle
+from reident.kernels.unpacking import REPEATS, RUNS, STORED, decompressed
 
 METHODS = {RUNS: (sas_rows.run_lengths, oracle.by_runs), REPEATS: (sas_rows.ross, oracle.by_repeats)}
 SIZES = [1, 2, 3, 16, 17, 18, 19, 64, 65, 95, 96, 111, 112, 271, 400]
