@@ -159,7 +159,7 @@ def test_pages_after_the_last_record_change_nothing(tmp_path, monkeypatch, kind)
 def test_few_compressed_records_are_read_without_compiled_code(tmp_path, monkeypatch, compression):
     path, written = tmp_path / "f.sas7bdat", columns(20)
     path.write_bytes(sas7bdat.content(written, None, form_of("<", False, compression)))
-    monkeypatch.setattr(sas, "compressed_records", refuse)
+    monkeypatch.setattr(sas, "records_on", refuse)
     assert [row["key"] for row in outcome(path, ["key"])] == written["key"]
 
 

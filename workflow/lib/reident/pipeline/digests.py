@@ -52,7 +52,8 @@ def library_digest(rule: str, metric: str | None = None) -> str:
     """Return the SHA-256 over a step's adapter and the sources of its modules and all that these import.
 
     The study and the table of steps are left out: what a step takes of a study has a digest of its own. The
-    kernels of steps that do not run them are left out too, but for the one that reads files. Imports for type checking only do not count.
+    kernels of steps that do not run them are left out too, except the one that reads files. Imports for type
+    checking only do not count.
     """
     total = hashlib.sha256()
     for module in modules(rule, metric):

@@ -15,7 +15,7 @@ import numpy as np
 from reident.reading.layout import blocks
 from reident.reading.proven import UnprovenError
 from reident.reading.sas_layout import header_of, records_of
-from reident.reading.sas_pages import compressed_records, stored_records
+from reident.reading.sas_pages import records_on
 
 _MIN_COMPRESSED = 250_000
 """Compressed records for which the compiled decompression is worth the second that loading it takes."""
@@ -82,9 +82,8 @@ class DataSet:
         """
         if cells.all():
             return cells
-        behind = np.logical_and.accumulate((cells == 0)[:, ::-1] | (cells == ord(" "))[:, ::-1], axis=1)[
-            :, ::-1
-        ]
+        unused = (cells == 0) | (cells == ord(" "))
+        behind = np.logical_and.accumulate(unused[:, ::-1], axis=1)[:, ::-1]
         cells = np.where(behind, np.uint8(ord(" ")), cells)
         if not cells.all():
             raise UnprovenError
@@ -105,16 +104,10 @@ class DataSet:
             stream.seek(header.begin + page * header.page_size)
             while left:
                 pages = self._pages(stream, header.pages - page)
-                if form.method:
-                    parts = compressed_records(
-                        pages, header, form, left, form.pointers if page == form.page else 0
-                    )
-                else:
-                    parts = iter([stored_records(pages, header, form, left)])
-                for records in parts:
+                skip = form.pointers if page == form.page else 0
+                for records in records_on(pages, header, form, left, skip):
                     left -= len(records)
-                    if len(records):
-                        yield records
+                    yield records
                 page += len(pages)
 
     def _pages(self, stream: BinaryIO, left: int) -> np.ndarray:

@@ -42,12 +42,15 @@ WHOLE, EMPTY, COMPRESSED = 0, 1, 4
 """What a pointer has as compression; an empty one points to nothing."""
 
 _METHODS = (b"SASYZCRL", b"SASYZCR2")
+"""What a file calls its compression."""
 
 _ROW_SIZE, _COLUMN_SIZE, _COLUMNS, _TEXT_OF_COLUMNS = 0xF7F7F7F7, 0xF6F6F6F6, 0xFFFFFFFC, 0xFFFFFFFD
-_WIDE = 0xFFFFFFFF
 _WHOLE_KINDS = {_ROW_SIZE, _COLUMN_SIZE}
 KINDS = {*_WHOLE_KINDS, 0xFFFFFC00, 0xFFFFFBFE, *range(0xFFFFFFF8, 0x1_0000_0000)}
-"""The kinds of description, and those that are a number of eight bytes where the others are in one half of it."""
+"""The kinds of description."""
+
+_UPPER = 0xFFFFFFFF
+"""The upper half of a kind that has eight bytes, unless it is one of the first two."""
 
 _NUMBER, _TEXT = 1, 2
 _MIN_NUMBER, _MAX_NUMBER = 3, 8
@@ -110,16 +113,12 @@ class Header(NamedTuple):
         """Return the kind of a description, which in positions of eight bytes may be in the second half."""
         if self.word == 4:
             return self.unpack("I", content, 0)[0]
-        high, low = self.unpack("II", content, 0)[:: -1 if self.order == "<" else 1]
-        if high == _WIDE:
+        words = self.unpack("II", content, 0)
+        high, low = words[::-1] if self.order == "<" else words
+        if high == _UPPER:
             return low
-        return (
-            high
-            if self.order == ">" and high in _WHOLE_KINDS
-            else low
-            if not high and low in _WHOLE_KINDS
-            else 0
-        )
+        whole = high if self.order == ">" else low if not high else 0
+        return whole if whole in _WHOLE_KINDS else 0
 
     def page_type(self, page: bytes) -> int:
         """Return the type of a page."""
@@ -209,7 +208,10 @@ def records_of(stream: BinaryIO, header: Header) -> Records:
 
 
 def _aligned(page: bytes, start: int, header: Header) -> int:
-    """Return where the records that follow descriptions begin."""
+    """Return where the records that follow descriptions begin.
+
+    Where Stat/Transfer wrote the file, bytes before a multiple may already be a record: the library looks at them.
+    """
     padding = page[start : start + -start % _ALIGNMENT]
     if not header.aligns and padding.strip(b"\0") and padding.strip(b" "):
         raise UnprovenError

@@ -26,8 +26,8 @@ from reident.reading.sas_layout import (
 _KINDS = np.array(sorted(KINDS), np.uint32)
 
 
-def stored_records(pages: np.ndarray, header: Header, form: Records, n: int) -> np.ndarray:
-    """Return the records of pages of records.
+def records_on(pages: np.ndarray, header: Header, form: Records, n: int, skip: int) -> Iterator[np.ndarray]:
+    """Yield the records on pages, uint8 (records, width).
 
     Parameters
     ----------
@@ -37,15 +37,20 @@ def stored_records(pages: np.ndarray, header: Header, form: Records, n: int) -> 
     form : Records
     n : int
         The number of records that the file still has.
-
-    Returns
-    -------
-    records : uint8 (at most n, width)
+    skip : int
+        The number of pointers of the first page that precede those of compressed records.
 
     Raises
     ------
     UnprovenError
     """
+    if form.method:
+        yield from _compressed(pages, header, form, n, skip)
+    else:
+        yield from _stored(pages, header, form, n)
+
+
+def _stored(pages: np.ndarray, header: Header, form: Records, n: int) -> Iterator[np.ndarray]:
     begin, width = header.page_header, form.layout.width
     counts = _shorts(pages, begin - 6, header)
     needed = int(np.searchsorted(np.cumsum(counts), n)) + 1
@@ -54,24 +59,12 @@ def stored_records(pages: np.ndarray, header: Header, form: Records, n: int) -> 
     end = begin + most * width
     if (_shorts(pages, begin - 8, header) != DATA).any() or end > header.page_size:
         raise UnprovenError
-    records = pages[:, begin:end].reshape(len(pages), most, width)
-    return records[np.arange(most) < counts[:, None]][:n]
+    if most:
+        records = pages[:, begin:end].reshape(len(pages), most, width)
+        yield records[np.arange(most) < counts[:, None]][:n]
 
 
-def compressed_records(
-    pages: np.ndarray, header: Header, form: Records, n: int, skip: int
-) -> Iterator[np.ndarray]:
-    """Yield the compressed records of pages, uint8 (records, width); parameters as those of :func:`stored_records`.
-
-    Parameters
-    ----------
-    skip : int
-        The number of pointers of the first page that precede those of records.
-
-    Raises
-    ------
-    UnprovenError
-    """
+def _compressed(pages: np.ndarray, header: Header, form: Records, n: int, skip: int) -> Iterator[np.ndarray]:
     from reident.kernels import unpacking  # noqa: PLC0415 - compiled code: loaded where it runs
 
     found = _found(pages, header, n, skip)
