@@ -11,7 +11,22 @@ from oracles import patterns as oracle
 from reident.kernels import patterns
 
 SEEDS = st.integers(0, 2**32 - 1)
-WAYS = {"pairs": 1e-9, "search": 1e9}
+WAYS = {
+    "pairs": {"RECORD_NS": 1e9},
+    "sets": {"RECORD_NS": 1e-9},
+    "merged sets": {"RECORD_NS": 1e-9, "LEAST_MERGED": 1},
+    "both": {"RECORD_NS": 1.0, "LEAST_MERGED": 2, "LEAST_TASK_NS": 0.0},
+    "sets in tasks": {"RECORD_NS": 1e-9, "LEAST_TASK_NS": 0.0},
+    "several words": {"RECORD_NS": 1.0, "WORD": 12, "LEAST_TASK_NS": 0.0, "LEAST_MERGED": 2},
+}
+"""Where the search compares pairs, merges records, is divided, and how much of a record a word has."""
+
+
+def counted(way, puf, eif, near, incomplete, threads=1):
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in WAYS[way].items():
+            patch.setattr(patterns, name, value)
+        return patterns.count_patterns(puf, eif, near=near, incomplete=incomplete, threads=threads)
 
 
 def by_word(table, near, incomplete):
@@ -43,9 +58,7 @@ def small_files(draw):
 def test_small_files_equal_the_definition(case, way):
     puf, eif, near = case
     incomplete = incomplete_of(puf, eif)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(patterns, "RECORD_NS", 1 / WAYS[way])
-        found = patterns.count_patterns(puf, eif, near=near, incomplete=incomplete)
+    found = counted(way, puf, eif, near, incomplete)
     assert by_word(found, near, incomplete) == oracle.count(puf, eif, near)
 
 
@@ -80,14 +93,29 @@ def test_larger_files_equal_the_definition_whatever_the_way_and_the_threads(seed
     near = (generator.random(v) < 0.3).tolist()
     incomplete = [one or bool(generator.random() < 0.2) for one in incomplete_of(puf, eif)]
     expected = by_numpy(puf, eif, near, incomplete)
-    for way, threads in (("pairs", 2), ("search", 1), ("search", 2)):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(patterns, "RECORD_NS", 1 / WAYS[way])
-            found = patterns.count_patterns(puf, eif, near=near, incomplete=incomplete, threads=threads)
-        assert (found == expected).all()
+    for way in WAYS:
+        assert (counted(way, puf, eif, near, incomplete, threads=2) == expected).all()
     order = generator.permutation(len(puf)), generator.permutation(len(eif))
     again = patterns.count_patterns(puf[order[0]], eif[order[1]], near=near, incomplete=incomplete)
     assert (again == expected).all()
+
+
+@examples(20)
+@given(seed=SEEDS)
+def test_strata_add_up_whatever_the_order_of_the_variables(seed):
+    generator = np.random.default_rng(seed)
+    v = int(generator.integers(1, 7))
+    near, incomplete = (generator.random(v) < 0.3).tolist(), [True] * v
+    tally = patterns.Tally(near, incomplete, generator.permutation(v).tolist(), threads=2)
+    expected = 0
+    for _ in range(4):
+        puf, eif = (
+            generator.integers(-1, 4, (generator.choice([0, 1, 30, 200]), v), dtype=np.int32)
+            for _ in range(2)
+        )
+        tally.add(puf, eif)
+        expected = expected + by_numpy(puf, eif, near, incomplete)
+        assert (tally.counts() == expected).all()
 
 
 def test_equal_records_are_counted_as_often_as_they_are_there():

@@ -12,7 +12,7 @@ module         makes                                   with the help of
                missing variables (§4.2)                `toplist`
 `weighted`     pairs with the highest sum of weights   `taxicab` with its helpers, `costs`
                of levels (§4.6)
-`patterns`     pairs by comparison pattern (§4.6)      `coding`, `pattern_cells`, `rows`, `runs`, `toplist`
+`patterns`     pairs by comparison pattern (§4.6)      `coding`, `pattern_search`, `pattern_cells`, `toplist`
 `euclidean`    nearest pairs (§4.3)                    `coding`, `boxes`, `buffers`, `search`, `steps`, `toplist`
 `adhoc`        pairs with the highest sum of scores    `coding`, `boxes`, `buffers`, `search`, `toplist`, `lanes`,
                (§4.4)                                  `adhoc_rules`, `adhoc_profiles`, `adhoc_query`,
@@ -50,7 +50,8 @@ module         makes                                   with the help of
 `rows`              categories of both files numbered across all variables, for taxicab and weights
 `runs`              ranges of records sorted by a category
 `costs`             what a different or missing value adds to a level: alike for all variables, or by variable
-`pattern_cells`     the pairs of a cell by what their records miss
+`pattern_search`    the search for the pairs that agree on each set of variables
+`pattern_cells`     records as words of codes; the pairs of a cell by their states, and by what their records miss
 `bitslice`          taxicab's scan of all pairs of two sets of records, 512 at a time
 `errorset`          taxicab's refinement of sets of records, down to sets that `bitslice` compares
 `boxes`             EIF records in leaves, groups and their boxes

@@ -1,4 +1,9 @@
-"""The pairs of a cell by what their records miss, for comparison patterns (METHODS §4.6)."""
+"""The records of a cell as words of codes, and its pairs by comparison pattern (METHODS §4.6).
+
+A search that looks at the same records for thousands of sets of variables waits for memory, unless it reads them one
+after the other. Each record is hence one or a few words that have the codes of all variables, and is moved when a cell
+is sorted.
+"""
 
 from typing import NamedTuple
 
@@ -6,85 +11,222 @@ import numpy as np
 
 from reident.kernels.bits import popcount, trailing_zeros
 from reident.kernels.compiling import jit
-from reident.kernels.rows import MISSING
 
-AGREE, DIFFER = 0, 1
-"""The first two states of a variable; partial agreement and missing values follow where it has them."""
+AGREE, DIFFER, PARTIAL = 0, 1, 2
+"""The states of a variable; a missing value is the last one, after partial agreement where the variable has it."""
 
+MISSING, PUF_ONLY, EIF_ONLY, SHARED = 0, 1, 2, 3
+"""The codes of a missing value, of a category that only one file has, and the first of those that both have."""
 
-class Distinct(NamedTuple):
-    """The distinct records of a file."""
+TIMES_BITS = 32
+"""The bits of a load that count equal records; those above are the position of a bit set in ``masks``."""
 
-    numbers: np.ndarray  # int32 (n, v), as in `rows`
-    times: np.ndarray  # int64 (n,): records that are equal
-    absent: np.ndarray  # uint64 (n,): bit set of the variables that are missing
-    mask: np.ndarray  # int32 (n,): position of the bit set in ``masks``
+SMALL = 24
+"""Cells with at most this number of records are sorted by insertion."""
 
 
 class States(NamedTuple):
-    """The states of the variables, and where a pattern is in the table of counts."""
+    """The variables: where a pattern is in the table of counts, and where a code is in the words of a record."""
 
     stride: np.ndarray  # int64 (v,): a pattern is at the sum of state times stride
     partial: np.ndarray  # int64 (v,): the state of partial agreement; 0 where a variable has none
     missing: np.ndarray  # int64 (v,): the state of a missing value; 0 where a variable has none
-    base: np.ndarray  # int64 (v + 1,): the first number of a category of each variable
+    word: np.ndarray  # int64 (v,): which word has the code
+    shift: np.ndarray  # uint64 (v,): from which bit on
+    bits: np.ndarray  # uint64 (v,): how many bits
+
+
+class Records(NamedTuple):
+    """The distinct records of a file, or those of a cell: a row of each array has them one after the other."""
+
+    words: np.ndarray  # uint64 (w, n)
+    loads: np.ndarray  # uint64 (n,): how many records are equal, and what they miss
 
 
 @jit
-def _offset(bits, states):
+def code(records, x, j, states):
+    """Return the code of variable j of record x."""
+    word = records.words[states.word[j], x] >> states.shift[j]
+    return np.int32(word & ((np.uint64(1) << states.bits[j]) - np.uint64(1)))
+
+
+@jit
+def run_end(records, start, stop, j, states):
+    """Return the end of the run of records with the code of the first, in a sorted range."""
+    own, step, low = code(records, start, j, states), 1, start
+    while low + step < stop and code(records, low + step, j, states) == own:
+        low += step
+        step *= 2
+    high = min(low + step, stop)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if code(records, middle, j, states) == own:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+@jit
+def skip_missing(records, start, stop, j, states):
+    """Return the end of the records that miss variable j, in a sorted range."""
+    if start < stop and code(records, start, j, states) == MISSING:
+        return run_end(records, start, stop, j, states)
+    return start
+
+
+@jit
+def sort(records, start, stop, j, states, room):
+    """Sort a range of records by their code of variable j, in place; ``room`` has space for as many."""
+    n, n_words = stop - start, len(records.words)
+    if n <= SMALL:
+        for x in range(start + 1, stop):
+            own, y = code(records, x, j, states), x
+            while y > start and code(records, y - 1, j, states) > own:
+                y -= 1
+            if y < x:
+                for w in range(n_words):
+                    kept = records.words[w, x]
+                    for z in range(x, y, -1):
+                        records.words[w, z] = records.words[w, z - 1]
+                    records.words[w, y] = kept
+                kept = records.loads[x]
+                for z in range(x, y, -1):
+                    records.loads[z] = records.loads[z - 1]
+                records.loads[y] = kept
+        return
+    counts = np.zeros(257, np.int64)
+    keys, shift, left = records.words[states.word[j]], states.shift[j], np.int64(states.bits[j])
+    while left > 0:  # the digits of base 256, lowest first, each pass stable
+        width = min(8, left)
+        digit = np.uint64((1 << width) - 1)
+        counts[:] = 0
+        for x in range(start, stop):
+            counts[np.int64((keys[x] >> shift) & digit) + 1] += 1
+        for key in range(1, 256):
+            counts[key] += counts[key - 1]
+        for x in range(start, stop):
+            key = np.int64((keys[x] >> shift) & digit)
+            y = counts[key]
+            counts[key] += 1
+            for w in range(n_words):
+                room.words[w, y] = records.words[w, x]
+            room.loads[y] = records.loads[x]
+        for w in range(n_words):
+            records.words[w, start:stop] = room.words[w, :n]
+        records.loads[start:stop] = room.loads[:n]
+        shift += np.uint64(width)
+        left -= width
+
+
+@jit
+def merge(records, start, stop, at, j, states, places):
+    """Bring the records of a range together that are equal on the variables from j on and in what they miss.
+
+    They are written from position ``at`` on, whose end is returned. The variables from j on are the last of a word;
+    ``places`` has a zero for each of their codes and bit set of missing values, here and in the end.
+    """
+    words, shift = records.words[states.word[j]], states.shift[j]
+    left = states.shift[-1] + states.bits[-1] - shift
+    times_of = (np.uint64(1) << np.uint64(TIMES_BITS)) - np.uint64(1)
+    end = at
+    for x in range(start, stop):
+        load = records.loads[x]
+        key = load >> np.uint64(TIMES_BITS) << left | words[x] >> shift
+        if places[key] == 0:
+            words[end], records.loads[end] = words[x], load
+            end += 1
+            places[key] = end - at
+        else:
+            records.loads[at + places[key] - 1] += load & times_of
+    for x in range(at, end):
+        places[records.loads[x] >> np.uint64(TIMES_BITS) << left | words[x] >> shift] = 0
+    return end
+
+
+@jit
+def offset(bits, states):
     """Return how far a pattern moves in the table where the variables of a bit set are missing, not present."""
-    offset = 0
+    moved = 0
     while bits != 0:
         j = trailing_zeros(bits)
         bits &= bits - np.uint64(1)
-        offset += (states.missing[j] - DIFFER) * states.stride[j]
-    return offset
+        moved += (states.missing[j] - DIFFER) * states.stride[j]
+    return moved
 
 
 @jit
-def count_pair(i, r, j, at, puf, eif, states, counts):
-    """Count one pair for every set of the variables from j on that it agrees on, fully or partly."""
-    v = len(states.stride)
-    at += _offset(puf.absent[i] | eif.absent[r], states)
-    moves = np.empty(v, np.int64)
-    m = 0
-    for k in range(j, v):
-        a, b = puf.numbers[i, k], eif.numbers[r, k]
-        at += DIFFER * states.stride[k]
-        if min(a, b) == MISSING:
-            continue
-        if a == b:
-            moves[m] = (AGREE - DIFFER) * states.stride[k]
-            m += 1
-        elif states.partial[k] != 0 and abs(a - b) == 1:
-            moves[m] = (states.partial[k] - DIFFER) * states.stride[k]
-            m += 1
-    times = puf.times[i] * eif.times[r]
-    counts[at] += times
-    for code in range(1, 1 << m):  # a Gray code: one move more or less at a time
-        gray = code ^ (code >> 1)
-        bit = trailing_zeros(np.uint64(code))
-        at += moves[bit] if gray >> bit & 1 else -moves[bit]
-        counts[at] += times
+def compare_cell(cell, j, at, states, masks, room, counts):
+    """Count the pairs of a cell by their states on the variables from j on, and by which earlier ones are missing.
+
+    ``room`` has space for a block of EIF records: int32 (2 v + 2, block).
+    """
+    puf, p, p_stop, eif, e, e_stop = cell
+    v, width = len(states.stride), room.shape[1]
+    earlier = (np.uint64(1) << np.uint64(j)) - np.uint64(1)
+    times_of = (np.uint64(1) << np.uint64(TIMES_BITS)) - np.uint64(1)
+    place, offsets = room[2 * v], room[2 * v + 1]
+    for start in range(e, e_stop, width):
+        m = min(width, e_stop - start)
+        loads = eif.loads[start : start + m]
+        for x in range(m):
+            offsets[x] = at + offset(masks[loads[x] >> np.uint64(TIMES_BITS)] & earlier, states)
+        for k in range(j, v):
+            for x in range(m):
+                other = code(eif, start + x, k, states)
+                room[k, x] = other
+                room[v + k, x] = (states.missing[k] if other == MISSING else DIFFER) * states.stride[k]
+        for i in range(p, p_stop):
+            absent = masks[puf.loads[i] >> np.uint64(TIMES_BITS)] & earlier
+            place[:m] = offsets[:m]
+            if absent != 0:
+                for x in range(m):
+                    place[x] += offset(absent & ~masks[loads[x] >> np.uint64(TIMES_BITS)], states)
+            for k in range(j, v):
+                _move(code(puf, i, k, states), k, m, states, room, place)
+            times = np.int64(puf.loads[i] & times_of)
+            for x in range(m):
+                counts[place[x]] += times * np.int64(loads[x] & times_of)
 
 
 @jit
-def _sum_masks(ids, side, sums, listed):
+def _move(own, k, m, states, room, place):
+    """Move the patterns of a record with a block of others by their states on variable k."""
+    codes, moves = room[k], room[len(states.stride) + k]
+    if own == MISSING:
+        move = np.int32(states.missing[k] * states.stride[k])
+        for x in range(m):
+            place[x] += move
+    elif states.partial[k] == 0:
+        for x in range(m):
+            place[x] += np.int32(0) if codes[x] == own else moves[x]
+    else:
+        move = np.int32(states.partial[k] * states.stride[k])
+        for x in range(m):
+            apart = np.int32(abs(codes[x] - own))
+            place[x] += np.int32(0) if apart == 0 else (move if apart == 1 else moves[x])
+
+
+@jit
+def _sum_masks(records, start, stop, sums, listed):
     """Add up the records of a cell by what they miss; return how many bit sets there are."""
     m = 0
-    for x in range(len(ids)):
-        mask = side.mask[ids[x]]
+    times_of = (np.uint64(1) << np.uint64(TIMES_BITS)) - np.uint64(1)
+    for x in range(start, stop):
+        mask = np.int64(records.loads[x] >> np.uint64(TIMES_BITS))
         if sums[mask] == 0:
             listed[m] = mask
             m += 1
-        sums[mask] += side.times[ids[x]]
+        sums[mask] += np.int64(records.loads[x] & times_of)
     return m
 
 
 @jit
-def count_cell(ps, es, at, puf, eif, states, masks, sums, listed, counts):
+def count_cell(cell, at, states, masks, offsets, sums, listed, counts):
     """Count the pairs of a cell of a set of variables by the variables that either record misses."""
-    n_puf, n_eif = _sum_masks(ps, puf, sums[0], listed[0]), _sum_masks(es, eif, sums[1], listed[1])
+    puf, p, p_stop, eif, e, e_stop = cell
+    n_puf = _sum_masks(puf, p, p_stop, sums[0], listed[0])
+    n_eif = _sum_masks(eif, e, e_stop, sums[1], listed[1])
     open_bits = np.uint64(0)
     for x in range(n_puf):
         open_bits |= masks[listed[0, x]]
@@ -94,9 +236,13 @@ def count_cell(ps, es, at, puf, eif, states, masks, sums, listed, counts):
     if n_puf * n_eif <= 4 * (n_open + 1) << n_open:
         for x in range(n_puf):
             mask, times = masks[listed[0, x]], sums[0, listed[0, x]]
+            own = at + offsets[listed[0, x]]
             for y in range(n_eif):
-                both = mask | masks[listed[1, y]]
-                counts[at + _offset(both, states)] += times * sums[1, listed[1, y]]
+                other = listed[1, y]
+                move = offsets[other] - (
+                    0 if mask & masks[other] == 0 else offset(mask & masks[other], states)
+                )
+                counts[own + move] += times * sums[1, other]
     else:
         _convolve(n_puf, n_eif, open_bits, n_open, at, states, masks, sums, listed, counts)
     for x in range(n_puf):
@@ -137,11 +283,11 @@ def _convolve(n_puf, n_eif, open_bits, n_open, at, states, masks, sums, listed, 
                 product[s] -= product[s ^ (1 << b)]
     for s in range(size):
         if product[s] != 0:
-            offset = 0
+            move = 0
             bits = open_bits
             while bits != 0:
                 j = trailing_zeros(bits)
                 bits &= bits - np.uint64(1)
                 if s >> place[j] & 1:
-                    offset += (states.missing[j] - DIFFER) * states.stride[j]
-            counts[at + offset] += product[s]
+                    move += (states.missing[j] - DIFFER) * states.stride[j]
+            counts[at + move] += product[s]

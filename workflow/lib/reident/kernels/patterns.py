@@ -1,25 +1,39 @@
 """Comparison patterns: how many pairs agree, differ or miss a value, on every variable at once (METHODS §4.6).
 
-A pattern gives each variable a state. The pairs of every pattern are counted exactly, without looking at them. For a
+A pattern gives each variable a state. The pairs of every pattern are counted exactly, and few of them one by one. For a
 set S of variables, the pairs that agree on all of S are those of the cells of S, and the missing values of the others
 follow from the missing values of the records alone: in a cell, the pairs by the variables that either record misses
 are the OR-convolution of both records' counts. These are counts of pairs that agree on S and *at least have values* on
 the rest; "differ" follows variable by variable: present, less agreeing, less partly agreeing. A node of the search is
 the cells of a set of the first variables; it ends where a cell has no record of one of the files.
 
-Where a file is small, comparing all pairs is faster. All counts are integers, so that both ways, all orders of records
-and all numbers of threads give the same.
+Where the pairs of a cell are fewer than what the sets of the remaining variables would look at, they are compared one
+by one: their states on the remaining variables are then known, and only those of the first ones are "present". Such
+counts are kept apart by the number of the first variables. All counts are integers, so that both ways, all orders of
+records and all numbers of threads give the same.
 """
 
+import math
+import queue
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from reident.kernels.coding import compact, frequencies, translate
-from reident.kernels.compiling import jit
-from reident.kernels.pattern_cells import AGREE, DIFFER, Distinct, States, count_cell, count_pair
-from reident.kernels.rows import MISSING, UNSHARED
-from reident.kernels.runs import count_missing, group, run_end
+from reident.kernels.pattern_cells import (
+    AGREE,
+    DIFFER,
+    EIF_ONLY,
+    MISSING,
+    PARTIAL,
+    PUF_ONLY,
+    SHARED,
+    TIMES_BITS,
+    Records,
+    States,
+)
+from reident.kernels.pattern_search import Prepared, search
 from reident.kernels.toplist import in_threads
 
 MAX_PATTERNS = 2**22
@@ -34,14 +48,142 @@ RECORD_NS, PAIR_NS, STATE_NS = 8.0, 1.5, 0.5
 They influence how fast the result is computed, not the result.
 """
 
-SHARED_VARIABLES = 3
+SHARED_VARIABLES = 4
 """The search is divided among threads by what it does with this number of the first variables."""
 
-MIN_PAIRS = 16
-"""Cells with at most this number of pairs are compared pair by pair."""
+COMPARED = 5
+"""The largest number of depths of the search, beside the first, at which pairs are compared: each needs a table."""
 
-SET, CELLS = 0, 1
-"""Kinds of nodes, as in `errorset`."""
+LEAST_TASK_NS = 2.0**24
+"""Nanoseconds of work below which it is not divided among threads."""
+
+LEAST_MERGED = 64
+"""Ranges with fewer records are not merged."""
+
+WORD = 64
+
+
+class Tally:
+    """The pairs of several pairs of files, such as strata, by comparison pattern.
+
+    Parameters
+    ----------
+    near : sequence of bool (v,)
+        Variables whose values agree partly where their codes differ by one.
+    incomplete : sequence of bool (v,)
+        Variables that may be missing.
+    order : sequence of int (v,), optional
+        The variables, those on which two records agree most rarely first: see :func:`by_agreement`. Only the speed
+        depends on it.
+    threads : int
+        The result does not depend on it.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, or there are more than :data:`MAX_PATTERNS` patterns.
+    """
+
+    def __init__(
+        self,
+        near: Sequence[bool],
+        incomplete: Sequence[bool],
+        order: Sequence[int] | None = None,
+        threads: int = 1,
+    ) -> None:
+        v = len(near)
+        self._order = list(range(v)) if order is None else list(order)
+        if len(incomplete) != v or v == 0 or sorted(self._order) != list(range(v)):
+            raise ValueError("near, incomplete and order must have the same variables, at least one.")
+        if n_patterns(near, incomplete) > MAX_PATTERNS:
+            raise ValueError(f"there are more than {MAX_PATTERNS} patterns.")
+        self._near = [bool(near[j]) for j in self._order]
+        self._incomplete = [bool(incomplete[j]) for j in self._order]
+        self._radix = [2 + a + b for a, b in zip(self._near, self._incomplete, strict=True)]
+        self._slots = _slots(v)
+        self._tables: queue.SimpleQueue[np.ndarray] = queue.SimpleQueue()
+        self._threads, self._pairs = threads, 0
+
+    def add(self, puf: np.ndarray, eif: np.ndarray, progress: Callable[[float], None] | None = None) -> None:
+        """Count all pairs of two files.
+
+        Parameters
+        ----------
+        puf, eif : int32 (n_puf, v), (n_eif, v)
+            Categories, equal in both files where the code is equal, -1 for missing.
+        progress : callable, optional
+            Called now and then with the fraction done.
+
+        Raises
+        ------
+        ValueError
+            If shapes disagree, a value is missing where none may be, or there are at least 2^62 pairs in all.
+        """
+        v = len(self._order)
+        if puf.ndim != 2 or eif.ndim != 2 or not puf.shape[1] == eif.shape[1] == v:
+            raise ValueError("puf and eif must have the same variables as near and incomplete.")
+        puf, eif = puf[:, self._order], eif[:, self._order]
+        if any(
+            ((puf[:, j] < 0).any() or (eif[:, j] < 0).any()) and not self._incomplete[j] for j in range(v)
+        ):
+            raise ValueError("a value is missing in a variable that is declared complete.")
+        self._pairs += len(puf) * len(eif)
+        if self._pairs >= MAX_PAIRS:
+            raise ValueError("there are too many pairs to be counted in 64 bits.")
+        if len(puf) and len(eif):
+            self._search(_prepare(puf, eif, self._near, self._radix, self._incomplete), progress)
+
+    def counts(self) -> np.ndarray:
+        """Return the counts, int64, one axis per variable.
+
+        By the state of each variable: agree, differ, then partly agree and missing, where the variable has them.
+        """
+        tables = np.zeros([max(self._slots) + 1, *self._radix], np.int64)
+        kept = [self._tables.get() for _ in range(self._tables.qsize())]
+        for own in kept:
+            tables += own.reshape(tables.shape)
+            self._tables.put(own)
+        total = tables[self._slots[-1]]
+        for j in reversed(range(len(self._near))):  # what is present, less what agrees, fully or partly
+            axis = np.moveaxis(total, j, 0)
+            axis[DIFFER] -= axis[AGREE]
+            if self._near[j]:
+                axis[DIFFER] -= axis[PARTIAL]
+            if self._slots[j] >= 0:
+                total += tables[self._slots[j]]
+        return np.ascontiguousarray(total.transpose(np.argsort(self._order)))
+
+    def _search(self, found: Prepared, progress: Callable[[float], None] | None) -> None:
+        """Divide the pairs by PUF records where all of them are compared, the search by its first variables if not."""
+        v, n_puf, n_eif = len(self._order), len(found.puf.loads), len(found.eif.loads)
+        limits = np.array([RECORD_NS, PAIR_NS, STATE_NS, LEAST_MERGED])
+        slots, threads = np.array(self._slots), self._threads
+
+        def work(task: int, shared: int, first: int, end: int) -> None:
+            counts = self._table()
+            search(task, shared, (first, end), found, slots, limits, counts)
+            self._tables.put(counts)
+
+        pairs_ns, sets_ns = n_puf * n_eif * (PAIR_NS + STATE_NS * v), (n_puf + n_eif) * RECORD_NS * 2.0**v
+        if pairs_ns < sets_ns:
+            block = max(-(-n_puf // (4 * threads)), math.ceil(LEAST_TASK_NS / pairs_ns * n_puf))
+            in_threads(partial(work, 0, 0), n_puf, block=block, threads=threads, progress=progress)
+        else:
+            shared = min(SHARED_VARIABLES, v) if sets_ns >= LEAST_TASK_NS else 0
+            in_threads(
+                lambda task, _: work(task, shared, 0, n_puf),
+                2**shared,
+                block=1,
+                threads=threads,
+                progress=progress,
+            )
+
+    def _table(self) -> np.ndarray:
+        """Return tables that no other thread uses: integers, whose sum does not depend on who adds what."""
+        try:
+            return self._tables.get_nowait()
+        except queue.Empty:
+            return np.zeros((max(self._slots) + 1, int(np.prod(self._radix))), np.int64)
 
 
 def count_patterns(
@@ -51,59 +193,11 @@ def count_patterns(
     near: Sequence[bool],
     incomplete: Sequence[bool],
     threads: int = 1,
-    progress: Callable[[float], None] | None = None,
 ) -> np.ndarray:
-    """Count the pairs of two files by comparison pattern.
-
-    Parameters
-    ----------
-    puf, eif : int32 (n_puf, v), (n_eif, v)
-        Categories, equal in both files where the code is equal, -1 for missing.
-    near : sequence of bool (v,)
-        Variables whose values agree partly where their codes differ by one.
-    incomplete : sequence of bool (v,)
-        Variables that may be missing.
-    threads : int
-        The result does not depend on it.
-    progress : callable, optional
-        Called now and then with the fraction done.
-
-    Returns
-    -------
-    int64, one axis per variable
-        By the state of each variable: agree, differ, then partly agree and missing, where the variable has them.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, a value is missing where none may be, there are more than :data:`MAX_PATTERNS` patterns
-        or at least 2^62 pairs.
-    """
-    v = len(near)
-    if puf.ndim != 2 or eif.ndim != 2 or not puf.shape[1] == eif.shape[1] == v == len(incomplete) > 0:
-        raise ValueError("puf, eif, near and incomplete must have the same variables, at least one.")
-    if any(((puf[:, j] < 0).any() or (eif[:, j] < 0).any()) and not incomplete[j] for j in range(v)):
-        raise ValueError("a value is missing in a variable that is declared complete.")
-    radix = [2 + bool(near[j]) + bool(incomplete[j]) for j in range(v)]
-    if n_patterns(near, incomplete) > MAX_PATTERNS:
-        raise ValueError(f"there are more than {MAX_PATTERNS} patterns.")
-    if len(puf) * len(eif) >= MAX_PAIRS:
-        raise ValueError("there are too many pairs to be counted in 64 bits.")
-    if not len(puf) or not len(eif):
-        return np.zeros(radix, np.int64)
-    order = _by_agreement(puf, eif)
-    states, both, masks = _prepare(
-        puf[:, order], eif[:, order], [near[j] for j in order], [incomplete[j] for j in order]
-    )
-    n_puf, n_eif = (len(side.times) for side in both)
-    total = np.zeros([radix[j] for j in order], np.int64)
-    if n_puf * n_eif * (PAIR_NS + STATE_NS * v) < 2.0**v * (n_puf + n_eif) * RECORD_NS:
-        _in_tasks(_compare_all, both, states, masks, n_puf, total, threads, progress)
-    else:
-        shared = min(SHARED_VARIABLES, v)
-        _in_tasks(_search, both, states, masks, 2**shared, total, threads, progress)
-        _subtract(total, [near[j] for j in order])
-    return np.ascontiguousarray(total.transpose(np.argsort(order)))
+    """Count the pairs of two files by comparison pattern, see :class:`Tally`."""
+    tally = Tally(near, incomplete, by_agreement(puf, eif).tolist(), threads)
+    tally.add(puf, eif)
+    return tally.counts()
 
 
 def n_patterns(near: Sequence[bool], incomplete: Sequence[bool]) -> int:
@@ -114,187 +208,81 @@ def n_patterns(near: Sequence[bool], incomplete: Sequence[bool]) -> int:
     return number
 
 
-def _by_agreement(puf: np.ndarray, eif: np.ndarray) -> np.ndarray:
-    """Return the variables, those on which two records agree most rarely first; only the speed depends on it."""
+def by_agreement(puf: np.ndarray, eif: np.ndarray) -> np.ndarray:
+    """Return the variables, those on which two records agree most rarely first; int64 (v,)."""
     agree = []
     for j in range(puf.shape[1]):
         codes = compact(puf[:, j], eif[:, j])
-        counts = [frequencies(column, codes[2]) / len(column) for column in codes[:2]]
+        counts = [frequencies(column, codes[2]) / max(1, len(column)) for column in codes[:2]]
         agree.append(counts[0] @ counts[1])
     return np.argsort(agree, kind="stable")
 
 
+def _slots(v: int) -> list[int]:
+    """Return the table of each depth of the search at which pairs are compared, or cells are counted; -1 for none."""
+    step = max(1, -(-(v - SHARED_VARIABLES) // COMPARED))
+    depths = [0, *range(SHARED_VARIABLES, v, step), v]
+    return [depths.index(j) if j in depths else -1 for j in range(v + 1)]
+
+
 def _prepare(
-    puf: np.ndarray, eif: np.ndarray, near: list[bool], incomplete: list[bool]
-) -> tuple[States, tuple[Distinct, Distinct], np.ndarray]:
-    """Number the categories, and bring equal records of each file together."""
-    v = puf.shape[1]
-    numbers = np.empty(puf.shape, np.int32), np.empty(eif.shape, np.int32)
+    puf: np.ndarray, eif: np.ndarray, near: list[bool], radix: list[int], incomplete: list[bool]
+) -> Prepared:
+    """Number the categories, put them into words, and bring equal records of each file together."""
+    v = len(near)
+    words: list[list[np.ndarray]] = [[], []]
     absences = np.zeros(len(puf), np.uint64), np.zeros(len(eif), np.uint64)
-    base = np.empty(v + 1, np.int64)
-    base[0] = 1 + v
+    word, shift, bits = np.empty(v, np.int64), np.empty(v, np.uint64), np.empty(v, np.uint64)
+    used = WORD
     for j in range(v):
-        if near[j]:  # neighbours must keep their distance
-            columns, width = [puf[:, j], eif[:, j]], int(max(puf[:, j].max(), eif[:, j].max())) + 1
-            shared = np.ones(max(width, 1), bool)
-        else:
-            *columns, width = compact(puf[:, j], eif[:, j])
-            shared = np.logical_and(*(frequencies(column, width) > 0 for column in columns))
-        number = base[j] - 1 + np.cumsum(shared)
-        base[j + 1] = base[j] + shared.sum()
-        for column, unshared, out, bits in zip(columns, (1 + j, UNSHARED), numbers, absences, strict=True):
-            table = np.append(np.where(shared, number, unshared), MISSING).astype(np.int32)
-            out[:, j] = translate(column, table)
-            np.bitwise_or(bits, (column < 0).astype(np.uint64) << np.uint64(j), out=bits)
+        both, n_codes = _codes(puf[:, j], eif[:, j], partly=near[j])
+        width = (n_codes - 1).bit_length()
+        if used + width > WORD:
+            used = 0
+            for side, own in zip(words, both, strict=True):
+                side.append(np.zeros(len(own), np.uint64))
+        word[j], shift[j], bits[j] = len(words[0]) - 1, used, width
+        for side, own, absent in zip(words, both, absences, strict=True):
+            side[-1] |= own.astype(np.uint64) << np.uint64(used)
+            np.bitwise_or(absent, (own == MISSING).astype(np.uint64) << np.uint64(j), out=absent)
+        used += width
     masks = np.unique(np.concatenate(absences))
-    both = [_distinct(table, bits, masks, base) for table, bits in zip(numbers, absences, strict=True)]
-    radix = np.array([2 + bool(a) + bool(b) for a, b in zip(near, incomplete, strict=True)], np.int64)
-    stride = np.append(np.cumprod(radix[::-1])[::-1][1:], 1)
-    partial = np.where(near, 2, 0)
-    missing = np.where(incomplete, radix - 1, 0)
-    return States(stride, partial, missing, base), (both[0], both[1]), masks
+    records = [_distinct(side, absent, masks) for side, absent in zip(words, absences, strict=True)]
+    stride = np.append(np.cumprod(radix[::-1])[::-1][1:], 1).astype(np.int64)
+    partly = np.where(near, PARTIAL, 0)
+    missing = np.where(incomplete, np.array(radix) - 1, 0)
+    states = States(stride, partly, missing, word, shift, bits)
+    return Prepared(states, records[0], records[1], masks)
 
 
-def _distinct(table: np.ndarray, absent: np.ndarray, masks: np.ndarray, base: np.ndarray) -> Distinct:
+def _codes(puf: np.ndarray, eif: np.ndarray, *, partly: bool) -> tuple[list[np.ndarray], int]:
+    """Return both files' codes of a variable, and how many codes there are; neighbours keep their distance."""
+    if partly:
+        columns, width = [puf, eif], int(max(puf.max(), eif.max())) + 1
+        shared = np.ones(max(width, 1), bool)
+    else:
+        *columns, width = compact(puf, eif)
+        shared = np.logical_and(*(frequencies(column, width) > 0 for column in columns))
+    number = SHARED - 1 + np.cumsum(shared)
+    both = [
+        translate(column, np.append(np.where(shared, number, unshared), MISSING).astype(np.int32))
+        for column, unshared in zip(columns, (PUF_ONLY, EIF_ONLY), strict=True)
+    ]
+    return both, SHARED + int(shared.sum())
+
+
+def _distinct(words: list[np.ndarray], absent: np.ndarray, masks: np.ndarray) -> Records:
     """Bring equal records together."""
-    key, used = np.zeros(len(table), np.int64), 1
-    for j in range(table.shape[1]):
-        width = int(base[j + 1] - base[j]) + 2
-        if used * width >= 2**62:
-            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
-            used = len(table)
-        unshared = (table[:, j] == 1 + j) | (table[:, j] == UNSHARED)
-        key = key * width + np.where(unshared, width - 1, np.maximum(table[:, j] - (base[j] - 1), 0))
-        used *= width
-    _, first, times = np.unique(key, return_index=True, return_counts=True)
-    mask = np.searchsorted(masks, absent[first]).astype(np.int32)
-    return Distinct(np.ascontiguousarray(table[first]), times.astype(np.int64), absent[first], mask)
-
-
-def _in_tasks(
-    count: Callable[..., None],
-    both: tuple[Distinct, Distinct],
-    states: States,
-    masks: np.ndarray,
-    n: int,
-    total: np.ndarray,
-    threads: int,
-    progress: Callable[[float], None] | None,
-) -> None:
-    """Add up the counts of all tasks: integers, whose sum does not depend on the order."""
-    parts = []
-
-    def work(first: int, end: int) -> None:
-        counts = np.zeros(total.size, np.int64)
-        count(first, end, both[0], both[1], states, masks, counts)
-        parts.append(counts)
-
-    block = 1 if count is _search else max(1, -(-n // (4 * threads)))
-    in_threads(work, n, block=block, threads=threads, progress=progress)
-    for counts in parts:
-        total += counts.reshape(total.shape)
-
-
-def _subtract(total: np.ndarray, near: list[bool]) -> None:
-    """Turn "present" into "differ": less the pairs that agree, and those that agree partly."""
-    for j, partly in enumerate(near):
-        axis = np.moveaxis(total, j, 0)
-        axis[DIFFER] -= axis[AGREE]
-        if partly:
-            axis[DIFFER] -= axis[2]
-
-
-@jit
-def _compare_all(first, end, puf, eif, states, _, counts):
-    """Count all pairs of the PUF records first to end - 1 by their pattern."""
-    v = puf.numbers.shape[1]
-    n = len(eif.times)
-    width = 1024
-    columns, at = np.empty((v, width), np.int32), np.empty(width, np.int64)
-    for start in range(0, n, width):
-        stop = min(start + width, n)
-        for r in range(start, stop):
-            for j in range(v):
-                columns[j, r - start] = eif.numbers[r, j]
-        for i in range(first, end):
-            at[:] = 0
-            for j in range(v):
-                g = puf.numbers[i, j]
-                stride = states.stride[j]
-                missing = states.missing[j] * stride
-                column = columns[j]
-                if g == MISSING:
-                    for x in range(stop - start):
-                        at[x] += missing
-                elif states.partial[j] == 0:
-                    for x in range(stop - start):
-                        at[x] += 0 if column[x] == g else (missing if column[x] == MISSING else stride)
-                else:
-                    partial = states.partial[j] * stride
-                    for x in range(stop - start):
-                        c = column[x]
-                        if c == MISSING:
-                            at[x] += missing
-                        elif c != g:
-                            at[x] += partial if abs(c - g) == 1 else stride
-            for x in range(stop - start):
-                counts[at[x]] += puf.times[i] * eif.times[start + x]
-
-
-@jit
-def _search(first, _, puf, eif, states, masks, counts):
-    """Count the pairs that agree on each set of variables, for the sets whose first variables are the bits of a task.
-
-    ``ps`` and ``es`` are as in `errorset.refine`: a node on top of another reorders only its own ranges. The nodes of a
-    variable's cells are on top of the node that leaves the variable out, and need the order by that variable.
-    """
-    v = len(states.stride)
-    shared = min(SHARED_VARIABLES, v)
-    ps, es = np.arange(len(puf.times), dtype=np.int32), np.arange(len(eif.times), dtype=np.int32)
-    scratch = np.empty((3, max(len(ps), len(es))), np.int32)
-    sums = np.zeros((2, len(masks)), np.int64)
-    listed = np.empty((2, len(masks)), np.int32)
-    nodes = np.empty((5 * v + 5, 8), np.int64)
-    nodes[0] = SET, 0, len(ps), 0, len(es), 0, 0, 0
-    n = 1
-    while n > 0:
-        n -= 1
-        kind, p, p_stop, e, e_stop, j, at, shift = nodes[n]
-        if kind == CELLS:
-            state = 0 if shift == 0 else states.partial[j] * states.stride[j]
-            while p < p_stop and e < e_stop:
-                p_category, e_category = puf.numbers[ps[p], j] + shift, eif.numbers[es[e], j]
-                if p_category < e_category:
-                    p = run_end(ps, p, p_stop, puf.numbers, j)
-                elif p_category > e_category:
-                    e = run_end(es, e, e_stop, eif.numbers, j)
-                else:
-                    p_next = run_end(ps, p, p_stop, puf.numbers, j)
-                    e_next = run_end(es, e, e_stop, eif.numbers, j)
-                    nodes[n] = CELLS, p_next, p_stop, e_next, e_stop, j, at, shift
-                    nodes[n + 1] = SET, p, p_next, e, e_next, j + 1, at + state, 0
-                    n += 2
-                    break
-            continue
-        if j == v:
-            count_cell(ps[p:p_stop], es[e:e_stop], at, puf, eif, states, masks, sums, listed, counts)
-            continue
-        if (p_stop - p) * (e_stop - e) <= MIN_PAIRS and j >= shared:
-            for x in range(p, p_stop):
-                for y in range(e, e_stop):
-                    count_pair(ps[x], es[y], j, at, puf, eif, states, counts)
-            continue
-        if j >= shared or first >> j & 1 == 0:
-            nodes[n] = SET, p, p_stop, e, e_stop, j + 1, at + DIFFER * states.stride[j], 0
-            n += 1
-        if j >= shared or first >> j & 1 == 1:
-            group(ps, p, p_stop, puf.numbers, j, states.base, scratch)
-            group(es, e, e_stop, eif.numbers, j, states.base, scratch)
-            p += count_missing(ps, p, p_stop, puf.numbers, j)
-            e += count_missing(es, e, e_stop, eif.numbers, j)
-            nodes[n] = CELLS, p, p_stop, e, e_stop, j, at, 0
-            n += 1
-            if states.partial[j] != 0:
-                nodes[n] = CELLS, p, p_stop, e, e_stop, j, at, 1
-                nodes[n + 1] = CELLS, p, p_stop, e, e_stop, j, at, -1
-                n += 2
+    key, first, times = np.unique(words[0], return_index=True, return_counts=True)
+    for further in words[1:]:
+        before = np.searchsorted(key, words[0]) if further is words[1] else key
+        own = np.unique(further, return_inverse=True)[1].astype(np.int64)
+        _, first, key, times = np.unique(
+            before.astype(np.int64) * (int(own.max()) + 1) + own,
+            return_index=True,
+            return_inverse=True,
+            return_counts=True,
+        )
+    mask = np.searchsorted(masks, absent[first]).astype(np.uint64)
+    loads = (mask << np.uint64(TIMES_BITS)) | times.astype(np.uint64)
+    return Records(np.stack([word[first] for word in words]), loads)

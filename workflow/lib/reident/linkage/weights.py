@@ -98,16 +98,16 @@ def estimate(
     ]
     occupied = np.flatnonzero((manifest["pairs"] > 0).to_numpy())
     n_pairs, pairs = int(manifest["pairs"].sum()), np.zeros((len(near), len(LEVELS)), np.int64)
-    by_pattern, done = np.zeros(1, np.int64), 0.0
+    tally = None if part.informed else _tally(part, comparison, manifest, near, incomplete, threads)
+    done = 0.0
     for stratum in occupied.tolist():
         records = fellegi_sunter.compared(comparison.pairing(stratum), part.partial)
         pairs += _level_counts(records)
-        if not part.informed:
+        if tally is not None:
             share = int(manifest["pairs"].iloc[stratum]) / n_pairs
-            report = None if progress is None else _share(progress, done, share)
-            by_pattern = by_pattern + _patterns(records, incomplete, threads, report)
+            tally.add(records.puf, records.eif, None if progress is None else _share(progress, done, share))
             done += share
-    if part.informed:
+    if tally is None:
         if iuf is None:
             raise ValueError("an informed intruder needs the links")
         links, n_links = _link_counts(part, comparison, strata, iuf)
@@ -115,7 +115,7 @@ def estimate(
     else:
         sizes = manifest[["n_puf", "n_eif"]].astype(int).min(axis=1)
         most = int(sizes.iloc[occupied].sum()) / n_pairs
-        found = maximise(by_pattern, near, incomplete, most)
+        found = maximise(tally.counts(), near, incomplete, most)
     return _estimates(part, n_pairs, pairs, found, incomplete)
 
 
@@ -123,22 +123,24 @@ def _share(progress: Callable[[float], None], done: float, share: float) -> Call
     return lambda of_stratum: progress(done + share * of_stratum)
 
 
-def _patterns(
-    records: Compared, incomplete: list[bool], threads: int, progress: Callable[[float], None] | None
-) -> np.ndarray:
-    if patterns.n_patterns(records.near, incomplete) > patterns.MAX_PATTERNS:
+def _tally(
+    part: Weighing,
+    comparison: Comparison,
+    manifest: pd.DataFrame,
+    near: list[bool],
+    incomplete: list[bool],
+    threads: int,
+) -> patterns.Tally:
+    """Return an empty count of all pairs by pattern, for variables in an order that is fast in the largest stratum."""
+    if patterns.n_patterns(near, incomplete) > patterns.MAX_PATTERNS:
         raise InputError(
             f"`metrics.fellegi_sunter` with `m: blind` counts at most {patterns.MAX_PATTERNS:,} comparison patterns, "
-            f"but {len(records.near)} linking variables have more. Use fewer linking variables, or `m: informed`."
+            f"but {len(near)} linking variables have more. Use fewer linking variables, or `m: informed`."
         )
-    return patterns.count_patterns(
-        records.puf,
-        records.eif,
-        near=records.near,
-        incomplete=incomplete,
-        threads=threads,
-        progress=progress,
-    )
+    largest = comparison.pairing(int(manifest["pairs"].to_numpy().argmax()))
+    records = fellegi_sunter.compared(largest, part.partial)
+    order = patterns.by_agreement(records.puf, records.eif).tolist()
+    return patterns.Tally(near, incomplete, order, threads)
 
 
 def _level_counts(records: Compared) -> np.ndarray:
