@@ -182,26 +182,20 @@ def _first_description(width: int, n: int, on_page: int, n_columns: int, form: F
 
 
 def _pages(records: np.ndarray, described: list[bytes], form: Form) -> list[bytes]:
+    """All pages, descriptions first."""
     n, width = records.shape
-    n_columns = int.from_bytes(
-        described[0][form.word : 2 * form.word], "little" if form.order == "<" else "big"
-    )
+    order = "little" if form.order == "<" else "big"
+    n_columns = int.from_bytes(described[0][form.word : 2 * form.word], order)
+
+    def parts(on_page: int) -> list[tuple[bytes, int]]:
+        return [(one, 0) for one in [_first_description(width, n, on_page, n_columns, form), *described]]
+
     if form.compression:
-        first = _first_description(width, n, 0, n_columns, form)
-        compress = sas_rows.run_lengths if form.compression == "SASYZCRL" else sas_rows.ross
-        rows = [(record, compress(record)) for record in map(np.ndarray.tobytes, records)]
-        kept = [(small, _COMPRESSED) if len(small) < width else (record, 0) for record, small in rows]
-        pages = list(_described_pages([(one, 0) for one in [first, *described]], kept, form))
-        return [pages[0], _page(_INDEX, 0, 0, b"", form), *pages[1:]]
-    placeholder = _first_description(width, n, 0, n_columns, form)
-    *before, last = _packed([(one, 0) for one in [placeholder, *described]], form)
-    used = form.page_header + sum(len(one) + 3 * form.word for one, _ in last)
-    on_page = min(n, (form.page_size - used - 8) // width) if form.page_size - used > 8 else 0
-    described_page = [
-        (_first_description(width, n, on_page, n_columns, form), 0),
-        *[(one, 0) for one in described],
-    ]
-    *before, last = _packed(described_page, form)
+        return _pages_of_compressed(records, parts(0), form)
+    *_, last = _packed(parts(0), form)
+    used = form.page_header + sum(len(one) + 3 * form.word for one, _ in last) + 8
+    on_page = min(n, max(0, form.page_size - used) // width)
+    *before, last = _packed(parts(on_page), form)
     pages = [_described_page(_META, part, b"", 0, form) for part in before]
     kind = _MIX if on_page or not n else _META
     pages.append(_described_page(kind, last, records[:on_page].tobytes(), on_page, form))
@@ -210,6 +204,15 @@ def _pages(records: np.ndarray, described: list[bytes], form: Form) -> list[byte
         part = records[start : start + per_page]
         pages.append(_page(_DATA, len(part), 0, part.tobytes(), form))
     return pages
+
+
+def _pages_of_compressed(records: np.ndarray, parts: list[tuple[bytes, int]], form: Form) -> list[bytes]:
+    """Pages of descriptions and records alike; SAS keeps a record as it is where compression does not help."""
+    compress = sas_rows.run_lengths if form.compression == "SASYZCRL" else sas_rows.ross
+    rows = [(record, compress(record)) for record in map(np.ndarray.tobytes, records)]
+    kept = [(small, _COMPRESSED) if len(small) < len(record) else (record, 0) for record, small in rows]
+    first, *others = (_described_page(_META, part, b"", 0, form) for part in _packed([*parts, *kept], form))
+    return [first, _page(_INDEX, 0, 0, b"", form), *others]
 
 
 def _packed(parts: list[tuple[bytes, int]], form: Form) -> Iterator[list[tuple[bytes, int]]]:
@@ -224,13 +227,6 @@ def _packed(parts: list[tuple[bytes, int]], form: Form) -> Iterator[list[tuple[b
         page.append(part)
         used += size
     yield page
-
-
-def _described_pages(
-    described: list[tuple[bytes, int]], rows: list[tuple[bytes, int]], form: Form
-) -> Iterator[bytes]:
-    for part in _packed([*described, *rows], form):
-        yield _described_page(_META, part, b"", 0, form)
 
 
 def _described_page(kind: int, parts: list[tuple[bytes, int]], records: bytes, n: int, form: Form) -> bytes:

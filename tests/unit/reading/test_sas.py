@@ -120,7 +120,7 @@ def with_deleted(content, row):
     return bytes(content)
 
 
-def with_page_after(content, kind, **other):
+def with_page_after(content, kind):
     """The file, 32 bits, with a page of another type behind the others."""
     page_size, pages = struct.unpack_from("<II", content, 200)
     page = bytearray(page_size)
