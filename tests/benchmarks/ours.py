@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from work import BANDS, CLOSEST, KEEP, NEAREST, NEIGHBOURS, WORKS, Work, answer, limit
+from work import BANDS, CLOSEST, FUNCTION, KEEP, LEVELS, NEAREST, NEIGHBOURS, WORKS, Work, answer, limit
 
 if TYPE_CHECKING:
     from reident.kernels.adhoc_rules import Table
@@ -50,6 +53,8 @@ def main(name: str, file: str, threads: str = "2") -> None:
         answer(work, pairs.puf, pairs.eif, pairs.score if work.norm not in rules else -pairs.score)
     elif work.metric == "fellegi_sunter":
         weigh(work, dict(data), int(threads))
+    elif work.norm == "functions":
+        answer(work, *by_functions(work, dict(data), int(threads)))
     elif work.metric == "adhoc":
         from reident.kernels import adhoc
         from reident.sections.exact import SCALE
@@ -101,6 +106,40 @@ def table(at: int, *codes: np.ndarray) -> Table:
     n = max(int(own[:, at].max()) for own in codes) + 1
     apart = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
     return Table(np.select([apart == 0, apart == 1], [MAX_SCORE, NEIGHBOURS], 0).astype(np.int64) * SCALE)
+
+
+def by_functions(
+    work: Work, data: dict[str, np.ndarray], threads: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Score by a function of the study where a numeric variable has few values, and by the default bands elsewhere."""
+    from reident.linkage.metrics.adhoc import METRIC, Options
+    from reident.linkage.metrics.contract import Setting
+    from reident.linkage.pairing import Pairing, Records, Scope
+    from reident.sections.exact import SCALE
+    from reident.sections.linkage import LinkingVariable
+
+    sides = [Records(data[f"{side}_codes"], data[f"{side}_values"]) for side in ("puf", "eif")]
+    kinds = ["categorical"] * work.categorical + ["numeric"] * work.numeric
+    variables = tuple(LinkingVariable(name=f"x{at}", type=kind) for at, kind in enumerate(kinds))
+    labels = [None] * len(kinds)
+    for at in range(work.categorical):
+        labels[at] = [str(code) for code in range(1 + max(int(side.codes[:, at].max()) for side in sides))]
+    values = [[np.unique(side.values[:, at]).size for side in sides] for at in range(len(kinds))]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "own.py"
+        file.write_text(FUNCTION, encoding="utf-8")
+        rule = {"function": "own:alike", "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+        own = {f"x{at}": rule for at in range(work.categorical, len(kinds)) if max(values[at]) <= LEVELS + 1}
+        print(f"functions of {len(own)} variables", file=sys.stderr)
+        spread = np.array(
+            [
+                np.nan if kind == "categorical" else np.nanstd(sides[0].values[:, at], ddof=1)
+                for at, kind in enumerate(kinds)
+            ]
+        )
+        pairing = Pairing(variables, *sides, tuple(labels), spread, Scope(*(side.values for side in sides)))
+        pairs = METRIC.score(pairing, Options(scores=own), Setting(KEEP, threads, functions=(file,)))
+    return pairs.puf, pairs.eif, np.rint(-pairs.score * SCALE)
 
 
 def weigh(work: Work, data: dict[str, np.ndarray], threads: int) -> None:

@@ -39,6 +39,7 @@ PEERS = {
     "euclidean-rms": ["numpy in blocks", "polars in blocks", "FAISS, then numpy"],
     "euclidean-primer": ["numpy in blocks", "polars in blocks"],
     "adhoc": ["numpy in blocks"],
+    "adhoc-functions": [],
     "unicity": ["polars group-by", "DuckDB group-by"],
     "suda": ["polars group-by"],
 }  # fmt: skip

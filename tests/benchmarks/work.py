@@ -26,6 +26,7 @@ WORKS = {
     "euclidean-primer": Work("euclidean", 5, 5, "primer"),
     "adhoc": Work("adhoc", 5, 5),
     "adhoc-tables": Work("adhoc", 5, 5, "tables"),
+    "adhoc-functions": Work("adhoc", 5, 5, "functions"),
     "unicity": Work("unicity", 13, 0),
     "winkler-half-gap": Work("winkler", 0, 3, "half_gap"),
     "winkler-nearest": Work("winkler", 0, 10, "nearest"),
@@ -47,6 +48,17 @@ BANDS = ((0.0, 5), (0.1, 4), (0.25, 2))
 
 NEIGHBOURS = 2
 """Adhoc with tables: what two codes of a categorical variable score that differ by one; equal codes score 5."""
+
+
+FUNCTION = """
+import numpy as np
+
+def alike(p, e):
+    return 5 * np.exp(-np.abs(p - e) / (1 + 0.1 * np.abs(p)))
+"""
+"""Adhoc with functions: what a numeric variable scores that has at most `LEVELS` values; the others have bands."""
+
+LEVELS = 4096
 
 
 def limit(work: Work) -> int:

@@ -301,6 +301,7 @@ EDITS = [
     ("a metric", "linkage/metrics/unicity.py", {"unicity", "resolve"}),
     ("pairings", "linkage/pairing.py", {*METRICS, "describe"}),
     ("the reader of sources", "reading/delimited.py", {"prepare"}),
+    ("the kernel that reads files", "kernels/unpacking.py", {"prepare"}),
     ("the typing of values", "intake/values.py", {"prepare"}),
     ("the study model", "study/model.py", {"resolve"}),
     ("confirmation", "linkage/confirmation.py", {"confirm", "rate"}),
@@ -325,3 +326,11 @@ def test_an_edited_module_changes_the_digest_of_the_rules_that_run_it(
         "resolve",
     }
     assert changed & steps == rules & steps
+
+
+def test_a_fork_server_loads_no_kernel_for_a_step_that_runs_none():
+    imported = {
+        name for rule, step in STEPS.items() if not step.compiled for name in digests.imports(rule, None)
+    }
+    assert "reident.reading.sas_pages" in imported
+    assert not [name for name in imported if name.startswith("reident.kernels")]

@@ -1,4 +1,4 @@
-"""Compiled inner loops: plain arrays in, plain arrays out (METHODS §4, §7, §8, §12).
+"""Compiled inner loops: plain arrays in, plain arrays out (METHODS §1, §4, §7, §8, §12).
 
 Nothing here knows a study, a table or a file. This page is the map of the folder. Callers use the modules of the
 first table only; each has one public function, which checks its arguments (`keysets` has two: cells are numbered once
@@ -38,6 +38,8 @@ module         makes                                   with the help of
 `diversity`    how diverse a target is in the cells    `keysets`
                of a key (§7.5)
 `logistic`     sums of a logistic regression (§13)     `compiling` only
+`unpacking`    compressed records of SAS data sets     `compiling` only
+               (§1)
 =============  ======================================  ==============================================================
 
 ==================  =================================================================================================

@@ -12,7 +12,7 @@ import numpy as np
 from reident.kernels import coding, search, strata
 from reident.kernels.adhoc_definition import Definition
 from reident.kernels.adhoc_index import Index, order_of, plant
-from reident.kernels.adhoc_profiles import ABSENT, profile_tables
+from reident.kernels.adhoc_profiles import ABSENT, byte_of, profile_tables
 from reident.kernels.adhoc_query import Model, empty_query, load, variable_cost
 from reident.kernels.adhoc_rules import BANDS, EXACT, Bands, Exact, Flat, Rule, Table, flatten
 from reident.kernels.adhoc_search import MAX_SUM, empty_buffers
@@ -237,7 +237,8 @@ def _bytes(model: Model, rows: np.ndarray) -> np.ndarray:
     for k in range(rows.shape[1]):
         column = rows[:, k]
         if k < model.n_coded:
-            of_record[:, k] = np.where(column < 0, ABSENT, column % ABSENT)
+            width = int(model.rules.width[model.variable[k]])  # 0 for exact agreement
+            of_record[:, k] = np.where(column < 0, ABSENT, byte_of(column.astype(np.int64), width))
         else:
             m = k - model.n_coded
             table = np.append(model.bucket[model.first[m] : model.first[m + 1]], np.uint8(ABSENT))

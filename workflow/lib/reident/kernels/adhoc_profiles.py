@@ -28,6 +28,18 @@ class Profiles(NamedTuple):
     least: np.ndarray  # int64 (rows,): the least that a category costs in bytes
 
 
+def byte_of(code, width):
+    """Return the byte, 0 to 254, of a code or an array of codes under a table of this width; 0 for exact agreement.
+
+    Bytes decide which records are looked at, not what these cost. The codes of a wide table are values in their order,
+    whose scores are alike where the values are: those that follow each other share a byte.
+    """
+    return code * ABSENT // width if width > ABSENT else code % ABSENT
+
+
+_byte_of = lean_jit(byte_of)
+
+
 @lean_jit
 def _add_profile(costs, least, k, begins, height, steps, n):
     """Add the steps that make up the costs of all bytes above the least of them; return the number of steps.
@@ -61,7 +73,7 @@ def _cost_bytes(table, highest, unit, costs):
     costs[:] = -1  # bytes without a code
     least = highest // unit
     for c in range(table.size):
-        cost, y = table[c] // unit, c % ABSENT
+        cost, y = table[c] // unit, _byte_of(c, table.size)
         costs[y] = cost if costs[y] < 0 else min(cost, costs[y])
         least = min(least, cost)
     for y in range(min(table.size, ABSENT), ABSENT):

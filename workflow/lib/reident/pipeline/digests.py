@@ -22,6 +22,9 @@ _FOR_TYPES = re.compile(r"^([ \t]*)if TYPE_CHECKING:\n(?:\1[ \t]+.*\n|\n)*", re.
 _COMMENT = re.compile(r"#.*")
 _NAME = re.compile(r"(?<!as )\b(?!as\b)\w+")
 
+_READ_WITH = "reident.kernels.unpacking"
+"""The kernel that any step may run to read files; it is loaded where a file needs it."""
+
 KERNELS_NEED = ("reident.kernels.compiling:load_registries",)
 """What numba would otherwise do in every process that runs a kernel."""
 
@@ -49,7 +52,8 @@ def library_digest(rule: str, metric: str | None = None) -> str:
     """Return the SHA-256 over a step's adapter and the sources of its modules and all that these import.
 
     The study and the table of steps are left out: what a step takes of a study has a digest of its own. The
-    kernels of steps that do not run them are left out too. Imports for type checking only do not count.
+    kernels of steps that do not run them are left out too, except the one that reads files. Imports for type
+    checking only do not count.
     """
     total = hashlib.sha256()
     for module in modules(rule, metric):
@@ -71,7 +75,8 @@ def modules(rule: str, metric: str | None = None) -> tuple[str, ...]:
         module = todo.pop()
         floor = module.split(".")[1]
         unused = floor in _WITHOUT_EFFECT and module not in named
-        if module in seen or unused or (floor == "kernels" and not step.compiled):
+        unused |= floor == "kernels" and not step.compiled and module != _READ_WITH
+        if module in seen or unused:
             continue
         seen.add(module)
         todo += _imports(module)
@@ -107,11 +112,16 @@ def _imports(module: str) -> list[str]:
 
 
 def imports(rule: str, metric: str | None) -> list[str]:
-    """Return what a fork server imports for a rule: the modules of its adapter, and all that its step runs."""
+    """Return what a fork server imports for a rule: the modules of its adapter, and all that its step runs.
+
+    Where the step runs no kernels otherwise, the one that reads files is left out: few files need it.
+    """
     own = _imports_in(ADAPTERS / f"{rule}.py")
     if rule not in STEPS:
         return own
-    return [*own, *modules(rule, metric), *(KERNELS_NEED if STEPS[rule].compiled else ())]
+    if STEPS[rule].compiled:
+        return [*own, *modules(rule, metric), *KERNELS_NEED]
+    return [*own, *(module for module in modules(rule, metric) if module != _READ_WITH)]
 
 
 def _imports_in(source: Path) -> list[str]:

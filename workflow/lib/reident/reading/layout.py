@@ -83,8 +83,15 @@ def cells_of(block: np.ndarray, field: Field) -> np.ndarray:
 
 
 def numbers_of(block: np.ndarray, field: Field) -> np.ndarray:
-    """Return the numbers of one column of records; of the type of the field (n,)."""
-    return cells_of(block, field).view(field.kind)[:, 0]
+    """Return the numbers of one column of records; of the type of the field (n,).
+
+    A number of fewer bytes than its type lacks the last ones of its fraction, which are 0.
+    """
+    cells, kind = cells_of(block, field), np.dtype(field.kind)
+    if field.width < kind.itemsize:
+        front = kind.itemsize - field.width if kind.str.startswith("<") else 0
+        cells = np.pad(cells, ((0, 0), (front, kind.itemsize - field.width - front)))
+    return cells.view(kind)[:, 0]
 
 
 class UndecodableError(Exception):

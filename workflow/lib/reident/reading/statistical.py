@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyreadstat
 
 from reident.errors import InputError
-from reident.reading import layout, spss, stata
+from reident.reading import layout, sas, spss, stata
 from reident.reading.displayed import shown
 from reident.reading.layout import UndecodableError, decoded, text_of
 from reident.reading.names import TEXT, check_header
@@ -33,7 +33,8 @@ _PLAIN = "latin-1"
 _REMEDY = "the `encoding`, or widen the column if it cuts a letter at the end of the text."
 
 _PROGRAM = {"sas7bdat": "SAS data set", "stata": "Stata file", "spss": "SPSS file"}
-_LAYOUTS: dict[str, Callable[[Path], stata.StataFile | spss.SystemFile]] = {
+_LAYOUTS: dict[str, Callable[[Path], sas.DataSet | stata.StataFile | spss.SystemFile]] = {
+    "sas7bdat": sas.DataSet,
     "stata": stata.StataFile,
     "spss": spss.SystemFile,
 }
@@ -51,28 +52,24 @@ def batches(
     about = _read(path, source, source.encoding, metadataonly=True)[1]
     check_header(path, about.column_names, wanted, row="")
     codec = _codec(path, source, about.file_encoding)
-    # Texts are decoded here: the library silently drops an incomplete letter at the end of a text.
-    plain = _read(path, source, _PLAIN, metadataonly=True)[1].column_names
-    names = dict(zip(about.column_names, plain, strict=True))
     columns = [
         Column(path, source.kind, name, shown(source.kind, about.original_variable_types[name]), name in keys)
         for name in wanted
     ]
     for column in columns:
         check_shown(column)
-    file = _File(path, source, wanted, columns, about, [names[name] for name in wanted], codec)
+    file = _File(path, source, wanted, columns, about, codec)
     yield from proven(_fast(file), lambda: _by_library(file))
 
 
 class _File(NamedTuple):
-    """What both readers know of a file; `plain` has the names of the columns as bytes."""
+    """What both readers know of a file."""
 
     path: Path
     source: SourceFile
     wanted: Sequence[str]
     columns: list[Column]
     about: Any
-    plain: list[str]
     codec: str
 
     def is_text(self, name: str) -> bool:
@@ -87,8 +84,6 @@ def _fast(file: _File) -> Iterator[pa.RecordBatch]:
     ------
     UnprovenError
     """
-    if file.source.kind not in _LAYOUTS:
-        raise UnprovenError
     stored = _LAYOUTS[file.source.kind](file.path)
     every = stored.layout.fields
     if len(every) != len(file.about.column_names) or stored.layout.n != file.about.number_rows:
@@ -115,15 +110,19 @@ def _fast(file: _File) -> Iterator[pa.RecordBatch]:
 def _by_library(file: _File) -> Iterator[pa.RecordBatch]:
     """Yield the columns as a general library gives them."""
     before, n = 0, file.about.number_rows
+    # Texts are decoded here: the library silently drops an incomplete letter at the end of a text.
+    names = _read(file.path, file.source, _PLAIN, metadataonly=True)[1].column_names
+    plain_of = dict(zip(file.about.column_names, names, strict=True))
+    plain_names = [plain_of[name] for name in file.wanted]
     while True:
         cells, _ = _read(
-            file.path, file.source, _PLAIN, usecols=file.plain, row_offset=before, row_limit=_BATCH
+            file.path, file.source, _PLAIN, usecols=plain_names, row_offset=before, row_limit=_BATCH
         )
-        size = len(cells[file.plain[0]])
+        size = len(cells[plain_names[0]])
         if size:
             texts = [
                 _text(file, column, cells[plain], before)
-                for column, plain in zip(file.columns, file.plain, strict=True)
+                for column, plain in zip(file.columns, plain_names, strict=True)
             ]
             yield pa.record_batch(texts, names=list(file.wanted))
         before += size

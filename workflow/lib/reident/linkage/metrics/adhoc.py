@@ -208,8 +208,11 @@ SPREAD = 1e-9
 :data:`reident.sections.exact.ULPS` is the slack of declared bands."""
 
 
-MAX_TABULATED = 512
+MAX_TABULATED = 4096
 """Up to this number of distinct values in either file, a function is asked once about each pair of them."""
+
+ASKED = 512
+"""PUF values that a function is asked about at a time."""
 
 
 def score(pairing: Pairing, options: Options, setting: Setting) -> Scored:
@@ -301,8 +304,10 @@ def _tabulate(
         scores = np.zeros((max(len(puf), len(eif)),) * 2, np.int64)
         if len(puf) and len(eif):
             few = pairing._replace(puf=pairing.puf.take(puf), eif=pairing.eif.take(eif))
-            block = slice(0, len(puf)), slice(0, len(eif))
-            scores[block] = functions.own_scores(few, at, function, *block)
+            columns = slice(0, len(eif))
+            for start in range(0, len(puf), ASKED):
+                rows = slice(start, min(start + ASKED, len(puf)))
+                scores[rows, columns] = functions.own_scores(few, at, function, rows, columns)
         tables[at] = puf_codes, eif_codes, Table(scores)
     return tables
 
