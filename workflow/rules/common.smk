@@ -107,7 +107,7 @@ def refuse_stale_results():
     warnings.filterwarnings("ignore", "coroutine '.*_size_files.*' was never awaited", RuntimeWarning)
 
 
-starter.tell_jobs(workflow.resource_settings.cores)
+starter.tell_jobs()
 scheduler.keep_waiting_jobs(JobScheduler)
 scheduler.end_at_once(JobScheduler)
 scheduler.start_scripts(PythonScript)

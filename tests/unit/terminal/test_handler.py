@@ -292,7 +292,7 @@ def test_the_screen_takes_the_place_of_snakemakes_own(monkeypatch):
     run = workflow()
     installed = install(run)
     assert run.logger_manager.logger.handlers == [installed]
-    starter.tell_jobs(1)
+    starter.tell_jobs()
     assert starter.is_shown()
 
 

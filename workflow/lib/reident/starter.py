@@ -18,20 +18,9 @@ SCREEN = "REIDENT_SCREEN"
 """The environment variable in which a scheduler tells its jobs that its screen shows what their logs say."""
 
 
-CORES = "REIDENT_CORES"
-"""The environment variable in which a scheduler tells its jobs how many processors its run may use."""
-
-
-def tell_jobs(cores: int | None) -> None:
-    """Let the jobs that this process starts know it, and how many processors its run may use, where that is known."""
+def tell_jobs() -> None:
+    """Let the jobs that this process starts know it."""
     os.environ[STARTER] = this_process()
-    os.environ[CORES] = str(cores or 1)
-
-
-def processors() -> int:
-    """Return how many processors this job may use while no other does; 1 without a scheduler."""
-    told = int(os.environ.get(CORES, "1"))
-    return min(told, len(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else told
 
 
 def tell_screen(*, shows_logs: bool) -> None:

@@ -19,7 +19,6 @@ from typing import IO, Any
 from ipykernel import kernelapp
 from jupyter_client.manager import AsyncKernelManager
 
-from reident.report import beside
 from reident.starter import end_with
 
 LAUNCHER = "ipykernel_launcher"
@@ -138,7 +137,6 @@ def _become_kernel(arguments: list[str], output: int, folder: str, environment: 
     sys.stdout = sys.__stdout__ = os.fdopen(1, "w", buffering=1, closefd=False)  # type: ignore[misc]
     sys.stderr = sys.__stderr__ = os.fdopen(2, "w", buffering=1, closefd=False)  # type: ignore[misc]
     sys.argv = arguments
-    beside.allow()
     kernelapp.launch_new_instance()
 
 

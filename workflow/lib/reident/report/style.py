@@ -10,7 +10,6 @@ import io
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
 from html import escape as escape_xml
 from typing import Any, Literal, NamedTuple
 
@@ -22,7 +21,6 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reident.report import fonts
-from reident.report.beside import Later
 from reident.report.layers import POINTS, Layers
 from reident.report.wording import digits, fixed, plain, shorten
 
@@ -105,48 +103,25 @@ NARROW = "application/vnd.reident.narrow+svg"
 """The media type of a figure's drawing for phones."""
 
 
-class Marked(NamedTuple):
-    """A drawing as SVG, and its marks at the rank limits 1, 2, …; none where it shows no other limit."""
-
-    svg: str
-    marks: tuple[str, ...]
-
-
 class Figure(NamedTuple):
     """A drawing for pages and one for phones, with their alternative text and their caption in Markdown.
 
-    `alts` are the alternative texts at other rank limits; `own_limit` is whether the figure holds for the study's own
-    alone. Links lead to its `name`.
+    `layers` has the marks at other rank limits; `own_limit` is whether the figure holds for the study's own alone.
+    Links lead to its `name`.
     """
 
-    wide: Later[Marked]
-    phone: Later[Marked]
+    svg: str
+    narrow: str
     alt: str
     caption: str
     name: str = ""
-    alts: tuple[str, ...] = ()
+    layers: Layers | None = None
     own_limit: bool = False
-
-    @property
-    def svg(self) -> str:
-        """Return the drawing for pages."""
-        return self.wide.value().svg
-
-    @property
-    def narrow(self) -> str:
-        """Return the drawing for phones."""
-        return self.phone.value().svg
-
-    @property
-    def layers(self) -> Layers | None:
-        """Return the marks at other rank limits."""
-        wide, narrow = self.wide.value().marks, self.phone.value().marks
-        return Layers(wide, narrow, self.alts) if wide else None
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, str], dict[str, Any]]:
         about = {"alt": self.alt, "caption": self.caption, "isolated": True, "own_limit": self.own_limit}
         about |= {"name": self.name} if self.name else {}
-        about |= {"layers": layers._asdict()} if (layers := self.layers) else {}
+        about |= {"layers": self.layers._asdict()} if self.layers else {}
         return {"image/svg+xml": self.svg, NARROW: self.narrow}, {"image/svg+xml": about}
 
     def __repr__(self) -> str:
@@ -265,17 +240,14 @@ def figure(
     alt = plain(alt, len(alt))
     page, phone = (1, panels), (-(-panels // across), min(panels, across))
     grids = [(panels, 1)] * 2 if stacked else [page, phone]
+    drawings, marks = [], []
     label = f'<svg role="img" aria-label="{escape_xml(alt)}"'
-
-    def drawing(form: Form, grid: tuple[int, int]) -> Marked:
-        rows_ = 1 if stacked else grid[0]
-        svg, sheet = _svg(draw, form, panels, grid, height * rows_, between, subplots)
-        return Marked(svg.replace("<svg", label, 1), tuple(layers(sheet)) if layers else ())
-
-    wide, narrow = (
-        Later(partial(drawing, form, grid)) for form, grid in zip((PAGE, PHONE), grids, strict=True)
-    )
-    return Figure(wide, narrow, alt, caption, name, tuple(alts), own_limit)
+    for form, grid in zip((PAGE, PHONE), grids, strict=True):
+        svg, sheet = _svg(draw, form, panels, grid, height * (1 if stacked else grid[0]), between, subplots)
+        drawings.append(svg.replace("<svg", label, 1))
+        marks.append(tuple(layers(sheet)) if layers else ())
+    other = Layers(marks[0], marks[1], tuple(alts)) if marks[0] else None
+    return Figure(drawings[0], drawings[1], alt, caption, name, other, own_limit)
 
 
 def _svg(
