@@ -98,8 +98,7 @@ class Results:
     @property
     def whole(self) -> pd.DataFrame:
         """Return the rates of the whole study, indexed by metric."""
-        rates = self.table("rates.csv")
-        return rates[rates["stratum"] == WHOLE].set_index("metric").loc[self.metrics]
+        return self.of_strata("rates.csv", [WHOLE]).set_index("metric").loc[self.metrics]
 
     @property
     def decision(self) -> dict[str, Any]:

@@ -22,8 +22,7 @@ def of_ranked(results: Results, name: str, columns: list[str]) -> pd.DataFrame:
     for metric in results.ranked:
         path = name.format(metric=metric)
         if results.has(path):
-            lines = results.table(path)
-            tables.append(lines.loc[lines["stratum"] == WHOLE, columns].assign(metric=metric))
+            tables.append(results.of_strata(path, [WHOLE])[columns].assign(metric=metric))
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=[*columns, "metric"])
 
 
