@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import struct
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -75,6 +77,65 @@ def blocks(path: Path, form: Layout) -> Iterator[np.ndarray]:
             if len(content) != n * form.width:
                 raise UnprovenError
             yield content.reshape(n, form.width)
+
+
+class ArrayFile(ABC):
+    """A file of a statistical program whose records are an array.
+
+    Parameters
+    ----------
+    path : Path
+
+    Attributes
+    ----------
+    layout : Layout
+    padding : str
+        What fills cells of text.
+
+    Raises
+    ------
+    UnprovenError
+        If the file is not provably as its layout has it; then or when its records are read.
+    """
+
+    padding: ClassVar[str]
+    layout: Layout
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with path.open("rb") as stream:
+            try:
+                self._describe(stream, path.stat().st_size)
+            except struct.error:
+                raise UnprovenError from None
+
+    @abstractmethod
+    def _describe(self, stream: BinaryIO, size: int) -> None:
+        """Read the layout of a file of so many bytes."""
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Yield the bytes of records, uint8 (n, width)."""
+        return blocks(self._path, self.layout)
+
+    @abstractmethod
+    def numbers(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers, NaN where missing, and the letters of special missing values.
+
+        Parameters
+        ----------
+        values : (n,)
+            As they are in the file.
+
+        Returns
+        -------
+        numbers : float32 or float64 (n,)
+        letters : uint8 (n,)
+            The character of a special missing value; 0 elsewhere.
+        """
+
+    @abstractmethod
+    def text_cells(self, cells: np.ndarray) -> np.ndarray:
+        """Return cells of text with nothing but the padding behind their text; uint8 (n, width)."""
 
 
 def cells_of(block: np.ndarray, field: Field) -> np.ndarray:

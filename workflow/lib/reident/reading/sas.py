@@ -5,14 +5,12 @@ The library describes the columns; here the records are read as an array.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
-from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
-from reident.reading.layout import blocks
+from reident.reading.layout import ArrayFile, blocks
 from reident.reading.proven import UnprovenError
 from reident.reading.sas_layout import header_of, records_of
 from reident.reading.sas_pages import records_on
@@ -27,41 +25,20 @@ _LETTERS[~np.array([0, *range(2, 28)], np.uint8)] = _SPECIAL
 _LETTERS[~_SPECIAL] = _SPECIAL
 
 
-class DataSet:
-    """A data set whose records are an array.
-
-    Parameters
-    ----------
-    path : Path
-
-    Attributes
-    ----------
-    layout : Layout
-    padding : str
-        What fills cells of text.
-
-    Raises
-    ------
-    UnprovenError
-    """
+class DataSet(ArrayFile):
+    """A data set. Its texts raise :class:`UnprovenError` for a byte of 0 before another character."""
 
     padding = " "
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        with path.open("rb") as stream:
-            try:
-                self._header = header_of(stream)
-                self._records = records_of(stream, self._header)
-            except struct.error:
-                raise UnprovenError from None
+    def _describe(self, stream: BinaryIO, size: int) -> None:  # noqa: ARG002 - pages are counted as they are read
+        self._header = header_of(stream)
+        self._records = records_of(stream, self._header)
         self.layout = self._records.layout
         if self._records.method and self.layout.n < _MIN_COMPRESSED:
             raise UnprovenError
 
-    @staticmethod
-    def numbers(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return numbers, NaN where missing, float64 (n,), and the letters of special missing values, uint8 (n,)."""
+    def numbers(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers and letters, as :meth:`ArrayFile.numbers`."""
         numbers = values.astype(np.float64)
         missing = np.isnan(numbers)
         letters = np.zeros(len(values), np.uint8)
@@ -71,15 +48,8 @@ class DataSet:
             numbers[missing] = np.nan
         return numbers, letters
 
-    @staticmethod
-    def text_cells(cells: np.ndarray) -> np.ndarray:
-        """Return cells of text, uint8 (n, width), with blanks instead of bytes of 0 behind their text.
-
-        Raises
-        ------
-        UnprovenError
-            For a byte of 0 before another character.
-        """
+    def text_cells(self, cells: np.ndarray) -> np.ndarray:
+        """Return cells of text with blanks instead of bytes of 0 behind their text."""
         if cells.all():
             return cells
         unused = (cells == 0) | (cells == ord(" "))

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
-from reident.reading.layout import Field, Layout, blocks
+from reident.reading.layout import ArrayFile, Field, Layout
 from reident.reading.proven import UnprovenError
 
 _HEADER = 176
@@ -119,42 +118,22 @@ class _Dictionary:
             at += max(n, 1)
 
 
-class SystemFile:
-    """A system file whose records are an array.
-
-    Parameters
-    ----------
-    path : Path
-
-    Attributes
-    ----------
-    layout : Layout
-    padding : str
-        What fills cells of text.
-
-    Raises
-    ------
-    UnprovenError
-    """
+class SystemFile(ArrayFile):
+    """A system file. Its texts raise :class:`UnprovenError` for a byte of 0: not every program takes it for an end."""
 
     padding = " "
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        with path.open("rb") as stream:
-            try:
-                code, compression, n, bias = struct.unpack("<64xi4xi4xid84x", stream.read(_HEADER))
-                if code not in _LITTLE_ENDIAN or compression not in (0, 1) or n < 0:
-                    raise UnprovenError
-                dictionary = _Dictionary(stream)
-            except struct.error:
-                raise UnprovenError from None
-            if not dictionary.elements:
-                raise UnprovenError
-            width = dictionary.elements * _ELEMENT
-            self.layout = Layout(tuple(dictionary.columns()), n, stream.tell(), width)
-            if not compression and path.stat().st_size < stream.tell() + n * width:
-                raise UnprovenError
+    def _describe(self, stream: BinaryIO, size: int) -> None:
+        code, compression, n, bias = struct.unpack("<64xi4xi4xid84x", stream.read(_HEADER))
+        if code not in _LITTLE_ENDIAN or compression not in (0, 1) or n < 0:
+            raise UnprovenError
+        dictionary = _Dictionary(stream)
+        if not dictionary.elements:
+            raise UnprovenError
+        width = dictionary.elements * _ELEMENT
+        self.layout = Layout(tuple(dictionary.columns()), n, stream.tell(), width)
+        if not compression and size < stream.tell() + n * width:
+            raise UnprovenError
         self._missing = np.array(dictionary.missing, np.uint64)
         self._compressed = bool(compression)
         self._of_code = (np.arange(256) - bias).astype("<f8").view(np.uint64)
@@ -162,33 +141,19 @@ class SystemFile:
         self._of_code[_MISSING] = self._missing[0]
 
     def numbers(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return numbers, float64 (n,), NaN where missing, and as Stata's files no letter, uint8 (n,)."""
+        """Return numbers, float64 (n,), and letters, of which there are none, as :meth:`ArrayFile.numbers`."""
         missing = np.isin(values.view(np.uint64), self._missing)
         return np.where(missing, np.nan, values), np.zeros(len(values), np.uint8)
 
-    @staticmethod
-    def text_cells(cells: np.ndarray) -> np.ndarray:
-        """Return cells of text as they are; a byte of 0 is not for every program the end of a text.
-
-        Raises
-        ------
-        UnprovenError
-        """
+    def text_cells(self, cells: np.ndarray) -> np.ndarray:
+        """Return cells of text as they are."""
         if not cells.all():
             raise UnprovenError
         return cells
 
     def blocks(self) -> Iterator[np.ndarray]:
-        """Yield the bytes of records, uint8 (n, width).
-
-        Raises
-        ------
-        UnprovenError
-            For records that are not whole.
-        """
-        if self._compressed:
-            return self._decompressed()
-        return blocks(self._path, self.layout)
+        """Yield the bytes of records, uint8 (n, width)."""
+        return self._decompressed() if self._compressed else super().blocks()
 
     def _decompressed(self) -> Iterator[np.ndarray]:
         form, width = self.layout, self.layout.width // _ELEMENT

@@ -7,13 +7,11 @@ format has it (``help dta``) raises :class:`UnprovenError`, and the library read
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
-from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
-from reident.reading.layout import Field, Layout, blocks
+from reident.reading.layout import ArrayFile, Field, Layout
 from reident.reading.proven import UnprovenError
 
 _DATA, _TYPES = 9, 2
@@ -33,58 +31,16 @@ _BITS = {"<f4": "<i4", "<f8": "<i8"}
 _LETTERS = 26
 
 
-class StataFile:
-    """A Stata file whose records are an array.
-
-    Parameters
-    ----------
-    path : Path
-
-    Attributes
-    ----------
-    layout : Layout
-    padding : str
-        What fills cells of text.
-
-    Raises
-    ------
-    UnprovenError
-    """
+class StataFile(ArrayFile):
+    """A Stata file. Its numbers raise :class:`UnprovenError` for bits that Stata does not write."""
 
     padding = "\0"
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        with path.open("rb") as stream:
-            try:
-                self.layout = _layout(stream, path.stat().st_size)
-            except struct.error:
-                raise UnprovenError from None
+    def _describe(self, stream: BinaryIO, size: int) -> None:
+        self.layout = _layout(stream, size)
 
-    def blocks(self) -> Iterator[np.ndarray]:
-        """Yield the bytes of records, uint8 (n, width)."""
-        return blocks(self._path, self.layout)
-
-    @staticmethod
-    def numbers(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return numbers, NaN where missing, and the letters of special missing values.
-
-        Parameters
-        ----------
-        values : (n,)
-            As they are in the file.
-
-        Returns
-        -------
-        numbers : float32 or float64 (n,)
-        letters : uint8 (n,)
-            The character of a special missing value; 0 elsewhere.
-
-        Raises
-        ------
-        UnprovenError
-            For bits that Stata does not write.
-        """
+    def numbers(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers and letters, as :meth:`ArrayFile.numbers`."""
         kind = values.dtype.str.replace("|", "<")
         bits = values.view(_BITS.get(kind, kind)).astype(np.int64)
         missing = bits >= _SYSTEM[kind]
@@ -98,8 +54,7 @@ class StataFile:
             numbers[missing] = np.nan
         return numbers, letters
 
-    @staticmethod
-    def text_cells(cells: np.ndarray) -> np.ndarray:
+    def text_cells(self, cells: np.ndarray) -> np.ndarray:
         """Return cells of text with bytes of 0 from the one on that ends the text; uint8 (n, width)."""
         return np.where(np.logical_or.accumulate(cells == 0, axis=1), np.uint8(0), cells)
 

@@ -33,7 +33,7 @@ _PLAIN = "latin-1"
 _REMEDY = "the `encoding`, or widen the column if it cuts a letter at the end of the text."
 
 _PROGRAM = {"sas7bdat": "SAS data set", "stata": "Stata file", "spss": "SPSS file"}
-_LAYOUTS: dict[str, Callable[[Path], sas.DataSet | stata.StataFile | spss.SystemFile]] = {
+_LAYOUTS: dict[str, type[layout.ArrayFile]] = {
     "sas7bdat": sas.DataSet,
     "stata": stata.StataFile,
     "spss": spss.SystemFile,
