@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples
+from making.patterns import count_patterns
 from oracles import patterns as oracle
 from reident.kernels import patterns
 
@@ -26,7 +27,7 @@ def counted(way, puf, eif, near, incomplete, threads=1):
     with pytest.MonkeyPatch.context() as patch:
         for name, value in WAYS[way].items():
             patch.setattr(patterns, name, value)
-        return patterns.count_patterns(puf, eif, near=near, incomplete=incomplete, threads=threads)
+        return count_patterns(puf, eif, near=near, incomplete=incomplete, threads=threads)
 
 
 def by_word(table, near, incomplete):
@@ -96,7 +97,7 @@ def test_larger_files_equal_the_definition_whatever_the_way_and_the_threads(seed
     for way in WAYS:
         assert (counted(way, puf, eif, near, incomplete, threads=2) == expected).all()
     order = generator.permutation(len(puf)), generator.permutation(len(eif))
-    again = patterns.count_patterns(puf[order[0]], eif[order[1]], near=near, incomplete=incomplete)
+    again = count_patterns(puf[order[0]], eif[order[1]], near=near, incomplete=incomplete)
     assert (again == expected).all()
 
 
@@ -120,7 +121,7 @@ def test_strata_add_up_whatever_the_order_of_the_variables(seed):
 
 def test_equal_records_are_counted_as_often_as_they_are_there():
     puf, eif = np.tile(np.int32([[0, 1], [-1, 1]]), (1000, 1)), np.tile(np.int32([[0, 1]]), (3000, 1))
-    found = patterns.count_patterns(puf, eif, near=[False, False], incomplete=[True, False])
+    found = count_patterns(puf, eif, near=[False, False], incomplete=[True, False])
     assert by_word(found, [False, False], [True, False]) == Counter(
         {("agree", "agree"): 3_000_000, ("missing", "agree"): 3_000_000}
     )
@@ -136,10 +137,10 @@ def test_equal_records_are_counted_as_often_as_they_are_there():
 def test_arguments_that_do_not_fit_are_refused(arguments, message):
     table = np.int32([[0, -1]])
     with pytest.raises(ValueError, match=message):
-        patterns.count_patterns(table, table, **arguments)
+        count_patterns(table, table, **arguments)
 
 
 def test_too_many_patterns_are_refused():
     table = np.zeros((1, 23), np.int32)
     with pytest.raises(ValueError, match="more than 4194304 patterns"):
-        patterns.count_patterns(table, table, near=[False] * 23, incomplete=[False] * 23)
+        count_patterns(table, table, near=[False] * 23, incomplete=[False] * 23)

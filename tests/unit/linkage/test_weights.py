@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples
+from making.patterns import count_patterns
 from oracles import patterns as oracle
 from reident.errors import InputError
-from reident.kernels.patterns import count_patterns
 from reident.linkage import weights
 from reident.linkage.metrics import fellegi_sunter
 from reident.linkage.metrics.contract import Setting

@@ -1,9 +1,10 @@
 """Compiled inner loops: plain arrays in, plain arrays out (METHODS §1, §4, §7, §8, §12).
 
-Nothing here knows a study, a table or a file. This page is the map of the folder. Callers use the modules of the
-first table only; each has one public function, which checks its arguments (`keysets` has two: cells are numbered once
-for all targets). Metrics whose pairs have a definition that is cheap for few records have a second one, for many small
-strata at once. The modules of the second table serve them, a module only those above it.
+Nothing here knows a study, a table or a file. This page is the map of the folder. Callers use the modules of the first
+table only; each has one public function, which checks its arguments (`keysets` has two: cells are numbered once for all
+targets; `patterns` has a class, to which strata are added). Metrics whose pairs have a definition that is cheap for few
+records have a second one, for many small strata at once. The modules of the second table serve them, a module only
+those above it.
 
 =============  ======================================  ==============================================================
 module         makes                                   with the help of

@@ -186,20 +186,6 @@ class Tally:
             return np.zeros((max(self._slots) + 1, int(np.prod(self._radix))), np.int64)
 
 
-def count_patterns(
-    puf: np.ndarray,
-    eif: np.ndarray,
-    *,
-    near: Sequence[bool],
-    incomplete: Sequence[bool],
-    threads: int = 1,
-) -> np.ndarray:
-    """Count the pairs of two files by comparison pattern, see :class:`Tally`."""
-    tally = Tally(near, incomplete, by_agreement(puf, eif).tolist(), threads)
-    tally.add(puf, eif)
-    return tally.counts()
-
-
 def n_patterns(near: Sequence[bool], incomplete: Sequence[bool]) -> int:
     """Return the number of patterns of variables that may agree partly, or be missing."""
     number = 1

@@ -187,7 +187,7 @@ def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool
     Parameters
     ----------
     counts : int64, one axis per variable
-        Pairs by comparison pattern, see :func:`reident.kernels.patterns.count_patterns`.
+        Pairs by comparison pattern, see :class:`reident.kernels.patterns.Tally`.
     near, incomplete : sequence of bool
         The variables with partial agreement, and those that may be missing.
     most : float
