@@ -90,16 +90,16 @@ MEASURED: dict[str, Cost] = {
     "rank": Cost(Time(start=0.183, file=0.032), Memory(start=300.1, file=1.8)),
     "rate": Cost(Time(start=0.369, file=0.02), Memory(start=243.0, file=1.2)),
     "score.adhoc": Cost(
-        Time(start=1.329, eif=5.707, puf=365.272, exponent=0.6),
-        Memory(start=298.5, record=329.0, block=407.3),
+        Time(start=1.049, record=5.018, puf=165.179, exponent=0.35),
+        Memory(start=272.9, record=279.8, block=540.0),
     ),
     "score.euclidean": Cost(
         Time(start=0.668, record=0.123, eif=10.341, puf=265.796, exponent=0.35),
         Memory(start=322.6, record=336.5, block=452.1),
     ),
     "score.fellegi_sunter": Cost(
-        Time(start=0.215, record=0.306, eif=9.26, puf=66.743, exponent=0.55),
-        Memory(start=275.2, record=128.7, block=539.1),
+        Time(start=1.947, record=2.134, puf=70.854, exponent=0.65),
+        Memory(start=319.4, record=29.9, block=494.8),
     ),
     "score.taxicab": Cost(
         Time(start=0.526, eif=10.38, puf=22.7, exponent=0.65), Memory(start=268.0, record=201.1, block=381.2)
@@ -111,7 +111,9 @@ MEASURED: dict[str, Cost] = {
     "score.winkler": Cost(
         Time(start=1.546, puf=18601.728, exponent=1.0), Memory(start=284.6, record=122.4, block=854.8)
     ),
-    "weigh": Cost(Time(start=3.663, puf=676.622, exponent=0.35), Memory(start=436.6, record=228.0)),
+    "weigh": Cost(
+        Time(start=2.85, puf=179.239, exponent=0.2), Memory(start=447.0, record=157.2, block=353.8)
+    ),
 }
 """The costs of steps, and of scores by metric, that are fitted to measured jobs."""
 
