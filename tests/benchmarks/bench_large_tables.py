@@ -108,8 +108,8 @@ def run(folder: Path, step: str) -> None:
     """Run a step, and print the seconds and the megabytes that it took."""
     begin, of = time.process_time(), study()
     manifest = pd.read_csv(folder / "manifest.csv")
-    strata = {side: pq.read_table(folder / f"strata_{side}.parquet") for side in SIDES}
-    files = {side: pq.ParquetFile(folder / f"{side}.parquet") for side in SIDES}
+    strata = {side: _open(folder / f"strata_{side}.parquet") for side in SIDES}
+    files = {side: _open(folder / f"{side}.parquet") for side in SIDES}
     metric = REGISTRY["taxicab"]
     if step == "bin":
         part = parts.cutting(of)
@@ -117,31 +117,33 @@ def run(folder: Path, step: str) -> None:
         for side in SIDES:
             _sink(folder, f"binned_{side}", *bins.binned(part, files[side], codes[side]))
     elif step == "rank":
-        shards = [pq.ParquetFile(folder / f"pairs_{shard}.parquet") for shard in range(SHARDS)]
+        shards = [_open(folder / f"pairs_{shard}.parquet") for shard in range(SHARDS)]
         suspected = Sink(folder / "suspected.parquet")
         ranking.rank(metric, shards, strata["puf"], manifest, suspected)
         suspected.close().path.replace(folder / "suspected.parquet")
     elif step == "confirm":
         part = parts.confirming(of)
-        keys = {side: files[side].read(list(part.keys[side])) for side in SIDES}
-        iuf, sinks = (
-            pq.read_table(folder / "iuf.parquet"),
-            [Sink(folder / f"{name}.parquet") for name in ("confirmed", "positions")],
-        )
-        source = pq.ParquetFile(folder / "suspected.parquet")
-        limits = confirmation.confirm(part, metric, source, keys, iuf, strata["puf"], manifest, *sinks)
+        suspected, iuf = (_open(folder / f"{name}.parquet") for name in ("suspected", "iuf"))
+        sinks = [Sink(folder / f"{name}.parquet") for name in ("confirmed", "positions")]
+        tables = suspected, files, iuf, strata["puf"], manifest, *sinks
+        limits = confirmation.confirm(part, metric, *tables, folder)
         limits.to_csv(folder / "limits.csv", index=False)
         for sink, name in zip(sinks, ("confirmed", "positions"), strict=True):
             sink.close().path.replace(folder / f"{name}.parquet")
     else:
-        pairs = {"taxicab": pq.ParquetFile(folder / "positions.parquet")}
+        pairs = {"taxicab": _open(folder / "positions.parquet")}
         limits = {"taxicab": pd.read_csv(folder / "limits.csv", usecols=rates.LIMITS)}
-        iuf = pq.read_table(folder / "iuf.parquet")
+        iuf = _open(folder / "iuf.parquet")
         rates.rate(parts.rating(of), files, iuf, strata, manifest, pairs, limits)
     peak = next(
         line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")
     )
     print(f"{step:8} {time.process_time() - begin:8.1f} s {int(peak.split()[1]) / 1e3:8,.0f} MB", flush=True)
+
+
+def _open(path: Path) -> pq.ParquetFile:
+    """Open a table as steps do, see `reident.ledger.running`."""
+    return pq.ParquetFile(path, pre_buffer=False)
 
 
 def _sink(folder: Path, name: str, *tables: pa.Table) -> None:

@@ -17,11 +17,19 @@ Sink: TypeAlias = Callable[[pa.Table], None]
 """Takes the rows of a table, batch by batch: at least one batch, which may be empty."""
 
 ROWS = 2**20
-"""The number of rows that are in memory at a time, approximately."""
+"""The number of rows that are in memory at a time, approximately, where it is not given."""
 
 
-def split(source: Source, rows: int = ROWS, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+def size(source: Source) -> int:
+    """Return the number of rows of a table."""
+    return source.num_rows if isinstance(source, pa.Table) else source.metadata.num_rows
+
+
+def split(
+    source: Source, rows: int | None = None, columns: Sequence[str] | None = None
+) -> Iterator[pa.Table]:
     """Yield a table, or some of its columns, in batches of at most `rows` rows, at least one batch."""
+    rows = rows or ROWS
     if isinstance(source, pa.Table):
         table = source if columns is None else source.select(columns)
         for start in range(0, max(table.num_rows, 1), rows):
@@ -38,6 +46,46 @@ def split(source: Source, rows: int = ROWS, columns: Sequence[str] | None = None
 def column(source: Source, name: str) -> pa.ChunkedArray:
     """Return one column of a table."""
     return (source if isinstance(source, pa.Table) else source.read([name], use_threads=False))[name]
+
+
+class InStep:
+    """Columns of a table with a row for each record, read once, in step with records in ascending order.
+
+    Parameters
+    ----------
+    source : pyarrow.Table or pyarrow.parquet.ParquetFile
+    columns : sequence of str
+    """
+
+    def __init__(self, source: Source, columns: Sequence[str]) -> None:
+        self._batches = split(source, columns=columns)
+        self._batch = next(self._batches)
+        self._start = 0
+
+    def take(self, records: np.ndarray) -> pa.Table:
+        """Return the rows of records.
+
+        Parameters
+        ----------
+        records : int (m,)
+            In ascending order, none before the last record of the call before.
+        """
+        pieces = []
+        while True:
+            end = int(np.searchsorted(records, self._start + len(self._batch)))
+            pieces.append(self._batch.take(pa.array(records[:end] - self._start)))
+            records = records[end:]
+            if not len(records):
+                return pa.concat_tables(pieces)
+            self._start += len(self._batch)
+            self._batch = next(self._batches)
+
+
+def is_new(values: np.ndarray) -> np.ndarray:
+    """Return whether each value differs from the one before it; bool (n,)."""
+    new = np.ones(len(values), bool)
+    new[1:] = values[1:] != values[:-1]
+    return new
 
 
 class _Reader:
@@ -73,14 +121,14 @@ class _Reader:
         return self._table["puf"][at].as_py()
 
 
-def merge(sources: Sequence[Source], rows: int = ROWS) -> Iterator[pa.Table]:
+def merge(sources: Sequence[Source], rows: int | None = None) -> Iterator[pa.Table]:
     """Merge tables of pairs in the order of their PUF records.
 
     Parameters
     ----------
     sources : sequence of pyarrow.Table or pyarrow.parquet.ParquetFile
         At least one, each sorted by the column `puf`; no record is in two of them.
-    rows : int
+    rows : int, optional
         About twice this number of rows is in memory at a time, more if a single record has more pairs.
 
     Yields
@@ -88,11 +136,13 @@ def merge(sources: Sequence[Source], rows: int = ROWS) -> Iterator[pa.Table]:
     pyarrow.Table
         At least one table, which may be empty. It has all pairs of its records, in the order of their source.
     """
-    readers = [_Reader(source, max(rows // len(sources), 1)) for source in sources]
+    readers = [_Reader(source, max((rows or ROWS) // len(sources), 1)) for source in sources]
     end: int | None = 0
     while end is not None:
         for reader in readers:
             reader.fill()
         end = min((reader.last() for reader in readers if not reader.at_end), default=None)
         table = pa.concat_tables([reader.take(end) for reader in readers]).combine_chunks()
-        yield table.take(pa.array(np.argsort(table["puf"].to_numpy(), kind="stable")))
+        if len(readers) > 1:
+            table = table.take(pa.array(np.argsort(table["puf"].to_numpy(), kind="stable")))
+        yield table

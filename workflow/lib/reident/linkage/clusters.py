@@ -14,7 +14,7 @@ from reident.linkage.intervals import interval, one_sided
 from reident.linkage.parts import Rating
 from reident.linkage.ranking import WHOLE
 from reident.linkage.rates import share
-from reident.linkage.strata import lines
+from reident.linkage.strata import held_lines
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -33,7 +33,7 @@ def numbers(clusters: pa.Table) -> np.ndarray | None:
 def rate(
     part: Rating,
     cluster: np.ndarray | None,
-    strata: pa.Table,
+    strata: Source,
     manifest: pd.DataFrame,
     pairs: Mapping[str, Source],
 ) -> pd.DataFrame:
@@ -44,7 +44,7 @@ def rate(
     part : Rating
     cluster : int64 (n_puf,) or None
         As :func:`numbers` returns it.
-    strata : pyarrow.Table
+    strata : pyarrow.Table or pyarrow.parquet.ParquetFile
         The stratum of each PUF record.
     manifest : pandas.DataFrame
         The strata.
@@ -59,7 +59,7 @@ def rate(
     """
     if cluster is None:
         return pd.DataFrame(columns=COLUMNS)
-    stratum = lines(strata)
+    stratum = held_lines(strata, len(manifest))
     everyone = _by_stratum(cluster, stratum, len(manifest))
     rates = []
     for metric, source in pairs.items():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,10 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.linkage import sums
-from reident.linkage.batches import merge
+from reident.linkage.batches import InStep, is_new, merge
+from reident.linkage.keys import keys_of
+from reident.linkage.links import LinksInStep
 from reident.linkage.parts import Confirming
 from reident.linkage.ranking import WHOLE
 from reident.linkage.strata import lines
+from reident.linkage.tally import Tally
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Sink, Source
@@ -25,26 +29,6 @@ LIMITS = [
     "stratum", "max_pairs", "n_suspected", "n_confirmed", "n_ambiguous", "n_pairs", "n_confirmed_pairs",
     "expected_correct",
 ]  # fmt: skip
-
-
-class Links:
-    """The true links, by row number."""
-
-    def __init__(self, iuf: pa.Table) -> None:
-        self._links = _numbers(iuf)  # ascending, as the links are sorted
-
-    def hold(self, pairs: pa.Table) -> np.ndarray:
-        """Return whether each pair is a true link; bool (m,)."""
-        if not len(self._links):
-            return np.zeros(pairs.num_rows, bool)
-        number = _numbers(pairs)
-        place = np.searchsorted(self._links, number)
-        return self._links[np.minimum(place, len(self._links) - 1)] == number
-
-
-def _numbers(pairs: pa.Table) -> np.ndarray:
-    """Return one number for each pair; pairs are in the order of their numbers."""
-    return pairs["puf"].to_numpy().astype(np.int64) << 32 | pairs["eif"].to_numpy()
 
 
 def expected_correct(totals: np.ndarray) -> float:
@@ -68,12 +52,13 @@ def confirm(
     part: Confirming,
     metric: Metric,
     suspected: Source,
-    files: Mapping[str, pa.Table],
-    iuf: pa.Table,
-    strata: pa.Table,
+    files: Mapping[str, Source],
+    iuf: Source,
+    strata: Source,
     manifest: pd.DataFrame,
     confirmed: Sink,
     positions: Sink,
+    folder: Path | None = None,
 ) -> pd.DataFrame:
     """Check the suspected pairs of a metric against the true links.
 
@@ -83,11 +68,11 @@ def confirm(
     metric : Metric
     suspected : pyarrow.Table or pyarrow.parquet.ParquetFile
         Every pair that scoring kept and every crowded record, as :func:`reident.linkage.ranking.rank` leaves them.
-    files : mapping of pyarrow.Table
-        The key columns of the prepared tables ``puf`` and ``eif``.
-    iuf : pyarrow.Table
+    files : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
+        The prepared tables ``puf`` and ``eif``, of which only keys are read.
+    iuf : pyarrow.Table or pyarrow.parquet.ParquetFile
         The prepared links.
-    strata : pyarrow.Table
+    strata : pyarrow.Table or pyarrow.parquet.ParquetFile
         The stratum of each PUF record.
     manifest : pandas.DataFrame
         The strata.
@@ -95,6 +80,8 @@ def confirm(
         Takes the pairs within the rank limit: PUF key, EIF key, stratum, score, rank (unicity: order), confirmed.
     positions
         Takes the same pairs by row number: puf, eif, score (unicity: order), confirmed.
+    folder : pathlib.Path, optional
+        Where keys of the EIF wait that do not fit into memory, see :func:`reident.linkage.keys.keys_of`.
 
     Returns
     -------
@@ -102,20 +89,23 @@ def confirm(
         :data:`LIMITS`: counts at every rank limit from 1 to `keep`, those of the whole study (``ALL``) first; no
         line for unicity, which has no rank limit.
     """
-    keys = {side: files[side].select(list(part.keys[side])).combine_chunks() for side in ("puf", "eif")}
-    stratum, names = lines(strata), pa.array(manifest["stratum"].astype(object), pa.string())
-    links, limits = Links(iuf), _Limits(len(manifest), part.keep)
-    for rows in merge([suspected]):
-        crowded = pc.is_null(rows["eif"])
-        pairs = rows.filter(pc.invert(crowded))
-        pairs = pairs.append_column("confirmed", pa.array(links.hold(pairs)))
-        if metric.ranked:
-            limits.count(pairs, stratum)
-            limits.count_crowded(rows.filter(crowded), stratum)
-            pairs = pairs.filter(pc.less_equal(pairs["max_pairs"], part.max_pairs))
-        level = ["score"] if metric.ranked else ["order"]
-        positions(pairs.select(["puf", "eif", *level, "confirmed"]))
-        confirmed(_keyed(pairs, keys, names.take(pa.array(stratum[pairs["puf"].to_numpy()]))))
+    names = pa.array(manifest["stratum"].astype(object), pa.string())
+    strata_of, puf_keys = InStep(strata, ["stratum"]), InStep(files["puf"], part.keys["puf"])
+    links, limits = LinksInStep(iuf), _Limits(len(manifest), part.keep)
+    wanted = (_within(part, metric, rows)["eif"].to_numpy() for rows in merge([suspected]))
+    with keys_of(files["eif"], part.keys["eif"], wanted, folder) as eif_keys:
+        for rows in merge([suspected]):
+            rows = rows.append_column("stratum", pa.array(lines(strata_of.take(rows["puf"].to_numpy()))))
+            crowded = pc.is_null(rows["eif"])
+            pairs = rows.filter(pc.invert(crowded))
+            pairs = pairs.append_column("confirmed", pa.array(links.hold(pairs)))
+            if metric.ranked:
+                limits.count(pairs)
+                limits.count_crowded(rows.filter(crowded))
+            pairs = _within(part, metric, pairs)
+            positions(pairs.select(["puf", "eif", "score" if metric.ranked else "order", "confirmed"]))
+            keys = puf_keys.take(pairs["puf"].to_numpy()), eif_keys(pairs["eif"].to_numpy())
+            confirmed(_keyed(pairs, keys, names))
     return limits.table(list(manifest["stratum"])) if metric.ranked else pd.DataFrame(columns=LIMITS)
 
 
@@ -124,13 +114,19 @@ def export(confirmed: pa.Table) -> pd.DataFrame:
     return confirmed.to_pandas()
 
 
-def _keyed(pairs: pa.Table, keys: dict[str, pa.Table], stratum: pa.Array) -> pa.Table:
+def _within(part: Confirming, metric: Metric, rows: pa.Table) -> pa.Table:
+    """Return the pairs within the rank limit."""
+    if not metric.ranked:
+        return rows
+    return rows.filter(pc.less_equal(rows["max_pairs"], part.max_pairs))  # that of a crowded record is null
+
+
+def _keyed(pairs: pa.Table, keys: Iterable[pa.Table], strata: pa.Array) -> pa.Table:
     """Replace row numbers by keys."""
-    columns: dict[str, pa.ChunkedArray | pa.Array] = {}
-    for side, table in keys.items():
-        records = table.take(pairs[side])
-        columns |= {name: records[name] for name in records.column_names}
-    columns["stratum"] = stratum
+    columns: dict[str, pa.ChunkedArray | pa.Array] = {
+        name: own[name] for own in keys for name in own.column_names
+    }
+    columns["stratum"] = strata.take(pairs["stratum"].combine_chunks())
     for name in ("score", "order", "rank", "confirmed"):
         if name in pairs.column_names:
             columns[name] = pairs[name].cast(pa.int64()) if name in ("order", "rank") else pairs[name]
@@ -149,32 +145,33 @@ class _Limits:
             np.zeros((n_strata, keep + 1), np.int64) for _ in range(4)
         )
         self.crowded = np.zeros(n_strata, np.int64)
-        self.claims: list[pd.DataFrame] = []
+        self.claims = Tally(["stratum", "max_pairs", "candidates"])
 
-    def count(self, pairs: pa.Table, stratum: np.ndarray) -> None:
+    def count(self, pairs: pa.Table) -> None:
         """Count the pairs of complete records, best first."""
-        puf, max_pairs, link = (pairs[name].to_numpy() for name in ("puf", "max_pairs", "confirmed"))
+        names = ("puf", "stratum", "max_pairs", "confirmed")
+        puf, stratum, max_pairs, link = (pairs[name].to_numpy() for name in names)
         linked = np.flatnonzero(link)
-        best = np.unique(puf, return_index=True)[1]
-        best_linked = linked[np.unique(puf[linked], return_index=True)[1]]
+        best = np.flatnonzero(is_new(puf))
+        best_linked = linked[is_new(puf[linked])]
+        cell = stratum * np.int64(self.keep + 1) + max_pairs
         for counts, rows in (
             (self.suspected, best),
             (self.confirmed, best_linked),
             (self.pairs, slice(None)),
             (self.confirmed_pairs, linked),
         ):
-            cell = stratum[puf[rows]] * np.int64(self.keep + 1) + max_pairs[rows]
-            counts[:] += np.bincount(cell, minlength=counts.size).reshape(counts.shape)
-        self.claims.append(_sum_claims([_claims(puf, max_pairs, link, stratum)]))
+            counts[:] += np.bincount(cell[rows], minlength=counts.size).reshape(counts.shape)
+        self.claims.add(_claims(puf, max_pairs, link, stratum))
 
-    def count_crowded(self, records: pa.Table, stratum: np.ndarray) -> None:
+    def count_crowded(self, records: pa.Table) -> None:
         """Count records for which scoring kept no pair."""
-        self.crowded += np.bincount(stratum[records["puf"].to_numpy()], minlength=len(self.crowded))
+        self.crowded += np.bincount(records["stratum"].to_numpy(), minlength=len(self.crowded))
 
     def table(self, strata: list[str]) -> pd.DataFrame:
         """Return the counts as :data:`LIMITS`."""
-        claims = _sum_claims(self.claims)
-        whole = claims.assign(stratum=0).groupby(["stratum", "max_pairs", "candidates"], as_index=False).sum()
+        claims = self.claims.table()
+        whole = claims.assign(stratum=0)
         expected = np.vstack([self._expected(whole, 1), self._expected(claims, len(strata))])
         suspected, confirmed, pairs, confirmed_pairs = (
             np.cumsum(np.vstack([counts.sum(axis=0), counts])[:, 1:], axis=1)
@@ -210,35 +207,31 @@ class _Limits:
         for at in range(1, self.keep + 1):
             expected[:, at] = expected[:, at - 1]
             changes = order[starts[at - 1] : starts[at]]
-            totals[stratum[changes], candidates[changes]] += links[changes]
+            np.add.at(totals, (stratum[changes], candidates[changes]), links[changes])
             changed = np.unique(stratum[changes])
             # As `expected_correct`, whose sum is rounded once, whatever the order.
             expected[changed, at] = sums.of_rows(totals[changed, 1 : at + 1] / np.arange(1, at + 1))
         return expected[:, 1:]
 
 
-def _claims(puf: np.ndarray, max_pairs: np.ndarray, link: np.ndarray, stratum: np.ndarray) -> pd.DataFrame:
+def _claims(
+    puf: np.ndarray, max_pairs: np.ndarray, link: np.ndarray, stratum: np.ndarray
+) -> dict[str, np.ndarray]:
     """Return how the claims change with the rank limit: each rank of a record replaces its candidates by more.
 
     A line adds `links` true links, at the limit `max_pairs`, to those of the records that have so many `candidates`.
     """
-    last = np.flatnonzero(
-        np.append((puf[1:] != puf[:-1]) | (max_pairs[1:] != max_pairs[:-1]), True)[: len(puf)]
-    )
-    record, candidates, total = puf[last], max_pairs[last].astype(np.int64), np.cumsum(link)[last]
-    new = np.append(True, record[1:] != record[:-1])[: len(record)]
+    end = np.flatnonzero(np.append((is_new(puf) | is_new(max_pairs))[1:], True)[: len(puf)])
+    record, candidates, total = puf[end], max_pairs[end], np.cumsum(link)[end]
+    new = is_new(record)
     before = np.append(0, total)[: len(total)]
     links = total - np.maximum.accumulate(np.where(new, before, 0))
-    lines = pd.DataFrame(
-        {"stratum": stratum[record], "max_pairs": candidates, "candidates": candidates, "links": links}
-    )
-    replaced = lines.assign(
-        candidates=lines["candidates"].shift(fill_value=0), links=-lines["links"].shift(fill_value=0)
-    )
-    return pd.concat([lines, replaced[~new]])
-
-
-def _sum_claims(claims: list[pd.DataFrame]) -> pd.DataFrame:
-    """Return the sum of the lines that are about the same stratum, limit and number of candidates."""
-    table = pd.concat(claims)
-    return table[table["links"] != 0].groupby(["stratum", "max_pairs", "candidates"], as_index=False).sum()
+    later = np.flatnonzero(~new)
+    claims = {
+        "stratum": np.append(stratum[end], stratum[end][later]),
+        "max_pairs": np.append(candidates, candidates[later]),
+        "candidates": np.append(candidates, candidates[later - 1]),
+        "links": np.append(links, -links[later - 1]),
+    }
+    some = claims["links"] != 0
+    return {name: values[some] for name, values in claims.items()}

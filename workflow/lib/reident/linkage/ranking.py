@@ -11,9 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.linkage.assignment import assign
-from reident.linkage.batches import merge
+from reident.linkage.batches import InStep, is_new, merge
 from reident.linkage.parts import Assigning
 from reident.linkage.strata import lines
+from reident.linkage.tally import Tally
 from reident.sections.exact import SCALE
 
 if TYPE_CHECKING:
@@ -53,10 +54,8 @@ def ranks(record: np.ndarray, score: np.ndarray) -> Ranks:
     m = len(score)
     if not m:
         return Ranks(np.empty(0, np.int32), np.empty(0, np.int32))
-    new_record = np.ones(m, bool)
-    new_record[1:] = record[1:] != record[:-1]
-    new_rank = new_record.copy()
-    new_rank[1:] |= score[1:] != score[:-1]
+    new_record = is_new(record)
+    new_rank = new_record | is_new(score)
     start_of_record = np.flatnonzero(new_record)[np.cumsum(new_record) - 1]
     group = np.cumsum(new_rank) - 1
     end_of_group = np.append(np.flatnonzero(new_rank)[1:], m)
@@ -67,7 +66,7 @@ def ranks(record: np.ndarray, score: np.ndarray) -> Ranks:
 def rank(
     metric: Metric,
     shards: Sequence[Source],
-    strata: pa.Table,
+    strata: Source,
     manifest: pd.DataFrame,
     suspected: Sink,
     assigning: Assigning | None = None,
@@ -79,7 +78,7 @@ def rank(
     metric : Metric
     shards : sequence of pyarrow.Table or pyarrow.parquet.ParquetFile
         The pairs of every shard, at least one shard.
-    strata : pyarrow.Table
+    strata : pyarrow.Table or pyarrow.parquet.ParquetFile
         The stratum of each PUF record.
     manifest : pandas.DataFrame
         The strata.
@@ -94,15 +93,15 @@ def rank(
     pandas.DataFrame
         stratum (``ALL`` first), rank (or order), n_pufids, n_pairs; crowded records are not counted.
     """
-    stratum, level = lines(strata), "rank" if metric.ranked else "order"
-    counts = []
+    strata_of, level = InStep(strata, ["stratum"]), "rank" if metric.ranked else "order"
+    counts = Tally(["stratum", level])
     for rows in merge(shards) if assigning is None else [_assigned(merge(shards), assigning)]:
         pairs = _ranked(rows) if metric.ranked else rows.select(["puf", "eif", "order"])
         suspected(pairs)
-        counts.append(_count(pairs.filter(pc.is_valid(pairs["eif"])), stratum, level))
-    by_stratum = _sum(counts, ["stratum", level])
-    names = manifest["stratum"].to_numpy(object)[by_stratum["stratum"].to_numpy(np.int64)]
-    whole = _sum([by_stratum], [level]).assign(stratum=WHOLE)
+        _count(counts, pairs.filter(pc.is_valid(pairs["eif"])), strata_of, level)
+    by_stratum = counts.table()
+    names = manifest["stratum"].to_numpy(object)[by_stratum["stratum"].to_numpy()]
+    whole = by_stratum.drop(columns="stratum").groupby(level, as_index=False).sum().assign(stratum=WHOLE)
     return pd.concat([whole[by_stratum.columns], by_stratum.assign(stratum=names)], ignore_index=True)
 
 
@@ -136,14 +135,10 @@ def _ranked(pairs: pa.Table) -> pa.Table:
     return pairs
 
 
-def _count(pairs: pa.Table, stratum: np.ndarray, level: str) -> pd.DataFrame:
+def _count(counts: Tally, pairs: pa.Table, strata: InStep, level: str) -> None:
     """Count records and pairs by stratum and level; the pairs of a record follow one another, best level first."""
     puf, value = pairs["puf"].to_numpy(), pairs[level].to_numpy()
-    first = np.ones(len(puf), bool)
-    first[1:] = (puf[1:] != puf[:-1]) | (value[1:] != value[:-1])
-    counts = {"stratum": stratum[puf], level: value, "n_pufids": first.astype(np.int64), "n_pairs": 1}
-    return _sum([pd.DataFrame(counts)], ["stratum", level])
-
-
-def _sum(counts: list[pd.DataFrame], by: list[str]) -> pd.DataFrame:
-    return pd.concat(counts).groupby(by, as_index=False)[["n_pufids", "n_pairs"]].sum()
+    start = np.flatnonzero(is_new(puf) | is_new(value))
+    n_pairs = np.diff(start, append=len(puf))
+    stratum = lines(strata.take(puf[start]))
+    counts.add({"stratum": stratum, level: value[start], "n_pufids": np.ones_like(start), "n_pairs": n_pairs})

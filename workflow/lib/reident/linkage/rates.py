@@ -15,9 +15,11 @@ import pyarrow as pa
 
 from reident.linkage import batches, intervals, sums
 from reident.linkage.confirmation import expected_correct
+from reident.linkage.links import LinksInStep
 from reident.linkage.parts import Rating
 from reident.linkage.ranking import WHOLE
-from reident.linkage.strata import lines, links_inside
+from reident.linkage.strata import held_lines, lines
+from reident.linkage.tally import Tally, cases
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -51,15 +53,15 @@ def hit_by_chance(n_eif: int, links: int, draws: int) -> float:
 
 
 class Linked(NamedTuple):
-    """The true links of each PUF record.
+    """Some PUF records with their true links.
 
     Attributes
     ----------
-    stratum : int32 (n_puf,)
+    stratum : int32 (n,)
         The manifest line of the record's stratum, -1 for none.
-    inside : int64 (n_puf,)
+    inside : int64 (n,)
         The number of its links to an EIF record of its own stratum.
-    any : bool (n_puf,)
+    any : bool (n,)
         Whether it has a link at all.
     """
 
@@ -68,29 +70,44 @@ class Linked(NamedTuple):
     any: np.ndarray
 
 
-def linked(iuf: pa.Table, strata: Mapping[str, pa.Table]) -> Linked:
-    """Count the true links of each PUF record.
+class Truth:
+    """The strata and the true links of PUF records, read once, in step with records in ascending order.
 
     Parameters
     ----------
-    iuf : pyarrow.Table
+    iuf : pyarrow.Table or pyarrow.parquet.ParquetFile
         The prepared links.
-    strata : mapping of pyarrow.Table
-        The stratum of each record of ``puf`` and ``eif``.
+    strata : pyarrow.Table or pyarrow.parquet.ParquetFile
+        The stratum of each PUF record.
+    eif : int (n_eif,)
+        The manifest line of the stratum of each EIF record, -1 for none.
     """
-    stratum, record = lines(strata["puf"]), iuf["puf"].to_numpy()
-    inside = record[links_inside(iuf, stratum, lines(strata["eif"]))]
-    counts = (np.bincount(rows, minlength=len(stratum)) for rows in (inside, record))
-    return Linked(stratum, next(counts), next(counts) > 0)
+
+    def __init__(self, iuf: Source, strata: Source, eif: np.ndarray) -> None:
+        self._links, self._strata, self._eif = LinksInStep(iuf), batches.InStep(strata, ["stratum"]), eif
+
+    def of(self, record: np.ndarray) -> Linked:
+        """Return the links of different PUF records, all of them after those of the call before."""
+        stratum = lines(self._strata.take(record))
+        inside, linked = np.zeros(len(record), np.int64), np.zeros(len(record), bool)
+        for rows, puf, eif in self._links.of(record):
+            own = record[rows]
+            place = np.minimum(np.searchsorted(own, puf), len(own) - 1)
+            wanted = own[place] == puf
+            place, other = place[wanted] + rows.start, self._eif[eif[wanted]]
+            linked[place] = True
+            same = (stratum[place] == other) & (other >= 0)
+            inside += np.bincount(place[same], minlength=len(record))
+        return Linked(stratum, inside, linked)
 
 
 class Lines:
-    """The lines of the rates: the whole study first, then each stratum; sums of records' values by line.
+    """The lines of the rates: the whole study first, then each stratum; sums of values by line.
 
     Parameters
     ----------
-    stratum : int32 (n,)
-        The manifest line of each record's stratum, -1 for none.
+    stratum : int (n,)
+        The manifest line of each value's stratum, -1 for none.
     n_strata : int
     """
 
@@ -101,44 +118,45 @@ class Lines:
         self._starts = np.searchsorted(stratum[self._order], np.arange(n_strata + 1))
 
     def rows(self) -> Iterator[np.ndarray]:
-        """Yield the positions of the records of each line."""
+        """Yield the positions of the values of each line."""
         yield self._order
         for start, stop in pairwise(self._starts):
             yield self._order[start:stop]
 
-    def count(self, which: np.ndarray) -> np.ndarray:
-        """Return how many records of each line are chosen; `which` is bool (n,)."""
-        return self.sum(which.astype(np.int64))
-
     def sum(self, values: np.ndarray) -> np.ndarray:
         """Return the sums of whole numbers; int64 (1 + n_strata,)."""
-        inside = self._stratum >= 0
-        by_stratum = np.bincount(self._stratum[inside], values[inside], minlength=self._n)
-        return np.append(values.sum(), by_stratum.astype(np.int64))
+        return by_line(self._stratum, values, self._n)
 
-    def fsum(self, values: np.ndarray) -> np.ndarray:
-        """Return the sums of numbers, each rounded once; float64 (1 + n_strata,)."""
-        ordered = values[self._order]
+    def fsum(self, values: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """Return the sums of numbers from 0 to 1, each taken `times` times and rounded once; float64 (1 + n_strata,)."""
+        halves = np.stack(sums.products(values[self._order], times[self._order]), axis=1).reshape(-1)
         pieces = (
-            ordered[start : start + batches.ROWS].tolist() for start in range(0, len(ordered), batches.ROWS)
+            halves[start : start + batches.ROWS].tolist() for start in range(0, len(halves), batches.ROWS)
         )
-        return np.append(math.fsum(chain.from_iterable(pieces)), sums.of_segments(ordered, self._starts))
+        return np.append(math.fsum(chain.from_iterable(pieces)), sums.of_segments(halves, 2 * self._starts))
 
     def expected_correct(self, candidates: np.ndarray, links: np.ndarray) -> np.ndarray:
         """Return :func:`reident.linkage.confirmation.expected_correct` of each line; float64 (1 + n_strata,)."""
-        width = int(candidates.max(initial=0)) + 1
-        place, cells = pd.factorize(self._stratum * width + candidates)
-        totals = np.bincount(place, links, minlength=len(cells))
-        of_cells = Lines(cells // width, self._n).fsum(totals / np.maximum(cells % width, 1))
+        first, case = cases(self._stratum, candidates)
+        totals = np.bincount(case, links, minlength=len(first))
+        shares = totals / np.maximum(candidates[first], 1)
+        of_cells = Lines(self._stratum[first], self._n).fsum(shares, np.ones(len(first)))
         of_cells[0] = expected_correct(np.bincount(candidates, links))
         return of_cells
+
+
+def by_line(stratum: np.ndarray, values: np.ndarray, n_strata: int) -> np.ndarray:
+    """Return the sums of whole numbers: of all, and of those of each stratum; int64 (1 + n_strata,)."""
+    inside = stratum >= 0
+    by_stratum = np.bincount(stratum[inside], values[inside], minlength=n_strata)
+    return np.append(values.sum(), by_stratum).astype(np.int64)
 
 
 def rate(
     part: Rating,
     prepared: Mapping[str, Source],
-    iuf: pa.Table,
-    strata: Mapping[str, pa.Table],
+    iuf: Source,
+    strata: Mapping[str, Source],
     manifest: pd.DataFrame,
     pairs: Mapping[str, Source],
     limits: Mapping[str, pd.DataFrame],
@@ -152,14 +170,14 @@ def rate(
     part : Rating
     prepared : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
         ``puf`` and ``eif``; read only where a tolerance depends on missing values.
-    iuf : pyarrow.Table
+    iuf : pyarrow.Table or pyarrow.parquet.ParquetFile
         The prepared links.
-    strata : mapping of pyarrow.Table
+    strata : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
         The stratum of each record of ``puf`` and ``eif``.
     manifest : pandas.DataFrame
         The strata.
     pairs : mapping of pyarrow.Table or pyarrow.parquet.ParquetFile
-        By metric, the suspected pairs by row number, those of a PUF record best first.
+        By metric, the suspected pairs by row number in the order of PUF records, those of each best first.
     limits : mapping of pandas.DataFrame
         By metric, the counts at every rank limit; :data:`LIMITS` at least.
     cluster : int64 (n_puf,), optional
@@ -173,84 +191,121 @@ def rate(
         :data:`COLUMNS`; counts are of distinct PUF records except n_links, n_pairs and n_confirmed_pairs; rates
         are fractions in [0, 1], missing where undefined. Records in no stratum are in the n_puf of ``ALL`` only.
     """
-    truth = linked(iuf, strata)
-    sizes = {"n_puf": strata["puf"].num_rows, "n_eif": strata["eif"].num_rows, "n_links": iuf.num_rows}
+    n_strata = len(manifest)
+    truth = partial(Truth, iuf, strata["puf"], held_lines(strata["eif"], n_strata))
+    sizes = {"n_puf": strata["puf"], "n_eif": strata["eif"], "n_links": iuf}
     compared = manifest["n_puf"].where(manifest["n_eif"] > 0, 0).to_numpy(np.int64)
-    everyone = Lines(truth.stratum, len(manifest))
     counts = {
-        **{name: np.append(size, manifest[name].to_numpy(np.int64)) for name, size in sizes.items()},
-        "n_linked": everyone.count(truth.any),
+        **{
+            name: np.append(batches.size(source), manifest[name].to_numpy(np.int64))
+            for name, source in sizes.items()
+        },
+        **_count_linked(iuf, truth(), n_strata),
         "n_compared": np.append(compared.sum(), compared),
-        "n_findable": everyone.count(truth.inside > 0),
     }
     names = [WHOLE, *manifest["stratum"]]
     tables = []
     for metric, source in pairs.items():
         tolerance = _tolerance(part, metric, prepared, model)
         counts["n_ambiguous"] = _ambiguous(limits[metric], names, part.max_pairs)
-        found = _rates(part, _by_record(source, truth, manifest), counts, cluster)
+        own = _suspected(source, truth(), manifest, cluster if part.rates.interval == "clustered" else None)
+        found = _rates(part, own, counts)
         tables.append(found.assign(metric=metric, stratum=names, tolerance=tolerance))
     return pd.concat(tables, ignore_index=True)[COLUMNS]
 
 
-def _by_record(source: Source, truth: Linked, manifest: pd.DataFrame) -> pd.DataFrame:
-    """Return one line per suspected PUF record, by row: stratum, candidates, true links among them, and more.
-
-    ``best`` and ``best_confirmed`` count those of its best rank; ``linked`` is whether it has a true link at all;
-    ``chance`` is its chance under random drawing.
-    """
-    counts = _count_pairs(source, len(truth.stratum))
-    record = np.flatnonzero(counts["pairs"])
-    lines = pd.DataFrame({name: count[record] for name, count in counts.items()}, index=record)
-    lines.insert(0, "stratum", truth.stratum[record])
-    n_eif = manifest["n_eif"].to_numpy(np.int64)[lines["stratum"]]
-    first, case = _cases(n_eif, truth.inside[record], lines["pairs"].to_numpy())
-    cases = zip(n_eif[first], truth.inside[record][first], lines["pairs"].to_numpy()[first], strict=True)
-    chance = np.array([hit_by_chance(*map(int, numbers)) for numbers in cases], float)
-    return lines.assign(linked=truth.any[record], chance=chance[case])
-
-
-def _cases(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a position of each combination of numbers below 2^31, and the combination of each position."""
-    case = np.zeros(len(columns[0]), np.int64)
-    first = case[:1]
-    for column in columns:
-        case, numbers = pd.factorize(case << 31 | column)
-        first = np.empty(len(numbers), np.int64)
-        first[case[::-1]] = np.arange(len(case) - 1, -1, -1)
-    return first, case
-
-
-def _count_pairs(source: Source, n_puf: int) -> dict[str, np.ndarray]:
-    """Count the pairs, the confirmed pairs, and both of the best rank, of each PUF record; int32 (n_puf,)."""
-    names = ("pairs", "confirmed", "best", "best_confirmed")
-    counts = {name: np.zeros(n_puf, np.int32) for name in names}
-    best = np.full(n_puf, np.nan)
-    for batch in batches.split(source):
-        puf, confirmed = batch["puf"].to_numpy(), batch["confirmed"].to_numpy()
-        level = batch["score" if "score" in batch.column_names else "order"].to_numpy()
-        record, first = np.unique(puf, return_index=True)  # the pairs of a record are sorted best first
-        best[record] = np.where(np.isnan(best[record]), level[first], best[record])
-        top = level == best[puf]
-        low, high = (
-            (record[0], record[-1] + 1) if len(record) else (0, 0)
-        )  # a batch has the pairs of few records
-        for name, rows in zip(names, (slice(None), confirmed, top, top & confirmed), strict=True):
-            counts[name][low:high] += np.bincount(puf[rows] - low, minlength=high - low).astype(np.int32)
+def _count_linked(iuf: Source, truth: Truth, n_strata: int) -> dict[str, np.ndarray]:
+    """Count the PUF records with a true link, and with one in their stratum, by line."""
+    counts = {name: np.zeros(1 + n_strata, np.int64) for name in ("n_linked", "n_findable")}
+    for table in batches.merge([iuf]):
+        puf = table["puf"].to_numpy()
+        own = truth.of(puf[batches.is_new(puf)])
+        for name, which in (("n_linked", own.any), ("n_findable", own.inside > 0)):
+            counts[name] += by_line(own.stratum, which, n_strata)
     return counts
 
 
-def _rates(
-    part: Rating, records: pd.DataFrame, counts: Mapping[str, np.ndarray], cluster: np.ndarray | None
-) -> pd.DataFrame:
+class Suspected(NamedTuple):
+    """The suspected PUF records of a metric.
+
+    Attributes
+    ----------
+    cases : pandas.DataFrame
+        One line for each stratum, number of candidates (``pairs``) and of links in the stratum (``inside``): how many
+        ``records`` there are, how many with a candidate that is a true link (``hits``) and with no true link at all
+        (``outside``), how many of their candidates are true links (``confirmed``); and the ``chance`` of each under
+        random drawing.
+    best : pandas.DataFrame
+        One line for each stratum and number of candidates of the best rank: how many of these are true links.
+    records : dict of numpy.ndarray
+        ``stratum``, ``cluster`` and ``hit`` of each record, for clustered intervals alone; empty otherwise.
+    """
+
+    cases: pd.DataFrame
+    best: pd.DataFrame
+    records: dict[str, np.ndarray]
+
+
+def _suspected(
+    source: Source, truth: Truth, manifest: pd.DataFrame, cluster: np.ndarray | None
+) -> Suspected:
+    """Return the suspected records of a metric, read batch by batch."""
+    tallies = Tally(["stratum", "pairs", "inside"]), Tally(["stratum", "best"])
+    kept: dict[str, list[np.ndarray]] = {"stratum": [], "cluster": [], "hit": []}
+    for batch in batches.merge([source]):
+        record, counts = _count_pairs(batch)
+        own = truth.of(record)
+        hit = counts["confirmed"] > 0
+        case = {"stratum": own.stratum, "pairs": counts["pairs"], "inside": own.inside}
+        amounts = {"records": np.ones(len(record)), "hits": hit, "outside": ~own.any}
+        tallies[0].add({**case, **amounts, "confirmed": counts["confirmed"]})
+        tallies[1].add({"stratum": own.stratum, "best": counts["best"], "confirmed": counts["best_confirmed"]})
+        if cluster is not None:
+            for name, values in (("stratum", own.stratum), ("cluster", cluster[record]), ("hit", hit)):
+                kept[name].append(values)
+    by_case, best = (tally.table() for tally in tallies)
+    chance = _chances(manifest["n_eif"].to_numpy(np.int64)[by_case["stratum"]], by_case)
+    records = {name: np.concatenate(values) for name, values in kept.items() if values}
+    return Suspected(by_case.assign(chance=chance), best, records)
+
+
+def _chances(n_eif: np.ndarray, table: pd.DataFrame) -> np.ndarray:
+    """Return the chance under random drawing of the records of each line, whose strata have `n_eif` EIF records."""
+    columns = n_eif, table["inside"].to_numpy(), table["pairs"].to_numpy()
+    first, case = cases(*columns)
+    numbers = zip(*(column[first].tolist() for column in columns), strict=True)
+    return np.array([hit_by_chance(*own) for own in numbers], float)[case]
+
+
+def _count_pairs(batch: pa.Table) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Count the pairs, the confirmed pairs, and both of the best rank, of each PUF record of a batch.
+
+    Returns
+    -------
+    record : int32 (n,)
+    counts : dict of int64 (n,)
+    """
+    puf, confirmed = batch["puf"].to_numpy(), batch["confirmed"].to_numpy()
+    level = batch["score" if "score" in batch.column_names else "order"].to_numpy()
+    new = batches.is_new(puf)
+    start, number = np.flatnonzero(new), np.cumsum(new) - 1
+    top = level == level[start][number]  # the pairs of a record are sorted best first
+    chosen = {"confirmed": confirmed, "best": top, "best_confirmed": top & confirmed}
+    counts = {name: np.bincount(number[rows], minlength=len(start)) for name, rows in chosen.items()}
+    return puf[start], {"pairs": np.diff(start, append=len(puf)), **counts}
+
+
+def _rates(part: Rating, found: Suspected, counts: Mapping[str, np.ndarray]) -> pd.DataFrame:
     """Return the counts and rates of a metric, one line for the whole study and one for each stratum."""
-    lines = Lines(records["stratum"].to_numpy(), len(counts["n_puf"]) - 1)
-    hit = records["confirmed"].to_numpy() > 0
-    suspected, confirmed = lines.count(np.ones(len(records), bool)), lines.count(hit)
-    n_pairs, n_confirmed_pairs = (lines.sum(records[name].to_numpy()) for name in ("pairs", "confirmed"))
-    if part.rates.interval == "clustered" and cluster is not None:
-        own = cluster[records.index]
-        known = [intervals.of_clusters(hit[rows], own[rows], part.rates.level) for rows in lines.rows()]
+    n_strata = len(counts["n_puf"]) - 1
+    case = {name: own.to_numpy() for name, own in found.cases.items()}
+    lines, times = Lines(case["stratum"], n_strata), case["records"]
+    suspected, confirmed, n_confirmed_pairs = (lines.sum(case[name]) for name in ("records", "hits", "confirmed"))
+    n_pairs = lines.sum(times * case["pairs"])
+    if found.records:
+        stratum, cluster, hit = found.records.values()
+        rows_of = Lines(stratum, n_strata).rows()
+        known = [intervals.of_clusters(hit[rows], cluster[rows], part.rates.level) for rows in rows_of]
     else:  # Small strata have few different counts.
         of_counts = cache(partial(intervals.of_counts, rates=part.rates))
         known = [of_counts(*line) for line in zip(confirmed.tolist(), suspected.tolist(), strict=True)]
@@ -269,22 +324,22 @@ def _rates(
             "conditional_high": ends[:, 1],
             "pair_precision": shares(n_confirmed_pairs, n_pairs),
             "reach": shares(confirmed, counts["n_linked"]),
-            "baseline_rate": shares(lines.fsum(records["chance"].to_numpy()), suspected),
-            **_claims(records, lines, suspected),
+            "baseline_rate": shares(lines.fsum(case["chance"], times), suspected),
+            **_claims(found, lines, suspected),
             "passing_rate": shares(suspected + counts["n_ambiguous"], counts["n_compared"]),
             "conditional_bound": ends[:, 2],
         }
     )
 
 
-def _claims(records: pd.DataFrame, lines: Lines, suspected: np.ndarray) -> dict[str, np.ndarray]:
+def _claims(found: Suspected, lines: Lines, suspected: np.ndarray) -> dict[str, np.ndarray]:
     """Return how often suspected records would be claimed rightly: a claim names one of the candidates (METHODS §6)."""
-    single = (records["pairs"] == 1).to_numpy()
-    n_single, n_single_confirmed = lines.count(single), lines.sum(records["confirmed"].to_numpy() * single)
-    correct, best_correct = (
-        lines.expected_correct(records[candidates].to_numpy(), records[confirmed].to_numpy())
-        for candidates, confirmed in (("pairs", "confirmed"), ("best", "best_confirmed"))
-    )
+    case, best = ({name: own.to_numpy() for name, own in table.items()} for table in (found.cases, found.best))
+    single = case["pairs"] == 1
+    n_single, n_single_confirmed = (lines.sum(case[name] * single) for name in ("records", "confirmed"))
+    correct = lines.expected_correct(case["pairs"], case["confirmed"])
+    of_best = Lines(best["stratum"], len(suspected) - 1)
+    best_correct = of_best.expected_correct(best["best"], best["confirmed"])
     return {
         "expected_correct": correct,
         "expected_correct_rate": shares(correct, suspected),
@@ -293,7 +348,7 @@ def _claims(records: pd.DataFrame, lines: Lines, suspected: np.ndarray) -> dict[
         "n_single": n_single,
         "n_single_confirmed": n_single_confirmed,
         "single_rate": shares(n_single_confirmed, n_single),
-        "n_false_outside": lines.count(~records["linked"].to_numpy()),
+        "n_false_outside": lines.sum(case["outside"]),
     }
 
 

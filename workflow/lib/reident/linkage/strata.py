@@ -7,7 +7,7 @@ up to a budget of pairs. Results never depend on the packing.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,11 @@ import pyarrow.compute as pc
 from reident.errors import InputError
 from reident.intake import keys
 from reident.intake.account import Account
+from reident.linkage import batches
 from reident.linkage.parts import Stratifying
+
+if TYPE_CHECKING:
+    from reident.linkage.batches import Source
 
 MAX_BUDGETS = 2
 """A stratum of more than this number of budgets of pairs is split into blocks of PUF records."""
@@ -113,6 +117,16 @@ def _shards_of(strata: pd.Series, shards: pd.DataFrame) -> pd.Series:
 def lines(table: pa.Table) -> np.ndarray:
     """Return the line of the manifest of each record of a file, -1 for none; int32 (n,)."""
     return pc.fill_null(table["stratum"], -1).to_numpy()
+
+
+def held_lines(source: Source, n_strata: int) -> np.ndarray:
+    """Return :func:`lines` of all records of a file, in the smallest type that holds them; int (n,)."""
+    held = np.empty(batches.size(source), np.min_scalar_type(-max(n_strata, 1)))
+    start = 0
+    for batch in batches.split(source, columns=["stratum"]):
+        held[start : start + len(batch)] = lines(batch)
+        start += len(batch)
+    return held
 
 
 def links_inside(iuf: pa.Table, puf: np.ndarray, eif: np.ndarray) -> np.ndarray:

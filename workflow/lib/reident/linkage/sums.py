@@ -43,6 +43,33 @@ def _two_sum(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return total, (a - (total - part)) + (b - part)
 
 
+def products(values: np.ndarray, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rounded products and their errors (Dekker): the sum of both is the exact product.
+
+    Parameters
+    ----------
+    values : float64 (n,)
+        0, or from 2⁻⁹⁰⁰ to 2⁹⁰⁰.
+    times : int or float64 (n,)
+        Whole numbers from 0 to 2⁵³.
+
+    Returns
+    -------
+    product, error : float64 (n,), float64 (n,)
+    """
+    times = times.astype(np.float64)
+    product = values * times
+    (high, low), (top, rest) = _halves(values), _halves(times)
+    return product, low * rest - (((product - high * top) - low * top) - high * rest)
+
+
+def _halves(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Split numbers into two of at most 26 bits each (Veltkamp)."""
+    large = values * (2.0**27 + 1)
+    high = large - (large - values)
+    return high, values - high
+
+
 def of_segments(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     """Return the sum of the values between successive bounds, as :func:`math.fsum`.
 
