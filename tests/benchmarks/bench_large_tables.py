@@ -12,6 +12,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -113,9 +114,10 @@ def run(folder: Path, step: str) -> None:
     metric = REGISTRY["taxicab"]
     if step == "bin":
         part = parts.cutting(of)
-        codes, _ = bins.cut(part, files, strata, manifest)
+        cuts = bins.cut(part, files, strata, manifest)
         for side in SIDES:
-            _sink(folder, f"binned_{side}", *bins.binned(part, files[side], codes[side]))
+            _sink(folder, f"binned_{side}", cuts.binned(side, files[side], strata[side]))
+        cuts.cutpoints()
     elif step == "rank":
         shards = [_open(folder / f"pairs_{shard}.parquet") for shard in range(SHARDS)]
         suspected = Sink(folder / "suspected.parquet")
@@ -146,7 +148,7 @@ def _open(path: Path) -> pq.ParquetFile:
     return pq.ParquetFile(path, pre_buffer=False)
 
 
-def _sink(folder: Path, name: str, *tables: pa.Table) -> None:
+def _sink(folder: Path, name: str, tables: Iterable[pa.Table]) -> None:
     sink = Sink(folder / f"{name}.parquet")
     for table in tables:
         sink(table)

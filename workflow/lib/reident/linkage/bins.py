@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident.linkage.batches import column, split
-from reident.linkage.parts import Cutting, Variable
+from reident.linkage.batches import InStep, size, split
+from reident.linkage.parts import Cutting
+from reident.linkage.quantiles import ascending, cut_points_of
 from reident.linkage.strata import lines
 from reident.sections.linkage import Binning
 
@@ -52,74 +53,9 @@ def cut_points(values: np.ndarray, bins: int, ranks: Literal["mean", "high"] | N
     -------
     float64 (bins − 1,), ascending; empty if every value is missing.
     """
-    cuts = cut_points_of(values, np.zeros(len(values), np.int64), 1, bins, ranks)[0]
+    known = ascending([(values, np.zeros(len(values), np.int64))], np.array([len(values)]))
+    cuts = cut_points_of(known, bins, ranks)[0]
     return np.empty(0) if np.isnan(cuts[0]) else cuts
-
-
-def cut_points_of(
-    values: np.ndarray,
-    scope: np.ndarray,
-    n_scopes: int,
-    bins: int,
-    ranks: Literal["mean", "high"] | None = None,
-) -> np.ndarray:
-    """Return :func:`cut_points` of the values of each scope.
-
-    Parameters
-    ----------
-    values : float64 (n,)
-        NaN is missing.
-    scope : int (n,)
-        The scope of each value, -1 for none.
-    n_scopes : int
-    bins, ranks
-        As for :func:`cut_points`.
-
-    Returns
-    -------
-    float64 (n_scopes, bins − 1), ascending in each row; NaN if every value of the scope is missing.
-    """
-    known = np.flatnonzero(~np.isnan(values) & (scope >= 0))
-    ordered = np.sort(values[known])
-    if n_scopes > 1:
-        known = known[np.lexsort((values[known], scope[known]))]
-        ordered = values[known]
-    starts = np.append(0, np.cumsum(np.bincount(scope[known], minlength=n_scopes)))
-    cuts, held = np.full((n_scopes, bins - 1), np.nan), np.flatnonzero(np.diff(starts))
-    if ranks is not None and len(held):
-        cuts[held] = _group_ends(ordered, starts, bins, ranks)[held]
-        return cuts
-    first, n = starts[held, np.newaxis], np.diff(starts)[held, np.newaxis]
-    rank, rest = np.divmod(n * np.arange(1, bins), bins)
-    low = ordered[first + np.where(rest == 0, rank - 1, rank)]
-    high = ordered[first + rank]
-    cuts[held] = np.where(low == high, low, low / 2 + high / 2)
-    return cuts
-
-
-def _group_ends(
-    ordered: np.ndarray, starts: np.ndarray, bins: int, ranks: Literal["mean", "high"]
-) -> np.ndarray:
-    """Return for each group but the last its largest value, or that of the group before if it is empty, by scope.
-
-    Before all values, an empty group ends just below them. The values of a scope are ascending.
-    """
-    n = np.diff(starts)
-    scope = np.repeat(np.arange(len(n)), n)
-    new = np.ones(len(ordered), bool)
-    new[1:] = (ordered[1:] != ordered[:-1]) | (scope[1:] != scope[:-1])
-    place = np.flatnonzero(new)
-    count, scope = np.diff(np.append(place, len(ordered))), scope[place]
-    last = place + count - starts[scope]
-    twice_rank = 2 * last if ranks == "high" else 2 * last - count + 1
-    group = bins * twice_rank // (2 * (n[scope] + 1))
-    distinct = np.append(0, np.cumsum(np.bincount(scope, minlength=len(n))))
-    ends = np.empty((len(n), bins - 1))
-    for k in range(1, bins):
-        below = np.bincount(scope[group < k], minlength=len(n))
-        end = ordered[place[np.minimum(distinct[:-1] + np.maximum(below - 1, 0), len(place) - 1)]]
-        ends[:, k - 1] = np.where(below > 0, end, np.nextafter(end, -np.inf))
-    return ends
 
 
 def bin_values(values: np.ndarray, cuts: np.ndarray) -> np.ndarray:
@@ -192,72 +128,131 @@ def bin_files(
         ``cutpoints``: one line per scope, variable, cutting file and bin: the bin holds values in
         (above, up_to]; n_puf and n_eif are its counts.
     """
-    bins, cutpoints = cut(part, files, strata, manifest)
-    tables = {side: pa.concat_tables(binned(part, files[side], bins[side])) for side in files}
-    return Binned(tables["puf"], tables["eif"], cutpoints)
+    bins = cut(part, files, strata, manifest)
+    tables = {side: pa.concat_tables(bins.binned(side, files[side], strata[side])) for side in files}
+    return Binned(tables["puf"], tables["eif"], bins.cutpoints())
+
+
+class _Cut(NamedTuple):
+    """The cut points of a variable.
+
+    Attributes
+    ----------
+    cutter : str
+        The files whose values cut.
+    cuts : float64 (n_scopes, bins − 1)
+    held : bool (n_scopes,)
+        Whether these files have a record in the scope.
+    counts : dict of int64 (n_scopes, bins)
+        By file that is cut, the values in each bin, of the records that have been binned.
+    """
+
+    cutter: str
+    cuts: np.ndarray
+    held: np.ndarray
+    counts: dict[str, np.ndarray]
+
+
+class Bins:
+    """The bins of the numeric linking variables, by scope.
+
+    Parameters
+    ----------
+    part : Cutting
+    scopes : sequence of str
+    cuts : mapping of list
+        By numeric variable, the cut points of each file that cuts.
+    """
+
+    def __init__(self, part: Cutting, scopes: Sequence[str], cuts: Mapping[str, list[_Cut]]) -> None:
+        self._part, self._scopes, self._cuts = part, scopes, cuts
+
+    def binned(self, side: str, source: Source, strata: Source) -> Iterator[pa.Table]:
+        """Yield the linking variables of a file in batches, with bins in place of numbers, and count the bins."""
+        names = [variable.name for variable in self._part.variables]
+        for batch, scope in _with_scope(self._part.binning, source, strata, names):
+            bins = {name: self._bin(side, batch[name], scope, cuts) for name, cuts in self._cuts.items()}
+            yield pa.table({name: bins.get(name, batch[name]) for name in names})
+
+    def _bin(self, side: str, column: pa.ChunkedArray, scope: np.ndarray, cuts: list[_Cut]) -> pa.Array:
+        """Return the bins of some values, int32, and count them."""
+        values = _numbers(column)
+        bins = np.where(np.isnan(values), -1, OUTSIDE)
+        for cut in cuts:
+            if side in cut.counts:
+                found = bins_of(values, scope, cut.cuts)
+                cut.counts[side][:] += _counts(found, scope, cut.cuts.shape)
+                # Without a record in the cutting file nothing is compared: the values stay outside, not missing.
+                inside = (scope >= 0) & cut.held[scope]
+                bins[inside] = found[inside]
+        return pa.array(bins.astype(np.int32), mask=bins < 0)
+
+    def cutpoints(self) -> pd.DataFrame:
+        """Return :data:`COLUMNS`, with the counts of what has been binned."""
+        names = np.array(self._scopes, object)
+        lines = [
+            pd.concat(
+                [_bin_lines(names, variable, cut.cutter, cut.cuts, cut.counts) for cut in cuts]
+            ).sort_index(kind="stable")
+            for variable, cuts in self._cuts.items()
+        ]
+        return _joined(lines)
 
 
 def cut(
-    part: Cutting, files: Mapping[str, Source], strata: Mapping[str, pa.Table], manifest: pd.DataFrame
-) -> tuple[dict[str, dict[str, pa.Array]], pd.DataFrame]:
-    """Cut the numeric linking variables of both files, one by one, as :func:`bin_files` does.
-
-    Returns
-    -------
-    bins : dict of dict of pyarrow.Array
-        By file and variable, the bin of each record.
-    cutpoints : pandas.DataFrame
-    """
-    stratum = {side: lines(table) for side, table in strata.items()}
-    bins: dict[str, dict[str, pa.Array]] = {side: {} for side in files}
-    cut_lines = []
-    for variable in part.variables:
-        if variable.type == "numeric":
-            columns = {side: column(source, variable.name) for side, source in files.items()}
-            codes, cuts = _bin_variable(variable, part.binning, columns, stratum, list(manifest["stratum"]))
-            cut_lines.append(cuts)
-            for side in files:
-                bins[side][variable.name] = codes[side]
-    return bins, _joined(cut_lines)
-
-
-def binned(part: Cutting, source: Source, bins: Mapping[str, pa.Array]) -> Iterator[pa.Table]:
-    """Yield the linking variables of a file in batches, with the bins of numeric ones in place of their values."""
-    start = 0
-    for batch in split(source, columns=[variable.name for variable in part.variables]):
-        codes = {name: own.slice(start, batch.num_rows) for name, own in bins.items()}
-        start += batch.num_rows
-        yield pa.table({name: codes.get(name, batch[name]) for name in batch.column_names})
+    part: Cutting, files: Mapping[str, Source], strata: Mapping[str, Source], manifest: pd.DataFrame
+) -> Bins:
+    """Cut the numeric linking variables of both files, one by one, as :func:`bin_files` does."""
+    options = part.binning
+    scopes = ["ALL"] if options.scope == "study" else list(manifest["stratum"])
+    sizes = {side: _sizes(options, files[side], strata[side], len(scopes)) for side in files}
+    cuts: dict[str, list[_Cut]] = {
+        variable.name: [] for variable in part.variables if variable.type == "numeric"
+    }
+    for name, own in cuts.items():
+        for cutter, sides in _cutters(options.cutpoints):
+            records = sum(sizes[side] for side in sides)
+            values = (
+                (_numbers(batch[name]), scope)
+                for side in sides
+                for batch, scope in _with_scope(options, files[side], strata[side], [name])
+            )
+            points = cut_points_of(ascending(values, records), options.bins, options.ranks)
+            shape = len(scopes), options.bins
+            counts = {side: np.zeros(shape, np.int64) for side in sides if options.cutpoints == "each"}
+            counts = counts or {side: np.zeros(shape, np.int64) for side in files}
+            own.append(_Cut(cutter, points, records > 0, counts))
+    return Bins(part, scopes, cuts)
 
 
-def _bin_variable(
-    variable: Variable,
-    options: Binning,
-    columns: dict,
-    stratum: dict[str, np.ndarray],
-    strata: list[str],
-) -> tuple[dict[str, pa.Array], pd.DataFrame]:
-    """Return the bins of a variable's values in both files, and the lines of its cut points."""
-    values = {side: column.to_numpy().astype(np.float64) for side, column in columns.items()}
-    binned = {side: np.where(np.isnan(values[side]), -1, OUTSIDE) for side in values}
-    whole = options.scope == "study"
-    scope = {side: np.zeros(len(values[side]), np.int32) for side in values} if whole else stratum
-    names = np.array(["ALL"] if whole else strata, object)
-    cut_lines = []
-    for cutter, sides in _cutters(options.cutpoints):
-        cutting, scopes = (np.concatenate([of[side] for side in sides]) for of in (values, scope))
-        held = np.bincount(scopes[scopes >= 0], minlength=len(names)) > 0
-        cuts = cut_points_of(cutting, scopes, len(names), options.bins, options.ranks)
-        counts = {}
-        for side in sides if options.cutpoints == "each" else ("puf", "eif"):
-            found = bins_of(values[side], scope[side], cuts)
-            counts[side] = _counts(found, scope[side], cuts.shape)
-            # Without a record in the cutting file nothing is compared: the values stay outside, they are not missing.
-            inside = (scope[side] >= 0) & held[scope[side]]
-            binned[side][inside] = found[inside]
-        cut_lines.append(_bin_lines(names, variable.name, cutter, cuts, counts))
-    arrays = {side: pa.array(code.astype(np.int32), mask=code < 0) for side, code in binned.items()}
-    return arrays, pd.concat(cut_lines).sort_index(kind="stable")
+def _numbers(column: pa.ChunkedArray) -> np.ndarray:
+    """Return the values of a numeric variable, NaN where they are missing; float64 (n,)."""
+    return column.to_numpy().astype(np.float64)
+
+
+def _with_scope(
+    options: Binning, source: Source, strata: Source, names: Sequence[str]
+) -> Iterator[tuple[pa.Table, np.ndarray]]:
+    """Yield some columns of a file in batches, with the scope of each record, -1 for none; int32 (n,)."""
+    strata_of, start = InStep(strata, ["stratum"]), 0
+    for batch in split(source, columns=names):
+        stop = start + batch.num_rows
+        if options.scope == "study":
+            yield batch, np.zeros(batch.num_rows, np.int32)
+        else:
+            yield batch, lines(strata_of.take(np.arange(start, stop)))
+        start = stop
+
+
+def _sizes(options: Binning, source: Source, strata: Source, n_scopes: int) -> np.ndarray:
+    """Return the number of records of a file in each scope; int64 (n_scopes,)."""
+    if options.scope == "study":
+        return np.array([size(source)])
+    sizes = np.zeros(n_scopes, np.int64)
+    for batch in split(strata, columns=["stratum"]):
+        stratum = lines(batch)
+        sizes += np.bincount(stratum[stratum >= 0], minlength=n_scopes)
+    return sizes
 
 
 def _joined(cut_lines: list[pd.DataFrame]) -> pd.DataFrame:

@@ -1,0 +1,132 @@
+"""Where values are cut into bins, by scope (METHODS §3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from reident.linkage import batches
+
+MAX_TOGETHER = 2**10
+"""Records of a scope whose values are sorted with those of others; a larger one takes less time by itself."""
+
+
+class Ascending(NamedTuple):
+    """The values that are not missing, scope by scope, ascending in each.
+
+    Attributes
+    ----------
+    values : float64 (n,)
+    starts : int64 (n_scopes,)
+        Where the values of each scope begin.
+    counts : int64 (n_scopes,)
+        How many there are; NaN follows them.
+    """
+
+    values: np.ndarray
+    starts: np.ndarray
+    counts: np.ndarray
+
+
+def ascending(parts: Iterable[tuple[np.ndarray, np.ndarray]], sizes: np.ndarray) -> Ascending:
+    """Put values in order, holding each of them once.
+
+    Parameters
+    ----------
+    parts : iterable of (float64 (m,), int (m,))
+        The values of records, NaN missing, and the scope of each record, -1 for none.
+    sizes : int64 (n_scopes,)
+        The number of records of each scope, with and without a value.
+    """
+    ends = np.cumsum(sizes)
+    starts, counts = ends - sizes, np.zeros(len(sizes), np.int64)
+    ordered = np.full(int(ends[-1]) if len(ends) else 0, np.nan)
+    for values, scope in parts:
+        known = np.flatnonzero(~np.isnan(values) & (scope >= 0))
+        own = scope[known].astype(np.min_scalar_type(-max(len(sizes), 1)))  # small numbers are sorted faster
+        n = np.bincount(own, minlength=len(sizes))
+        first = starts + counts - (np.cumsum(n) - n)  # less those of the scopes before it
+        ordered[np.repeat(first, n) + np.arange(len(own))] = values[known[np.argsort(own, kind="stable")]]
+        counts += n
+    _sort(ordered, np.append(0, ends))
+    return Ascending(ordered, starts, counts)
+
+
+def _sort(values: np.ndarray, bounds: np.ndarray) -> None:
+    """Sort the values between successive bounds, in place; NaN comes last."""
+    large = np.flatnonzero(np.diff(bounds) > MAX_TOGETHER)
+    for scope in large.tolist():
+        values[bounds[scope] : bounds[scope + 1]].sort()
+    for begin, stop in zip([0, *(large + 1)], [*large, len(bounds) - 1], strict=True):
+        at = begin
+        while at < stop:
+            end = np.searchsorted(bounds, bounds[at] + batches.ROWS, side="right") - 1
+            end = min(max(int(end), at + 1), stop)
+            own = values[bounds[at] : bounds[end]]
+            scope = np.repeat(np.arange(end - at), np.diff(bounds[at : end + 1]))
+            own[:] = own[np.lexsort((own, scope))]
+            at = end
+
+
+def cut_points_of(known: Ascending, bins: int, ranks: Literal["mean", "high"] | None = None) -> np.ndarray:
+    """Return :func:`reident.linkage.bins.cut_points` of the values of each scope.
+
+    Parameters
+    ----------
+    known : Ascending
+    bins, ranks
+        As for :func:`reident.linkage.bins.cut_points`.
+
+    Returns
+    -------
+    float64 (n_scopes, bins − 1), ascending in each row; NaN if every value of the scope is missing.
+    """
+    cuts, held = np.full((len(known.counts), bins - 1), np.nan), np.flatnonzero(known.counts)
+    if not len(held):
+        return cuts
+    first, n = known.starts[held, np.newaxis], known.counts[held, np.newaxis]
+    if ranks is not None:
+        cuts[held] = _group_ends(known.values, first, n, bins, ranks)
+        return cuts
+    rank, rest = np.divmod(n * np.arange(1, bins), bins)
+    low = known.values[first + np.where(rest == 0, rank - 1, rank)]
+    high = known.values[first + rank]
+    cuts[held] = np.where(low == high, low, low / 2 + high / 2)
+    return cuts
+
+
+def _group_ends(
+    values: np.ndarray, first: np.ndarray, n: np.ndarray, bins: int, ranks: Literal["mean", "high"]
+) -> np.ndarray:
+    """Return for each group but the last its largest value, or that of the group before if it is empty, by scope.
+
+    Before all values, an empty group ends just below them. The n values of a scope begin at `first`; both are
+    int64 (m, 1).
+
+    A value is in a group below k if twice its rank is at most `most`. Those of a rank above most / 2 are not, those
+    below the value of this rank are, and of the value itself the ranks of its first and its last record decide.
+    """
+    most = -(-2 * np.arange(1, bins) * (n + 1) // bins) - 1
+    middle = first + np.clip(most // 2, 1, n) - 1
+    value = values[middle]
+    begin = _search(values, np.broadcast_to(first, middle.shape), middle, value, after=False)
+    end = _search(values, middle, np.broadcast_to(first + n, middle.shape), value, after=True)
+    twice_rank = 2 * (end - first) if ranks == "high" else begin - first + 1 + end - first
+    before = np.where(
+        begin > first, values[np.maximum(begin - 1, first)], np.nextafter(values[first], -np.inf)
+    )
+    return np.where(twice_rank <= most, value, before)
+
+
+def _search(
+    ordered: np.ndarray, low: np.ndarray, high: np.ndarray, values: np.ndarray, *, after: bool
+) -> np.ndarray:
+    """Return where each value would go between `low` and `high` to keep the order: before equal values, or after."""
+    while (low < high).any():
+        middle = (low + high) // 2
+        own = ordered[np.minimum(middle, len(ordered) - 1)]
+        right = (low < high) & ((own <= values) if after else (own < values))
+        low, high = np.where(right, middle + 1, low), np.where(right, high, np.minimum(middle, high))
+    return low
