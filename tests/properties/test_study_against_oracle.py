@@ -1,5 +1,7 @@
 """The library's steps give what the brute-force oracle gives, on random small studies with every option."""
 
+from unittest.mock import patch
+
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from making.examples import examples
@@ -7,18 +9,26 @@ from oracles.checks import check_crowded, check_limit, check_study, rounding_spl
 from oracles.strategies import studies
 from oracles.study import METRICS
 from oracles.study import run as judge
+from reident.linkage import batches, quantiles, record_keys
 from workflow.library_run import run
 
 # One pair per shard, a few shards, one shard: the packing must not show.
 BUDGETS = st.sampled_from([1, 20, 10**9])
+# Rows of a batch, records whose keys are in memory, and records of a scope whose values are sorted with others.
+SIZES = st.sampled_from([(1, 1, 0), (2, 1, 2), (3, 2, 10**3), (2**20, 2**24, 2**10)])
 
 
 @examples(50)
-@given(drawn=studies(fewest=1), budget=BUDGETS, data=st.data())
-def test_a_study_is_what_the_oracle_says(drawn, budget, data):
+@given(drawn=studies(fewest=1), budget=BUDGETS, sizes=SIZES, data=st.data())
+def test_a_study_is_what_the_oracle_says(drawn, budget, sizes, data):
     """All results of all metrics, and the counts at another rank limit than the study's."""
     study, *rows = drawn
-    tables = run(study, *rows, pairs_per_shard=budget)
+    with (
+        patch.object(batches, "ROWS", sizes[0]),
+        patch.object(record_keys, "RANGE", sizes[1]),
+        patch.object(quantiles, "MAX_TOGETHER", sizes[2]),
+    ):
+        tables = run(study, *rows, pairs_per_shard=budget)
     oracle = judge(study, *rows)
     assume(not rounding_splits_a_tie(oracle, tables))  # rare: it takes a score within 1e-16 of a half
     check_study(oracle, tables)

@@ -3,13 +3,17 @@
 import math
 import random
 from fractions import Fraction
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from making.studies import in_strata, manifest, pairs, study
 from reident.linkage import batches, intervals, rates
+from reident.linkage.strata import held_lines
 from reident.pipeline import parts
 
 BASELINE = [
@@ -195,6 +199,54 @@ def test_claims_are_the_same_to_the_byte_whatever_the_batches(monkeypatch):
         monkeypatch.setattr(batches, "ROWS", size)
         found = rates.rate(parts.rating(study()), *inputs)
         pd.testing.assert_frame_equal(found, whole, check_exact=True)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 3),
+            st.sampled_from([0.0, 0.1, 1 / 3, 2 / 7, 1 - 2.0**-53, 1e-9]),
+            st.integers(1, 70),
+        ),
+        max_size=40,
+    ),
+    st.sampled_from([1, 2, 3, 2**20]),
+)
+def test_values_that_come_several_times_are_summed_as_if_each_stood_alone(drawn, rows):
+    stratum, values, times = (np.array([line[at] for line in drawn]) for at in range(3))
+    lines = rates.Lines(stratum.astype(np.int64), 4)
+    with patch.object(batches, "ROWS", rows):
+        found = lines.fsum(values.astype(float), times.astype(np.int64))
+    each = [
+        [value for own, value, n in drawn for _ in range(n) if own in which]
+        for which in (range(4), *([at] for at in range(4)))
+    ]
+    assert found.tolist() == [math.fsum(one) for one in each]
+
+
+def test_links_are_counted_by_record_whatever_the_batches(monkeypatch):
+    """Links of 40 records in three strata and none; every third record is asked for, and none twice."""
+    rng = random.Random(7)  # noqa: S311
+    own = {side: [rng.choice([0, 1, 2, None]) for _ in range(40)] for side in ("puf", "eif")}
+    links = sorted({(rng.randrange(40), rng.randrange(40)) for _ in range(60)})
+    strata = {side: in_strata(*own[side]) for side in own}
+    records = list(range(0, 40, 3))
+    for size in (1, 2, 3, 11, 2**20):
+        monkeypatch.setattr(batches, "ROWS", size)
+        eif = held_lines(strata["eif"], 3)
+        assert eif.dtype == np.int8
+        truth = rates.Truth(pairs(*(f"{puf} {eif}" for puf, eif in links)), strata["puf"], eif)
+        for part in (records[:5], [], records[5:6], records[6:]):
+            found = truth.of(np.array(part, np.int32))
+            of = {puf: [eif for own, eif in links if own == puf] for puf in part}
+            assert found.stratum.tolist() == [
+                -1 if own["puf"][puf] is None else own["puf"][puf] for puf in part
+            ]
+            assert found.any.tolist() == [bool(of[puf]) for puf in part]
+            assert found.inside.tolist() == [
+                sum(own["puf"][puf] is not None and own["eif"][eif] == own["puf"][puf] for eif in of[puf])
+                for puf in part
+            ]
 
 
 FILES = {

@@ -1,6 +1,7 @@
 """Sums of many rows at a time are those of `math.fsum`, bit by bit."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -41,3 +42,23 @@ def test_a_sum_that_two_numbers_do_not_hold_is_left_to_fsum(row):
 
 def test_values_outside_the_bounds_do_not_count():
     assert sums.of_segments(np.array([9.0, 1.0, 2.0, 9.0]), np.array([1, 1, 3])).tolist() == [0.0, 3.0]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.floats(1e-200, 1) | st.sampled_from([0.0, 0.1, 1 / 3, 1 - 2.0**-53, 1e-9]),
+            st.integers(0, 2**53) | st.sampled_from([1, 3, 2**53 - 1]),
+        ),
+        max_size=30,
+    )
+)
+def test_a_product_and_its_error_are_exact(pairs):
+    values, times = (
+        np.array([pair[0] for pair in pairs], float),
+        np.array([pair[1] for pair in pairs], np.int64),
+    )
+    products = zip(*(part.tolist() for part in sums.products(values, times)), strict=True)
+    for (value, n), (product, error) in zip(pairs, products, strict=True):
+        assert Fraction(product) + Fraction(error) == Fraction(value) * n
+        assert product == value * n

@@ -19,13 +19,13 @@ from reident.larger.parts import Thinning
 from reident.larger.rivals import rivals_of_uniques
 from reident.linkage import bins, ranking, weights
 from reident.linkage.batches import merge
-from reident.linkage.confirmation import Links
+from reident.linkage.links import Links
 from reident.linkage.metrics import unicity
 from reident.linkage.metrics.contract import Estimates, Metric
 from reident.linkage.pairing import Comparison
-from reident.linkage.rates import linked
+from reident.linkage.rates import Truth
 from reident.linkage.scoring import Progress, Work, score_shard
-from reident.linkage.strata import lines, links_inside, pack
+from reident.linkage.strata import held_lines, lines, links_inside, pack
 from reident.simulation.streams import Streams
 
 if TYPE_CHECKING:
@@ -231,8 +231,9 @@ def _ranked(part: Thinning, metric: Metric, batches: list[pa.Table], tables: Tab
 
 def _states(part: Thinning, metric: Metric, tables: Tables, batches: Iterator[pa.Table]) -> States:
     """Return the states of the records of ranked pairs; all pairs of a record are in one batch."""
-    truth, links = linked(tables.iuf, tables.strata), Links(tables.iuf)
-    n = len(truth.inside)
+    n, links = tables.strata["puf"].num_rows, Links(tables.iuf)
+    eif = held_lines(tables.strata["eif"], len(tables.manifest))
+    truth = Truth(tables.iuf, tables.strata["puf"], eif).of(np.arange(n))
     better, own, first, candidates, right = (np.zeros(n, np.int32) for _ in range(5))
     rivals = np.full(n, part.keep, np.int32)
     for rows in batches:

@@ -211,7 +211,7 @@ def cut(
     }
     for name, own in cuts.items():
         for cutter, sides in _cutters(options.cutpoints):
-            records = sum(sizes[side] for side in sides)
+            records = np.sum([sizes[side] for side in sides], axis=0)
             values = (
                 (_numbers(batch[name]), scope)
                 for side in sides

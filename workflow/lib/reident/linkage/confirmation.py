@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 
 from reident.linkage import sums
 from reident.linkage.batches import InStep, is_new, merge
-from reident.linkage.keys import keys_of
 from reident.linkage.links import LinksInStep
 from reident.linkage.parts import Confirming
 from reident.linkage.ranking import WHOLE
+from reident.linkage.record_keys import keys_of
 from reident.linkage.strata import lines
 from reident.linkage.tally import Tally
 
@@ -81,7 +81,7 @@ def confirm(
     positions
         Takes the same pairs by row number: puf, eif, score (unicity: order), confirmed.
     folder : pathlib.Path, optional
-        Where keys of the EIF wait that do not fit into memory, see :func:`reident.linkage.keys.keys_of`.
+        Where keys of the EIF wait that do not fit into memory, see :func:`reident.linkage.record_keys.keys_of`.
 
     Returns
     -------
@@ -94,8 +94,9 @@ def confirm(
     links, limits = LinksInStep(iuf), _Limits(len(manifest), part.keep)
     wanted = (_within(part, metric, rows)["eif"].to_numpy() for rows in merge([suspected]))
     with keys_of(files["eif"], part.keys["eif"], wanted, folder) as eif_keys:
-        for rows in merge([suspected]):
-            rows = rows.append_column("stratum", pa.array(lines(strata_of.take(rows["puf"].to_numpy()))))
+        for batch in merge([suspected]):
+            stratum = lines(strata_of.take(batch["puf"].to_numpy()))
+            rows = batch.append_column("stratum", pa.array(stratum))
             crowded = pc.is_null(rows["eif"])
             pairs = rows.filter(pc.invert(crowded))
             pairs = pairs.append_column("confirmed", pa.array(links.hold(pairs)))

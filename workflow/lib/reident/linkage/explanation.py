@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage import batches, counterfactual
-from reident.linkage.links import Links
 from reident.linkage.counterfactual import Files, Pairs
+from reident.linkage.links import Links
 from reident.linkage.pairing import encode
 from reident.linkage.parts import Explaining
 from reident.linkage.rates import share

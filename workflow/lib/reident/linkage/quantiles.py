@@ -56,17 +56,17 @@ def ascending(parts: Iterable[tuple[np.ndarray, np.ndarray]], sizes: np.ndarray)
 
 def _sort(values: np.ndarray, bounds: np.ndarray) -> None:
     """Sort the values between successive bounds, in place; NaN comes last."""
-    large = np.flatnonzero(np.diff(bounds) > MAX_TOGETHER)
-    for scope in large.tolist():
-        values[bounds[scope] : bounds[scope + 1]].sort()
-    for begin, stop in zip([0, *(large + 1)], [*large, len(bounds) - 1], strict=True):
+    large = np.flatnonzero(np.diff(bounds) > MAX_TOGETHER).tolist()
+    for place in large:
+        values[bounds[place] : bounds[place + 1]].sort()
+    for begin, stop in zip([0, *(place + 1 for place in large)], [*large, len(bounds) - 1], strict=True):
         at = begin
         while at < stop:
-            end = np.searchsorted(bounds, bounds[at] + batches.ROWS, side="right") - 1
-            end = min(max(int(end), at + 1), stop)
-            own = values[bounds[at] : bounds[end]]
+            end = int(np.searchsorted(bounds, bounds[at] + batches.ROWS, side="right")) - 1
+            end = min(max(end, at + 1), stop)
+            together = values[bounds[at] : bounds[end]]
             scope = np.repeat(np.arange(end - at), np.diff(bounds[at : end + 1]))
-            own[:] = own[np.lexsort((own, scope))]
+            together[:] = together[np.lexsort((together, scope))]
             at = end
 
 

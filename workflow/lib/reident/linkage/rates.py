@@ -128,7 +128,7 @@ class Lines:
         return by_line(self._stratum, values, self._n)
 
     def fsum(self, values: np.ndarray, times: np.ndarray) -> np.ndarray:
-        """Return the sums of numbers from 0 to 1, each taken `times` times and rounded once; float64 (1 + n_strata,)."""
+        """Return the sums of numbers in [0, 1], each taken `times` times, rounded once; float64 (1 + n_strata,)."""
         halves = np.stack(sums.products(values[self._order], times[self._order]), axis=1).reshape(-1)
         pieces = (
             halves[start : start + batches.ROWS].tolist() for start in range(0, len(halves), batches.ROWS)
@@ -246,9 +246,7 @@ class Suspected(NamedTuple):
     records: dict[str, np.ndarray]
 
 
-def _suspected(
-    source: Source, truth: Truth, manifest: pd.DataFrame, cluster: np.ndarray | None
-) -> Suspected:
+def _suspected(source: Source, truth: Truth, manifest: pd.DataFrame, cluster: np.ndarray | None) -> Suspected:
     """Return the suspected records of a metric, read batch by batch."""
     tallies = Tally(["stratum", "pairs", "inside"]), Tally(["stratum", "best"])
     kept: dict[str, list[np.ndarray]] = {"stratum": [], "cluster": [], "hit": []}
@@ -259,7 +257,9 @@ def _suspected(
         case = {"stratum": own.stratum, "pairs": counts["pairs"], "inside": own.inside}
         amounts = {"records": np.ones(len(record)), "hits": hit, "outside": ~own.any}
         tallies[0].add({**case, **amounts, "confirmed": counts["confirmed"]})
-        tallies[1].add({"stratum": own.stratum, "best": counts["best"], "confirmed": counts["best_confirmed"]})
+        tallies[1].add(
+            {"stratum": own.stratum, "best": counts["best"], "confirmed": counts["best_confirmed"]}
+        )
         if cluster is not None:
             for name, values in (("stratum", own.stratum), ("cluster", cluster[record]), ("hit", hit)):
                 kept[name].append(values)
@@ -300,7 +300,9 @@ def _rates(part: Rating, found: Suspected, counts: Mapping[str, np.ndarray]) -> 
     n_strata = len(counts["n_puf"]) - 1
     case = {name: own.to_numpy() for name, own in found.cases.items()}
     lines, times = Lines(case["stratum"], n_strata), case["records"]
-    suspected, confirmed, n_confirmed_pairs = (lines.sum(case[name]) for name in ("records", "hits", "confirmed"))
+    suspected, confirmed, n_confirmed_pairs = (
+        lines.sum(case[name]) for name in ("records", "hits", "confirmed")
+    )
     n_pairs = lines.sum(times * case["pairs"])
     if found.records:
         stratum, cluster, hit = found.records.values()
@@ -334,7 +336,9 @@ def _rates(part: Rating, found: Suspected, counts: Mapping[str, np.ndarray]) -> 
 
 def _claims(found: Suspected, lines: Lines, suspected: np.ndarray) -> dict[str, np.ndarray]:
     """Return how often suspected records would be claimed rightly: a claim names one of the candidates (METHODS §6)."""
-    case, best = ({name: own.to_numpy() for name, own in table.items()} for table in (found.cases, found.best))
+    case, best = (
+        {name: own.to_numpy() for name, own in table.items()} for table in (found.cases, found.best)
+    )
     single = case["pairs"] == 1
     n_single, n_single_confirmed = (lines.sum(case[name] * single) for name in ("records", "confirmed"))
     correct = lines.expected_correct(case["pairs"], case["confirmed"])

@@ -32,7 +32,9 @@ class Tally:
         table = self._sum(columns)
         self._tables.append(table)
         self._lines += len(table)
-        if self._lines > batches.ROWS + 2 * self._summed:  # so that each line is summed again a few times at most
+        if (
+            self._lines > batches.ROWS + 2 * self._summed
+        ):  # so that each line is summed again a few times at most
             self._gather()
 
     def table(self) -> pd.DataFrame:
