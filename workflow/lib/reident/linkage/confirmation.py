@@ -116,10 +116,10 @@ def export(confirmed: pa.Table) -> pd.DataFrame:
 
 
 def _within(part: Confirming, metric: Metric, rows: pa.Table) -> pa.Table:
-    """Return the pairs within the rank limit."""
+    """Return the pairs within the rank limit; a crowded record, where both columns are null, has none."""
     if not metric.ranked:
-        return rows
-    return rows.filter(pc.less_equal(rows["max_pairs"], part.max_pairs))  # that of a crowded record is null
+        return rows.filter(pc.is_valid(rows["eif"]))
+    return rows.filter(pc.less_equal(rows["max_pairs"], part.max_pairs))
 
 
 def _keyed(pairs: pa.Table, keys: Iterable[pa.Table], strata: pa.Array) -> pa.Table:

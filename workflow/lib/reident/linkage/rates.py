@@ -368,7 +368,7 @@ def _tolerance(part: Rating, metric: str, prepared: Mapping[str, Source], model:
     any_missing = any(
         batch[name].null_count
         for source in prepared.values()
-        for batch in batches.split(source)
+        for batch in batches.split(source, columns=part.variables)
         for name in part.variables
     )
     return incomplete if any_missing else complete
