@@ -15,7 +15,8 @@ The result is exact whatever the choices, and each pair is compared at most once
 - boxes cost no more than their records, so that a box with a sum of at least t_b, or a total of at least T, has none;
 - t_b may fall during a pass to T − done_other only: this ends the search.
 
-A pair that is considered costs its exact level, in integers, by ranks (see `adhoc_query`).
+A pair that is considered costs its exact level, in integers, by ranks (see `adhoc_query`). Leaves and rows are far
+apart in memory: the processor is asked for the leaves of a group, and for the rows of several pairs, in advance.
 """
 
 from typing import NamedTuple
@@ -40,7 +41,8 @@ FAR = 3
 cache, since the PUF is in their order."""
 
 MAX_PENDING = 8
-"""Pairs that wait for their exact level, so that the processor reads their rows at the same time."""
+"""Pairs that wait for their exact level, so that the processor reads their rows at the same time. T does not fall while
+they wait."""
 
 
 class Buffers(NamedTuple):
@@ -49,7 +51,7 @@ class Buffers(NamedTuple):
     query: Query
     levels: np.ndarray  # int64 (keep + 1,): the best levels, ascending
     rows: np.ndarray  # int32 (keep + 1,): rows of their EIF records
-    state: np.ndarray  # int64 (3,): pairs in the list; the bound of their levels; T
+    state: np.ndarray  # int64 (4,): pairs in the list; the bound of their levels; T; pairs that wait
     done: np.ndarray  # int64 (BLOCKS,): see above
     counts: np.ndarray  # int64 (BLOCKS, 256): leaves of the sample by the sum of a block, cumulated
     own: np.ndarray  # uint8 (64, 64): sums of the tree's block, of the records of each leaf of a group
@@ -59,7 +61,9 @@ class Buffers(NamedTuple):
     both: np.ndarray  # uint8 (64,): sums of both blocks
     zeros: np.ndarray  # uint8 (64,)
     seeds: np.ndarray  # int32 (keep + 1,)
-    pending: np.ndarray  # int64 (MAX_PENDING, 2): pairs that wait for their exact level: place in tree, sum of bytes
+    pending: (
+        np.ndarray
+    )  # int64 (MAX_PENDING, 2): places in the tree of pairs that wait, and the sums of their bytes
 
 
 def empty_buffers(model: Model, keep: int) -> Buffers:
@@ -107,7 +111,7 @@ def _consider(model, rows, buffers, at):
 
 @inner_jit
 def _consider_pending(model, index, tree, buffers):
-    """Compare the pairs that wait: first ask for the rows of all of them, which are far apart in memory."""
+    """Compare the pairs that wait, after asking for the rows of all of them."""
     state, pending = buffers.state, buffers.pending
     v = index.rows.shape[1]
     for x in range(state[_PENDING]):
@@ -134,8 +138,7 @@ def _prefetch_columns(tree, leaf, first, last):
 def _visit_group(model, index, tree, b, group, goal, buffers):
     """Compare the pairs of a group of leaves that matter and that no pass has considered.
 
-    First the boxes rule out leaves, then the sums of the block rule out records, in one loop without decisions: leaves
-    are far apart in memory, and the processor reads ahead as far as it is sure what comes next.
+    First the boxes rule out leaves, then the sums of the block rule out records, then those of both blocks.
     """
     query, other, own, both, state = buffers.query, 1 - b, buffers.own, buffers.both, buffers.state
     v, first = tree.bytes.shape[1], tree.first[group]

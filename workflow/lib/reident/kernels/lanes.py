@@ -27,7 +27,7 @@ _VECTOR = ir.VectorType(_BYTE, WIDTH)
 
 
 def full_lanes(blocks: int, columns: int, byte: int) -> np.ndarray:
-    """Return columns of lanes that all have this byte, uint8 (blocks, columns, WIDTH), each in one line of the cache."""
+    """Return columns of lanes with this byte, uint8 (blocks, columns, WIDTH), each in one line of the cache."""
     size = blocks * columns * WIDTH
     array = np.full(size + WIDTH, byte, np.uint8)
     begin = -array.ctypes.data % WIDTH
@@ -165,7 +165,7 @@ def between(_typing: Any, sums: Any, least: Any, most: Any) -> Any:
 
 @intrinsic
 def prefetch(_typing: Any, array: Any, at: Any) -> Any:
-    """Ask the processor to read the cache line of an element, by its place in the flat array, and do not wait for it."""
+    """Ask the processor for the cache line of an element of the flat array, and do not wait for it."""
     signature = types.void(array, at)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
