@@ -43,12 +43,12 @@ def table(names, rows):
     return pa.table({name: pa.array(own, pa.string()) for name, own in zip(names, cells, strict=True)})
 
 
-def outcome(part, sources, folder=None):
+def outcome(part, sources, folder=None, threads=1):
     """The prepared tables, or the message of the error."""
     tables = {name: [] for name in PREPARED}
     try:
         lines = intake.prepare_files(
-            part, sources, {name: own.append for name, own in tables.items()}, folder
+            part, sources, {name: own.append for name, own in tables.items()}, folder, threads
         )
     except InputError as error:
         return str(error), error.args[1:]
@@ -65,9 +65,10 @@ def outcome(part, sources, folder=None):
     texts=st.integers(1, 4),
     cluster=st.sampled_from([(), ("h",), ("h", "a")]),
     allowed=st.sampled_from([0, 100]),
+    threads=st.integers(1, 3),
 )
-def test_bounded_memory_gives_what_one_batch_gives(
-    tmp_path_factory, rows, batch, bucket, stride, texts, cluster, allowed
+def test_bounded_memory_and_threads_give_what_one_batch_gives(
+    tmp_path_factory, rows, batch, bucket, stride, texts, cluster, allowed, threads
 ):
     linking = [
         {
@@ -121,6 +122,6 @@ def test_bounded_memory_gives_what_one_batch_gives(
             for side, own in tables.items()
         }
         folder = tmp_path_factory.mktemp("scratch", numbered=True)
-        bounded = outcome(part, pieces, folder)
+        bounded = outcome(part, pieces, folder, threads)
         assert not list(folder.iterdir())
     assert bounded == whole

@@ -32,7 +32,8 @@ rule prepare:
         "results/{study}/benchmarks/prepare.tsv"
     conda:
         "../../environment.yml"
-    threads: 1
+    # Both files of records are worked on at once.
+    threads: lambda wildcards, input: min(2, many_threads()) if is_large(input.puf) and is_large(input.eif) else 1
     resources:
         mem_mb=REQUESTS.memory("prepare"),
         runtime=REQUESTS.minutes("prepare"),

@@ -214,3 +214,15 @@ def test_a_person_without_a_released_record_has_no_own_record():
     lines = found.summary[found.summary["file"] == "1"]
     assert (lines["n_released"] == 80).all()
     assert lines["disco_others"].notna().all()
+
+
+def test_codes_are_in_the_declared_order_whatever_the_decimal_sign():
+    rooms = {"name": "rooms", "integer_coded": True, "order": ["10,0", "9,0"]}
+    files = {side: {"path": f"{side}.csv", "decimal": ","} for side in ("a", "b")}
+    options = {"original": files["a"], "released": [files["b"]], "keys": [rooms], "targets": ["job"]}
+    text = pa.table({"rooms": ["9", "10,0", "09", "9,0"], "job": list("ssft")})
+    prepared, _ = run(options, dict.fromkeys(SIDES[:2], text))
+    assert prepared.original["rooms"].to_pylist() == [1, 0, 1, 1]
+    lines = prepared.categories[prepared.categories["variable"] == "rooms"]
+    assert list(lines["label"]) == ["10", "9"]
+    assert list(lines["n_original"]) == [1, 3]

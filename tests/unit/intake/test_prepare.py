@@ -1,5 +1,7 @@
 """Typing by the study: what is missing, what is the same code, what is a number, which links count."""
 
+from threading import Event
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -543,3 +545,23 @@ def test_of_a_file_before_protection_the_keys_alone_are_read_beside_the_puf():
     assert part.sides == ("puf", "eif", "iuf", "original")
     assert part.columns_of("original") == part.keys_of("original") == ["p"]
     assert parts.preparing(study()).sides == ("puf", "eif", "iuf")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_mistake_of_the_first_file_is_told_whichever_is_found_first(threads):
+    found_in_eif = Event()
+
+    def puf():
+        assert threads == 1 or found_in_eif.wait(60)
+        raise InputError("puf.csv: a mistake")
+        yield
+
+    def eif():
+        found_in_eif.set()
+        raise InputError("eif.csv: a mistake")
+        yield
+
+    sources = {"puf": puf(), "eif": eif(), "iuf": [table("p e")]}
+    part = parts.preparing(study(linking_variables=[{"name": "v", "type": "categorical"}]))
+    with pytest.raises(InputError, match=r"^puf\.csv"):
+        intake.prepare_files(part, sources, {}, threads=threads)

@@ -21,9 +21,8 @@ from reident.intake.records import Sink, in_memory
 from reident.intake.severity import INVALIDATES, NOTABLE, Line, table
 from reident.intake.sources import Source, give, narrow
 from reident.intake.values import typed_key
-from reident.linkage.bins import bin_labels, bin_values, cut_points
+from reident.linkage import categories
 from reident.sections.attribution import Target
-from reident.sections.codes import Coding, normaliser
 from reident.sections.keys import KeyVariable
 
 ROW, FILE, PERSON = "row", ".file", ".original"
@@ -125,7 +124,7 @@ def _prepared(
             )
         text.order()
     columns: dict[str, dict[str, pa.Array]] = {side: {} for side in texts}
-    categories, warnings = [], list[Line]()
+    lines, warnings = [], list[Line]()
     needed = [variable.column for variable in files.variables]
     for at, variable in enumerate(files.variables):
         own = {
@@ -136,10 +135,11 @@ def _prepared(
         if isinstance(variable, Target) and variable.type == "numeric":
             coded = own
         else:
-            codes, labels = _coded(files, variable, own)
+            decimal = files.files[files.original].decimal
+            codes, labels = categories.coded(variable, own, files.original, decimal, files.bins, files.ranks)
             warnings += _compare_codes(files, variable, codes)
             with_missing = files.missing == "category" and keys.add_missing(codes, labels)
-            categories.append(_lines(files, variable, labels, codes, with_missing=with_missing))
+            lines.append(_lines(files, variable, labels, codes, with_missing=with_missing))
             coded = {side: narrow(pa.array(values, mask=values < 0)) for side, values in codes.items()}
         for side, values in coded.items():
             columns[side][variable.name] = values
@@ -159,45 +159,13 @@ def _prepared(
     else:
         give(sinks["holdout"], columns[files.holdout], np.arange(texts[files.holdout].num_rows))
     return {
-        "categories": pd.concat(categories, ignore_index=True)
-        if categories
-        else pd.DataFrame(columns=CATEGORIES),
+        "categories": pd.concat(lines, ignore_index=True) if lines else pd.DataFrame(columns=CATEGORIES),
         "account": _account(files, texts),
         "warnings": table(warnings),
     }
 
 
 CATEGORIES = ["variable", "role", "code", "label", "n_original", "n_released", "missing"]
-
-
-def _coded(
-    files: AttributionFiles, variable: KeyVariable, own: Mapping[str, pa.Array]
-) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Return the codes of one variable in each file, int32, -1 where missing, and what they stand for."""
-    if variable.type == "numeric":
-        values = {
-            side: column.to_numpy(zero_copy_only=False).astype(np.float64) for side, column in own.items()
-        }
-        cuts = cut_points(values[files.original], files.bins, files.ranks)
-        codes = [bin_values(column, cuts) for column in values.values()]
-        codes = [np.where(column < 0, -1, column - 1) for column in codes]
-        labels = bin_labels(cuts)
-    else:
-        codes, sorted_labels = keys.text_codes(list(own.values()))
-        labels = [str(label) for label in sorted_labels.to_pylist()]
-        if variable.order is not None:
-            codes, labels = _in_order(codes, labels, variable)
-    return {side: column.astype(np.int32) for side, column in zip(own, codes, strict=True)}, labels
-
-
-def _in_order(
-    codes: list[np.ndarray], labels: list[str], variable: KeyVariable
-) -> tuple[list[np.ndarray], list[str]]:
-    """Return codes in the declared order, which holds every label."""
-    normal = normaliser(Coding(variable.type, integer_coded=variable.integer_coded))
-    order = [normal(one) for one in variable.order or ()]
-    new = np.append(np.array([order.index(label) for label in labels], np.int64), -1)
-    return [new[column] for column in codes], order
 
 
 def _lines(

@@ -14,8 +14,7 @@ from reident.intake import keys
 from reident.intake.severity import INVALIDATES, NOTABLE, Line, named, of_share
 from reident.intake.sources import Source, narrow
 from reident.intake.values import typed_key
-from reident.linkage.bins import bin_labels, bin_values, cut_points
-from reident.sections.codes import normaliser
+from reident.linkage import categories
 from reident.sections.keys import KeyVariable
 
 Texts = Mapping[str, Source]
@@ -24,17 +23,18 @@ Texts = Mapping[str, Source]
 
 def coded(files: RiskFiles, texts: Texts) -> tuple[dict[str, dict[str, pa.Array]], pd.DataFrame, list[Line]]:
     """Return the coded variables of each file, the categories, and warnings about them."""
-    categories, warnings = [], list[Line]()
+    lines, warnings = [], list[Line]()
     columns: dict[str, dict[str, pa.Array]] = {name: {} for name in texts}
     variables = files.variables(FILE)
     needed = [*(variable.column for variable in variables), *files.strata]
     for at, variable in enumerate(variables):
         own = texts if variable in files.key else {FILE: texts[FILE]}
-        codes, labels = _coded(variable, files, own)
+        typed = {name: typed_key(variable, text.source, text[variable.column]) for name, text in own.items()}
+        codes, labels = categories.coded(variable, typed, FILE, files.file.decimal, files.bins, files.ranks)
         with_missing = files.missing == "category" and keys.add_missing(codes, labels)
         # The codes of a sensitive variable are counted, and named nowhere.
         if variable in files.key or variable.type == "numeric":
-            categories.append(_lines(variable.name, labels, codes, with_missing=with_missing))
+            lines.append(_lines(variable.name, labels, codes, with_missing=with_missing))
         warnings += [
             *_missing_throughout(variable, files, own, labels, codes[FILE]),
             *_unknown_codes(variable, own, labels, codes),
@@ -43,34 +43,7 @@ def coded(files: RiskFiles, texts: Texts) -> tuple[dict[str, dict[str, pa.Array]
             columns[name][variable.name] = narrow(pa.array(values, mask=values < 0))
             if variable.column not in needed[at + 1 :]:
                 texts[name].forget([variable.column])
-    return columns, pd.concat(categories, ignore_index=True), warnings
-
-
-def _coded(variable: KeyVariable, files: RiskFiles, texts: Texts) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Return the codes of one variable in each file, int32, -1 where missing, and what they stand for."""
-    columns = {name: typed_key(variable, own.source, own[variable.column]) for name, own in texts.items()}
-    if variable.type == "numeric":
-        values = [column.to_numpy(zero_copy_only=False).astype(np.float64) for column in columns.values()]
-        cuts = cut_points(values[0], files.bins, files.ranks)
-        codes = [bin_values(own, cuts) for own in values]
-        codes = [np.where(own < 0, -1, own - 1) for own in codes]
-        labels = bin_labels(cuts)
-    else:
-        codes, sorted_labels = keys.text_codes(list(columns.values()))
-        labels = [str(label) for label in sorted_labels.to_pylist()]
-        if variable.order is not None:
-            normal = normaliser(variable.coding(files.file.decimal))
-            codes, labels = _in_order(codes, labels, [normal(one) for one in variable.order])
-    return {name: own.astype(np.int32) for name, own in zip(columns, codes, strict=True)}, list(labels)
-
-
-def _in_order(
-    codes: list[np.ndarray], labels: list[str], order: list[str]
-) -> tuple[list[np.ndarray], list[str]]:
-    """Return codes in the declared order, which holds every label."""
-    place = {label: at for at, label in enumerate(order)}
-    new = np.append(np.array([place[label] for label in labels], np.int64), -1)
-    return [new[own] for own in codes], order
+    return columns, pd.concat(lines, ignore_index=True), warnings
 
 
 def _lines(name: str, labels: list[str], codes: dict[str, np.ndarray], *, with_missing: bool) -> pd.DataFrame:

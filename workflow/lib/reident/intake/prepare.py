@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,6 +76,7 @@ def prepare_files(
     sources: Mapping[str, Iterable[pa.Table]],
     sinks: Mapping[str, Sink],
     folder: Path | None = None,
+    threads: int = 1,
 ) -> dict[str, pd.DataFrame]:
     """Type the records and links of a study.
 
@@ -92,6 +95,8 @@ def prepare_files(
         without cluster columns.
     folder : pathlib.Path, optional
         Where records that do not fit into memory wait in files without a name. Without it memory grows with the files.
+    threads : int
+        Files that are worked on at once.
 
     Returns
     -------
@@ -110,21 +115,26 @@ def prepare_files(
         others = {
             side: KeyFile(part, side, folder) for side in part.sides if side not in SIDES and side in sources
         }
-        for side, file in (records | others).items():
+        files = records | others
+        for file in files.values():
             stack.callback(file.spool.close)
-            file.read(sources[side])
+        # The mistake that is told is that of the first file, however long each takes.
+        each = stack.enter_context(ThreadPoolExecutor(threads)).map
+        list(each(lambda side: files[side].read(sources[side]), files))
         account = Account("prepare")
         clusters = stack.enter_context(contextlib.closing(Clusters(len(part.cluster), folder)))
         lookups = _lookups(part, others)
-        places = {}
         for side, file in records.items():
             if not file.n:
                 raise InputError(
                     f"{part.file_name(side)}: the file has a header and no records. Check the export."
                 )
-            wanted = [lookup for (own, _), lookup in lookups.items() if own == side]
-            places[side] = file.sort(sinks[side], wanted, clusters if file.cluster else None, folder)
             account.open(side, file.n).close(side)
+        wanted = ([lookup for (own, _), lookup in lookups.items() if own == side] for side in records)
+        grouped = (clusters if file.cluster else None for file in records.values())
+        taken = (sinks[side] for side in records)
+        orders = each(RecordReader.sort, records.values(), taken, wanted, grouped, repeat(folder))
+        places = dict(zip(records, orders, strict=True))
         if "original" in others:
             _check_original(part, others["original"], records["puf"].n, lookups["puf", "original"], folder)
         lines = _of_texts(part, records, others["iuf"])

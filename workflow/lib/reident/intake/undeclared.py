@@ -153,18 +153,24 @@ def look_missing(counts: Counts, declared: Set[str | float | None] = frozenset()
     These are words such as an empty cell, ``.`` or ``NA``; the negative codes -7, -8, -9, -97, -99, -999 … where the
     variable has no other negative value; and 99, 999, 9999 … where every other number is at most half of it.
     """
-    numbers = {value: _number(value) for value in counts}
-    texts = {value: value if isinstance(value, str) else f"{value:.15g}" for value in counts}
-    negative = {value for value in counts if _NEGATIVE.fullmatch(texts[value])}
-    if any(own < 0 for value, own in numbers.items() if own is not None and value not in negative):
-        negative = set()
-    nines = {value for value in counts if _NINES.fullmatch(texts[value])}
-    largest = max(
-        (own for value, own in numbers.items() if own is not None and value not in nines), default=0
-    )
-    nines = {value for value in nines if largest <= (numbers[value] or 0) / 2 and len(counts) > 1}
-    words = {value for value in counts if texts[value].casefold() in _WORDS}
-    return {value: counts[value] for value in counts if value in (words | negative | nines) - declared}
+    words, negative, nines = (set[str | float]() for _ in range(3))
+    largest, below_zero = 0.0, False
+    for value in counts:  # once: very many strata have very many codes
+        text = value if isinstance(value, str) else f"{value:.15g}"
+        own = _number(value)
+        if _NEGATIVE.fullmatch(text):
+            negative.add(value)
+        elif own is not None and own < 0:
+            below_zero = True
+        if _NINES.fullmatch(text):
+            nines.add(value)
+        elif own is not None and own > largest:
+            largest = own
+        if text.casefold() in _WORDS:
+            words.add(value)
+    looks = words if below_zero else words | negative
+    looks |= {value for value in nines if largest <= (_number(value) or 0) / 2 and len(counts) > 1}
+    return {value: counts[value] for value in counts if value in looks - declared}
 
 
 def _looks_special(text: str) -> bool:

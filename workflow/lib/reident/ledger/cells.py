@@ -98,8 +98,8 @@ def values(
         tables, or only pandas knows where cells end.
     """
     data = path.read_bytes()
-    # Arrow takes 0x10 for a number, and Python does not.
-    if any(special in data for special in (b'"', b"\r", b"0x", b"0X")):
+    # Arrow takes 0x10 for a number, and Python does not. One byte is found much faster than two.
+    if b'"' in data or b"\r" in data or any(x in data and b"0" + x in data for x in (b"x", b"X")):
         return None
     names = data[: max(data.find(b"\n"), 0)].decode().split(",")
     if len(set(names)) < len(names) or len(names) < 2:

@@ -117,6 +117,7 @@ class Step:
     def start(self) -> None:
         """Hash every input; refuse a study that is not the one that the run began with."""
         runs.die_with_starter()
+        pa.set_cpu_count(self.threads)  # a copy of the fork server has those of one thread
         self._lock = runs.join(self.root)
         self._read = {path: _as_it_is(path) for paths in self.inputs.values() for path in paths}
         if digest(self.part) != self.params["study"]:

@@ -27,7 +27,7 @@ VERSION = "9.27.1"
 ONE_THREAD = dict.fromkeys(
     (f"{library}_NUM_THREADS" for library in ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR")), "1"
 ) | {"VECLIB_MAXIMUM_THREADS": "1"}
-"""The variables that Snakemake gives to a job of one thread."""
+"""The variables that Snakemake gives to a job of one thread. A step starts its further threads itself."""
 
 _CHECKED = "results_are_checked"
 """The attribute of a workflow whose results hold."""
@@ -201,7 +201,7 @@ def serve_forks(script: type, modules: Collection[str]) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of scripts of one thread; unless the user sets it, the seed of hashes is 0 in each."""
+    """Return the environment of scripts; unless the user sets it, the seed of hashes is 0 in each."""
     return {"PYTHONHASHSEED": "0", **os.environ, **ONE_THREAD}
 
 
@@ -209,7 +209,7 @@ def _fork(script: Any, *, py_exec: str, fname: str, **_: Any) -> int | None:
     """Run a script in a copy of the fork server and return its exit status; None where it must be started otherwise."""
     server: ForkServer | None = getattr(script, "fork_server", None)
     elsewhere = (script.conda_env, script.container_img, script.env_modules, script.shadow_dir)
-    if server is None or any(elsewhere) or py_exec != sys.executable or script.threads > 1:
+    if server is None or any(elsewhere) or py_exec != sys.executable:
         return None
     temporary = dict.fromkeys(("TMPDIR", "TMP", "TEMPDIR", "TEMP"), script.resources.get("tmpdir"))
     given = {name: str(value) for name, value in temporary.items() if value}

@@ -1,0 +1,61 @@
+"""The categories of a key variable that several files have (METHODS §7, §12)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from reident.intake import keys
+from reident.linkage.bins import bin_labels, bin_values, cut_points
+from reident.sections.codes import normaliser
+from reident.sections.keys import KeyVariable
+
+
+def coded(
+    variable: KeyVariable,
+    columns: Mapping[str, pa.Array],
+    first: str,
+    decimal: str,
+    bins: int,
+    ranks: Literal["mean", "high"] | None,
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Return the codes of a variable in each file, and what they stand for.
+
+    Parameters
+    ----------
+    variable : KeyVariable
+    columns : mapping of pyarrow.Array
+        Its typed values by file, null where missing.
+    first : str
+        The file whose values tell where a numeric variable is cut.
+    decimal : {'.', ','}
+        The decimal sign of this file.
+    bins, ranks
+        As :func:`reident.linkage.bins.cut_points` takes them.
+
+    Returns
+    -------
+    codes : dict of int32 (n,)
+        By file; from 0, in the declared order, otherwise by code point; -1 where missing.
+    labels : list of str
+    """
+    if variable.type == "numeric":
+        values = {
+            name: own.to_numpy(zero_copy_only=False).astype(np.float64) for name, own in columns.items()
+        }
+        cuts = cut_points(values[first], bins, ranks)
+        binned = (bin_values(own, cuts) for own in values.values())
+        codes = [np.where(own < 0, -1, own - 1) for own in binned]
+        labels = bin_labels(cuts)
+    else:
+        codes, found = keys.text_codes(list(columns.values()))
+        labels = [str(label) for label in found.to_pylist()]
+        if variable.order is not None:
+            order = [*map(normaliser(variable.coding(decimal)), variable.order)]
+            place = {label: at for at, label in enumerate(order)}
+            new = np.array([*(place[label] for label in labels), -1], np.int64)
+            codes, labels = [new[own] for own in codes], order
+    return {name: own.astype(np.int32) for name, own in zip(columns, codes, strict=True)}, labels
