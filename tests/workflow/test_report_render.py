@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import unicodedata
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -363,9 +363,25 @@ def test_nothing_stands_outside_the_margins(report):
 
 @pytest.mark.slow
 def test_a_table_too_long_for_a_page_goes_on_with_its_head(tmp_path):
-    made = report_on(tmp_path, strata=tuple(f"State {at:02d}" for at in range(51)), records=20_000)
+    made = report_on(tmp_path, strata=tuple(f"State {at:02d}" for at in range(60)), records=20_000)
     pages = [page_.extract_text() for page_ in made.reader.pages]
     assert sum("Pairs compared" in text for text in pages) == 2
+    test_nothing_stands_outside_the_margins(made)
+
+
+@pytest.mark.slow
+def test_a_table_with_very_many_columns_is_set_in_smaller_type(tmp_path):
+    metrics = ("unicity", "taxicab", "euclidean", "adhoc", "fellegi_sunter")
+    made = report_on(
+        tmp_path, metrics=metrics, strata=tuple(f"{at:02d}" for at in range(51)), records=20_000_000
+    )
+    for page_ in made.reader.pages:
+        lines = groupby(
+            sorted(pdf_words.runs(page_), key=lambda run: (run.base, run.left)), lambda run: run.base
+        )
+        for _, line in lines:
+            for left, right in pairwise(line):
+                assert right.left > left.right - 1
     test_nothing_stands_outside_the_margins(made)
 
 

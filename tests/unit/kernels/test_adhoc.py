@@ -9,6 +9,7 @@ from oracles.bounds import byte_sums
 from oracles.mixed import as_rows, records
 from reident.kernels import adhoc, adhoc_rules
 from reident.kernels.adhoc import Bands, Exact, Table
+from reident.kernels.adhoc_profiles import SPARE
 from reident.kernels.adhoc_query import empty_query
 from reident.kernels.blocks import nearest_blocks
 from reident.kernels.buffers import Files
@@ -335,9 +336,9 @@ def test_bytes_cost_no_more_than_the_pair_and_boxes_no_more_than_their_records(v
     assert (boxes <= sums[..., None]).all()
     # Useful, too: costs that are multiples of the unit are hardly lost.
     if all(rule in (EXACT, TABLE, DIAGONAL, RUGGED) for rule in rules):
-        assert (
-            np.minimum((cost - base[:, None]) // model.unit, 255) == np.minimum(sums[0].sum(axis=2), 255)
-        ).all()
+        costs = np.minimum((cost - base[:, None]) // model.unit, 255)
+        lost = costs - np.minimum(sums[0].sum(axis=2), 255)
+        assert lost.sum() <= costs.sum() / SPARE
 
 
 REFUSED = [

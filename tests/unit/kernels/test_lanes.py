@@ -3,7 +3,7 @@
 import numba
 import numpy as np
 import pytest
-from reident.kernels.lanes import add_box_steps, add_steps, between
+from reident.kernels.lanes import add_box_steps, add_steps, between, full_lanes, prefetch
 
 
 @numba.njit
@@ -72,3 +72,31 @@ def test_lanes_between_two_bounds_have_a_bit(least, most):
     sums[:4] = least, most, 0, 255
     expected = sum(1 << lane for lane, byte in enumerate(sums.tolist()) if least <= byte <= most)
     assert int(lanes_between(sums, least, most)) == expected
+
+
+@pytest.mark.parametrize(("blocks", "columns"), [(0, 3), (1, 1), (7, 10), (3000, 13)])
+def test_each_column_of_lanes_is_one_line_of_the_cache(blocks, columns):
+    lanes = full_lanes(blocks, columns, 201)
+    assert lanes.shape == (blocks, columns, 64)
+    assert lanes.dtype == np.uint8
+    assert (lanes == 201).all()
+    assert lanes.flags.c_contiguous
+    assert lanes.size == 0 or lanes.ctypes.data % 64 == 0
+
+
+@numba.njit
+def sum_after_prefetch(numbers, ahead):
+    total = 0
+    for at in range(numbers.size):
+        prefetch(numbers, np.int64(at + ahead))
+        total += numbers.flat[at]
+    return total
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int32])
+@pytest.mark.parametrize("ahead", [0, 100, -100, 2**40])
+def test_a_prefetch_changes_nothing_wherever_it_points(dtype, ahead):
+    numbers = np.arange(120, dtype=dtype).reshape(12, 10)
+    before = numbers.copy()
+    assert sum_after_prefetch(numbers, ahead) == numbers.sum()
+    assert (numbers == before).all()

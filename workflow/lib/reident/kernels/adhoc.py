@@ -211,7 +211,7 @@ def _prepare(files: Files, rules: Flat, threshold: int) -> tuple[Model, np.ndarr
         distinct=np.concatenate(distinct),
         bucket=np.concatenate(buckets),
         first=np.cumsum([0, *map(len, distinct[1:])]),
-        profiles=profile_tables(rules, coded, unit, codes.puf),
+        profiles=profile_tables(rules, coded, unit, codes.puf, codes.eif),
     )
     return model, puf_rows, eif_rows, coordinates
 

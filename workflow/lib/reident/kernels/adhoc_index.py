@@ -14,7 +14,7 @@ import numpy as np
 from reident.kernels.adhoc_profiles import ABSENT
 from reident.kernels.boxes import Costs, arrange
 from reident.kernels.compiling import lean_jit
-from reident.kernels.lanes import WIDTH
+from reident.kernels.lanes import WIDTH, full_lanes
 
 _MINOR = 2.0**-10
 """The weight of the variables of the other block in the order of a tree."""
@@ -103,9 +103,10 @@ def _draw(boxes: np.ndarray, first: np.ndarray, size: int) -> np.ndarray:
     n = int(first[-1])
     leaf = np.arange(min(size, n)) * n // max(min(size, n), 1)
     group = np.searchsorted(first, leaf, side="right") - 1
-    drawn = np.full((-(-leaf.size // WIDTH) * WIDTH, boxes.shape[1]), ABSENT, np.uint8)
-    drawn[: leaf.size] = boxes[group, :, leaf - first[group]]
-    return np.ascontiguousarray(drawn.reshape(-1, WIDTH, boxes.shape[1]).transpose(0, 2, 1))
+    at = np.arange(leaf.size)
+    drawn = full_lanes(-(-leaf.size // WIDTH), boxes.shape[1], ABSENT)
+    drawn[at // WIDTH, :, at % WIDTH] = boxes[group, :, leaf - first[group]]
+    return drawn
 
 
 def plant(
@@ -124,12 +125,12 @@ def plant(
     """
     n, v, n_groups = leaf.size - 1, of_record.shape[1], first.size - 1
     n_blocks = -(-n_groups // WIDTH)
-    low, low_of_groups = (np.full((blocks, v, WIDTH), ABSENT, np.uint8) for blocks in (n_groups, n_blocks))
-    extent, extent_of_groups = (np.zeros((blocks, v, WIDTH), np.uint8) for blocks in (n_groups, n_blocks))
+    low, low_of_groups = (full_lanes(blocks, v, ABSENT) for blocks in (n_groups, n_blocks))
+    extent, extent_of_groups = (full_lanes(blocks, v, 0) for blocks in (n_groups, n_blocks))
     tree = Tree(
         at=np.full((n, WIDTH), -1, np.int32),
         present=np.zeros(n, np.uint64),
-        bytes=np.full((n, v, WIDTH), ABSENT, np.uint8),
+        bytes=full_lanes(n, v, ABSENT),
         first=first,
         leaf_low=low,
         leaf_extent=extent,

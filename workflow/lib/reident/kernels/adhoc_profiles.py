@@ -1,7 +1,9 @@
 """What a category costs in bytes under a table of adhoc, as steps, for every category of the PUF (METHODS §4.4).
 
 The costs of all bytes above the least of them are laid out as nested intervals around the circle of bytes (see
-`adhoc_query` and `lanes`): once for each category, since a PUF has many records of each.
+`adhoc_query` and `lanes`): once for each category, since a PUF has many records of each. A function of the study may
+give each byte a cost of its own. Bounds that are nearly as good need few steps: intervals are left out, with what they
+add to the costs outside the intervals in them, within `SPARE`. A missing value still costs the most of all.
 """
 
 from typing import NamedTuple
@@ -17,6 +19,14 @@ ABSENT = 255
 
 MAX_STEPS = ABSENT + 2
 """Steps of a category, at most."""
+
+SPARE = 32
+"""One part in so many of what the records of the EIF cost may be lost for fewer steps: each of them is added for each
+leaf that a search visits."""
+
+_ALWAYS = 2**40
+"""The weight of missing values, far above the costs of all records, so that no interval is left out on which their cost
+depends: a box costs no more than a record whose value is missing (see `adhoc_index`)."""
 
 
 class Profiles(NamedTuple):
@@ -83,7 +93,57 @@ def _cost_bytes(table, highest, unit, costs):
 
 
 @lean_jit
-def _profile(rules, j, k, unit, present, row, profiles, scratch):
+def _counts(steps, x, byte):
+    """Return whether step x counts for a byte."""
+    return ((byte - steps[x, 1]) & ABSENT) > steps[x, 2]
+
+
+@lean_jit
+def _leave_out(steps, n, weights, alone, parent):
+    """Leave out steps within `SPARE`, each time that which takes least from the costs; return how many are left.
+
+    The intervals in which steps count are nested or apart, inner ones before outer ones. A step that is left out adds
+    its cost to the steps next inside: the costs of bytes in none of these fall by it. Their weight is ``alone``.
+    """
+    spare = 0
+    for x in range(n):
+        alone[x], parent[x] = 0, -1
+        for byte in range(ABSENT + 1):
+            alone[x] += weights[byte] if _counts(steps, x, byte) else 0
+        spare += alone[x] % _ALWAYS * steps[x, 3]
+        for y in range(n - 1, x, -1):
+            if _counts(steps, y, steps[x, 1] - 1):  # the last byte of the interval
+                parent[x] = y
+    for x in range(n - 1, -1, -1):  # before the weight of x itself is reduced
+        if parent[x] >= 0:
+            alone[parent[x]] -= alone[x]
+    spare //= SPARE
+    for _ in range(n):
+        least = -1
+        for x in range(n):
+            if alone[x] >= 0 and (least < 0 or alone[x] * steps[x, 3] < alone[least] * steps[least, 3]):
+                least = x
+        spare -= alone[least] * steps[least, 3]
+        if spare < 0:
+            break
+        for x in range(n):
+            if parent[x] == least and alone[x] >= 0:
+                parent[x] = parent[least]
+                steps[x, 3] = min(steps[x, 3] + steps[least, 3], 255)
+        if parent[least] >= 0:
+            alone[parent[least]] += alone[least]
+        alone[least] = -1
+    left = 0
+    for x in range(n):
+        if alone[x] >= 0:
+            for number in range(STEP):
+                steps[left, number] = steps[x, number]
+            left += 1
+    return left
+
+
+@lean_jit
+def _profile(rules, j, k, unit, present, weights, row, profiles, scratch):
     """Write the profiles of the codes that are present, for variable k, which is j of the rules."""
     costs, begins, height = scratch
     width = rules.width[j]
@@ -93,11 +153,21 @@ def _profile(rules, j, k, unit, present, row, profiles, scratch):
             begin = rules.start[j] + c * width
             least = _cost_bytes(rules.table[begin : begin + width], rules.highest[j], unit, costs)
             profiles.least[row + c] = least
-            n = _add_profile(costs, least, k, begins, height, profiles.steps, n)
+            added = _add_profile(costs, least, k, begins, height, profiles.steps, n) - n
+            n += _leave_out(profiles.steps[n : n + added], added, weights, begins, height)
         profiles.first[row + c + 1] = n
 
 
-def profile_tables(rules: Flat, coded: np.ndarray, unit: int, puf_codes: np.ndarray) -> Profiles:
+def _weights(codes: np.ndarray, width: int) -> np.ndarray:
+    """Return how many records have each byte; missing values count for more than all records."""
+    weights = np.bincount(byte_of(codes[codes >= 0].astype(np.int64), width), minlength=ABSENT + 1)
+    weights[ABSENT] = _ALWAYS
+    return weights
+
+
+def profile_tables(
+    rules: Flat, coded: np.ndarray, unit: int, puf_codes: np.ndarray, eif_codes: np.ndarray
+) -> Profiles:
     """Return the profiles of the categories that occur in the PUF.
 
     Parameters
@@ -109,6 +179,8 @@ def profile_tables(rules: Flat, coded: np.ndarray, unit: int, puf_codes: np.ndar
         Costs in bytes are multiples of it, at least 1.
     puf_codes : int32 (n_puf, coded)
         -1 for missing.
+    eif_codes : int32 (coded, n_eif)
+        Steps tell frequent bytes apart; the costs of rare ones may be less than that of their cheapest code.
 
     Returns
     -------
@@ -129,5 +201,6 @@ def profile_tables(rules: Flat, coded: np.ndarray, unit: int, puf_codes: np.ndar
     )
     scratch = tuple(np.empty(MAX_STEPS, np.int64) for _ in range(3))
     for k in np.flatnonzero(widths):
-        _profile(rules, coded[k], k, unit, present[k], profiles.row[k], profiles, scratch)
+        weights = _weights(eif_codes[k], int(widths[k]))
+        _profile(rules, coded[k], k, unit, present[k], weights, profiles.row[k], profiles, scratch)
     return profiles._replace(steps=profiles.steps[: profiles.first[-1]].copy())

@@ -15,7 +15,8 @@ The result is exact whatever the choices, and each pair is compared at most once
 - boxes cost no more than their records, so that a box with a sum of at least t_b, or a total of at least T, has none;
 - t_b may fall during a pass to T − done_other only: this ends the search.
 
-A pair that is considered costs its exact level, in integers, by ranks (see `adhoc_query`).
+A pair that is considered costs its exact level, in integers, by ranks (see `adhoc_query`). Leaves and rows are far
+apart in memory: the processor is asked for the leaves of a group, and for the rows of several pairs, in advance.
 """
 
 from typing import NamedTuple
@@ -25,7 +26,7 @@ import numpy as np
 from reident.kernels.adhoc_query import BLOCKS, Model, Query, empty_query, level_of, load
 from reident.kernels.bits import trailing_zeros
 from reident.kernels.compiling import inner_jit, lean_jit
-from reident.kernels.lanes import WIDTH, add_box_steps, add_steps, between
+from reident.kernels.lanes import WIDTH, add_box_steps, add_steps, between, full_lanes, prefetch
 from reident.kernels.toplist import offer, settle
 
 MAX_SUM = 255
@@ -39,6 +40,10 @@ FAR = 3
 """A visit to a leaf of the first tree costs as much as this many of the second, whose leaves are in the processor's
 cache, since the PUF is in their order."""
 
+MAX_PENDING = 8
+"""Pairs that wait for their exact level, so that the processor reads their rows at the same time. T does not fall while
+they wait."""
+
 
 class Buffers(NamedTuple):
     """What a search needs beside its results; the next PUF record overwrites it."""
@@ -46,7 +51,7 @@ class Buffers(NamedTuple):
     query: Query
     levels: np.ndarray  # int64 (keep + 1,): the best levels, ascending
     rows: np.ndarray  # int32 (keep + 1,): rows of their EIF records
-    state: np.ndarray  # int64 (3,): pairs in the list; the bound of their levels; T
+    state: np.ndarray  # int64 (4,): pairs in the list; the bound of their levels; T; pairs that wait
     done: np.ndarray  # int64 (BLOCKS,): see above
     counts: np.ndarray  # int64 (BLOCKS, 256): leaves of the sample by the sum of a block, cumulated
     own: np.ndarray  # uint8 (64, 64): sums of the tree's block, of the records of each leaf of a group
@@ -56,6 +61,9 @@ class Buffers(NamedTuple):
     both: np.ndarray  # uint8 (64,): sums of both blocks
     zeros: np.ndarray  # uint8 (64,)
     seeds: np.ndarray  # int32 (keep + 1,)
+    pending: (
+        np.ndarray
+    )  # int64 (MAX_PENDING, 2): places in the tree of pairs that wait, and the sums of their bytes
 
 
 def empty_buffers(model: Model, keep: int) -> Buffers:
@@ -64,20 +72,21 @@ def empty_buffers(model: Model, keep: int) -> Buffers:
         empty_query(model),
         np.empty(keep + 1, np.int64),
         np.empty(keep + 1, np.int32),
-        np.empty(3, np.int64),
+        np.empty(4, np.int64),
         np.empty(BLOCKS, np.int64),
         np.empty((BLOCKS, MAX_SUM + 1), np.int64),
-        np.empty((WIDTH, WIDTH), np.uint8),
+        full_lanes(1, WIDTH, 0)[0],
         np.empty(WIDTH, np.uint64),
         np.empty(WIDTH, np.int64),
-        np.empty(WIDTH, np.uint8),
-        np.empty(WIDTH, np.uint8),
-        np.zeros(WIDTH, np.uint8),
+        full_lanes(1, 1, 0)[0, 0],
+        full_lanes(1, 1, 0)[0, 0],
+        full_lanes(1, 1, 0)[0, 0],
         np.empty(keep + 1, np.int32),
+        np.empty((MAX_PENDING, 2), np.int64),
     )
 
 
-_N, _BOUND, _LIMIT = 0, 1, 2
+_N, _BOUND, _LIMIT, _PENDING = 0, 1, 2, 3
 """Places in `Buffers.state`."""
 
 
@@ -101,11 +110,35 @@ def _consider(model, rows, buffers, at):
 
 
 @inner_jit
+def _consider_pending(model, index, tree, buffers):
+    """Compare the pairs that wait, after asking for the rows of all of them."""
+    state, pending = buffers.state, buffers.pending
+    v = index.rows.shape[1]
+    for x in range(state[_PENDING]):
+        place = pending[x, 0]
+        at = tree.at[place // WIDTH, place % WIDTH]
+        pending[x, 0] = at
+        prefetch(index.rows, np.int64(at) * v)
+        prefetch(index.rows, np.int64(at) * v + v - 1)
+    for x in range(state[_PENDING]):
+        if pending[x, 1] < state[_LIMIT]:
+            _consider(model, index.rows, buffers, pending[x, 0])
+    state[_PENDING] = 0
+
+
+@inner_jit
+def _prefetch_columns(tree, leaf, first, last):
+    """Ask for some columns of a leaf."""
+    at = leaf * tree.bytes.shape[1]
+    for k in range(first, last):
+        prefetch(tree.bytes, (at + k) * WIDTH)
+
+
+@inner_jit
 def _visit_group(model, index, tree, b, group, goal, buffers):
     """Compare the pairs of a group of leaves that matter and that no pass has considered.
 
-    First the boxes rule out leaves, then the sums of the block rule out records, in one loop without decisions: leaves
-    are far apart in memory, and the processor reads ahead as far as it is sure what comes next.
+    First the boxes rule out leaves, then the sums of the block rule out records, then those of both blocks.
     """
     query, other, own, both, state = buffers.query, 1 - b, buffers.own, buffers.both, buffers.state
     v, first = tree.bytes.shape[1], tree.first[group]
@@ -119,10 +152,18 @@ def _visit_group(model, index, tree, b, group, goal, buffers):
         )
         mask &= between(both, np.int64(0), max(state[_LIMIT] - 1, 0))
     most = max(min(goal, state[_LIMIT]) - 1, 0)
-    n = 0
+    begin, end = (model.cut, v) if b else (0, model.cut)
+    n_leaves = 0
     while mask:
         leaf = first + trailing_zeros(mask)
         mask &= mask - np.uint64(1)
+        buffers.leaves[n_leaves] = leaf
+        n_leaves += 1
+        _prefetch_columns(tree, leaf, begin, end)
+    begin, end = (0, model.cut) if b else (model.cut, v)
+    n = 0
+    for a in range(n_leaves):
+        leaf = buffers.leaves[a]
         add_steps(
             tree.bytes,
             leaf * v * WIDTH,
@@ -134,7 +175,9 @@ def _visit_group(model, index, tree, b, group, goal, buffers):
         )
         buffers.masks[n] = between(own[n], buffers.done[b], most) & tree.present[leaf]
         buffers.leaves[n] = leaf
-        n += buffers.masks[n] != np.uint64(0)
+        if buffers.masks[n]:
+            _prefetch_columns(tree, leaf, begin, end)
+            n += 1
     for a in range(n):
         leaf, mask = buffers.leaves[a], buffers.masks[a]
         at = leaf * v * WIDTH
@@ -145,7 +188,12 @@ def _visit_group(model, index, tree, b, group, goal, buffers):
             mask &= mask - np.uint64(1)
             total = np.int64(both[s])
             if total < state[_LIMIT] and total - np.int64(own[a, s]) >= buffers.done[other]:
-                _consider(model, index.rows, buffers, tree.at[leaf, s])
+                prefetch(tree.at, leaf * WIDTH + s)
+                buffers.pending[state[_PENDING], 0] = leaf * WIDTH + s
+                buffers.pending[state[_PENDING], 1] = total
+                state[_PENDING] += 1
+                if state[_PENDING] == MAX_PENDING:
+                    _consider_pending(model, index, tree, buffers)
 
 
 @lean_jit
@@ -169,6 +217,7 @@ def _search_tree(model, index, tree, b, goal, buffers):
             goal = min(goal, state[_LIMIT] - done[1 - b])
             if np.int64(buffers.groups[c]) < goal:
                 _visit_group(model, index, tree, b, block * WIDTH + c, goal, buffers)
+    _consider_pending(model, index, tree, buffers)
     done[b] = max(goal, done[b])
 
 
@@ -225,6 +274,7 @@ def _start(model, index, row, threshold, n_seeds, buffers):
             worst = max(worst, level_of(model, buffers.query, index.rows[buffers.seeds[a]], threshold))
         bound = min(threshold, worst + 1)
     buffers.state[_N] = 0
+    buffers.state[_PENDING] = 0
     buffers.done[:] = 0
     _set_bound(model, buffers, bound)
 

@@ -11,6 +11,7 @@ the vectors where the processor's are shorter.
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
@@ -23,6 +24,14 @@ STEP = 4
 
 _BYTE, _WORD = ir.IntType(8), ir.IntType(64)
 _VECTOR = ir.VectorType(_BYTE, WIDTH)
+
+
+def full_lanes(blocks: int, columns: int, byte: int) -> np.ndarray:
+    """Return columns of lanes with this byte, uint8 (blocks, columns, WIDTH), each in one line of the cache."""
+    size = blocks * columns * WIDTH
+    array = np.full(size + WIDTH, byte, np.uint8)
+    begin = -array.ctypes.data % WIDTH
+    return array[begin : begin + size].reshape(blocks, columns, WIDTH)
 
 
 def _splat(builder: Any, byte: Any) -> Any:
@@ -150,5 +159,22 @@ def between(_typing: Any, sums: Any, least: Any, most: Any) -> Any:
         least, most = (_splat(builder, builder.trunc(limit, _BYTE)) for limit in arguments[1:])
         above = builder.icmp_unsigned(">=", values, least)
         return builder.bitcast(builder.and_(above, builder.icmp_unsigned("<=", values, most)), _WORD)
+
+    return signature, generate
+
+
+@intrinsic
+def prefetch(_typing: Any, array: Any, at: Any) -> Any:
+    """Ask the processor for the cache line of an element of the flat array, and do not wait for it."""
+    signature = types.void(array, at)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        base = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        number = ir.IntType(32)
+        pointer = builder.bitcast(builder.gep(base, [arguments[1]]), _BYTE.as_pointer())
+        kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [pointer, number(0), number(3), number(1)])
+        return context.get_dummy_value()
 
     return signature, generate
