@@ -85,3 +85,9 @@ def test_a_table_is_read_as_through_pandas_whatever_its_cells(tmp_path_factory, 
         assert [*map(type, found[name])] == [*map(type, expected[name])]
     some = ["n_puf", "stratum"]
     pd.testing.assert_frame_equal(stored.read_csv(path, some), expected[some])
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_name(tmp_path):
+    path = tmp_path / "rates.csv"
+    path.write_text("\ufeffmetric,n_puf\n5,1\n", encoding="utf-8")
+    assert stored.read_csv(path).to_dict("list") == {"metric": ["5"], "n_puf": [1]}

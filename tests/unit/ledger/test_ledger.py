@@ -43,6 +43,15 @@ def test_an_entry_records_what_was_read_and_written(shop):
     assert str(shop.folder) not in json.dumps(entry), "no path of this machine"
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_step_reads_with_as_many_threads_as_its_job_has(shop, threads):
+    job = shop.job("bin", {"from": shop.root / "prepared/puf.txt"}, {"to": "binned/puf.txt"})
+    job.threads = threads
+    with ledger.step(job) as step:
+        assert pa.cpu_count() == threads
+        step.write("to", "")
+
+
 def test_a_table_is_recorded_with_its_rows_and_read_again_as_it_was(shop):
     frame = pd.DataFrame({"metric": ["NA", "01", ""], "n_puf": [1, 2, 3], "reach": [0.1, None, 1e-9]})
     table = pa.table({"k": ["01", None], "x": [0.1, None]})

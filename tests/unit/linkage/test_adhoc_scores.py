@@ -163,12 +163,27 @@ def test_a_function_asked_once_for_each_pair_of_values_scores_as_if_asked_for_ea
     for missing in (values, ["~"]):
         puf, eif = (rng.choice(missing, n).tolist() for n in (n_puf, n_eif))
         monkeypatch.setattr(adhoc, "ASKED", 2)
+        monkeypatch.setattr(adhoc, "LEAST_CELLS", 4)
         by_pair = every_score(rule, puf, eif, [file], kind)
         monkeypatch.setattr(adhoc, "MAX_TABULATED", 0)
         by_block = every_score(rule, puf, eif, [file], kind)
         monkeypatch.undo()
         for one, other in zip(by_pair, by_block, strict=True):
             assert np.array_equal(one, other)
+
+
+def test_few_pairs_are_asked_about_rather_than_a_larger_table_of_values(tmp_path, monkeypatch):
+    file = tmp_path / "own.py"
+    counts = tmp_path / "counts"
+    body = f"open({str(counts)!r}, 'a').write(str(np.broadcast(p, e).size) + ' ')"
+    rule = own_rule(file, body, module="import numpy as np")
+    monkeypatch.setattr(adhoc, "LEAST_CELLS", 16)
+    asked = []
+    for n_puf, n_eif in ((2, 6), (6, 6), (2, 4)):
+        scores(rule, [*map(str, range(n_puf))], [*map(str, range(n_eif))], [file], type="numeric")
+        asked.append(sum(map(int, counts.read_text().split())))
+        counts.unlink()
+    assert asked == [12, 36, 8]
 
 
 def every_score(rule, puf, eif, files, kind):

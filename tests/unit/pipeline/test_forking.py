@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from reident.linkage.metrics import REGISTRY
@@ -233,6 +234,40 @@ def test_a_script_for_which_nobody_waits_can_be_let_go(server, script, environme
     forked.let_go()
     forked.let_go()
     assert forked.wait() == 0
+    assert (tmp_path / "made").exists()
+
+
+def test_a_script_that_has_not_begun_can_be_dropped(server, script, environment, tmp_path):
+    forked = server.start(script(f"open({str(tmp_path / 'made')!r}, 'w').close()"), environment)
+    forked.drop()
+    assert not is_alive(forked.pid)
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_script_that_has_ended_is_not_dropped(server, script, environment):
+    forked = server.start(script("raise SystemExit(3)"), environment)
+    assert forked.wait() == 3
+    forked.drop()
+
+
+def test_a_job_whose_benchmark_cannot_start_does_nothing(serve, script, environment, tmp_path, monkeypatch):
+    @contextlib.contextmanager
+    def unmeasured(pid, record):
+        raise RuntimeError("can't start new thread")
+        yield
+
+    for name, value in scheduler._environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(scheduler, "benchmarked", unmeasured)
+    path = script(f"open({str(tmp_path / 'made')!r}, 'w').close()")
+    elsewhere = dict.fromkeys(("conda_env", "container_img", "env_modules", "shadow_dir"))
+    server = serve(scheduler._environment(), "reident.errors")
+    job = SimpleNamespace(**elsewhere, fork_server=server, resources={}, bench_record=object())
+    with pytest.raises(RuntimeError, match="new thread"):
+        scheduler._fork(job, py_exec=sys.executable, fname=path)
+    again = SimpleNamespace(**{**vars(job), "bench_record": None})
+    assert not (tmp_path / "made").exists()
+    assert scheduler._fork(again, py_exec=sys.executable, fname=path) == 0
     assert (tmp_path / "made").exists()
 
 

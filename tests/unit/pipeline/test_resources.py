@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reident.linkage import strata
-from reident.linkage.metrics import REGISTRY
+from reident.linkage.metrics import REGISTRY, adhoc
 from reident.pipeline import resources
 from reident.pipeline.resources import ASSUMED, MEASURED, Counts, Requests
 from reident.pipeline.steps import STEPS
@@ -22,7 +22,9 @@ RULES = "\n".join(
 )
 SCHEDULED = 2 * 200
 """Megabytes of the two processes of Snakemake that a scheduler counts with a job, as measured."""
-STUDY = SimpleNamespace(linking_variables=[None] * resources.MEASURED_VARIABLES)
+STUDY = SimpleNamespace(
+    linking_variables=[None] * resources.MEASURED_VARIABLES, chosen={"adhoc": adhoc.Options()}
+)
 
 
 def benchmark():
@@ -178,6 +180,27 @@ def test_a_larger_stratum_asks_for_more(tmp_path):
     for small, middle, large in zip(*found, strict=True):
         assert small[0] < middle[0] < large[0]
         assert small[1] <= middle[1] < large[1]
+
+
+@pytest.mark.parametrize(
+    ("counts", "tables"),
+    [
+        ([(5_000, 5_000), (10, 10)], 2 * 24 * 4096**2),
+        ([(300, 400)], 2 * 24 * 400**2),
+        ([(10, 5_000)], 2 * 24 * 512**2),
+        ([(10, 1_000_000)], 2 * 24 * 10_000_000),
+    ],
+    ids=["many values", "few records", "no table below that of 512 values", "of many records"],
+)
+def test_functions_of_adhoc_ask_for_their_tables(tmp_path, counts, tables):
+    """A table has a row for each value of the larger file, and no more cells than there are pairs, or 512²."""
+    written(tmp_path, counts, 10**18)
+    inputs, job = Inputs(tmp_path, 1.0), {"metric": "adhoc", "shard": "0001"}
+    own = {"function": "own:f", "sha256": "0" * 64}
+    options = adhoc.Options.model_validate({"scores": {"a": own, "b": own, "c": "exact"}})
+    study = SimpleNamespace(**{**vars(STUDY), "chosen": {"adhoc": options}})
+    more = asked("score", inputs, study=study, **job)[0] - asked("score", inputs, **job)[0]
+    assert more == pytest.approx(resources.MEMORY_MARGIN * tables / 1e6, abs=1)
 
 
 def test_the_documentation_has_the_costs_the_jobs_and_what_they_predict():

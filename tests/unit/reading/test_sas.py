@@ -189,6 +189,24 @@ def test_files_that_are_not_whole_are_refused(tmp_path, compression, keep):
         reading.read(path, SourceFile(path=path.name), ["key"])
 
 
+def test_a_file_that_has_lost_the_name_of_a_column_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "f.sas7bdat"
+    path.write_bytes(sas7bdat.content({"key": ["a"], "x": [1.0]}, None, Form()))
+    read = pyreadstat.read_sas7bdat
+
+    def nameless(*arguments, **how):
+        cells, about = read(*arguments, **how)
+        about.column_names[1] = None  # as the library has it of some damaged files
+        return cells, about
+
+    monkeypatch.setitem(statistical._READERS, "sas7bdat", nameless)
+    for wanted in (["key"], ["nothing"]):
+        with pytest.raises(
+            InputError, match=r"^f\.sas7bdat: the file is not a complete SAS data set\. Write"
+        ):
+            reading.read(path, SourceFile(path=path.name), wanted)
+
+
 def test_text_that_is_not_in_the_encoding_is_refused_with_its_row(tmp_path, monkeypatch):
     path = tmp_path / "f.sas7bdat"
     path.write_bytes(sas7bdat.content({"t": ["ab", "é", "é"]}, None, Form(encoding="latin-1")))

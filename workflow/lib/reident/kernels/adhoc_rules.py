@@ -98,18 +98,20 @@ def flatten(rules: Sequence[Rule], scale: int) -> Flat:
     """
     v = len(rules)
     kind, start, width, beyond, highest = (np.zeros(v, np.int64) for _ in range(5))
-    tables, costs = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    table = np.empty(sum(np.size(rule.scores) for rule in rules if isinstance(rule, Table)), np.int64)
+    costs, at = [np.zeros(0, np.int64)], 0
     within, share = [np.zeros(0)], [np.zeros(0)]
     for j, rule in enumerate(rules):
         highest[j] = _scores(rule, scale).max(initial=0)
         if isinstance(rule, Table):
-            kind[j], start[j], width[j] = TABLE, sum(map(len, tables)), len(rule.scores)
-            tables.append(highest[j] - np.asarray(rule.scores, np.int64).ravel())
+            kind[j], start[j], width[j] = TABLE, at, len(rule.scores)
+            at += np.size(rule.scores)  # in place: tables may be large
+            np.subtract(highest[j], np.asarray(rule.scores, np.int64).ravel(), out=table[start[j] : at])
         elif isinstance(rule, Bands):
             kind[j], start[j], width[j] = BANDS, sum(map(len, within)), len(rule.within)
             within.append(np.asarray(rule.within, np.float64))
             share.append(np.asarray(rule.share, np.float64))
             costs.append(highest[j] - np.asarray(rule.score, np.int64))
             beyond[j] = highest[j] - rule.beyond
-    table, fixed, part, cost = (np.concatenate(parts) for parts in (tables, within, share, costs))
+    fixed, part, cost = (np.concatenate(parts) for parts in (within, share, costs))
     return Flat(kind, start, width, table, fixed, part, cost, beyond, highest, scale)

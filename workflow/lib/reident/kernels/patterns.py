@@ -37,7 +37,7 @@ from reident.kernels.pattern_search import Prepared, search
 from reident.kernels.toplist import in_threads
 
 MAX_PATTERNS = 2**22
-"""The largest number of patterns: a table of them takes 32 MiB."""
+"""The largest number of patterns: a table of them takes 32 MiB, and each thread has up to seven."""
 
 MAX_PAIRS = 2**62
 """Counts of pairs fit into 64 bits below this number."""

@@ -6,6 +6,7 @@ pandas does it leaves to pandas: cells with quotes or line ends, and columns of 
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -98,6 +99,9 @@ def values(
         tables, or only pandas knows where cells end.
     """
     data = path.read_bytes()
+    # What a byte order mark precedes is no name of a column.
+    if data.startswith(codecs.BOM_UTF8):
+        return None
     # Arrow takes 0x10 for a number, and Python does not. One byte is found much faster than two.
     if b'"' in data or b"\r" in data or any(x in data and b"0" + x in data for x in (b"x", b"X")):
         return None

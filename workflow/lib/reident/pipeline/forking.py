@@ -128,6 +128,12 @@ class Forked:
             os.close(self._go)
             self._go = -1
 
+    def drop(self) -> None:
+        """End it if it has not begun."""
+        if self._go >= 0:
+            os.kill(self.pid, signal.SIGKILL)
+            self.wait()
+
     def wait(self) -> int:
         """Return its exit status once it has ended: negative for a signal, as :mod:`subprocess` has it."""
         self.let_go()

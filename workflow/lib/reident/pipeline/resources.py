@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reident.linkage.metrics import REGISTRY
+from reident.linkage.metrics import REGISTRY, adhoc
 from reident.study.model import Study
 
 MILLION = 1_000_000
@@ -300,6 +300,7 @@ class Requests:
                 return math.ceil(base + (file * input.size_mb if file else 0)) * attempt
             counts = self._counts(rule, wildcards, input)
             expected = megabytes(cost.memory, counts, self._variables(wildcards))
+            expected += self._tables(rule, wildcards, counts)
             return (SNAKEMAKE + math.ceil(MEMORY_MARGIN * expected)) * attempt
 
         return ask
@@ -319,6 +320,13 @@ class Requests:
 
     def _variables(self, wildcards: Any) -> int:
         return max(len(self._study(wildcards).linking_variables), 1)
+
+    def _tables(self, rule: str, wildcards: Any, counts: Counts) -> float:
+        """Return the megabytes of the tables of adhoc's functions, which no measured job had."""
+        if rule != "score" or wildcards.metric != "adhoc":
+            return 0
+        blocks = ((round(puf * MILLION), round(eif * MILLION)) for puf, eif in counts.blocks)
+        return adhoc.table_bytes(self._study(wildcards).chosen["adhoc"], blocks) / MILLION
 
     @staticmethod
     def _counts(rule: str, wildcards: Any, files: Any) -> Counts:

@@ -221,7 +221,7 @@ def _fork(script: Any, *, py_exec: str, fname: str, **_: Any) -> int | None:
         with benchmarked(forked.pid, script.bench_record):
             return forked.wait()
     finally:
-        forked.let_go()
+        forked.drop()
 
 
 def force_stale(dag: type, module: Module, stale: Callable[[str], Iterable[Path]]) -> None:

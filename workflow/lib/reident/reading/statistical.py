@@ -143,7 +143,7 @@ def _read(path: Path, source: SourceFile, encoding: str | None, **how: Any) -> t
     if encoding is not None:
         how["encoding"] = codecs.lookup(encoding).name
     try:
-        return _READERS[source.kind](
+        cells, about = _READERS[source.kind](
             path, output_format="dict", user_missing=True, disable_datetime_conversion=True, **how
         )
     except UnicodeError:
@@ -154,6 +154,9 @@ def _read(path: Path, source: SourceFile, encoding: str | None, **how: Any) -> t
         if "sequence" in str(error) or "encoding" in str(error):
             raise _encoding(path) from None
         raise _incomplete(path, source) from None
+    if None in about.column_names:  # the name is not in a damaged file
+        raise _incomplete(path, source)
+    return cells, about
 
 
 def _codec(path: Path, source: SourceFile, stored: str | None) -> str:

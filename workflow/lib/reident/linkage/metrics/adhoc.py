@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -211,6 +211,12 @@ SPREAD = 1e-9
 MAX_TABULATED = 4096
 """Up to this number of distinct values in either file, a function is asked once about each pair of them."""
 
+LEAST_CELLS = 512**2
+"""The size of a table of scores that is made however few pairs there are."""
+
+_CELL = 24
+"""Bytes of a score in a table, of its cost as the kernel has it, and of what is made of them."""
+
 ASKED = 512
 """PUF values that a function is asked about at a time."""
 
@@ -292,16 +298,19 @@ def _tabulate(
 ) -> dict[int, tuple[np.ndarray, np.ndarray, Rule]] | None:
     """Return the codes of both files and a table of scores for each variable with a function of the study.
 
-    None if a variable has too many distinct values in a file; then all pairs of records are scored.
+    None if a variable has too many distinct values in a file, or if a table of its values is larger than that of all
+    pairs; then all pairs of records are scored.
     """
     from reident.kernels.adhoc import Table
 
     tables: dict[int, tuple[np.ndarray, np.ndarray, Rule]] = {}
+    most = _most_cells(len(pairing.puf.codes), len(pairing.eif.codes))
     for at, function in own_functions.items():
         (puf, puf_codes), (eif, eif_codes) = (_distinct(side, at) for side in (pairing.puf, pairing.eif))
-        if max(len(puf), len(eif)) > MAX_TABULATED:
+        width = max(len(puf), len(eif))
+        if width**2 > most:
             return None
-        scores = np.zeros((max(len(puf), len(eif)),) * 2, np.int64)
+        scores = np.zeros((width, width), np.int64)
         if len(puf) and len(eif):
             few = pairing._replace(puf=pairing.puf.take(puf), eif=pairing.eif.take(eif))
             columns = slice(0, len(eif))
@@ -310,6 +319,19 @@ def _tabulate(
                 scores[rows, columns] = functions.own_scores(few, at, function, rows, columns)
         tables[at] = puf_codes, eif_codes, Table(scores)
     return tables
+
+
+def _most_cells(n_puf: int, n_eif: int) -> int:
+    """Return the size of the largest table of scores that is made of a function for these records."""
+    return min(MAX_TABULATED**2, max(n_puf * n_eif, LEAST_CELLS))
+
+
+def table_bytes(options: Section, blocks: Iterable[tuple[int, int]]) -> int:
+    """Return the bytes of the tables of the study's functions, at most, of pairs of so many PUF and EIF records."""
+    scores = options.scores.values() if isinstance(options, Options) else ()
+    n_functions = sum(rule.function is not None for rule in scores)
+    cells = (min(_most_cells(puf, eif), max(puf, eif) ** 2) for puf, eif in blocks)
+    return n_functions * _CELL * max(cells, default=0)
 
 
 def _distinct(records: Records, at: int) -> tuple[np.ndarray, np.ndarray]:
