@@ -175,7 +175,7 @@ def test_a_function_asked_once_for_each_pair_of_values_scores_as_if_asked_for_ea
 def test_few_pairs_are_asked_about_rather_than_a_larger_table_of_values(tmp_path, monkeypatch):
     file = tmp_path / "own.py"
     counts = tmp_path / "counts"
-    body = f"open({str(counts)!r}, 'a').write(str(np.broadcast(p, e).size) + ' ')"
+    body = f"with open({str(counts)!r}, 'a') as stream: stream.write(f'{{np.broadcast(p, e).size}} ')"
     rule = own_rule(file, body, module="import numpy as np")
     monkeypatch.setattr(adhoc, "LEAST_CELLS", 16)
     asked = []
