@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from making import gated
+from making.examples import examples
 from oracles import rounding
 from oracles.attacker import Attacker, image
 
@@ -71,7 +72,7 @@ def attack(seed, policy, folder):
     return found
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(examples(80), suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 2**32 - 1), policy=st.sampled_from(POLICIES))
 def test_no_count_is_told_closer_than_the_policy_allows(seed, policy, tmp_path_factory):
     assert attack(seed, policy, tmp_path_factory.mktemp("edition")) == []
