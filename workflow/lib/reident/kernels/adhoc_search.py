@@ -61,9 +61,7 @@ class Buffers(NamedTuple):
     both: np.ndarray  # uint8 (64,): sums of both blocks
     zeros: np.ndarray  # uint8 (64,)
     seeds: np.ndarray  # int32 (keep + 1,)
-    pending: (
-        np.ndarray
-    )  # int64 (MAX_PENDING, 2): places in the tree of pairs that wait, and the sums of their bytes
+    pending: np.ndarray  # int64 (MAX_PENDING, 2): places in the tree of pairs that wait, and their sums
 
 
 def empty_buffers(model: Model, keep: int) -> Buffers:

@@ -11,6 +11,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from reident.kernels.bits import WORD
+from reident.kernels.lanes import read_ahead
 
 LANES = 4
 """Words in a vector, few enough that most rows of SUDA fill one."""
@@ -177,13 +178,11 @@ def prefetch(_typing: Any, array: Any, row: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        ask = builder.module.declare_intrinsic("llvm.prefetch.p0", fnty=kind)
         at = builder.gep(array.data, [builder.mul(arguments[1], builder.extract_value(array.shape, 1))])
         for line in range(2):
-            place = builder.gep(builder.bitcast(at, byte), [_WORD(line * _LINE)])
-            builder.call(ask, [place, number(0), number(3), number(1)])
+            read_ahead(
+                builder, builder.gep(builder.bitcast(at, ir.IntType(8).as_pointer()), [_WORD(line * _LINE)])
+            )
         return context.get_dummy_value()
 
     return signature, generate

@@ -34,6 +34,14 @@ def full_lanes(blocks: int, columns: int, byte: int) -> np.ndarray:
     return array[begin : begin + size].reshape(blocks, columns, WIDTH)
 
 
+def read_ahead(builder: Any, place: Any) -> None:
+    """Ask the processor for the cache line of a place in memory, and do not wait for it."""
+    number = ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), number, number, number])
+    ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    builder.call(ask, [builder.bitcast(place, _BYTE.as_pointer()), number(0), number(3), number(1)])
+
+
 def _splat(builder: Any, byte: Any) -> Any:
     """Return a vector that repeats a byte."""
     undefined = ir.Constant(_VECTOR, ir.Undefined)
@@ -170,11 +178,7 @@ def prefetch(_typing: Any, array: Any, at: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         base = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        number = ir.IntType(32)
-        pointer = builder.bitcast(builder.gep(base, [arguments[1]]), _BYTE.as_pointer())
-        kind = ir.FunctionType(ir.VoidType(), [_BYTE.as_pointer(), number, number, number])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(function, [pointer, number(0), number(3), number(1)])
+        read_ahead(builder, builder.gep(base, [arguments[1]]))
         return context.get_dummy_value()
 
     return signature, generate

@@ -33,9 +33,8 @@ def split(
     if isinstance(source, pa.Table):
         table = source if columns is None else source.select(columns)
         for start in range(0, max(table.num_rows, 1), rows):
-            yield table.slice(
-                start, min(rows, table.num_rows - start)
-            )  # beyond its end without columns otherwise
+            # Without columns, a slice would have as many rows as it is asked for.
+            yield table.slice(start, min(rows, table.num_rows - start))
         return
     if not source.metadata.num_rows:
         nothing = source.schema_arrow.empty_table()

@@ -218,9 +218,8 @@ def cut(
                 for batch, scope in _with_scope(options, files[side], strata[side], [name])
             )
             points = cut_points_of(ascending(values, records), options.bins, options.ranks)
-            shape = len(scopes), options.bins
-            counts = {side: np.zeros(shape, np.int64) for side in sides if options.cutpoints == "each"}
-            counts = counts or {side: np.zeros(shape, np.int64) for side in files}
+            cut_sides = sides if options.cutpoints == "each" else files
+            counts = {side: np.zeros((len(scopes), options.bins), np.int64) for side in cut_sides}
             own.append(_Cut(cutter, points, records > 0, counts))
     return Bins(part, scopes, cuts)
 

@@ -32,9 +32,8 @@ class Tally:
         table = self._sum(columns)
         self._tables.append(table)
         self._lines += len(table)
-        if (
-            self._lines > batches.ROWS + 2 * self._summed
-        ):  # so that each line is summed again a few times at most
+        # So rarely that each line is summed again a few times at most.
+        if self._lines > batches.ROWS + 2 * self._summed:
             self._gather()
 
     def table(self) -> pd.DataFrame:

@@ -325,8 +325,9 @@ class Requests:
         """Return the megabytes of the tables of adhoc's functions, which no measured job had."""
         if rule != "score" or wildcards.metric != "adhoc":
             return 0
+        options: Any = self._study(wildcards).chosen["adhoc"]
         blocks = ((round(puf * MILLION), round(eif * MILLION)) for puf, eif in counts.blocks)
-        return adhoc.table_bytes(self._study(wildcards).chosen["adhoc"], blocks) / MILLION
+        return adhoc.table_bytes(options, blocks) / MILLION
 
     @staticmethod
     def _counts(rule: str, wildcards: Any, files: Any) -> Counts:

@@ -326,10 +326,9 @@ def _most_cells(n_puf: int, n_eif: int) -> int:
     return min(MAX_TABULATED**2, max(n_puf * n_eif, LEAST_CELLS))
 
 
-def table_bytes(options: Section, blocks: Iterable[tuple[int, int]]) -> int:
+def table_bytes(options: Options, blocks: Iterable[tuple[int, int]]) -> int:
     """Return the bytes of the tables of the study's functions, at most, of pairs of so many PUF and EIF records."""
-    scores = options.scores.values() if isinstance(options, Options) else ()
-    n_functions = sum(rule.function is not None for rule in scores)
+    n_functions = sum(rule.function is not None for rule in options.scores.values())
     cells = (min(_most_cells(puf, eif), max(puf, eif) ** 2) for puf, eif in blocks)
     return n_functions * _CELL * max(cells, default=0)
 
