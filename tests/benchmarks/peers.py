@@ -3,12 +3,13 @@
 Every peer answers the same question as ours: the pairs below the threshold, and of each PUF record
 the ranks with at most KEEP pairs. Comparing is the tool's; the rank rule on what it leaves is numpy's.
 Pairs are compared in blocks of PUF records wherever the tool lets one, as a user short of memory would.
+What goes block by block, or set by set, writes how much of it is done, a fraction, to its standard error.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -18,10 +19,17 @@ from work import BANDS, NEIGHBOURS, WORKS, Work, answer, limit, rank_rule
 BLOCK_PAIRS = 20_000_000
 
 
+def told(parts: Sequence) -> Iterator:
+    """Yield the parts of a work of equal size, and tell how many of them are done."""
+    for at, part in enumerate(parts, start=1):
+        yield part
+        print(at / len(parts), file=sys.stderr, flush=True)
+
+
 def blocks(n_puf: int, n_eif: int) -> Iterator[slice]:
     """Blocks of PUF records with some twenty million pairs."""
     size = max(BLOCK_PAIRS // n_eif, 1)
-    return (slice(start, start + size) for start in range(0, n_puf, size))
+    return told([slice(start, start + size) for start in range(0, n_puf, size)])
 
 
 def frames(data: dict[str, np.ndarray]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -324,7 +332,7 @@ def polars_groups(data: dict[str, np.ndarray], work: Work) -> None:
 
     puf, eif = (pl.from_pandas(frame) for frame in frames(data))
     found = []
-    for chosen in sets_of(work.categorical):
+    for chosen in told(sets_of(work.categorical)):
         names = [f"c{at}" for at in chosen]
         alone = [
             f.lazy()
@@ -349,7 +357,7 @@ def duckdb_groups(data: dict[str, np.ndarray], work: Work) -> None:
         base.register("frame", frame)
         base.execute(f"create table {side} as from frame")
     found = []
-    for chosen in sets_of(work.categorical):
+    for chosen in told(sets_of(work.categorical)):
         names = ", ".join(f"c{at}" for at in chosen)
         present = " and ".join(f"c{at} is not null" for at in chosen)
         alone = [
@@ -371,7 +379,7 @@ def polars_uniques(data: dict[str, np.ndarray], work: Work) -> None:
     table = pl.DataFrame({f"c{at}": codes[:, at] for at in range(work.categorical)}).with_row_index("i")
     smallest, count = np.zeros((2, len(codes)), np.int64)
     unique = {}
-    for chosen in sets_of(work.categorical):
+    for chosen in told(sets_of(work.categorical)):
         names = [f"c{at}" for at in chosen]
         present = table.lazy().filter(pl.all_horizontal(pl.col(names) >= 0))
         groups = (

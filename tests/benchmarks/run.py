@@ -3,8 +3,9 @@
 Each program runs several times in turn with the others; quoted are medians of wall time with start-up,
 and the peak memory of the process. What takes minutes is run less often, once at least. A program that
 runs out of time or memory at one size is not tried at larger ones; nor is a peer at a size for which it
-would run out of time if its time grew in proportion to the records: that of pairs grows faster. Makes
-``results/benchmarks/benchmarks.{csv,md,svg}``; says whether all answers agree.
+would run out of time if its time grew in proportion to the records: that of pairs grows faster. A peer that
+tells how much of its work is done is stopped, as out of time, once a minute or more of it shows that it would
+need twice the time it has. Makes ``results/benchmarks/benchmarks.{csv,md,svg}``; says whether all answers agree.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -48,6 +50,9 @@ PEERS = {
 ALL_RELEASED = {"half_gap", "closest-all"}
 """Works with micro-aggregated files of which every record is released, not one in a hundred."""
 
+SETTLED = 60
+"""Seconds after which what a peer has done so far says how long it will take."""
+
 PARTIAL = {"splink, blocked"}
 """Peers that do not look at all pairs, whose answers need not agree."""
 
@@ -64,30 +69,38 @@ class Run(NamedTuple):
 def timed(command: list[str], limit: float, memory_mb: float) -> Run:
     """Run a command to its end, or until it has used up its time or memory."""
     library = str(CHECKOUT / "workflow" / "lib")
-    start = time.perf_counter()
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "PYTHONPATH": library},
-        cwd=HERE,
-    )
-    ended, peak = "", 0.0
-    while process.poll() is None:
-        time.sleep(0.01)
-        peak = max(peak, resident(process.pid))
-        if time.perf_counter() - start > limit:
-            ended = "out of time"
-        elif peak > memory_mb:
-            ended = "out of memory"
-        if ended:
-            process.kill()
-            process.wait()
-    seconds = time.perf_counter() - start
+    with tempfile.TemporaryFile() as told:
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=told, env={**os.environ, "PYTHONPATH": library}, cwd=HERE
+        )
+        ended, peak = "", 0.0
+        while process.poll() is None:
+            time.sleep(0.01)
+            peak = max(peak, resident(process.pid))
+            seconds = time.perf_counter() - start
+            if seconds > limit or (seconds > SETTLED and seconds > 2 * limit * done(told.fileno())):
+                ended = "out of time"
+            elif peak > memory_mb:
+                ended = "out of memory"
+            if ended:
+                process.kill()
+                process.wait()
+        seconds = time.perf_counter() - start
     last = process.stdout.read().decode().strip().splitlines()[-1:]
     if ended or process.returncode:
         return Run(seconds, peak, None, ended or "failed")
     return Run(seconds, peak, json.loads(last[0]), "")
+
+
+def done(told: int) -> float:
+    """Return how much of its work a process last said to have done; all of it where it says nothing."""
+    size = os.fstat(told).st_size
+    said = os.pread(told, 4096, max(size - 4096, 0)).decode(errors="replace").split()
+    try:
+        return float(said[-1])
+    except (IndexError, ValueError):
+        return 1.0
 
 
 def resident(pid: int) -> float:
@@ -112,7 +125,8 @@ def measure(name: str, work: Work, sizes: list[int], options: argparse.Namespace
         commands = {OURS: [sys.executable, "ours.py", name, str(file), str(options.threads)]}
         commands |= {peer: [str(options.peers), "peers.py", peer, name, str(file)] for peer in peers}
         commands = {program: command for program, command in commands.items() if program not in given_up}
-        timed(commands[OURS], math.inf, options.memory)  # compiles once; not counted
+        if n == sizes[0]:
+            timed(commands[OURS], math.inf, options.memory)  # compiles once; not counted
         runs: dict[str, list[Run]] = {program: [] for program in commands}
         for _ in range(options.runs):
             for program, command in commands.items():
