@@ -1,10 +1,14 @@
 """Measure the memory of `bin`, `rank`, `confirm` and `rate` on tables of many records, on Linux.
 
+`assign` ranks pairs that are assigned one to one, and `clusters` is `rate` with clustered intervals and the rates of
+clusters.
+
 Usage: PYTHONPATH=workflow/lib python tests/benchmarks/bench_large_tables.py FOLDER [records] [pairs of a record]
 
 The tables have the shape of those of a study (tests/benchmarks/national.py) with as many records in each file, 51
-strata, 13 linking variables, and links of half of the records. Each step runs in a process of its own, in which a
-table is read as the adapter reads it; the processor time and the peak memory are printed.
+strata, 13 linking variables, links of half of the records, and clusters of two or three. Pairs to be assigned are
+between records of the same thousand. Each step runs in a process of its own, in which a table is read as the adapter
+reads it; the processor time and the peak memory are printed.
 """
 
 from __future__ import annotations
@@ -20,8 +24,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from reident.ledger.stored import Sink
-from reident.linkage import bins, confirmation, ranking, rates
+from reident.linkage import bins, clusters, confirmation, ranking, rates
 from reident.linkage.metrics import REGISTRY
+from reident.linkage.parts import Assigning
 from reident.pipeline import parts
 from reident.study.model import Study
 
@@ -32,11 +37,14 @@ VARIABLES = [
     *({"name": f"c{at}", "type": "categorical"} for at in range(CATEGORICAL)),
     *({"name": f"x{at}", "type": "numeric"} for at in range(NUMERIC)),
 ]
-STEPS = ("bin", "rank", "confirm", "rate")
+BLOCK = 1000
+"""Pairs to be assigned are between records of the same block of so many."""
+
+STEPS = ("bin", "rank", "assign", "confirm", "rate", "clusters")
 SIDES = ("puf", "eif")
 
 
-def study() -> Study:
+def study(**rates: str) -> Study:
     """Return a study of one metric."""
     return Study.model_validate(
         {
@@ -49,6 +57,7 @@ def study() -> Study:
             "strata": ["state"],
             "linking_variables": VARIABLES,
             "metrics": {"taxicab": {}},
+            "rates": rates,
         }
     )
 
@@ -72,13 +81,21 @@ def draw(folder: Path, n: int, pairs: int) -> None:
         "n_eif": counts["eif"],
     }
     pd.DataFrame(manifest | {"n_links": counts["puf"] // 2}).to_csv(folder / "manifest.csv", index=False)
+    cluster = rng.integers(0, max(2 * n // 5, 1), n)
+    pq.write_table(pa.table({"cluster": cluster}), folder / "clusters.parquet")
     for shard in range(SHARDS):
-        with pq.ParquetWriter(
-            folder / f"pairs_{shard}.parquet", _pairs(rng, links[:0], pairs).schema
-        ) as writer:
+        schema = _pairs(rng, links[:0], pairs).schema
+        with (
+            pq.ParquetWriter(folder / f"pairs_{shard}.parquet", schema) as writer,
+            pq.ParquetWriter(folder / f"local_{shard}.parquet", schema) as local,
+        ):
             records = np.flatnonzero(stratum["puf"] % SHARDS == shard).astype(np.int32)
             for start in range(0, len(records), PIECE):
-                writer.write_table(_pairs(rng, records[start : start + PIECE], pairs, n))
+                drawn = _pairs(rng, records[start : start + PIECE], pairs, n)
+                writer.write_table(drawn)
+                puf, eif = (drawn[name].to_numpy() for name in ("puf", "eif"))
+                near = (puf // BLOCK * BLOCK + eif % BLOCK).astype(np.int32)
+                local.write_table(drawn.set_column(1, "eif", pa.array(near)))
 
 
 def _write_prepared(rng: np.random.Generator, path: Path, side: str, n: int) -> None:
@@ -100,14 +117,15 @@ def _write_prepared(rng: np.random.Generator, path: Path, side: str, n: int) -> 
 
 def _pairs(rng: np.random.Generator, records: np.ndarray, pairs: int, n: int = 1) -> pa.Table:
     """Return the pairs of records, best first."""
-    score = np.sort(rng.integers(0, 3, (len(records), pairs)), axis=1).astype(np.float64)
+    score = np.sort(rng.integers(1, 4, (len(records), pairs)), axis=1).astype(np.float64)
     eif = rng.integers(0, n, len(records) * pairs).astype(np.int32)
     return pa.table({"puf": np.repeat(records, pairs), "eif": eif, "score": score.ravel()})
 
 
 def run(folder: Path, step: str) -> None:
     """Run a step, and print the seconds and the megabytes that it took."""
-    begin, of = time.process_time(), study()
+    begin = time.process_time()
+    of = study(interval="clustered", cluster="c0") if step == "clusters" else study()
     manifest = pd.read_csv(folder / "manifest.csv")
     strata = {side: _open(folder / f"strata_{side}.parquet") for side in SIDES}
     files = {side: _open(folder / f"{side}.parquet") for side in SIDES}
@@ -118,11 +136,13 @@ def run(folder: Path, step: str) -> None:
         for side in SIDES:
             _sink(folder, f"binned_{side}", cuts.binned(side, files[side], strata[side]))
         cuts.cutpoints()
-    elif step == "rank":
-        shards = [_open(folder / f"pairs_{shard}.parquet") for shard in range(SHARDS)]
+    elif step in ("rank", "assign"):
+        name, assigning = ("pairs", None) if step == "rank" else ("local", Assigning(PAIRS))
+        shards = [_open(folder / f"{name}_{shard}.parquet") for shard in range(SHARDS)]
         suspected = Sink(folder / "suspected.parquet")
-        ranking.rank(metric, shards, strata["puf"], manifest, suspected)
-        suspected.close().path.replace(folder / "suspected.parquet")
+        ranking.rank(metric, shards, strata["puf"], manifest, suspected, assigning, folder)
+        made = suspected.close().path
+        made.replace(folder / "suspected.parquet") if assigning is None else made.unlink()
     elif step == "confirm":
         part = parts.confirming(of)
         suspected, iuf = (_open(folder / f"{name}.parquet") for name in ("suspected", "iuf"))
@@ -135,8 +155,10 @@ def run(folder: Path, step: str) -> None:
     else:
         pairs = {"taxicab": _open(folder / "positions.parquet")}
         limits = {"taxicab": pd.read_csv(folder / "limits.csv", usecols=rates.LIMITS)}
-        iuf = _open(folder / "iuf.parquet")
-        rates.rate(parts.rating(of), files, iuf, strata, manifest, pairs, limits)
+        iuf, numbers = (_open(folder / f"{name}.parquet") for name in ("iuf", "clusters"))
+        rates.rate(parts.rating(of), files, iuf, strata, manifest, pairs, limits, numbers)
+        if step == "clusters":
+            clusters.rate(parts.rating(of), numbers, strata["puf"], manifest, pairs)
     peak = next(
         line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import yaml
+from reident.linkage.intervals import Spread
 from reident.pipeline.parts import digest
 from reident.pipeline.steps import STEPS, wanted
 from reident.study.model import Study
@@ -99,6 +100,24 @@ def pairs(*rows: str) -> pa.Table:
 def in_strata(*lines: int | None) -> pa.Table:
     """Return the stratum of each record, as `strata/puf.parquet` has it; None for no stratum."""
     return pa.table({"stratum": pa.array(lines, pa.int32())})
+
+
+def in_clusters(*numbers: int) -> pa.Table:
+    """Return the cluster of each record, as `prepared/clusters.parquet` has it."""
+    return pa.table({"cluster": pa.array(numbers, pa.int64())})
+
+
+def spread(records: Iterable[tuple[int, int, int]]) -> Spread:
+    """Return how records spread over clusters: of each, or of several together, the cluster, hits and records."""
+    sums: dict[int, list[int]] = {}
+    for cluster, hits, n in records:
+        x, y = sums.get(cluster, (0, 0))
+        sums[cluster] = [x + n, y + hits]
+    known = [(x, y) for x, y in sums.values() if x]
+    totals = [(1, x, y, x * x, x * y, y * y) for x, y in known]
+    return (
+        Spread(*(sum(column) for column in zip(*totals, strict=True))) if known else Spread(0, 0, 0, 0, 0, 0)
+    )
 
 
 def gathered(function: Callable[..., Any], *arguments: Any, sinks: int = 1) -> tuple[Any, ...]:

@@ -1,14 +1,16 @@
 """Intervals of clustered records: those of the oracle, and how often they cover the rate in simulated studies (§6)."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making.studies import in_strata, manifest, pairs, study
+from making.studies import in_clusters, in_strata, manifest, pairs, spread, study
 from oracles import rating as oracle
-from reident.linkage import intervals, rates
+from reident.linkage import batches, cluster_sums, intervals, rates
 from reident.linkage.confirmation import LIMITS
 from reident.pipeline import parts
 
@@ -23,24 +25,45 @@ RECORDS = st.lists(
 @given(records=RECORDS, level=st.sampled_from([0.5, 0.9, 0.95, 0.999]))
 def test_intervals_of_clusters_are_those_of_the_oracle(records, level):
     """Clusters without a record in the denominator do not count; the ends stay in [0, 1] around the rate."""
-    cluster, hits, n = (
-        np.array(column, float) for column in (zip(*records, strict=True) if records else [[]] * 3)
-    )
-    found = intervals.clustered(hits, n, cluster.astype(int), level)
+    found = intervals.clustered(spread(records), level)
     expected = oracle.clustered(records, level)
     if expected is None:
         assert found == (None, None)
         return
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
-    assert 0 <= found.low <= hits.sum() / n.sum() <= found.high <= 1
+    hits, n = (sum(row[at] for row in records) for at in (1, 2))
+    assert 0 <= found.low <= hits / n <= found.high <= 1
 
 
-@given(records=RECORDS.filter(lambda rows: sum(row[2] for row in rows)), shift=st.integers(1, 9))
-def test_the_numbers_of_clusters_have_no_meaning(records, shift):
-    cluster, hits, n = (np.array(column) for column in zip(*records, strict=True))
-    one = intervals.clustered(hits.astype(float), n.astype(float), cluster)
-    other = intervals.clustered(hits[::-1].astype(float), n[::-1].astype(float), 50 - shift * cluster[::-1])
-    assert one == pytest.approx(other, rel=1e-9)
+@st.composite
+def marked_records(draw):
+    """Records by cluster and stratum (None for no stratum), which of them count, and which of these are marked."""
+    rows = draw(
+        st.lists(
+            st.tuples(st.integers(0, 6), st.sampled_from([None, 0, 1]), st.booleans(), st.booleans()),
+            min_size=1,
+            max_size=14,
+        )
+    )
+    return [(cluster, line, chosen, chosen and marked) for cluster, line, chosen, marked in rows]
+
+
+@given(records=marked_records(), span=st.integers(1, 8), rows=st.integers(1, 5))
+def test_sums_over_clusters_do_not_depend_on_what_is_in_memory(records, span, rows):
+    """Nor on the numbers of the clusters: sums of each line, and clusters with a record that counts, one by one."""
+    columns = list(zip(*records, strict=True))
+    chosen, marked = (np.array(column) for column in columns[2:])
+    with patch.object(cluster_sums, "RANGE", span), patch.object(batches, "ROWS", rows):
+        clusters = cluster_sums.Clusters(in_clusters(*columns[0]), in_strata(*columns[1]), 2)
+        spreads, counts, everyone = (
+            clusters.spreads(chosen, marked), clusters.count(chosen, marked), clusters.count()[0]
+        )  # fmt: skip
+    for at, line in enumerate((None, 0, 1)):
+        inside = [row for row in records if line is None or row[1] == line]
+        assert spreads[at] == spread((cluster, int(hit), int(n)) for cluster, _, n, hit in inside)
+        assert counts[0][at] == len({row[0] for row in inside if row[2]})
+        assert counts[1][at] == len({row[0] for row in inside if row[3]})
+        assert everyone[at] == len({row[0] for row in inside})
 
 
 SIZES = np.array([1, 2, 3, 4, 5])
@@ -86,7 +109,9 @@ def coverage(studies, households, correlation, seed):
         tables = pairs(), {"puf": in_strata(*[0] * n), "eif": in_strata(0)}, manifest(("s1", n, 1, 0))
         limit = {"unicity": pd.DataFrame(columns=LIMITS)}
         for method, part in methods.items():
-            line = rates.rate(part, {}, *tables, {"unicity": suspected}, limit, household).iloc[0]
+            line = rates.rate(part, {}, *tables, {"unicity": suspected}, limit, in_clusters(*household)).iloc[
+                0
+            ]
             covered[method] += line["conditional_low"] <= RATE <= line["conditional_high"]
     return {method: count / studies for method, count in covered.items()}
 

@@ -9,8 +9,8 @@ with ledger.step(snakemake) as step:
     strata = {side: step.open(f"strata_{side}") for side in ("puf", "eif")}
     pairs = dict(zip(step.part.metrics, step.open_all("pairs"), strict=True))
     limits = dict(zip(step.part.metrics, step.read_columns("limits", rates.LIMITS), strict=True))
-    cluster, manifest = clusters.numbers(step.read("clusters")), step.read("manifest")
+    numbers, manifest = step.open("clusters"), step.read("manifest")
     tables = prepared, step.open("iuf"), strata, manifest, pairs, limits
     model = step.read("model") if step.inputs["model"] else None
-    step.write("rates", rates.rate(step.part, *tables, cluster, model))
-    step.write("clusters", clusters.rate(step.part, cluster, strata["puf"], manifest, pairs))
+    step.write("rates", rates.rate(step.part, *tables, numbers, model))
+    step.write("clusters", clusters.rate(step.part, numbers, strata["puf"], manifest, pairs))

@@ -1,7 +1,6 @@
 """Adapter of the rule `try_recodings`."""
 
 from reident import ledger
-from reident.linkage import clusters
 from reident.linkage.counterfactual import Files
 from reident.suggestion import suggest
 from reident.suggestion.trial import Setting
@@ -11,7 +10,7 @@ with ledger.step(snakemake) as step:
         {side: step.read(kind + side) for side in ("puf", "eif")} for kind in ("", "binned_", "strata_")
     ]
     files = Files(*tables, step.read("manifest"), step.read("iuf"))
-    own = clusters.numbers(step.read("clusters")), step.inputs["functions"], step.threads
+    own = step.read("clusters"), step.inputs["functions"], step.threads
     positions = dict(zip(step.part.attacks, step.read_all("confirmed"), strict=True))
     setting = Setting(files, step.read("shards"), *own)
     for name, table in (

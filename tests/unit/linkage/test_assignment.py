@@ -1,6 +1,6 @@
-"""One-to-one assignment against all choices of pairs (METHODS §4.6)."""
+"""One-to-one assignment against all choices of pairs, and against SciPy's solver (METHODS §4.6)."""
 
-from itertools import combinations
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -9,22 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making.examples import examples
-from reident.linkage.assignment import assign
+from oracles import assignment as oracle
+from reident.linkage import assignment, batches
+from reident.linkage.assignment import assign, assigned
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.parts import Assigning
 from reident.linkage.ranking import rank
-
-
-def best_total(pairs):
-    """The largest sum of weights of any choice of pairs without a common record."""
-    best = 0
-    for size in range(1, len(pairs) + 1):
-        for chosen in combinations(pairs, size):
-            pufs, eifs, weights = zip(*chosen, strict=True)
-            if len(set(pufs)) == len(set(eifs)) == size:
-                best = max(best, sum(weights))
-    return best
-
 
 PAIRS = st.dictionaries(
     st.tuples(st.integers(0, 4), st.integers(0, 4)),
@@ -42,12 +32,66 @@ def test_the_assignment_has_the_largest_sum(drawn):
     assert (np.diff(chosen) > 0).all()
     for records in columns[:2]:
         assert len(np.unique(records[chosen])) == len(chosen)
-    assert int(columns[2][chosen].sum()) == best_total(pairs)
+    assert int(columns[2][chosen].sum()) == oracle.best_total(pairs)
+
+
+def columns_of(pairs):
+    return [np.array([pair[at] for pair in pairs], np.int64) for at in range(3)]
+
+
+@st.composite
+def many_pairs(draw):
+    """More pairs than can be tried: few different weights, so that many choices are equally good."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n_puf, n_eif, n = draw(st.integers(1, 40)), draw(st.integers(1, 40)), draw(st.integers(1, 160))
+    highest = draw(st.sampled_from([1, 2, 5, 10**13]))
+    drawn = {(int(rng.integers(n_puf)), int(rng.integers(n_eif))): 0 for _ in range(n)}
+    return [(*pair, int(rng.integers(-1, highest + 1))) for pair in sorted(drawn)]
+
+
+@given(pairs=many_pairs())
+def test_of_several_best_choices_it_is_that_of_the_solver(pairs):
+    assert assign(*columns_of(pairs)).tolist() == oracle.solved(pairs)
+
+
+def test_a_chain_of_any_length_gives_way():
+    """The last record wants what the first one has, which takes what the second one has, and so on to the end."""
+    n = 100_000
+    puf = np.append(np.repeat(np.arange(n), 2), n)
+    eif = np.append(np.stack([np.arange(n), np.arange(1, n + 1)], axis=1).reshape(-1), 0)
+    weight = np.append(np.full(2 * n, 1000), 3000)
+    assert (assign(puf[:-1], eif[:-1], weight[:-1]) == np.arange(0, 2 * n, 2)).all()
+    assert (assign(puf, eif, weight) == np.append(np.arange(1, 2 * n, 2), 2 * n)).all()
+
+
+@given(
+    pairs=many_pairs(), group=st.integers(1, 20), rows=st.integers(1, 12), crowded=st.sets(st.integers(0, 50))
+)
+def test_what_is_in_memory_at_a_time_changes_nothing(pairs, group, rows, crowded):
+    """Groups of pairs, classes of records, and batches, all small: the assignment of all pairs at once."""
+    pairs = [pair for pair in pairs if pair[0] not in crowded]
+    lines = sorted(
+        [(puf, eif, float(weight), 1) for puf, eif, weight in pairs]
+        + [(puf, 0, 5.0, 9) for puf in crowded]  # beyond the rank limit
+        + [(puf, 1, 4.0, 9) for puf in crowded]
+    )
+    types = {"puf": pa.int32(), "eif": pa.int32(), "score": pa.float64(), "max_pairs": pa.int32()}
+    table = pa.table(
+        {name: pa.array([line[at] for line in lines], kind) for at, (name, kind) in enumerate(types.items())}
+    )
+    with (
+        patch.object(assignment, "GROUP", group),
+        patch.object(assignment, "CLASSES", 7),
+        patch.object(assignment, "SCALE", 1),
+    ):
+        found = pa.concat_tables(assigned(batches.merge([table], rows), 1, 51, None)).to_pylist()
+    expected = [pairs[at] for at in oracle.solved(pairs)] + [(puf, None, None) for puf in crowded]
+    assert [tuple(row.values()) for row in found] == sorted(expected, key=lambda pair: pair[0])
 
 
 def test_weights_beyond_exact_sums_are_refused():
     with pytest.raises(ValueError, match="added up exactly"):
-        assign(np.array([0]), np.array([0]), np.array([2**52]))
+        assign(np.array([0]), np.array([0]), np.array([2**60]))
 
 
 def scores(*rows):

@@ -2,8 +2,8 @@
 
 import math
 
-import numpy as np
 import pytest
+from making.studies import spread
 from oracles import rating as oracle
 from reident.linkage import intervals
 
@@ -75,17 +75,13 @@ CLUSTERS = [
 
 @pytest.mark.parametrize(("sentence", "records", "found"), CLUSTERS, ids=[case[0] for case in CLUSTERS])
 def test_special_cases_of_clusters(sentence, records, found):
-    cluster, hits = (
-        np.array(column, int) for column in (zip(*records, strict=True) if records else ([], []))
-    )
-    result = intervals.clustered(hits.astype(float), np.ones(len(hits)), cluster)
+    result = intervals.clustered(spread((cluster, hit, 1) for cluster, hit in records))
     assert result == (found if found[0] is None else pytest.approx(found, rel=1e-12))
 
 
 def test_clusters_of_one_record_have_the_variance_of_independent_records():
     """The variance is then R(1 − R)/(n − 1), and the interval that of t on the logit scale."""
-    hits = np.array([1.0, 0, 0, 1, 0, 0, 0])
-    low, high = intervals.clustered(hits, np.ones(7), np.arange(7))
+    low, high = intervals.clustered(spread((at, hit, 1) for at, hit in enumerate([1, 0, 0, 1, 0, 0, 0])))
     rate, t = 2 / 7, 2.446911851
     half = t * math.sqrt(rate * (1 - rate) / 6) / (rate * (1 - rate))
     ends = [1 / (1 + math.exp(-math.log(rate / (1 - rate)) + side * half)) for side in (1, -1)]
@@ -93,9 +89,7 @@ def test_clusters_of_one_record_have_the_variance_of_independent_records():
 
 
 def test_where_all_clusters_have_one_rate_records_count_as_independent():
-    hits, cluster = np.array([1.0, 0, 1, 0, 1, 0]), np.array([0, 0, 1, 1, 2, 2])
-    assert intervals.clustered(hits, np.ones(6), cluster) == pytest.approx(
-        oracle.clustered([(c, h, 1) for c, h in zip(cluster, hits, strict=True)], 0.95), rel=1e-9
-    )
-    low, high = intervals.clustered(hits, np.ones(6), cluster)
+    records = [(0, 1, 1), (0, 0, 1), (1, 1, 1), (1, 0, 1), (2, 1, 1), (2, 0, 1)]
+    low, high = intervals.clustered(spread(records))
+    assert (low, high) == pytest.approx(oracle.clustered(records, 0.95), rel=1e-9)
     assert 0 < low < 0.5 < high < 1

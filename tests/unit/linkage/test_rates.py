@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making.studies import in_strata, manifest, pairs, study
+from making.studies import in_clusters, in_strata, manifest, pairs, spread, study
 from reident.linkage import batches, intervals, rates
 from reident.linkage.strata import held_lines
 from reident.pipeline import parts
@@ -323,14 +323,13 @@ def test_the_interval_is_that_of_the_study():
 def test_clusters_change_the_interval_and_nothing_else():
     """Records 0 and 1 are one household, 3 another one; 0 and 3 are confirmed."""
     part = parts.rating(study(rates={"interval": "clustered", "cluster": "hh"}))
-    cluster = np.array([7, 7, 2, 5, 2, 0])
+    cluster = in_clusters(7, 7, 2, 5, 2, 0)
     suspected = {"taxicab": checked("0 0!", "1 3", "3 4!")}
     usual = rates.rate(parts.rating(study()), {}, IUF, STRATA, MANIFEST, suspected, {"taxicab": limits()})
     found = rates.rate(part, {}, IUF, STRATA, MANIFEST, suspected, {"taxicab": limits()}, cluster)
     ends = ["conditional_low", "conditional_high"]
     pd.testing.assert_frame_equal(usual.drop(columns=ends), found.drop(columns=ends))
-    one, ones = np.array([1.0, 0, 1]), np.ones(3)
-    assert tuple(found.loc[0, ends]) == intervals.clustered(one, ones, np.array([7, 7, 5]))
+    assert tuple(found.loc[0, ends]) == intervals.clustered(spread([(7, 1, 1), (7, 0, 1), (5, 1, 1)]))
     assert tuple(found.loc[1, ends]) == (0, 1), "one cluster in s1"
     assert tuple(found.loc[2, ends]) == intervals.interval(1, 1), "one cluster in s2, all of it confirmed"
     assert found.loc[3, ends].isna().all()
@@ -339,5 +338,5 @@ def test_clusters_change_the_interval_and_nothing_else():
 def test_with_clustered_intervals_the_bound_counts_clusters():
     part = parts.rating(study(rates={"interval": "clustered", "cluster": "hh", "level": "0.9"}))
     suspected, limit = {"taxicab": checked("0 2", "1 3", "3 4")}, {"taxicab": limits()}
-    found = rates.rate(part, {}, IUF, STRATA, MANIFEST, suspected, limit, np.array([7, 7, 2, 5, 2, 0]))
+    found = rates.rate(part, {}, IUF, STRATA, MANIFEST, suspected, limit, in_clusters(7, 7, 2, 5, 2, 0))
     assert found["conditional_bound"].iloc[0] == pytest.approx(1 - math.sqrt(0.1), rel=1e-12)

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from reident.linkage import batches
+from reident.linkage.cluster_sums import Clusters
 from reident.linkage.intervals import interval, one_sided
 from reident.linkage.parts import Rating
 from reident.linkage.ranking import WHOLE
 from reident.linkage.rates import share
-from reident.linkage.strata import held_lines
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
@@ -25,14 +24,9 @@ COLUMNS = [
 ]  # fmt: skip
 
 
-def numbers(clusters: pa.Table) -> np.ndarray | None:
-    """Return the number of the cluster of each PUF record; None in a study without cluster columns."""
-    return clusters["cluster"].to_numpy() if clusters.num_rows else None
-
-
 def rate(
     part: Rating,
-    cluster: np.ndarray | None,
+    numbers: Source,
     strata: Source,
     manifest: pd.DataFrame,
     pairs: Mapping[str, Source],
@@ -42,8 +36,8 @@ def rate(
     Parameters
     ----------
     part : Rating
-    cluster : int64 (n_puf,) or None
-        As :func:`numbers` returns it.
+    numbers : pyarrow.Table or pyarrow.parquet.ParquetFile
+        The number of the cluster of each PUF record, ``cluster``; no row in a study without cluster columns.
     strata : pyarrow.Table or pyarrow.parquet.ParquetFile
         The stratum of each PUF record.
     manifest : pandas.DataFrame
@@ -57,28 +51,22 @@ def rate(
         :data:`COLUMNS`; no line without clusters. A cluster with records in several strata counts in each of them,
         with its records there, and once in ``ALL``.
     """
-    if cluster is None:
+    n_puf = batches.size(numbers)
+    if not n_puf:
         return pd.DataFrame(columns=COLUMNS)
-    stratum = held_lines(strata, len(manifest))
-    everyone = _by_stratum(cluster, stratum, len(manifest))
+    of_records = Clusters(numbers, strata, len(manifest))
+    everyone, _ = of_records.count()
     rates = []
     for metric, source in pairs.items():
-        suspected, confirmed = (np.zeros(len(cluster), bool) for _ in range(2))
+        suspected, confirmed = (np.zeros(n_puf, bool) for _ in range(2))
         for batch in batches.split(source):
             puf = batch["puf"].to_numpy()
             suspected[puf] = True
             confirmed[puf[batch["confirmed"].to_numpy()]] = True
-        counts = [_by_stratum(cluster[rows], stratum[rows], len(manifest)) for rows in (suspected, confirmed)]
-        for name, *line in zip([WHOLE, *manifest["stratum"]], everyone, *counts, strict=True):
+        counts = everyone, *of_records.count(suspected, confirmed)
+        for name, *line in zip([WHOLE, *manifest["stratum"]], *counts, strict=True):
             rates.append({"metric": metric, "stratum": name, **_rates(part, *map(int, line))})
     return pd.DataFrame(rates, columns=COLUMNS)
-
-
-def _by_stratum(cluster: np.ndarray, stratum: np.ndarray, n_strata: int) -> list[int]:
-    """Return the number of distinct clusters of all records, and of those of each stratum."""
-    width = int(cluster.max(initial=0)) + 1
-    inside = np.unique((stratum * np.int64(width) + cluster)[stratum >= 0]) // width
-    return [len(np.unique(cluster)), *np.bincount(inside, minlength=n_strata)]
 
 
 def _rates(part: Rating, n_clusters: int, suspected: int, confirmed: int) -> dict[str, float | int | None]:

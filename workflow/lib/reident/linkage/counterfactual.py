@@ -16,14 +16,13 @@ import pyarrow as pa
 
 from reident.intake.coarsening import coarsen
 from reident.linkage import weights
-from reident.linkage.assignment import assign
+from reident.linkage.assignment import assign_scores
 from reident.linkage.bins import bin_files
 from reident.linkage.metrics.contract import Setting
 from reident.linkage.pairing import Comparison
 from reident.linkage.parts import Cutting, Explaining, OrderedVariable
 from reident.linkage.ranking import ranks
 from reident.linkage.recodings import compared
-from reident.sections.exact import SCALE
 
 if TYPE_CHECKING:
     from reident.linkage.metrics.contract import Estimates, Metric
@@ -233,7 +232,6 @@ def _within(
     within = ranks(puf, score).max_pairs <= part.max_pairs
     puf, eif, score = puf[within], eif[within], score[within]
     if part.one_to_one:
-        order = np.lexsort((eif, puf))
-        chosen = order[assign(puf[order], eif[order], np.rint(score[order] * SCALE).astype(np.int64))]
+        chosen = assign_scores(puf, eif, score)
         puf, eif = puf[chosen], eif[chosen]
     return puf, eif

@@ -62,15 +62,30 @@ def one_sided(trials: int, level: float = 0.95) -> float | None:
     return float(-np.expm1(np.log1p(-level) / trials)) if trials else None
 
 
-def clustered(hits: np.ndarray, records: np.ndarray, cluster: np.ndarray, level: float = 0.95) -> Interval:
-    """Return the confidence interval of Σ hits / Σ records, where records of a cluster depend on each other.
+class Spread(NamedTuple):
+    """How numerator and denominator of a rate spread over clusters: sums over the clusters with records, whole numbers.
+
+    Attributes
+    ----------
+    clusters : the number of clusters with records
+    x, y : the records of a cluster, and those of them that count for the rate
+    xx, xy, yy : their products
+    """
+
+    clusters: int
+    x: int
+    y: int
+    xx: int
+    xy: int
+    yy: int
+
+
+def clustered(spread: Spread, level: float = 0.95) -> Interval:
+    """Return the confidence interval of Σy / Σx, where records of a cluster depend on each other.
 
     Parameters
     ----------
-    hits, records : float (n,)
-        The numerator and the denominator of each record, 0 ≤ hits ≤ records; for a proportion, records are 1.
-    cluster : int64 (n,)
-        The number of each record's cluster, at least 0.
+    spread : Spread
     level : float
         The confidence level, a fraction.
 
@@ -80,20 +95,18 @@ def clustered(hits: np.ndarray, records: np.ndarray, cluster: np.ndarray, level:
         The linearised variance of the ratio over the clusters with records, Student's t with as many degrees of
         freedom as clusters less one, on the logit scale; METHODS §6 has the formula and the special cases.
     """
-    _, place = np.unique(cluster[records > 0], return_inverse=True)
-    if not len(place):
+    k, x, y, *_ = spread
+    if not k:
         return Interval(None, None)
-    y, x = (np.bincount(place, values[records > 0]) for values in (hits, records))
-    k, total, tail = len(x), float(x.sum()), (1 - level) / 2
-    rate = float(y.sum()) / total
-    if rate in {0, 1}:  # The clusters, and not the records, are independent trials.
-        return interval(k if rate else 0, k, level=level)
+    if y in {0, x}:  # The clusters, and not the records, are independent trials.
+        return interval(k if y else 0, k, level=level)
     if k == 1:
         return Interval(0.0, 1.0)
-    variance = k / (k - 1) * float(np.square(y - rate * x).sum()) / total**2
-    if variance < 1e-24:  # Every cluster has the same rate, but for rounding.
-        variance = rate * (1 - rate) / total
-    half = float(stdtrit(k - 1, 1 - tail)) * math.sqrt(variance) / (rate * (1 - rate))
+    rate = y / x
+    # Σ(y_i − R·x_i)² · (Σx)², a whole number of any size; 0 where every cluster has the same rate.
+    squares = x * x * spread.yy - 2 * x * y * spread.xy + y * y * spread.xx
+    variance = (k * squares) / ((k - 1) * x**4) if squares else rate * (1 - rate) / x
+    half = float(stdtrit(k - 1, 1 - (1 - level) / 2)) * math.sqrt(variance) / (rate * (1 - rate))
     low, high = (float(expit(logit(rate) + side * half)) for side in (-1, 1))
     return Interval(low, high)
 
@@ -119,17 +132,6 @@ def of_counts(confirmed: int, suspected: int, rates: Rates) -> Uncertainty:
     return Uncertainty(ends, None if confirmed else one_sided(suspected, rates.level))
 
 
-def of_clusters(confirmed: np.ndarray, cluster: np.ndarray, level: float) -> Uncertainty:
-    """Return the same where only records of different clusters are independent.
-
-    Parameters
-    ----------
-    confirmed : bool (n,)
-        Whether each suspected record is confirmed.
-    cluster : int64 (n,)
-        The number of each record's cluster.
-    level : float
-        The confidence level, a fraction.
-    """
-    ends = clustered(confirmed.astype(float), np.ones(len(confirmed)), cluster, level)
-    return Uncertainty(ends, None if confirmed.any() else one_sided(len(np.unique(cluster)), level))
+def of_clusters(spread: Spread, level: float) -> Uncertainty:
+    """Return the same where only records of different clusters are independent: x are suspected, y confirmed."""
+    return Uncertainty(clustered(spread, level), None if spread.y else one_sided(spread.clusters, level))

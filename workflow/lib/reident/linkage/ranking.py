@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,12 +11,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reident.linkage.assignment import assign
-from reident.linkage.batches import InStep, is_new, merge
+from reident.linkage.assignment import assigned
+from reident.linkage.batches import InStep, is_new, merge, size
 from reident.linkage.parts import Assigning
 from reident.linkage.strata import lines
 from reident.linkage.tally import Tally
-from reident.sections.exact import SCALE
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Sink, Source
@@ -70,6 +70,7 @@ def rank(
     manifest: pd.DataFrame,
     suspected: Sink,
     assigning: Assigning | None = None,
+    folder: Path | None = None,
 ) -> pd.DataFrame:
     """Rank the scores of a metric that scoring kept.
 
@@ -86,7 +87,9 @@ def rank(
         Takes every row of the shards in the order of PUF records: puf, eif, score, rank, max_pairs; all but puf are
         null for a crowded record. For unicity: puf, eif, order.
     assigning : Assigning, optional
-        For a one-to-one assignment, which holds all pairs in memory. Its pairs have the rank 1.
+        For a one-to-one assignment. Its pairs have the rank 1.
+    folder : pathlib.Path, optional
+        Where pairs to be assigned wait in files without a name; by default in memory.
 
     Returns
     -------
@@ -95,7 +98,10 @@ def rank(
     """
     strata_of, level = InStep(strata, ["stratum"]), "rank" if metric.ranked else "order"
     counts = Tally(["stratum", level])
-    for rows in merge(shards) if assigning is None else [_assigned(merge(shards), assigning)]:
+    kept = merge(shards)
+    if assigning is not None:
+        kept = assigned(map(_ranked, kept), assigning.max_pairs, size(strata), folder)
+    for rows in kept:
         pairs = _ranked(rows) if metric.ranked else rows.select(["puf", "eif", "order"])
         suspected(pairs)
         _count(counts, pairs.filter(pc.is_valid(pairs["eif"])), strata_of, level)
@@ -103,29 +109,6 @@ def rank(
     names = manifest["stratum"].to_numpy(object)[by_stratum["stratum"].to_numpy()]
     whole = by_stratum.drop(columns="stratum").groupby(level, as_index=False).sum().assign(stratum=WHOLE)
     return pd.concat([whole[by_stratum.columns], by_stratum.assign(stratum=names)], ignore_index=True)
-
-
-def _assigned(batches: Iterable[pa.Table], assigning: Assigning) -> pa.Table:
-    """Return the pairs of the one-to-one assignment among those within the rank limit.
-
-    A record without a pair within the limit, because too many share its best score, is crowded.
-    """
-    pairs = pa.concat_tables([_ranked(rows) for rows in batches])
-    within = pc.fill_null(pc.less_equal(pairs["max_pairs"], assigning.max_pairs), False)
-    candidates = pairs.filter(within)
-    puf, eif, score = (candidates[name].to_numpy() for name in ("puf", "eif", "score"))
-    order = np.lexsort((eif, puf))
-    weight = np.rint(score[order] * SCALE).astype(np.int64)
-    chosen = candidates.take(pa.array(order[assign(puf[order], eif[order], weight)]))
-    crowded = np.setdiff1d(pairs["puf"].to_numpy(), puf).astype(np.int32)
-    nothing = {name: pa.nulls(len(crowded), pairs[name].type) for name in ("eif", "score")}
-    rows = pa.concat_tables(
-        [
-            chosen.select(["puf", "eif", "score"]),
-            pa.table({"puf": pa.array(crowded, pairs["puf"].type), **nothing}),
-        ]
-    )
-    return rows.take(pa.array(np.argsort(rows["puf"].to_numpy(), kind="stable")))
 
 
 def _ranked(pairs: pa.Table) -> pa.Table:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache, partial
-from itertools import chain, pairwise
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reident.linkage import batches, intervals, sums
+from reident.linkage.cluster_sums import Clusters
 from reident.linkage.confirmation import expected_correct
 from reident.linkage.links import LinksInStep
 from reident.linkage.parts import Rating
@@ -117,12 +118,6 @@ class Lines:
         self._order = np.argsort(stratum, kind="stable")
         self._starts = np.searchsorted(stratum[self._order], np.arange(n_strata + 1))
 
-    def rows(self) -> Iterator[np.ndarray]:
-        """Yield the positions of the values of each line."""
-        yield self._order
-        for start, stop in pairwise(self._starts):
-            yield self._order[start:stop]
-
     def sum(self, values: np.ndarray) -> np.ndarray:
         """Return the sums of whole numbers; int64 (1 + n_strata,)."""
         return by_line(self._stratum, values, self._n)
@@ -160,7 +155,7 @@ def rate(
     manifest: pd.DataFrame,
     pairs: Mapping[str, Source],
     limits: Mapping[str, pd.DataFrame],
-    cluster: np.ndarray | None = None,
+    clusters: Source | None = None,
     model: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Compute the rates of every metric, for the whole study (``ALL``) and each stratum.
@@ -180,8 +175,8 @@ def rate(
         By metric, the suspected pairs by row number in the order of PUF records, those of each best first.
     limits : mapping of pandas.DataFrame
         By metric, the counts at every rank limit; :data:`LIMITS` at least.
-    cluster : int64 (n_puf,), optional
-        The number of the cluster of each PUF record, where the study names cluster columns.
+    clusters : pyarrow.Table or pyarrow.parquet.ParquetFile, optional
+        The number of the cluster of each PUF record, ``cluster``, where the study names cluster columns.
     model : pandas.DataFrame, optional
         The model of the metric that weighs, where the study has it: its tolerance follows from the weights.
 
@@ -204,11 +199,14 @@ def rate(
         "n_compared": np.append(compared.sum(), compared),
     }
     names = [WHOLE, *manifest["stratum"]]
+    of_clusters = None
+    if part.rates.interval == "clustered" and clusters is not None and batches.size(clusters):
+        of_clusters = Clusters(clusters, strata["puf"], n_strata)
     tables = []
     for metric, source in pairs.items():
         tolerance = _tolerance(part, metric, prepared, model)
         counts["n_ambiguous"] = _ambiguous(limits[metric], names, part.max_pairs)
-        own = _suspected(source, truth(), manifest, cluster if part.rates.interval == "clustered" else None)
+        own = _suspected(source, truth(), manifest, of_clusters)
         found = _rates(part, own, counts)
         tables.append(found.assign(metric=metric, stratum=names, tolerance=tolerance))
     return pd.concat(tables, ignore_index=True)[COLUMNS]
@@ -237,19 +235,20 @@ class Suspected(NamedTuple):
         random drawing.
     best : pandas.DataFrame
         One line for each stratum and number of candidates of the best rank: how many of these are true links.
-    records : dict of numpy.ndarray
-        ``stratum``, ``cluster`` and ``hit`` of each record, for clustered intervals alone; empty otherwise.
+    spreads : list of Spread
+        For clustered intervals alone, how those with a hit spread over clusters: of the whole study, then of each
+        stratum; empty otherwise.
     """
 
     cases: pd.DataFrame
     best: pd.DataFrame
-    records: dict[str, np.ndarray]
+    spreads: list[intervals.Spread]
 
 
-def _suspected(source: Source, truth: Truth, manifest: pd.DataFrame, cluster: np.ndarray | None) -> Suspected:
+def _suspected(source: Source, truth: Truth, manifest: pd.DataFrame, clusters: Clusters | None) -> Suspected:
     """Return the suspected records of a metric, read batch by batch."""
     tallies = Tally(["stratum", "pairs", "inside"]), Tally(["stratum", "best"])
-    kept: dict[str, list[np.ndarray]] = {"stratum": [], "cluster": [], "hit": []}
+    marks = np.zeros((2, clusters.n_records if clusters is not None else 0), bool)
     for batch in batches.merge([source]):
         record, counts = _count_pairs(batch)
         own = truth.of(record)
@@ -260,13 +259,12 @@ def _suspected(source: Source, truth: Truth, manifest: pd.DataFrame, cluster: np
         tallies[1].add(
             {"stratum": own.stratum, "best": counts["best"], "confirmed": counts["best_confirmed"]}
         )
-        if cluster is not None:
-            for name, values in (("stratum", own.stratum), ("cluster", cluster[record]), ("hit", hit)):
-                kept[name].append(values)
+        if clusters is not None:
+            marks[0, record], marks[1, record[hit]] = True, True
     by_case, best = (tally.table() for tally in tallies)
     chance = _chances(manifest["n_eif"].to_numpy(np.int64)[by_case["stratum"]], by_case)
-    records = {name: np.concatenate(values) for name, values in kept.items() if values}
-    return Suspected(by_case.assign(chance=chance), best, records)
+    spreads = [] if clusters is None else clusters.spreads(*marks)
+    return Suspected(by_case.assign(chance=chance), best, spreads)
 
 
 def _chances(n_eif: np.ndarray, table: pd.DataFrame) -> np.ndarray:
@@ -304,10 +302,8 @@ def _rates(part: Rating, found: Suspected, counts: Mapping[str, np.ndarray]) -> 
         lines.sum(case[name]) for name in ("records", "hits", "confirmed")
     )
     n_pairs = lines.sum(times * case["pairs"])
-    if found.records:
-        stratum, cluster, hit = found.records.values()
-        rows_of = Lines(stratum, n_strata).rows()
-        known = [intervals.of_clusters(hit[rows], cluster[rows], part.rates.level) for rows in rows_of]
+    if found.spreads:
+        known = [intervals.of_clusters(spread, part.rates.level) for spread in found.spreads]
     else:  # Small strata have few different counts.
         of_counts = cache(partial(intervals.of_counts, rates=part.rates))
         known = [of_counts(*line) for line in zip(confirmed.tolist(), suspected.tolist(), strict=True)]

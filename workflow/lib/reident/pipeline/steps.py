@@ -266,6 +266,7 @@ def _steps() -> Iterator[Step]:
         _linked,
         ("stratify", "score"),
         tables.RANK,
+        compiled=True,  # a one-to-one assignment is
     )
     yield Step(
         "confirm",

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -31,7 +30,7 @@ class Setting(NamedTuple):
     files : Files
         The prepared and binned tables, strata, manifest and links of the study.
     shards : pandas.DataFrame
-    cluster : int64 (n_puf,), optional
+    clusters : pyarrow.Table, optional
     functions : sequence of Path
         The files of the study's scoring functions.
     threads : int
@@ -39,7 +38,7 @@ class Setting(NamedTuple):
 
     files: Files
     shards: pd.DataFrame
-    cluster: np.ndarray | None = None
+    clusters: pa.Table | None = None
     functions: Sequence[Path] = ()
     threads: int = 1
 
@@ -81,7 +80,7 @@ def attack(part: Suggesting, setting: Setting, changes: Changes) -> pd.DataFrame
     prepared = counterfactual.recoded_tables(some.variables, files.prepared, changes)
     model = next((made.weights.model for made in recoded.values() if made.weights is not None), None)
     tables = prepared, files.iuf, files.strata, files.manifest, pairs, limits
-    found = rates.rate(rating, *tables, setting.cluster, model)
+    found = rates.rate(rating, *tables, setting.clusters, model)
     return found[found["stratum"] == ranking.WHOLE].reset_index(drop=True)
 
 

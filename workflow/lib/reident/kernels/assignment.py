@@ -1,0 +1,208 @@
+"""One-to-one assignment of sparse pairs by shortest augmenting paths, and the parts that it falls into (METHODS §4.6).
+
+The algorithm is that of Jonker and Volgenant (1987) for sparse costs: rows are added one at a time, each by the
+shortest path of exchanges that ends at a column nobody has. Costs are whole numbers, so that sums and comparisons are
+exact. A search touches only what it can reach. Of the columns at the same distance the last one found is searched from
+first, and those that are found together are taken in ascending order. Equal pairs thus give equal choices, and rows and
+columns that no path connects do not influence one another.
+"""
+
+import heapq
+from typing import NamedTuple
+
+import numpy as np
+
+from reident.kernels.compiling import jit
+
+FAR = 2**62
+"""The distance of a column that has not been reached."""
+
+
+class State(NamedTuple):
+    """The assignment so far, and the search in hand. Behind the columns of the pairs each row has one of its own."""
+
+    price: np.ndarray  # int64 (width,)
+    row_of: np.ndarray  # int32 (width,); -1 for a column that nobody has
+    column_of: np.ndarray  # int32 (n,); -1 for a row that has not been added yet
+    distance: np.ndarray  # int64 (width,)
+    via: np.ndarray  # int32 (width,): the row from which a column was reached
+    settled: np.ndarray  # bool (width,): whether it needs no further look
+    touched: np.ndarray  # int32 (width,)
+    todo: np.ndarray  # int32 (width,)
+    done: np.ndarray  # int32 (width,)
+
+
+@jit
+def assign(first, column, weight, n_columns):
+    """Choose pairs so that each row and column is in at most one, with the largest sum of weights.
+
+    Parameters
+    ----------
+    first : int64 (n + 1,)
+        Where the pairs of each row begin, and the number of pairs.
+    column : int32 (m,)
+        Ascending within a row.
+    weight : int64 (m,)
+        Above 0 and below 2⁶⁰; a row may also stay alone, at 0.
+    n_columns : int
+
+    Returns
+    -------
+    int64 (n,)
+        The position of each row's pair; -1 for a row that stays alone.
+    """
+    n = first.size - 1
+    width = n_columns + n
+    state = State(
+        np.zeros(width, np.int64),
+        np.full(width, -1, np.int32),
+        np.full(n, -1, np.int32),
+        np.full(width, FAR, np.int64),
+        np.empty(width, np.int32),
+        np.zeros(width, np.bool_),
+        np.empty(width, np.int32),
+        np.empty(width, np.int32),
+        np.empty(width, np.int32),
+    )
+    for row in range(n):
+        _add(np.int32(row), first, column, weight, n_columns, state)
+    chosen = np.full(n, -1, np.int64)
+    for row in range(n):
+        for at in range(first[row], first[row + 1]):
+            if column[at] == state.column_of[row]:
+                chosen[row] = at
+    return chosen
+
+
+@jit
+def _add(row, first, column, weight, n_columns, state):
+    """Add a row to the assignment, by the shortest path from it to a column that nobody has."""
+    waiting = [(np.int64(0), np.int32(0)) for _ in range(0)]  # a heap of distances and columns
+    n_touched = _look(row, -FAR, np.int64(0), first, column, weight, n_columns, state, waiting, 0, 0)[1]
+    n_done, n_todo, least, end = 0, 0, np.int64(0), np.int32(-1)
+    while end < 0:
+        if n_todo == 0:
+            least, n_todo, end = _next(state, waiting)
+            continue
+        n_todo -= 1
+        column_done = state.todo[n_todo]
+        state.done[n_done] = column_done
+        n_done += 1
+        owner = state.row_of[column_done]
+        # Every column of the owner is as far as this one, but for the difference of their costs.
+        at_no_cost = least - _cost(owner, column_done, first, column, weight) + state.price[column_done]
+        n_todo, n_touched, end = _look(
+            owner, least, at_no_cost, first, column, weight, n_columns, state, waiting, n_todo, n_touched
+        )
+    for x in range(n_done):
+        state.price[state.done[x]] += state.distance[state.done[x]] - least
+    for x in range(n_touched):
+        state.distance[state.touched[x]] = FAR
+        state.settled[state.touched[x]] = False
+    while True:  # each row on the path gives its column to the one before it
+        owner = state.via[end]
+        state.row_of[end] = owner
+        state.column_of[owner], end = end, state.column_of[owner]
+        if owner == row:
+            return
+
+
+@jit
+def _cost(row, wanted, first, column, weight):
+    """Return what a column costs a row that has it: the weight that it brings, with a minus."""
+    for at in range(first[row], first[row + 1]):
+        if column[at] == wanted:
+            return -weight[at]
+    return np.int64(0)  # the column of its own
+
+
+@jit
+def _look(row, least, at_no_cost, first, column, weight, n_columns, state, waiting, n_todo, n_touched):
+    """Reach the columns of a row: those at the least distance are to be searched from at once, the others wait.
+
+    Returns
+    -------
+    n_todo, n_touched : int
+    end : int32
+        A column that nobody has, at the least distance; -1 for none.
+    """
+    for at in range(first[row], first[row + 1] + 1):
+        own = at == first[row + 1]
+        reached = np.int32(n_columns + row) if own else column[at]
+        if state.settled[reached]:
+            continue
+        distance = at_no_cost - state.price[reached] - (0 if own else weight[at])
+        if distance >= state.distance[reached]:
+            continue
+        if state.distance[reached] == FAR:
+            state.touched[n_touched] = reached
+            n_touched += 1
+        state.distance[reached] = distance
+        state.via[reached] = row
+        if distance != least:
+            heapq.heappush(waiting, (distance, reached))
+            continue
+        if state.row_of[reached] < 0:
+            return n_todo, n_touched, reached
+        state.todo[n_todo] = reached
+        n_todo += 1
+        state.settled[reached] = True
+    return n_todo, n_touched, np.int32(-1)
+
+
+@jit
+def _next(state, waiting):
+    """Take all columns at the next distance.
+
+    Returns
+    -------
+    least : int64
+        The distance.
+    n_todo : int
+    end : int32
+        The first of them that nobody has; -1 for none.
+    """
+    least, n_todo = np.int64(FAR), 0
+    while waiting and (n_todo == 0 or waiting[0][0] == least):
+        distance, reached = heapq.heappop(waiting)
+        if state.settled[reached] or distance != state.distance[reached]:
+            continue  # it has been reached by a shorter way
+        least = distance
+        if state.row_of[reached] < 0:
+            return least, n_todo, reached
+        state.todo[n_todo] = reached
+        n_todo += 1
+        state.settled[reached] = True
+    return least, n_todo, np.int32(-1)
+
+
+@jit
+def unite(part, left, right):
+    """Unite the parts of each pair of nodes; a part is named by its lowest node.
+
+    Parameters
+    ----------
+    part : int32 (n,)
+        A forest: a lower node of the same part, or the node itself if it is the lowest. Changed in place.
+    left, right : int (m,)
+        The nodes of each pair.
+    """
+    for at in range(left.size):
+        a, b = left[at], right[at]
+        while part[a] != a:
+            part[a] = part[part[a]]
+            a = part[a]
+        while part[b] != b:
+            part[b] = part[part[b]]
+            b = part[b]
+        if a < b:
+            part[b] = a
+        else:
+            part[a] = b
+
+
+@jit
+def name(part):
+    """Give every node of a forest the lowest node of its part, in place."""
+    for node in range(part.size):
+        part[node] = part[part[node]]

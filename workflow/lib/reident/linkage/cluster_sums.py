@@ -1,0 +1,113 @@
+"""Sums over the records of each cluster, such as a household: over more records than fit into memory (METHODS §6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from reident.linkage import batches
+from reident.linkage.intervals import Spread
+from reident.linkage.strata import lines
+from reident.linkage.tally import Tally
+
+if TYPE_CHECKING:
+    from reident.linkage.batches import Source
+
+RANGE = 2**22
+"""Clusters whose sums are in memory at a time."""
+
+
+class Clusters:
+    """The clusters of PUF records.
+
+    Parameters
+    ----------
+    numbers : pyarrow.Table or pyarrow.parquet.ParquetFile
+        The number of the cluster of each PUF record, ``cluster``, from 0.
+    strata : pyarrow.Table or pyarrow.parquet.ParquetFile
+        The stratum of each PUF record.
+    n_strata : int
+
+    Attributes
+    ----------
+    n_records : int
+    """
+
+    def __init__(self, numbers: Source, strata: Source, n_strata: int) -> None:
+        self.n_records = batches.size(numbers)
+        self._numbers, self._strata, self._n_strata = numbers, strata, n_strata
+        self._n = (
+            max(int(batch["cluster"].to_numpy().max(initial=-1)) for batch in batches.split(numbers)) + 1
+        )
+
+    def cells(
+        self, chosen: np.ndarray | None = None, marked: np.ndarray | None = None
+    ) -> Iterator[pd.DataFrame]:
+        """Yield the records of each cluster and stratum: no cluster is in two tables.
+
+        Parameters
+        ----------
+        chosen : bool (n_puf,), optional
+            The records that count; by default all.
+        marked : bool (n_puf,), optional
+            Records that are counted apart, too.
+
+        Yields
+        ------
+        pandas.DataFrame
+            cluster; line (0 for records in no stratum, otherwise 1 and the manifest line of the stratum); records and
+            marked: numbers of records. Sorted by cluster and line; int64.
+        """
+        for low in range(0, self._n, RANGE):
+            cells, strata, start = Tally(["cluster", "line"]), batches.InStep(self._strata, ["stratum"]), 0
+            for batch in batches.split(self._numbers, columns=["cluster"]):
+                cluster = batch["cluster"].to_numpy() - low
+                wanted = (cluster >= 0) & (cluster < RANGE)
+                if chosen is not None:
+                    wanted &= chosen[start : start + len(cluster)]
+                rows = np.flatnonzero(wanted)
+                cells.add(
+                    {
+                        "cluster": cluster[rows],
+                        "line": lines(strata.take(rows + start)) + 1,
+                        "records": np.ones(len(rows)),
+                        "marked": np.zeros(len(rows)) if marked is None else marked[rows + start],
+                    }
+                )
+                start += len(cluster)
+            yield cells.table()
+
+    def count(
+        self, chosen: np.ndarray | None = None, marked: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return how many clusters have a chosen record, and how many a marked one among these.
+
+        Both int64 (1 + n_strata,): in the whole study, where a cluster counts once, and in each stratum.
+        """
+        found = np.zeros((2, 1 + self._n_strata), np.int64)
+        for cells in self.cells(chosen, marked):
+            for own, line in _by_line(cells):
+                for at, name in enumerate(("records", "marked")):
+                    found[at] += np.bincount(line[own[name].to_numpy() > 0], minlength=1 + self._n_strata)
+        return found[0], found[1]
+
+    def spreads(self, chosen: np.ndarray, marked: np.ndarray) -> list[Spread]:
+        """Return how the marked ones of the chosen records spread over their clusters: in all, and in each stratum."""
+        found = np.zeros((len(Spread._fields), 1 + self._n_strata), np.int64)
+        for cells in self.cells(chosen, marked):
+            for own, line in _by_line(cells):
+                x, y = own["records"].to_numpy(), own["marked"].to_numpy()
+                for total, values in zip(found, (np.ones_like(x), x, y, x * x, x * y, y * y), strict=True):
+                    np.add.at(total, line, values)
+        return [Spread(*line) for line in found.T.tolist()]
+
+
+def _by_line(cells: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
+    """Yield sums by cluster with the lines that they are for: those of the whole study, then those of the strata."""
+    whole = cells.drop(columns="line").groupby("cluster").sum()
+    yield whole, np.zeros(len(whole), np.int64)
+    inside = cells[cells["line"] > 0]
+    yield inside, inside["line"].to_numpy()
