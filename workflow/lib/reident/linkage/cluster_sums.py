@@ -11,12 +11,11 @@ import pandas as pd
 from reident.linkage import batches
 from reident.linkage.intervals import Spread
 from reident.linkage.strata import lines
-from reident.linkage.tally import Tally
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
 
-RANGE = 2**22
+RANGE = 2**21
 """Clusters whose sums are in memory at a time."""
 
 
@@ -61,24 +60,26 @@ class Clusters:
             cluster; line (0 for records in no stratum, otherwise 1 and the manifest line of the stratum); records and
             marked: numbers of records. Sorted by cluster and line; int64.
         """
+        n_lines = 1 + self._n_strata
         for low in range(0, self._n, RANGE):
-            cells, strata, start = Tally(["cluster", "line"]), batches.InStep(self._strata, ["stratum"]), 0
+            found, strata, start = _Numbers(), batches.InStep(self._strata, ["stratum"]), 0
             for batch in batches.split(self._numbers, columns=["cluster"]):
                 cluster = batch["cluster"].to_numpy() - low
                 wanted = (cluster >= 0) & (cluster < RANGE)
                 if chosen is not None:
                     wanted &= chosen[start : start + len(cluster)]
                 rows = np.flatnonzero(wanted)
-                cells.add(
-                    {
-                        "cluster": cluster[rows],
-                        "line": lines(strata.take(rows + start)) + 1,
-                        "records": np.ones(len(rows)),
-                        "marked": np.zeros(len(rows)) if marked is None else marked[rows + start],
-                    }
-                )
+                cell = cluster[rows] * n_lines + lines(strata.take(rows + start)) + 1
+                found.add(2 * cell + (0 if marked is None else marked[rows + start]))
                 start += len(cluster)
-            yield cells.table()
+            number, times = found.counted()
+            first = np.flatnonzero(batches.is_new(number // 2))
+            counts = [
+                np.add.reduceat(own, first) if len(first) else own for own in (times, times * (number % 2))
+            ]
+            cluster, line = np.divmod(number[first] // 2, n_lines)
+            columns = {"cluster": cluster + low, "line": line, "records": counts[0], "marked": counts[1]}
+            yield pd.DataFrame(columns)
 
     def count(
         self, chosen: np.ndarray | None = None, marked: np.ndarray | None = None
@@ -103,6 +104,31 @@ class Clusters:
                 for total, values in zip(found, (np.ones_like(x), x, y, x * x, x * y, y * y), strict=True):
                     np.add.at(total, line, values)
         return [Spread(*line) for line in found.T.tolist()]
+
+
+class _Numbers:
+    """Whole numbers, of which only the different ones are kept, with how often each has come."""
+
+    def __init__(self) -> None:
+        self._known = np.empty(0, np.int64), np.empty(0, np.int64)
+        self._waiting: list[np.ndarray] = []
+
+    def add(self, numbers: np.ndarray) -> None:
+        """Take further numbers; int64 (n,)."""
+        self._waiting.append(numbers)
+        if sum(map(len, self._waiting)) > max(4 * batches.ROWS, len(self._known[0])):
+            self.counted()
+
+    def counted(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the different numbers, ascending, and how often each has come; int64 (m,)."""
+        new = np.concatenate([np.empty(0, np.int64), *self._waiting])
+        self._waiting = []
+        numbers = np.concatenate([self._known[0], new])
+        times = np.concatenate([self._known[1], np.ones(len(new), np.int64)])
+        order = np.argsort(numbers, kind="stable")
+        first = np.flatnonzero(batches.is_new(numbers[order]))
+        self._known = numbers[order[first]], np.add.reduceat(times[order], first) if len(first) else times
+        return self._known
 
 
 def _by_line(cells: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, np.ndarray]]:
