@@ -5,7 +5,7 @@ and the peak memory of the process. What takes minutes is run less often, once a
 runs out of time or memory at one size is not tried at larger ones; nor is a peer at a size for which it
 would run out of time if its time grew in proportion to the records: that of pairs grows faster. A peer that
 tells how much of its work is done is stopped, as out of time, once a minute or more of it shows that it would
-need twice the time it has. Makes ``results/benchmarks/benchmarks.{csv,md,svg}``; says whether all answers agree.
+need a quarter more than the time it has. Makes ``results/benchmarks/benchmarks.{csv,md,svg}``; says whether all answers agree.
 """
 
 from __future__ import annotations
@@ -50,8 +50,9 @@ PEERS = {
 ALL_RELEASED = {"half_gap", "closest-all"}
 """Works with micro-aggregated files of which every record is released, not one in a hundred."""
 
-SETTLED = 60
-"""Seconds after which what a peer has done so far says how long it will take."""
+SETTLED, SURELY = 60, 1.25
+"""Seconds after which what a peer has done so far says how long it will take, and how much longer than its time that
+must be for it to be stopped."""
 
 PARTIAL = {"splink, blocked"}
 """Peers that do not look at all pairs, whose answers need not agree."""
@@ -79,7 +80,7 @@ def timed(command: list[str], limit: float, memory_mb: float) -> Run:
             time.sleep(0.01)
             peak = max(peak, resident(process.pid))
             seconds = time.perf_counter() - start
-            if seconds > limit or (seconds > SETTLED and seconds > 2 * limit * done(told.fileno())):
+            if seconds > limit or (seconds > SETTLED and seconds > SURELY * limit * done(told.fileno())):
                 ended = "out of time"
             elif peak > memory_mb:
                 ended = "out of memory"
