@@ -5,7 +5,8 @@ and the peak memory of the process. What takes minutes is run less often, once a
 runs out of time or memory at one size is not tried at larger ones; nor is a peer at a size for which it
 would run out of time if its time grew in proportion to the records: that of pairs grows faster. A peer that
 tells how much of its work is done is stopped, as out of time, once a minute or more of it shows that it would
-need a quarter more than the time it has. Makes ``results/benchmarks/benchmarks.{csv,md,svg}``; says whether all answers agree.
+need a quarter more than the time it has. Makes ``results/benchmarks/benchmarks.{csv,md,svg}``; says whether all
+answers agree.
 """
 
 from __future__ import annotations
