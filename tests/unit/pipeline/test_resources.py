@@ -23,7 +23,9 @@ RULES = "\n".join(
 SCHEDULED = 2 * 200
 """Megabytes of the two processes of Snakemake that a scheduler counts with a job, as measured."""
 STUDY = SimpleNamespace(
-    linking_variables=[None] * resources.MEASURED_VARIABLES, chosen={"adhoc": adhoc.Options()}
+    linking_variables=[None] * resources.MEASURED_VARIABLES,
+    chosen={"adhoc": adhoc.Options()},
+    rates=SimpleNamespace(cluster=()),
 )
 
 
@@ -201,6 +203,25 @@ def test_functions_of_adhoc_ask_for_their_tables(tmp_path, counts, tables):
     study = SimpleNamespace(**{**vars(STUDY), "chosen": {"adhoc": options}})
     more = asked("score", inputs, study=study, **job)[0] - asked("score", inputs, **job)[0]
     assert more == pytest.approx(resources.MEMORY_MARGIN * tables / 1e6, abs=1)
+
+
+HELD = [
+    ("rank", 170.0, 1034),
+    ("rank", 1752.0, 1936),
+    ("rate", 729.0, 1123),
+    ("rate", 7425.0, 1383),
+]
+"""By rule: the megabytes of the input files, and those that a job with assigned pairs, or with clusters, took."""
+
+
+@pytest.mark.parametrize(("rule", "files", "taken"), HELD)
+def test_assignments_and_clusters_ask_for_what_they_took(tmp_path, rule, files, taken):
+    inputs, job = Inputs(tmp_path, files), {"metric": "fellegi_sunter"}
+    options = SimpleNamespace(one_to_one=True)
+    more = {"chosen": {"fellegi_sunter": options}, "rates": SimpleNamespace(cluster=("household",))}
+    memory = asked(rule, inputs, study=SimpleNamespace(**{**vars(STUDY), **more}), **job)[0]
+    assert memory >= taken + SCHEDULED
+    assert asked(rule, inputs, **job)[0] < taken + SCHEDULED
 
 
 def test_the_documentation_has_the_costs_the_jobs_and_what_they_predict():

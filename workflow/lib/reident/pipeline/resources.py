@@ -83,12 +83,12 @@ class Cost(NamedTuple):
 
 
 MEASURED: dict[str, Cost] = {
-    "bin": Cost(Time(start=0.293, file=0.104), Memory(start=199.6, file=16.4)),
-    "confirm": Cost(Time(start=0.144, file=0.044), Memory(start=288.1, file=2.8)),
-    "describe": Cost(Time(start=0.33, file=0.066), Memory(start=294.8, file=4.0)),
-    "prepare": Cost(Time(start=1.171, file=0.212), Memory(start=181.8, file=6.5)),
-    "rank": Cost(Time(start=0.183, file=0.032), Memory(start=300.1, file=1.8)),
-    "rate": Cost(Time(start=0.369, file=0.02), Memory(start=243.0, file=1.2)),
+    "bin": Cost(Time(start=0.0, file=0.11), Memory(start=422.8, file=0.1)),
+    "confirm": Cost(Time(start=0.133, file=0.045), Memory(start=389.1, file=0.2)),
+    "describe": Cost(Time(start=0.225, file=0.052), Memory(start=321.4, file=0.5)),
+    "prepare": Cost(Time(start=0.275, file=0.063), Memory(start=258.9, file=1.3)),
+    "rank": Cost(Time(start=0.122, file=0.028), Memory(start=345.2, file=0.1)),
+    "rate": Cost(Time(start=0.184, file=0.01), Memory(start=321.4)),
     "score.adhoc": Cost(
         Time(start=1.049, record=5.018, puf=165.179, exponent=0.35),
         Memory(start=272.9, record=279.8, block=540.0),
@@ -116,6 +116,12 @@ MEASURED: dict[str, Cost] = {
     ),
 }
 """The costs of steps, and of scores by metric, that are fitted to measured jobs."""
+
+SMALL_ASSIGNED, ASSIGNED = 3.5, Memory(start=500, file=0.55)
+"""What a one-to-one assignment takes more, for a megabyte of pairs, and at most (docs/CLUSTER.md)."""
+
+CLUSTERED = Memory(start=900, file=1.0)
+"""What the rates take more with clusters: for a megabyte of input files, and at most."""
 
 ASSUMED: dict[str, tuple[float, float]] = {
     "prepare_attribution": (1000, 12),
@@ -300,7 +306,7 @@ class Requests:
                 return math.ceil(base + (file * input.size_mb if file else 0)) * attempt
             counts = self._counts(rule, wildcards, input)
             expected = megabytes(cost.memory, counts, self._variables(wildcards))
-            expected += self._tables(rule, wildcards, counts)
+            expected += self._held(rule, wildcards, counts)
             return (SNAKEMAKE + math.ceil(MEMORY_MARGIN * expected)) * attempt
 
         return ask
@@ -321,13 +327,17 @@ class Requests:
     def _variables(self, wildcards: Any) -> int:
         return max(len(self._study(wildcards).linking_variables), 1)
 
-    def _tables(self, rule: str, wildcards: Any, counts: Counts) -> float:
-        """Return the megabytes of the tables of adhoc's functions, which no measured job had."""
-        if rule != "score" or wildcards.metric != "adhoc":
-            return 0
-        options: Any = self._study(wildcards).chosen["adhoc"]
-        blocks = ((round(puf * MILLION), round(eif * MILLION)) for puf, eif in counts.blocks)
-        return adhoc.table_bytes(options, blocks) / MILLION
+    def _held(self, rule: str, wildcards: Any, counts: Counts) -> float:
+        """Return the megabytes of what no fitted job held: functions of adhoc, pairs to be assigned, clusters."""
+        study: Any = self._study(wildcards)
+        if rule == "rate" and study.rates.cluster:
+            return min(CLUSTERED.file * counts.files, CLUSTERED.start)
+        if rule == "rank" and getattr(study.chosen.get(wildcards.metric), "one_to_one", False):
+            return min(SMALL_ASSIGNED * counts.files, ASSIGNED.start + ASSIGNED.file * counts.files)
+        if rule == "score" and wildcards.metric == "adhoc":
+            blocks = ((round(puf * MILLION), round(eif * MILLION)) for puf, eif in counts.blocks)
+            return adhoc.table_bytes(study.chosen["adhoc"], blocks) / MILLION
+        return 0
 
     @staticmethod
     def _counts(rule: str, wildcards: Any, files: Any) -> Counts:
