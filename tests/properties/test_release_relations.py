@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
-from making.studies import gathered, in_strata, manifest, study
+from making.studies import gathered, in_clusters, in_strata, manifest, study
 from reident.filerisk.uniques import conventions
 from reident.linkage import clusters, confirmation, ranking, rates
 from reident.linkage.metrics import REGISTRY
@@ -100,7 +100,7 @@ def counted(case, max_pairs):
     )
     rating = parts.rating(options)
     table = rates.rate(rating, {}, iuf, strata, lines, {"taxicab": positions}, {"taxicab": limits})
-    groups = clusters.rate(rating, np.array(cluster), strata["puf"], lines, {"taxicab": positions})
+    groups = clusters.rate(rating, in_clusters(*cluster), strata["puf"], lines, {"taxicab": positions})
     counts = {}
     for line in table.to_dict("records"):
         base = Cell("", metric="taxicab", stratum=line["stratum"], rank_limit=max_pairs)
