@@ -126,12 +126,10 @@ def _within(pairs: pa.Table, max_pairs: int) -> pa.RecordBatch:
 def _choose(candidates: Spool, n_puf: int, n_eif: int, folder: Path | None) -> np.ndarray:
     """Return the EIF record that is assigned to each PUF record, -1 for none; int32 (n_puf,)."""
     of_record = np.full(n_puf, -1, np.int32)
-    in_groups = candidates.rows > GROUP
-    groups = (
-        _independent(candidates, n_puf, n_eif, folder)
-        if in_groups
-        else [candidates.table(range(len(candidates)))]
-    )
+    if candidates.rows > GROUP:
+        groups = _independent(candidates, n_puf, n_eif, folder)
+    else:
+        groups = iter([candidates.table(range(len(candidates)))])
     for table in groups:
         pairs = table.filter(pc.is_valid(table["eif"]))
         puf, eif, score = (pairs[name].to_numpy() for name in PAIRS.names)
