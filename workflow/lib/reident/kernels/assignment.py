@@ -144,10 +144,16 @@ def _look(row, least, at_no_cost, first, column, weight, n_columns, state, waiti
             continue
         if state.row_of[reached] < 0:
             return n_todo, n_touched, reached
-        state.todo[n_todo] = reached
-        n_todo += 1
-        state.settled[reached] = True
+        n_todo = _await(reached, n_todo, state)
     return n_todo, n_touched, np.int32(-1)
+
+
+@jit
+def _await(reached, n_todo, state):
+    """Put a column that somebody has on the list of those to be searched from; return the length of the list."""
+    state.todo[n_todo] = reached
+    state.settled[reached] = True
+    return n_todo + 1
 
 
 @jit
@@ -170,9 +176,7 @@ def _next(state, waiting):
         least = distance
         if state.row_of[reached] < 0:
             return least, n_todo, reached
-        state.todo[n_todo] = reached
-        n_todo += 1
-        state.settled[reached] = True
+        n_todo = _await(reached, n_todo, state)
     return least, n_todo, np.int32(-1)
 
 
