@@ -114,10 +114,8 @@ def spread(records: Iterable[tuple[int, int, int]]) -> Spread:
         x, y = sums.get(cluster, (0, 0))
         sums[cluster] = [x + n, y + hits]
     known = [(x, y) for x, y in sums.values() if x]
-    totals = [(1, x, y, x * x, x * y, y * y) for x, y in known]
-    return (
-        Spread(*(sum(column) for column in zip(*totals, strict=True))) if known else Spread(0, 0, 0, 0, 0, 0)
-    )
+    totals = [(1, int(y > 0), x, y, x * x, x * y, y * y) for x, y in known]
+    return Spread(*(sum(column) for column in zip(*totals, strict=True))) if known else Spread(*[0] * 7)
 
 
 def gathered(function: Callable[..., Any], *arguments: Any, sinks: int = 1) -> tuple[Any, ...]:

@@ -55,15 +55,13 @@ def test_sums_over_clusters_do_not_depend_on_what_is_in_memory(records, span, ro
     chosen, marked = (np.array(column) for column in columns[2:])
     with patch.object(cluster_sums, "RANGE", span), patch.object(batches, "ROWS", rows):
         clusters = cluster_sums.Clusters(in_clusters(*columns[0]), in_strata(*columns[1]), 2)
-        spreads, counts, everyone = (
-            clusters.spreads(chosen, marked), clusters.count(chosen, marked), clusters.count()[0]
-        )  # fmt: skip
+        spreads, everyone = clusters.spreads(chosen, marked), clusters.spreads()
     for at, line in enumerate((None, 0, 1)):
         inside = [row for row in records if line is None or row[1] == line]
         assert spreads[at] == spread((cluster, int(hit), int(n)) for cluster, _, n, hit in inside)
-        assert counts[0][at] == len({row[0] for row in inside if row[2]})
-        assert counts[1][at] == len({row[0] for row in inside if row[3]})
-        assert everyone[at] == len({row[0] for row in inside})
+        assert spreads[at].clusters == len({row[0] for row in inside if row[2]})
+        assert spreads[at].hit == len({row[0] for row in inside if row[3]})
+        assert everyone[at].clusters == len({row[0] for row in inside})
 
 
 SIZES = np.array([1, 2, 3, 4, 5])

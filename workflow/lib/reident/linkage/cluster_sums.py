@@ -81,27 +81,17 @@ class Clusters:
             columns = {"cluster": cluster + low, "line": line, "records": counts[0], "marked": counts[1]}
             yield pd.DataFrame(columns)
 
-    def count(
-        self, chosen: np.ndarray | None = None, marked: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return how many clusters have a chosen record, and how many a marked one among these.
+    def spreads(self, chosen: np.ndarray | None = None, marked: np.ndarray | None = None) -> list[Spread]:
+        """Return how the marked ones of the chosen records spread over their clusters; parameters as of :meth:`cells`.
 
-        Both int64 (1 + n_strata,): in the whole study, where a cluster counts once, and in each stratum.
+        Of the whole study, where a cluster counts once, and of each stratum.
         """
-        found = np.zeros((2, 1 + self._n_strata), np.int64)
-        for cells in self.cells(chosen, marked):
-            for own, line in _by_line(cells):
-                for at, name in enumerate(("records", "marked")):
-                    found[at] += np.bincount(line[own[name].to_numpy() > 0], minlength=1 + self._n_strata)
-        return found[0], found[1]
-
-    def spreads(self, chosen: np.ndarray, marked: np.ndarray) -> list[Spread]:
-        """Return how the marked ones of the chosen records spread over their clusters: in all, and in each stratum."""
         found = np.zeros((len(Spread._fields), 1 + self._n_strata), np.int64)
         for cells in self.cells(chosen, marked):
             for own, line in _by_line(cells):
                 x, y = own["records"].to_numpy(), own["marked"].to_numpy()
-                for total, values in zip(found, (np.ones_like(x), x, y, x * x, x * y, y * y), strict=True):
+                values_of_fields = np.ones_like(x), y > 0, x, y, x * x, x * y, y * y
+                for total, values in zip(found, values_of_fields, strict=True):
                     np.add.at(total, line, values)
         return [Spread(*line) for line in found.T.tolist()]
 

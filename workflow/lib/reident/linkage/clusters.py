@@ -55,7 +55,7 @@ def rate(
     if not n_puf:
         return pd.DataFrame(columns=COLUMNS)
     of_records = Clusters(numbers, strata, len(manifest))
-    everyone, _ = of_records.count()
+    everyone = of_records.spreads()
     rates = []
     for metric, source in pairs.items():
         suspected, confirmed = (np.zeros(n_puf, bool) for _ in range(2))
@@ -63,9 +63,10 @@ def rate(
             puf = batch["puf"].to_numpy()
             suspected[puf] = True
             confirmed[puf[batch["confirmed"].to_numpy()]] = True
-        counts = everyone, *of_records.count(suspected, confirmed)
-        for name, *line in zip([WHOLE, *manifest["stratum"]], *counts, strict=True):
-            rates.append({"metric": metric, "stratum": name, **_rates(part, *map(int, line))})
+        found = of_records.spreads(suspected, confirmed)
+        for name, all_of_them, own in zip([WHOLE, *manifest["stratum"]], everyone, found, strict=True):
+            counts = all_of_them.clusters, own.clusters, own.hit
+            rates.append({"metric": metric, "stratum": name, **_rates(part, *counts)})
     return pd.DataFrame(rates, columns=COLUMNS)
 
 

@@ -67,12 +67,13 @@ class Spread(NamedTuple):
 
     Attributes
     ----------
-    clusters : the number of clusters with records
+    clusters, hit : the number of clusters with records, and of those with records that count for the rate
     x, y : the records of a cluster, and those of them that count for the rate
     xx, xy, yy : their products
     """
 
     clusters: int
+    hit: int
     x: int
     y: int
     xx: int
@@ -95,7 +96,7 @@ def clustered(spread: Spread, level: float = 0.95) -> Interval:
         The linearised variance of the ratio over the clusters with records, Student's t with as many degrees of
         freedom as clusters less one, on the logit scale; METHODS §6 has the formula and the special cases.
     """
-    k, x, y, *_ = spread
+    k, x, y = spread.clusters, spread.x, spread.y
     if not k:
         return Interval(None, None)
     if y in {0, x}:  # The clusters, and not the records, are independent trials.

@@ -120,8 +120,8 @@ MEASURED: dict[str, Cost] = {
 SMALL_ASSIGNED, ASSIGNED = 3.5, Memory(start=500, file=0.55)
 """What a one-to-one assignment takes more, for a megabyte of pairs, and at most (docs/CLUSTER.md)."""
 
-CLUSTERED = Memory(start=900, file=1.0)
-"""What the rates take more with clusters: for a megabyte of input files, and at most."""
+CLUSTERED = 900.0
+"""Megabytes that the rates take more with clusters, at most: as many as the input files have (docs/CLUSTER.md)."""
 
 ASSUMED: dict[str, tuple[float, float]] = {
     "prepare_attribution": (1000, 12),
@@ -331,9 +331,9 @@ class Requests:
         """Return the megabytes of what no fitted job held: functions of adhoc, pairs to be assigned, clusters."""
         study: Any = self._study(wildcards)
         if rule == "rate" and study.rates.cluster:
-            return min(CLUSTERED.file * counts.files, CLUSTERED.start)
+            return min(counts.files, CLUSTERED)
         if rule == "rank" and getattr(study.chosen.get(wildcards.metric), "one_to_one", False):
-            return min(SMALL_ASSIGNED * counts.files, ASSIGNED.start + ASSIGNED.file * counts.files)
+            return min(SMALL_ASSIGNED * counts.files, megabytes(ASSIGNED, counts))
         if rule == "score" and wildcards.metric == "adhoc":
             blocks = ((round(puf * MILLION), round(eif * MILLION)) for puf, eif in counts.blocks)
             return adhoc.table_bytes(study.chosen["adhoc"], blocks) / MILLION
