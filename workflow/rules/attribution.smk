@@ -29,8 +29,8 @@ rule prepare_attribution:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("prepare_attribution"),
-        runtime=REQUESTS.minutes("prepare_attribution"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("prepare_attribution"),
         library=PLAN.library_digest("prepare_attribution"),
@@ -67,8 +67,8 @@ rule assess_attribution:
     # Few records are done before a second thread has started.
     threads: lambda wildcards, input: many_threads() if is_large(input.original) else 1
     resources:
-        mem_mb=REQUESTS.memory("assess_attribution"),
-        runtime=REQUESTS.minutes("assess_attribution"),
+        mem_mb=memory(40),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("assess_attribution"),
         library=PLAN.library_digest("assess_attribution"),

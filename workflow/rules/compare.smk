@@ -28,8 +28,8 @@ rule compare_variants:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("compare_variants"),
-        runtime=REQUESTS.minutes("compare_variants"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("compare_variants"),
         library=PLAN.library_digest("compare_variants"),

@@ -29,8 +29,8 @@ rule populate:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("populate"),
-        runtime=REQUESTS.minutes("populate"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("populate"),
         library=PLAN.library_digest("populate"),
@@ -59,8 +59,8 @@ rule prepare_filerisk:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("prepare_filerisk"),
-        runtime=REQUESTS.minutes("prepare_filerisk"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("prepare_filerisk"),
         library=PLAN.library_digest("prepare_filerisk"),
@@ -106,8 +106,8 @@ rule assess_file:
     # A small file is done before a second thread has started.
     threads: lambda wildcards, input: many_threads() if is_large(input.file) else 1
     resources:
-        mem_mb=REQUESTS.memory("assess_file"),
-        runtime=REQUESTS.minutes("assess_file"),
+        mem_mb=memory(40),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("assess_file"),
         library=PLAN.library_digest("assess_file"),
@@ -136,8 +136,8 @@ rule model_population:
     threads: 1
     # A table of interactions has up to 10 million cells.
     resources:
-        mem_mb=REQUESTS.memory("model_population"),
-        runtime=REQUESTS.minutes("model_population"),
+        mem_mb=memory(40),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("model_population"),
         library=PLAN.library_digest("model_population"),
@@ -165,8 +165,8 @@ rule assess_scenarios:
         "../../environment.yml"
     threads: lambda wildcards, input: many_threads() if is_large(input.file) else 1
     resources:
-        mem_mb=REQUESTS.memory("assess_scenarios"),
-        runtime=REQUESTS.minutes("assess_scenarios"),
+        mem_mb=memory(40),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("assess_scenarios"),
         library=PLAN.library_digest("assess_scenarios"),
@@ -193,8 +193,8 @@ rule sample_population:
         "../../environment.yml"
     threads: many_threads()
     resources:
-        mem_mb=REQUESTS.memory("sample_population"),
-        runtime=REQUESTS.minutes("sample_population"),
+        mem_mb=memory(40),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("sample_population"),
         library=PLAN.library_digest("sample_population"),

@@ -35,8 +35,8 @@ rule prepare:
     # Both files of records are worked on at once.
     threads: lambda wildcards, input: min(2, many_threads()) if is_large(input.puf) and is_large(input.eif) else 1
     resources:
-        mem_mb=REQUESTS.memory("prepare"),
-        runtime=REQUESTS.minutes("prepare"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("prepare"),
         library=PLAN.library_digest("prepare"),

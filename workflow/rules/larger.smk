@@ -30,8 +30,8 @@ rule thin:
     # Not by the number of pairs, as scores: a dry run asks before the strata are known.
     threads: lambda wildcards, input: many_threads() if is_large(input.puf) or is_large(input.eif) else 1
     resources:
-        mem_mb=REQUESTS.memory("thin"),
-        runtime=REQUESTS.minutes("thin"),
+        mem_mb=memory(40),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("thin"),
         library=PLAN.library_digest("thin"),
@@ -60,8 +60,8 @@ rule extrapolate:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("extrapolate"),
-        runtime=REQUESTS.minutes("extrapolate"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("extrapolate"),
         library=PLAN.library_digest("extrapolate"),

@@ -26,8 +26,8 @@ rule synthesize:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("synthesize"),
-        runtime=REQUESTS.minutes("synthesize"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("synthesize"),
         library=PLAN.library_digest("synthesize"),
@@ -55,8 +55,8 @@ rule prepare_matching:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("prepare_matching"),
-        runtime=REQUESTS.minutes("prepare_matching"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("prepare_matching"),
         library=PLAN.library_digest("prepare_matching"),
@@ -93,8 +93,8 @@ rule match:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("match"),
-        runtime=REQUESTS.minutes("match"),
+        mem_mb=memory(40),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("match"),
         library=PLAN.library_digest("match"),

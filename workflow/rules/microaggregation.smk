@@ -23,8 +23,8 @@ rule simulate_amounts:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("simulate_amounts"),
-        runtime=REQUESTS.minutes("simulate_amounts"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("simulate_amounts"),
         library=PLAN.library_digest("simulate_amounts"),
@@ -52,8 +52,8 @@ rule microaggregate:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("microaggregate"),
-        runtime=REQUESTS.minutes("microaggregate"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("microaggregate"),
         library=PLAN.library_digest("microaggregate"),
@@ -79,8 +79,8 @@ rule agreements:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("agreements"),
-        runtime=REQUESTS.minutes("agreements"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("agreements"),
         library=PLAN.library_digest("agreements"),

@@ -41,8 +41,8 @@ rule rate:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("rate"),
-        runtime=REQUESTS.minutes("rate"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("rate"),
         library=PLAN.library_digest("rate"),
@@ -75,8 +75,8 @@ rule describe:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("describe"),
-        runtime=REQUESTS.minutes("describe"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("describe"),
         library=PLAN.library_digest("describe"),
@@ -105,8 +105,8 @@ rule compare_protection:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("compare_protection"),
-        runtime=REQUESTS.minutes("compare_protection"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("compare_protection"),
         library=PLAN.library_digest("compare_protection"),

@@ -29,8 +29,8 @@ rule release:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("release"),
-        runtime=REQUESTS.minutes("release"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("release"),
         library=PLAN.library_digest("release"),
@@ -82,8 +82,8 @@ rule edition:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("edition"),
-        runtime=REQUESTS.minutes("edition"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("edition"),
         library=PLAN.library_digest("edition"),

@@ -36,8 +36,8 @@ rule report:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("report"),
-        runtime=REQUESTS.minutes("report"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("report"),
         library=PLAN.library_digest("report"),

@@ -2,7 +2,7 @@
 
 Reads  results/{study}/binned/ (unicity, taxicab, Fellegi–Sunter) or prepared/ (the others); strata/
 Makes  weights/{levels,model}.csv: the weights of Fellegi–Sunter, and calibration.csv: its probabilities against the links;
-       scores/{metric}/{shard}.parquet: the pairs that the rank filter may need;
+       scores/{metric}/{scatteritem}.parquet: the pairs that the rank filter may need;
        suspected/{metric}.parquet: the pairs of all shards with their ranks;
        suspected/{metric}.distribution.csv: records and pairs by stratum and rank;
        confirmed/{metric}.parquet: the suspected pairs by their keys, {metric}.pairs.parquet: by row number;
@@ -33,11 +33,10 @@ rule weigh:
         "results/{study}/benchmarks/weigh.tsv"
     conda:
         "../../environment.yml"
-    # Not by the number of pairs, as scores: a dry run asks before the strata are known.
-    threads: lambda wildcards, input: many_threads() if is_large(input.puf) or is_large(input.eif) else 1
+    threads: lambda wildcards, input: many_threads() if are_many(input.puf, input.eif) else 1
     resources:
-        mem_mb=REQUESTS.memory("weigh"),
-        runtime=REQUESTS.minutes("weigh"),
+        mem_mb=memory(40),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("weigh"),
         library=PLAN.library_digest("weigh"),
@@ -54,24 +53,23 @@ rule score:
         strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
         strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
         manifest=PLAN.result("stratify", "strata/manifest.csv"),
-        shards=PLAN.result("stratify", "strata/shards.csv"),
         functions=PLAN.functions,
         levels=PLAN.weights("levels"),
         model=PLAN.weights("model"),
     output:
-        pairs="results/{study}/scores/{metric}/{shard}.parquet",
-        ledger="results/{study}/ledger/score.{metric}.{shard}.json",
+        pairs="results/{study}/scores/{metric}/{scatteritem}.parquet",
+        ledger="results/{study}/ledger/score.{metric}.{scatteritem}.json",
     log:
-        "results/{study}/logs/score.{metric}.{shard}.log",
+        "results/{study}/logs/score.{metric}.{scatteritem}.log",
     benchmark:
-        "results/{study}/benchmarks/score.{metric}.{shard}.tsv"
+        "results/{study}/benchmarks/score.{metric}.{scatteritem}.tsv"
     conda:
         "../../environment.yml"
-    # A small shard is done before a second thread has started.
-    threads: lambda wildcards: many_threads() if PLAN.shard_pairs(wildcards) > LARGE_SHARD else 1
+    # Small files are compared before a second thread has started.
+    threads: lambda wildcards, input: many_threads() if are_many(input.puf, input.eif) else 1
     resources:
-        mem_mb=REQUESTS.memory("score"),
-        runtime=REQUESTS.minutes("score"),
+        mem_mb=memory(40),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("score"),
         library=PLAN.library_digest("score"),
@@ -98,8 +96,8 @@ rule rank:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("rank"),
-        runtime=REQUESTS.minutes("rank"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("rank"),
         library=PLAN.library_digest("rank"),
@@ -130,8 +128,8 @@ rule confirm:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("confirm"),
-        runtime=REQUESTS.minutes("confirm"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("confirm"),
         library=PLAN.library_digest("confirm"),
@@ -155,8 +153,8 @@ rule export_confirmed:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("export_confirmed"),
-        runtime=REQUESTS.minutes("export_confirmed"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("export_confirmed"),
         library=PLAN.library_digest("export_confirmed"),
@@ -181,8 +179,8 @@ rule calibrate:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("calibrate"),
-        runtime=REQUESTS.minutes("calibrate"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("calibrate"),
         library=PLAN.library_digest("calibrate"),

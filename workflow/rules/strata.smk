@@ -1,15 +1,15 @@
-"""Strata, shards and bins (METHODS §2, §3).
+"""Strata and bins (METHODS §2, §3).
 
 Reads  results/{study}/prepared/
-Makes  strata/manifest.csv: the strata with their counts and shards; strata/shards.csv: the blocks of each
-       shard; strata/account.csv: records in no stratum, links lost to stratification;
+Makes  strata/manifest.csv: the strata with their counts; strata/account.csv: records in no stratum, links lost to
+       stratification;
        strata/{puf,eif}.parquet: the stratum of each record, as its line of the manifest;
        binned/{puf,eif}.parquet: numeric variables as quantile categories; binned/cutpoints.csv
 """
 
 
-checkpoint stratify:
-    """List the strata and pack them into shards of at most `pairs_per_shard` pairs."""
+rule stratify:
+    """List the strata with their records, links and pairs."""
     input:
         study=ancient(PLAN.study_file),
         puf=PLAN.result("prepare", "prepared/puf.parquet"),
@@ -22,7 +22,6 @@ checkpoint stratify:
             category="{study}",
             labels={"result": "Strata", "format": "CSV"},
         ),
-        shards="results/{study}/strata/shards.csv",
         account="results/{study}/strata/account.csv",
         puf="results/{study}/strata/puf.parquet",
         eif="results/{study}/strata/eif.parquet",
@@ -35,12 +34,11 @@ checkpoint stratify:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("stratify"),
-        runtime=REQUESTS.minutes("stratify"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("stratify"),
         library=PLAN.library_digest("stratify"),
-        pairs_per_shard=lambda wildcards: SETTINGS.pairs_per_shard,
     script:
         "../scripts/stratify.py"
 
@@ -72,8 +70,8 @@ rule bin:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("bin"),
-        runtime=REQUESTS.minutes("bin"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("bin"),
         library=PLAN.library_digest("bin"),

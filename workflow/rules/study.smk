@@ -22,8 +22,8 @@ rule resolve:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("resolve"),
-        runtime=REQUESTS.minutes("resolve"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("resolve"),
         library=PLAN.library_digest("resolve"),
@@ -47,8 +47,8 @@ rule checklist:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("checklist"),
-        runtime=REQUESTS.minutes("checklist"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("checklist"),
         library=PLAN.library_digest("checklist"),
@@ -74,8 +74,8 @@ rule simulate:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("simulate"),
-        runtime=REQUESTS.minutes("simulate"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("simulate"),
         library=PLAN.library_digest("simulate"),

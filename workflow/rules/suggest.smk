@@ -19,7 +19,6 @@ rule try_recodings:
         strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
         strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
         manifest=PLAN.result("stratify", "strata/manifest.csv"),
-        shards=PLAN.result("stratify", "strata/shards.csv"),
         confirmed=PLAN.confirmed("pairs.parquet"),
         functions=PLAN.functions,
     output:
@@ -35,8 +34,8 @@ rule try_recodings:
         "../../environment.yml"
     threads: many_threads()
     resources:
-        mem_mb=REQUESTS.memory("try_recodings"),
-        runtime=REQUESTS.minutes("try_recodings"),
+        mem_mb=memory(40),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("try_recodings"),
         library=PLAN.library_digest("try_recodings"),

@@ -30,8 +30,8 @@ rule measure_utility:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("measure_utility"),
-        runtime=REQUESTS.minutes("measure_utility"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("measure_utility"),
         library=PLAN.library_digest("measure_utility"),

@@ -30,8 +30,8 @@ rule judge:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("judge"),
-        runtime=REQUESTS.minutes("judge"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("judge"),
         library=PLAN.library_digest("judge"),

@@ -35,8 +35,8 @@ rule explain:
     # The attack runs once for each change; on few records it is done before a second thread has started.
     threads: lambda wildcards, input: many_threads() if is_large(input.puf) else 1
     resources:
-        mem_mb=REQUESTS.memory("explain"),
-        runtime=REQUESTS.minutes("explain"),
+        mem_mb=memory(40),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("explain"),
         library=PLAN.library_digest("explain"),
@@ -60,8 +60,8 @@ rule export_why:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=REQUESTS.memory("export_why"),
-        runtime=REQUESTS.minutes("export_why"),
+        mem_mb=memory(5),
+        runtime=minutes,
     params:
         study=PLAN.part_digest("export_why"),
         library=PLAN.library_digest("export_why"),

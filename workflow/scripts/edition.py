@@ -7,7 +7,7 @@ from reident.report.edition import make
 with ledger.step(snakemake) as step:
     step.check_chain()
     published = [name for name in step.outputs if name in step.inputs]
-    made = make.make(step.path("record").parent, step.path("edition_notebook"), closed=step.closed)
+    made = make.make(step.path("record").parent, step.path("edition_notebook"))
     step.write("notebook", nbformat.writes(made.notebook))
     for name, content in made.pages._asdict().items():
         step.write(name, content)

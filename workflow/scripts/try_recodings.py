@@ -12,7 +12,7 @@ with ledger.step(snakemake) as step:
     files = Files(*tables, step.read("manifest"), step.read("iuf"))
     own = step.read("clusters"), step.inputs["functions"], step.threads
     positions = dict(zip(step.part.attacks, step.read_all("confirmed"), strict=True))
-    setting = Setting(files, step.read("shards"), *own)
+    setting = Setting(files, *own)
     for name, table in (
         suggest.suggest(step.part, setting, positions, step.kept, step.progress)._asdict().items()
     ):

@@ -20,7 +20,7 @@ from reident.archive.outcome import Compared
 from reident.archive.unpack import staging
 from reident.archive.verify import Verified
 from reident.errors import InputError
-from reident.ledger import runs, stored
+from reident.ledger import stored
 from reident.sections.language import LANGUAGES
 
 REPORTS = Path("reports", "reproduce")
@@ -80,7 +80,6 @@ def run(
     paths = (Path(str(path)).expanduser() if path else None for path in (inputs, signers))
     folder, allowed = paths
     request = Request(Path(str(bag)).expanduser(), folder, trust, allowed, str(keep).lower() == "true")
-    runs.die_with_starter()
     try:
         with staging(REPORTS) as work:
             facts = _reproduce(request, work, cores)

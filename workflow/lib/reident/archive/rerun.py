@@ -23,7 +23,6 @@ from reident.ledger.chain import read_entry
 from reident.linkage.strata import MAX_BUDGETS, pack
 from reident.pipeline.digests import sha256
 from reident.pipeline.family import Family
-from reident.starter import end_with_parent
 from reident.study import reading
 from reident.study.named_files import path_problem
 from reident.terminal import words
@@ -277,7 +276,6 @@ def run(
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         errors="replace",
-        preexec_fn=end_with_parent,  # noqa: PLW1509 - this process has no other thread
     ) as process:
         errors = _follow(process.stdout or (), into / LOG, say)
     return Ended(process.returncode, errors, time.monotonic() - began, not isolation)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import event, registry
+from numba.core import event
 
 _SOURCES = Path(__file__).parent
 
@@ -54,12 +54,6 @@ that take tuples of arrays, counting costs more than the work, and threads wait 
 inner_jit = numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False, forceinline=True)
 """For such functions in an inner loop: passing a tuple of arrays costs more than the work, so that they become part of
 the function that calls them."""
-
-
-def load_registries() -> None:
-    """Load what numba loads when the first kernel of a process is called: half a second of imports."""
-    registry.cpu_target.typing_context.refresh()
-    registry.cpu_target.target_context.refresh()
 
 
 class Clock(event.Listener):

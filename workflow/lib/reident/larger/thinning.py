@@ -128,7 +128,7 @@ def thin(
             if progress is not None:
                 progress(before + of_draw * weight)
 
-        work = Work("", threads, functions, tell)
+        work = Work(threads, functions, tell)
         counts.append(counted(attacked(part, metric, own, work), share, draw, own))
         done += weight
     return pd.concat(counts, ignore_index=True)
@@ -183,19 +183,19 @@ def attacked(
         binned = bins.bin_files(part.cutting, tables.files, tables.strata, tables.manifest)
         files = {"puf": binned.puf, "eif": binned.eif}
     estimates = _estimates(part, files, tables, work.threads)
-    shards = pack(tables.manifest, budget)
-    names, pairs = sorted(set(shards["shard"])), max(int(shards["pairs"].sum()), 1)
+    pairs = max(int(tables.manifest["pairs"].sum()), 1)
+    shards = pack(tables.manifest, -(-pairs // budget)).groupby("shard")
     scored, done = [], 0.0
 
     def ranked() -> Iterator[pa.Table]:
         nonlocal done
-        for name in names:
-            own = int(shards.loc[shards["shard"] == name, "pairs"].sum()) / pairs
+        for _, blocks in shards:
+            own = int(blocks["pairs"].sum()) / pairs
             report = _part_of(work.progress, done, own)
             batches: list[pa.Table] = []
-            job = work._replace(shard=name, weights=estimates, progress=report)
+            job = work._replace(weights=estimates, progress=report)
             score_shard(
-                part.scoring, metric, files, tables.strata, tables.manifest, shards, job, batches.append
+                part.scoring, metric, files, tables.strata, tables.manifest, blocks, job, batches.append
             )
             done += own
             if part.assigning is None:

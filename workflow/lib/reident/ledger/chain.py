@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
@@ -13,13 +14,13 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 from reident.errors import InputError
 from reident.pipeline import release
 from reident.pipeline.digests import library_digest, sha256
-from reident.pipeline.steps import STEPS
+from reident.pipeline.steps import STEPS, maker_of
 
 PartDigest: TypeAlias = Callable[[str, str | None], str | None]
 """The digest of what a rule takes from a study, by rule and metric; None where the study has no such step."""
 
 AGAIN = "Run the same command again"
-"""What mends a broken chain: the ledger then forces the steps whose results do not hold."""
+"""What to do where a file changed while a step read it."""
 
 SOURCE, ABSENT, EDITED, MISSING, NO_ENTRY, UNREADABLE, SETTINGS, CODE, OUTDATED = (
     "source", "absent", "edited", "missing", "no entry", "unreadable", "settings", "code", "outdated",
@@ -51,8 +52,25 @@ class BrokenError(InputError):
     """The end of a walk at the first link that does not hold."""
 
     def __init__(self, found: Break) -> None:
-        super().__init__(f"{found.path} {found.what}. {AGAIN}.")
+        super().__init__(f"{found.path} {found.what}. {again([found])}.")
         self.found = found
+
+
+def again(breaks: Iterable[Break]) -> str:
+    """Return what to do about breaks: the rules to force."""
+    rules = {rule: None for found in breaks for rule in _rules_of(found.path)}
+    if not rules:
+        return AGAIN
+    return f"Run the same command again with `--forcerun {' '.join(rules)}`"
+
+
+def _rules_of(path: Path) -> Iterator[str]:
+    """Yield the rule that makes a result or an entry of the ledger, by its path; none for a path that no step makes."""
+    if path.parent.name == "ledger":
+        yield path.stem.partition(".")[0]
+        return
+    with contextlib.suppress(ValueError):
+        yield maker_of(path)
 
 
 def stop(found: Break) -> NoReturn:
@@ -197,6 +215,14 @@ class Chain:
                     todo += [line["path"] for line in inputs(entry) if not line["path"].startswith("source:")]
         return sorted(used.values(), key=lambda entry: entry["step"])
 
+    def check_input(self, path: Path, read: str) -> None:
+        """See that a result, which has the digest `read`, is what its step wrote."""
+        _, wrote = self.maker(shown(path, self.root))
+        if wrote is None:
+            self._tell(Break(NO_ENTRY, path, "has no entry in the ledger"))
+        elif wrote != read:
+            self._tell(Break(EDITED, path, "is not what its step wrote"))
+
     def check_bytes(self, wrote: dict[Path, str]) -> None:
         """See that files have the digests that their steps recorded."""
         for path, written in wrote.items():
@@ -236,6 +262,20 @@ class Chain:
             self.check_bytes({self.root / name: wrote})
             what = f"was made from a different version of {name}"
             yield from (Break(OUTDATED, path, what) for path in results)
+
+
+NOT_RESULTS = {"ledger", "logs", "benchmarks", "confidential", "sealed"}
+"""Folders in a study's results and reports that hold no results."""
+
+
+def result_files(root: Path) -> list[Path]:
+    """Return all files in a study's results and reports, without those that only tell how these were made."""
+    return [
+        path
+        for folder in (root, located(root, "", "reports/"))
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and NOT_RESULTS.isdisjoint(path.relative_to(folder).parts[:-1])
+    ]
 
 
 def entry_files(root: Path) -> list[Path]:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reident.errors import InputError
-from reident.ledger import chain, runs
-from reident.ledger.chain import Break, Chain, entry_files, located, place_of
-from reident.ledger.stale import SET_ASIDE, result_files
+from reident.ledger import chain
+from reident.ledger.chain import Break, Chain, again, entry_files, located, place_of, result_files
 from reident.pipeline import family, release, steps
 from reident.pipeline.digests import versions
 from reident.pipeline.family import Family, Member
@@ -115,15 +114,13 @@ def check(members: Family, results: Path, notebook: Path) -> Checked:
     if not entry_files(root):
         return Checked(f"{name}: there are no results yet. {command}.", closes=False)
     try:
-        if runs.is_running(root):
-            return Checked(f"{name}: a run is in progress; check again when it has ended.", closes=False)
         found = _walk(members, root, notebook)
         missing = list(_missing(members, root))
     except InputError as error:
         return Checked(f"{name}: {error}", closes=False)
     absent = found.named(chain.ABSENT)
     broken = [kind for kind in KINDS if found.named(kind)]
-    lines = [_broken(found, root, command) if broken else _closed(found, root)]
+    lines = [_broken(found, root) if broken else _closed(found, root)]
     lines += [f"{KINDS[kind]}: {_few(found.named(kind))}{_made_by(found, kind)}" for kind in broken]
     if absent:
         lines.append(f"not verified, because they are not there or cannot be read: {_few(absent)}")
@@ -148,11 +145,9 @@ def _closed(found: _Found, root: Path) -> str:
     return f"{root.name}: {'; '.join(parts)}."
 
 
-def _broken(found: _Found, root: Path, command: str) -> str:
+def _broken(found: _Found, root: Path) -> str:
     """Return that the chain is broken, and what to do: what is there must not get lost by it."""
-    advice = f"{command} to compute again what does not hold"
-    if found.named(chain.EDITED):
-        advice += f"; it keeps edited results in {root / SET_ASIDE}"
+    advice = again(one for one in found.breaks if one.kind != chain.ABSENT)
     if any(found.named(kind) for kind in (chain.SOURCE, chain.SETTINGS, chain.CODE)):
         advice += ". If a source, the study file or the code changed by mistake, restore it instead"
     return f"{root.name}: the chain is broken. {advice}."

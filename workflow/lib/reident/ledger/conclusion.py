@@ -1,36 +1,77 @@
-"""What the terminal says of a study at the end of a run."""
+"""The end of a run: whether the chain of each study closes, and what its report says in a few lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
+from reident.ledger.check import check
 from reident.ledger.stored import read_csv
+from reident.pipeline.family import Family
 from reident.verdict import terminal
 
 
-def lines(root: Path) -> list[str]:
-    """Return the verdict on a study, and the warnings that bear on it, from its results; nothing without a verdict."""
-    summary, doubts = (root / f"verdict/{name}.csv" for name in ("summary", "warnings"))
-    if not (summary.is_file() and doubts.is_file()):
-        return []
-    return terminal.lines(root.name, read_csv(summary), read_csv(doubts), str(doubts))
+class Concluded(NamedTuple):
+    """What a run ends with.
+
+    Attributes
+    ----------
+    lines : list of str
+        Verdicts, warnings and paths; the last ones name each study whose chain does not close.
+    closes : bool
+        Whether the chains of all studies close.
+    """
+
+    lines: list[str]
+    closes: bool
 
 
-def reports(pages: Iterable[str], folder: Path = Path("reports")) -> list[str]:
-    """Return a line on each report, which has a page in HTML and one in PDF.
+def conclude(studies: Iterable[Path], results: Path, pages: Iterable[str], notebook: Path) -> Concluded:
+    """Walk the chain of each study, and collect verdicts, warnings and reports.
 
     Parameters
     ----------
+    studies : iterable of pathlib.Path
+        The study files.
+    results : pathlib.Path
+        The folder of the results.
     pages : iterable of str
-        Paths below the folder of the reports.
-    folder : pathlib.Path
+        The files that the run is asked for; those in HTML and PDF are named.
+    notebook : pathlib.Path
+        What the report is made from.
+
+    Returns
+    -------
+    Concluded
+        Of a study whose chain does not close, neither verdict nor pages.
     """
+    lines, broken = list[str](), list[str]()
+    for path in studies:
+        family = Family(path)
+        name = family.study.id
+        answer = check(family, results, notebook)
+        if not answer.closes:
+            broken.append(f"Error: {answer.line}")
+            continue
+        lines += verdict(results / name)
+        lines += reports(name, [page for page in pages if f"reports/{name}/" in page])
+    return Concluded(lines + broken, not broken)
+
+
+def verdict(root: Path) -> list[str]:
+    """Return the verdict on a study, and the warnings that bear on it, from its results; nothing without a verdict."""
+    summary, warnings = (root / f"verdict/{name}.csv" for name in ("summary", "warnings"))
+    if not (summary.is_file() and warnings.is_file()):
+        return []
+    return terminal.lines(root.name, read_csv(summary), read_csv(warnings), str(warnings))
+
+
+def reports(study: str, pages: Iterable[str]) -> list[str]:
+    """Return a line on each report of a study, which has a page in HTML and one in PDF."""
     kinds: dict[str, list[str]] = {}
     for page in pages:
         stem, _, kind = page.rpartition(".")
-        kinds.setdefault(stem, []).append(f".{kind}")
-    return [
-        f"{Path(stem).relative_to(folder).parts[0]}: see {stem}{' and '.join(sorted(endings))}"
-        for stem, endings in sorted(kinds.items())
-    ]
+        if kind in ("html", "pdf"):
+            kinds.setdefault(stem, []).append(f".{kind}")
+    return [f"{study}: see {stem}{' and '.join(sorted(endings))}" for stem, endings in sorted(kinds.items())]

@@ -19,12 +19,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from reident import starter
 from reident.errors import InputError
-from reident.ledger import progress, runs
+from reident.ledger import progress
 from reident.ledger.chain import (
     AGAIN,
     Chain,
+    again,
     gathers,
     located,
     place_of,
@@ -93,8 +93,7 @@ class Step:
         self._written: dict[str, Written] = {}
         self._sinks: dict[str, Sink] = {}
         self._read: dict[Path, _Read] = {}
-        self._lock: int | None = None
-        self._began = self._reported = self._printed = time.monotonic()
+        self._began = self._reported = time.monotonic()
         self._estimate = progress.Estimate()
         self._compiling: Clock | None = None
 
@@ -115,13 +114,15 @@ class Step:
         return f"{self.root.name}, variant {variant}" if variant else self.root.name
 
     def start(self) -> None:
-        """Hash every input; refuse a study that is not the one that the run began with."""
-        runs.die_with_starter()
-        pa.set_cpu_count(self.threads)  # a copy of the fork server has those of one thread
-        self._lock = runs.join(self.root)
+        """Hash every input; refuse a study that changed, and results that are not what their steps wrote."""
+        pa.set_cpu_count(self.threads)
         self._read = {path: _as_it_is(path) for paths in self.inputs.values() for path in paths}
         if digest(self.part) != self.params["study"]:
             raise InputError(f"{self.path('study')} changed since this run began. {AGAIN}.")
+        chain = Chain(self.root)
+        for path, read in self._read.items():
+            if self.root in path.parents:
+                chain.check_input(path, read.sha256)
         if STEPS[self.rule].compiled:
             from reident.kernels.compiling import Clock  # noqa: PLC0415 - other steps must not wait for numba
 
@@ -155,14 +156,6 @@ class Step:
     def scratch(self) -> Path:
         """Where a step keeps in files without a name what does not fit into memory: on the disk of its results."""
         return self.entry.parent
-
-    @property
-    def closed(self) -> tuple[Path, ...]:
-        """What a step that only publishes must not open: all results and reports, the study file and its sources."""
-        sources = [
-            path for name, paths in self.inputs.items() if name.startswith("source_") for path in paths
-        ]
-        return self.root.parent, located(self.root, "", "reports/").parent, self.path("study"), *sources
 
     def read(self, name: str) -> pa.Table | pd.DataFrame | str:
         """Return a named input: a Parquet table, a CSV table (text, counts as integers), or text."""
@@ -208,10 +201,7 @@ class Step:
         return True
 
     def progress(self, part: float) -> None:
-        """Tell the log, at intervals, how far a long step is and when it will be done.
-
-        The terminal shows what the log says; a terminal without our screen gets the line from here.
-        """
+        """Tell the log, at intervals, how far a long step is and when it will be done; the terminal shows it."""
         now = time.monotonic()
         compiled = self._compiling.seconds if self._compiling else 0.0
         before, worked = self._estimate.share, now - self._began - compiled
@@ -221,11 +211,7 @@ class Step:
         self._reported = now
         self._estimate.report(worked, part)
         busy = self._compiling is not None and self._compiling.runs
-        message = progress.line(self.name, self._estimate.share, None if busy else self._estimate.left())
-        self.say(message)
-        if not starter.is_shown() and now - self._printed >= progress.INTERVAL:
-            self._printed = now
-            _write_line(message)
+        self.say(progress.line(self.name, self._estimate.share, None if busy else self._estimate.left()))
 
     def finish(self) -> None:
         """Check that inputs did not change and outputs are complete; give them their names; write the entry."""
@@ -243,7 +229,7 @@ class Step:
 
     def _record(self) -> dict[str, Any]:
         """Return the step's entry."""
-        record = {
+        return {
             "step": self.name,
             "rule": self.rule,
             "metric": self.metric,
@@ -260,17 +246,9 @@ class Step:
             "release": release.recorded(),
             "versions": versions(),
         }
-        kept = {shown(path, self.root): runs.set_aside(self.root, path) for path in self.outputs.values()}
-        if any(kept.values()):
-            record["set_aside"] = {name: files for name, files in kept.items() if files}
-        return record
 
     def _keep(self, record: dict[str, Any]) -> None:
         """Give the outputs their names and write the entry: a result is never there beside another's entry."""
-        for name, files in record.get("set_aside", {}).items():
-            self.say(
-                f"{name}: this step did not write an earlier version, which is kept as {', '.join(files)}"
-            )
         entry = write_temporary(
             self.entry, (json.dumps(sealed(record), indent=1, sort_keys=True) + "\n").encode()
         )
@@ -290,11 +268,9 @@ class Step:
                 temporary(path).unlink(missing_ok=True)
 
     def end(self) -> None:
-        """Give back the lock of a working step."""
+        """End the watch over compiling kernels."""
         if self._compiling is not None:
             self._compiling.stop()
-        if self._lock is not None:
-            os.close(self._lock)
 
     def check_chain(self) -> list[dict[str, Any]]:
         """Return the entries of all steps before this one, after a walk from its inputs and from each variant."""
@@ -358,7 +334,7 @@ def step(job: Any) -> Iterator[Step]:
 
 
 def _end(running: Step, error: Exception) -> NoReturn:
-    """End the process with one sentence, which the log file has too."""
+    """End the process with one sentence in the log, which the terminal shows; on the terminal if there is no log."""
     if isinstance(error, InputError):
         message = f"Error: {error}"
     else:
@@ -366,31 +342,14 @@ def _end(running: Step, error: Exception) -> NoReturn:
     # A full disk may be why the step failed. An error here would bring the first one to the terminal, with data.
     with contextlib.suppress(OSError):
         running.abandon()
-    if not (running.say(message) and starter.is_shown()):
-        _write_line(message)
-    raise Failed(message)
-
-
-class Failed(SystemExit):
-    """The end of a step that failed and has said why: exit status 1, and no word of Python's own.
-
-    Of a ``SystemExit`` Python prints the message and its line end apart, and another step's line may come between.
-    """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.code = 1
+    if not running.say(message):
+        sys.stderr.write(f"{message}\n")
+    sys.exit(1)
 
 
 def _open(path: Path) -> pq.ParquetFile:
     """Open a Parquet file; read ahead, it would keep all that has been read until it is closed."""
     return pq.ParquetFile(path, pre_buffer=False)
-
-
-def _write_line(message: str) -> None:
-    """Write a line to the standard error stream at once, as steps run beside one another."""
-    sys.stderr.write(f"{message}\n")
-    sys.stderr.flush()
 
 
 def _state(path: Path) -> tuple[int, int, int]:

@@ -32,7 +32,6 @@ class Work(NamedTuple):
 
     Attributes
     ----------
-    shard : str
     threads : int
     functions : sequence of Path
         The files of the study's scoring functions.
@@ -42,7 +41,6 @@ class Work(NamedTuple):
         The weights of a metric that weighs.
     """
 
-    shard: str
     threads: int = 1
     functions: Sequence[Path] = ()
     progress: Progress | None = None
@@ -55,7 +53,7 @@ def score_shard(
     files: Mapping[str, Source],
     strata: Mapping[str, pa.Table],
     manifest: pd.DataFrame,
-    shards: pd.DataFrame,
+    blocks: pd.DataFrame,
     work: Work,
     pairs: Sink,
 ) -> None:
@@ -70,8 +68,8 @@ def score_shard(
         the disk, memory holds the records of the shard's strata.
     strata : mapping of pyarrow.Table
         The stratum of each record of ``puf`` and ``eif``.
-    manifest, shards : pandas.DataFrame
-        The strata, and the blocks of every shard.
+    manifest, blocks : pandas.DataFrame
+        The strata, and the blocks of the shard, see :func:`reident.linkage.strata.pack`; without any, no pairs.
     work : Work
     pairs
         Takes puf, eif (row numbers in the prepared tables, int32) and score (float64), sorted by puf, best first,
@@ -79,7 +77,6 @@ def score_shard(
         kept) is one row with null eif and score. For unicity: puf, eif, order (int32) and variables (uint64): the
         first smallest interaction, bit j for linking variable j.
     """
-    blocks = shards[shards["shard"] == work.shard]
     line = pd.Index(manifest["stratum"]).get_indexer(blocks["stratum"])
     held = _hold(part, files, strata, line, len(manifest))
     comparison, located = held.comparison, held.located

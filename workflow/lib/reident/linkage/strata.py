@@ -1,11 +1,12 @@
 """Strata: records are compared only inside equal values of all strata variables (METHODS §2).
 
-A stratum is the unit of analysis, a shard the unit of work: strata packed, largest first,
-up to a budget of pairs. Results never depend on the packing.
+A stratum is the unit of analysis, a shard the unit of work: some strata, or blocks of large ones, of about as many pairs
+as every other shard. Results never depend on the number of shards.
 """
 
 from __future__ import annotations
 
+import heapq
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,10 +24,6 @@ from reident.linkage.parts import Stratifying
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
 
-MAX_BUDGETS = 2
-"""A stratum of more than this number of budgets of pairs is split into blocks of PUF records."""
-
-
 class Strata(NamedTuple):
     """The strata of a study.
 
@@ -34,9 +31,7 @@ class Strata(NamedTuple):
     ----------
     manifest : pandas.DataFrame
         One line per stratum: stratum (``s0001`` … by sorted key values), the strata variables, n_puf, n_eif, n_links,
-        pairs, shard (several joined by ``;`` where a stratum is split, empty without pairs).
-    shards : pandas.DataFrame
-        One line per block: the fields of :class:`Block`.
+        pairs.
     account : pandas.DataFrame
         The row account.
     puf, eif : pyarrow.Table
@@ -44,16 +39,15 @@ class Strata(NamedTuple):
     """
 
     manifest: pd.DataFrame
-    shards: pd.DataFrame
     account: pd.DataFrame
     puf: pa.Table
     eif: pa.Table
 
 
 class Block(NamedTuple):
-    """A line of the shards: the stratum's PUF records from `start` to before `stop`, all its EIF records."""
+    """A part of a shard: the stratum's PUF records from `start` to before `stop`, and all its EIF records."""
 
-    shard: str
+    shard: int
     stratum: str
     start: int
     stop: int
@@ -62,16 +56,14 @@ class Block(NamedTuple):
     pairs: int
 
 
-def stratify(part: Stratifying, puf: pa.Table, eif: pa.Table, iuf: pa.Table, pairs_per_shard: int) -> Strata:
-    """List the strata of a study and pack them into shards.
+def stratify(part: Stratifying, puf: pa.Table, eif: pa.Table, iuf: pa.Table) -> Strata:
+    """List the strata of a study.
 
     Parameters
     ----------
     part : Stratifying
     puf, eif, iuf : pyarrow.Table
         The prepared tables.
-    pairs_per_shard : int
-        The budget of pairs of a shard.
 
     Returns
     -------
@@ -100,18 +92,8 @@ def stratify(part: Stratifying, puf: pa.Table, eif: pa.Table, iuf: pa.Table, pai
     manifest["n_puf"], manifest["n_eif"] = n_puf, n_eif
     manifest["n_links"] = np.bincount(code_puf[iuf["puf"].to_numpy()[inside]], minlength=n_strata)
     manifest["pairs"] = n_puf.astype(np.int64) * n_eif
-    shards = pack(manifest, pairs_per_shard)
-    manifest["shard"] = _shards_of(manifest["stratum"], shards)
     account = _account(code_puf, code_eif, iuf, inside)
-    return Strata(manifest, shards, account, _table(code_puf), _table(code_eif))
-
-
-def _shards_of(strata: pd.Series, shards: pd.DataFrame) -> pd.Series:
-    """Return the shards of each stratum, joined where it is split; empty without one."""
-    split = shards["stratum"].duplicated(keep=False)
-    joined = shards[split].groupby("stratum")["shard"].agg(";".join)
-    whole = shards[~split].set_index("stratum")["shard"]
-    return strata.map(pd.concat([whole, joined])).fillna("")
+    return Strata(manifest, account, _table(code_puf), _table(code_eif))
 
 
 def lines(table: pa.Table) -> np.ndarray:
@@ -169,32 +151,35 @@ def _labels(name: str, n_strata: int, *sides: tuple[pa.Table, np.ndarray]) -> li
     return list(labels)
 
 
-def pack(manifest: pd.DataFrame, budget: int) -> pd.DataFrame:
-    """Pack strata into shards of at most `budget` pairs: the largest first, into the first shard that can take it.
+def pack(manifest: pd.DataFrame, n_shards: int) -> pd.DataFrame:
+    """Pack strata into shards of about as many pairs each: the largest first, into the shard with the fewest so far.
 
-    A stratum above the budget is a shard of its own; one of more than ``MAX_BUDGETS`` budgets is
-    split into equal blocks of its PUF records. Returns one line per block, the fields of :class:`Block`.
+    Parameters
+    ----------
+    manifest : pandas.DataFrame
+    n_shards : int
+        Some are empty where there are fewer pairs.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One line per block, the fields of :class:`Block`; shards are numbered from 1. A stratum with more pairs than an
+        equal part of all is split into blocks of its PUF records.
     """
-    lines: list[tuple] = []
-    rest: list[int] = []
+    budget = max(-(-int(manifest["pairs"].sum()) // n_shards), 1)
+    lines: list[Block] = []
+    loads = [(0, shard) for shard in range(1, n_shards + 1)]
     todo = manifest[manifest["pairs"] > 0].sort_values(["pairs", "stratum"], ascending=[False, True])
     for row in todo.itertuples():
-        blocks = 1 if row.pairs <= MAX_BUDGETS * budget else min(-(-row.pairs // budget), row.n_puf)
+        blocks = min(-(-row.pairs // budget), row.n_puf)
         cuts = [row.n_puf * block // blocks for block in range(blocks + 1)]
         for start, stop in pairwise(cuts):
             pairs = (stop - start) * row.n_eif
-            shard = next((number for number, left in enumerate(rest) if left >= pairs), None)
-            if shard is None:
-                shard = len(rest)
-                rest.append(budget)
-            rest[shard] -= pairs
-            lines.append((shard + 1, row.stratum, start, stop, stop - start, row.n_eif, pairs))
-    width = max(4, len(str(len(rest))))
-    shards = pd.DataFrame(lines, columns=list(Block._fields)).sort_values(
-        ["shard", "stratum", "start"], ignore_index=True
-    )
-    shards["shard"] = [f"{number:0{width}d}" for number in shards["shard"]]
-    return shards
+            load, shard = heapq.heappop(loads)
+            heapq.heappush(loads, (load + pairs, shard))
+            lines.append(Block(shard, row.stratum, start, stop, stop - start, row.n_eif, pairs))
+    blocks = pd.DataFrame(lines, columns=list(Block._fields))
+    return blocks.sort_values(["shard", "stratum", "start"], ignore_index=True)
 
 
 def _account(code_puf: np.ndarray, code_eif: np.ndarray, iuf: pa.Table, inside: np.ndarray) -> pd.DataFrame:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
 from reident.errors import InputError
 from reident.study.named_files import path_problem
 from reident.study.settings import BUNDLED, COMMANDS, SETTINGS, check
-
-if TYPE_CHECKING:
-    from reident.pipeline.scheduler import Module
 
 CONFIG = Path("config", "config.yaml")
 """The file with the settings: in the working directory, or else in the checkout."""
@@ -41,9 +37,9 @@ class Settings:
         return self.config.get(key, SETTINGS[key].default)
 
     @property
-    def pairs_per_shard(self) -> int:
-        """The largest number of pairs in a shard."""
-        return int(self._value("pairs_per_shard"))
+    def shards(self) -> int:
+        """The number of scoring jobs of a metric."""
+        return int(self._value("shards"))
 
     @property
     def threads_on_a_cluster(self) -> int:
@@ -71,50 +67,24 @@ def file(home: Path) -> str:
     return str(CONFIG if CONFIG.is_file() else home / CONFIG)
 
 
-def read(
-    config: Mapping[str, Any], home: Path, module: Module, given: Mapping[str, Any]
-) -> tuple[Settings, list[str]]:
-    """Return the settings of a run, and a warning where something that looks like a setting is ignored.
+def read(config: Mapping[str, Any], home: Path) -> Settings:
+    """Return the settings of a run.
 
     Parameters
     ----------
     config : mapping
         The configuration as Snakemake composed it.
     home : pathlib.Path
-        The checkout.
-    module : Module
-        Whether another workflow gives the configuration, which may have keys of its own.
-    given : mapping
-        What the command line gives, by ``--config`` and ``--configfile``.
+        The checkout, to which the studies of its own configuration file are relative.
 
     Raises
     ------
     InputError
         As :func:`reident.study.settings.check` and :func:`study_files`.
     """
-    ignored = []
-    if module.imported and (foreign := [key for key in config if key not in SETTINGS]):
-        config = {key: value for key, value in config.items() if key in SETTINGS}
-        ignored.append(
-            f"the keys {', '.join(f'`{key}`' for key in foreign)}, which are not settings of reident"
-        )
     check(config)
-    own = file(home) == str(CONFIG)
-    if module.reads_files and own and _is_edited(home):
-        ignored.append(f"{home / CONFIG}, since the working directory has its own {CONFIG}")
-    bundled = module.reads_files and not own and "studies" not in given
-    files = study_files(config, home if bundled else Path())
-    if module.imported:
-        files = [path if module.folder("x") == Path("x") else path.absolute() for path in files]
-    return Settings(config, files), [f"config: ignored {' and '.join(ignored)}."] if ignored else []
-
-
-def _is_edited(home: Path) -> bool:
-    """Return whether a user wrote settings into the file of the checkout, which is not in the working directory."""
-    with contextlib.suppress(OSError, ValueError, yaml.YAMLError):
-        path = home / CONFIG
-        return not path.samefile(CONFIG) and yaml.safe_load(path.read_text(encoding="utf-8")) != BUNDLED
-    return False
+    bundled = not CONFIG.is_file() and config.get("studies") == BUNDLED["studies"]
+    return Settings(config, study_files(config, home if bundled else Path()))
 
 
 def named_studies(named: list[str], home: Path) -> list[Path]:

@@ -25,9 +25,6 @@ _NAME = re.compile(r"(?<!as )\b(?!as\b)\w+")
 _READ_WITH = "reident.kernels.unpacking"
 """The kernel that any step may run to read files; it is loaded where a file needs it."""
 
-KERNELS_NEED = ("reident.kernels.compiling:load_registries",)
-"""What numba would otherwise do in every process that runs a kernel."""
-
 PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pyreadstat", "numba", "pydantic", "snakemake")
 
 
@@ -109,19 +106,6 @@ def _imports(module: str) -> list[str]:
     Found by pattern: every start of a run asks for it, and parsing takes twenty times as long.
     """
     return [name for source in _files(module) if source.suffix == ".py" for name in _imports_in(source)]
-
-
-def imports(rule: str, metric: str | None) -> list[str]:
-    """Return what a fork server imports for a rule: the modules of its adapter, and all that its step runs.
-
-    Where the step runs no kernels otherwise, the one that reads files is left out: few files need it.
-    """
-    own = _imports_in(ADAPTERS / f"{rule}.py")
-    if rule not in STEPS:
-        return own
-    if STEPS[rule].compiled:
-        return [*own, *modules(rule, metric), *KERNELS_NEED]
-    return [*own, *(module for module in modules(rule, metric) if module != _READ_WITH)]
 
 
 def _imports_in(source: Path) -> list[str]:

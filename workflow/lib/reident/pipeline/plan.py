@@ -5,10 +5,12 @@ Asking has no side effects. Every method that a rule calls gives a function of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import cache, partial
+import os
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from snakemake.io import local
 
 from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
@@ -25,13 +27,13 @@ RESULTS = Path("results")
 """The folder of the results, from the working directory."""
 
 LARGE_FILE = 100_000
-"""Bytes above which a file counts as large in the overview of ``snakemake --report``."""
+"""Bytes above which reading a file, or a search in it, is worth more than one thread."""
 
-FORKED_FROM = 4
-"""The number of jobs from which a fork server is worth its start."""
+MANY_RECORDS = 500_000
+"""Bytes above which the pairs of prepared files are worth more than one thread."""
 
-LARGE_SHARD = 10**9
-"""Pairs above which a shard is worth more than one thread: a smaller one ends before a second thread starts."""
+START_MEMORY = 700
+"""Megabytes of any job: its packages, and on a node two processes of Snakemake."""
 
 
 def load_families(paths: list[Path]) -> dict[str, Family]:
@@ -54,49 +56,38 @@ def load_families(paths: list[Path]) -> dict[str, Family]:
     return families
 
 
-def load_valid_families(paths: list[Path]) -> tuple[dict[str, Family], InputError | None]:
-    """Return the studies of a run as :func:`load_families`; none, and the error, if one of them is not valid."""
-    try:
-        return load_families(paths), None
-    except InputError as error:
-        return {}, error
-
-
-def check_files(
-    families: Mapping[str, Family],
-    targets: Iterable[str],
-    wrong: InputError | None = None,
-    is_made: Callable[[Path], bool] = lambda _: False,
-) -> None:
-    """Check that the files that the studies of a run name exist, unless no target of the run is a step.
-
-    Commands, such as ``check``, answer without the sources. :data:`VALIDATE` alone answers where a study is `wrong`.
-    A file need not be there where ``is_made(path)`` tells that a rule outside this workflow makes it.
+def check_files(families: Mapping[str, Family]) -> None:
+    """Check that the files that the studies of a run name exist.
 
     Raises
     ------
     InputError
-        For a study that is not valid, the first file that does not exist, or a run of steps without a study.
+        For the first file that does not exist.
     """
-    commands = set(targets)
-    if wrong is not None and commands != {VALIDATE}:
-        raise wrong
-    if commands and not commands & {ALL, *steps.STEPS}:
-        return
-    if not families:
-        raise InputError(
-            "config: the settings name no study. Name a command, for example `snakemake verify --config bag=PATH`, or "
-            "a study with `--config study=PATH`."
-        )
     for members in families.values():
-        family.check_files(members.members, members.path, is_made)
+        family.check_files(members.members, members.path)
 
 
-VALIDATE = "validate"
-"""The rule that tells what is wrong with a study."""
+def memory(factor: float) -> Callable[..., int]:
+    """Give the megabytes that a job asks a cluster for: in proportion to its files, and more at each attempt.
 
-ALL = "all"
-"""The rule that makes everything."""
+    Parameters
+    ----------
+    factor : float
+        Megabytes in memory for a megabyte of input files: about 5 where a step works batch by batch, and 40 where it
+        holds records and searches among them.
+    """
+
+    def ask(wildcards: Any, input: Any, attempt: int) -> int:  # noqa: A002, ARG001 - Snakemake's names
+        return int((START_MEMORY + factor * input.size_mb) * attempt)
+
+    return ask
+
+
+def minutes(wildcards: Any, input: Any, attempt: int) -> int:  # noqa: A002, ARG001 - Snakemake's names
+    """Return the minutes that a job asks a cluster for: half an hour, a minute per megabyte, and more at each attempt."""
+    return int((30 + input.size_mb) * attempt)
+
 
 JUDGED = {
     "prepared": "prepared/warnings.csv",
@@ -124,22 +115,12 @@ class Plan:
         The studies with their variants, by id.
     notebook : pathlib.Path
         What the report is made from.
-    shards : callable
-        ``shards(study)`` gives the shard table of a study once the checkpoint has made it.
-    results : pathlib.Path
-        Where the results are. What the rules ask for is in :data:`RESULTS`: Snakemake adds the prefix of a module.
+    shards : sequence of str
+        The items into which scoring is scattered.
     """
 
-    def __init__(
-        self,
-        families: Mapping[str, Family],
-        notebook: Path,
-        shards: Callable[[str], Path],
-        results: Path = RESULTS,
-    ) -> None:
-        self.families, self.notebook = families, notebook
-        self._results, self._shard_tables = results, shards
-        self._shards = cache(self._read_shards)
+    def __init__(self, families: Mapping[str, Family], notebook: Path, shards: Sequence[str]) -> None:
+        self.families, self.notebook, self._shards = families, notebook, shards
 
     # The study of a job
 
@@ -167,9 +148,14 @@ class Plan:
         """The studies of the run that have a releasable edition."""
         return [name for name, members in self.families.items() if members.study.release is not None]
 
+    @property
+    def study_files(self) -> list[str]:
+        """The study files of the run."""
+        return [_outside(members.path) for members in self.families.values()]
+
     def study_file(self, wildcards: Any) -> str:
         """Return the study file."""
-        return str(self.family(wildcards.study)[0].path)
+        return _outside(self.family(wildcards.study)[0].path)
 
     def part_digest(self, rule: str) -> Asked:
         """Give the digest of what a step takes from the study."""
@@ -183,50 +169,6 @@ class Plan:
     def library_digest(self, rule: str) -> Asked:
         """Give the digest of the modules that a step runs."""
         return lambda wildcards: digests.library_digest(rule, wildcards.get("metric"))
-
-    def known(self, study: str) -> dict[str, tuple[Callable[[str, str | None], str | None], dict[str, Path]]]:
-        """Return what a study and those of its variants that have results are now, by the place of the results.
-
-        For each, the digest of what a step takes, by rule and metric, and the files outside the results that its
-        steps read, by the names of the inputs.
-        """
-        members, _ = self.family(study)
-        places = [
-            "",
-            *sorted(f"variants/{folder.name}" for folder in (self._results / study).glob("variants/*")),
-        ]
-        return {
-            place: (
-                partial(members.known_digest, place),
-                family.sources(members.at(place), members.path) | family.notebooks(self.notebook),
-            )
-            for place in places
-            if members.has(place)
-        }
-
-    def modules(self, jobs: Collection[tuple[str, str, str | None]]) -> list[str]:
-        """Return what a fork server imports for the jobs of a run, in the order of steps.
-
-        Parameters
-        ----------
-        jobs : collection of tuple
-            The rule, study and metric of each job, by the names that this workflow gives them. Those that scoring
-            leads to are not known before the strata are formed: all steps of the study then count.
-
-        Returns
-        -------
-        list of str
-            Names of modules; none where the jobs are too few to be worth a server.
-        """
-        ran = {(rule, metric) for rule, _, metric in jobs}
-        for study in {study for rule, study, _ in jobs if rule == "stratify"}:
-            members, place = self.family(study)
-            ran.update(steps.expected(members.at(place)))
-        if max(len(jobs), len(ran)) < FORKED_FROM:
-            return []
-        order = {rule: at for at, rule in enumerate(steps.STEPS)}
-        inside = sorted(ran, key=lambda own: (order.get(own[0], len(order)), own[0], own[1] or ""))
-        return list(dict.fromkeys(module for own in inside for module in digests.imports(*own)))
 
     # Results
 
@@ -359,8 +301,8 @@ class Plan:
     def chain_sources(self, wildcards: Any) -> dict[str, str]:
         """Return every source of a study, its settings files too, by which a step checks the chain before it."""
         study = self.study(wildcards)
-        settings = family.settings_files(study, Path(self.study_file(wildcards)))
-        files = {f"source_{side}": str(path) for side, path in settings.items()}
+        settings = family.settings_files(study, self.family(wildcards.study)[0].path)
+        files = {f"source_{side}": _outside(path) for side, path in settings.items()}
         return self._sides(study.sources, wildcards, "source_") | files
 
     # Sources
@@ -376,7 +318,7 @@ class Plan:
         def ask(wildcards: Any) -> str:
             study = self.study(wildcards)
             if (folder := study.made.get(side)) is None:
-                return str(self.sources(wildcards.study)[side])
+                return _outside(self.sources(wildcards.study)[side])
             return f"{self.home(wildcards.study, _maker(study, side), None)}/{folder}/{side}.csv"
 
         return ask
@@ -393,7 +335,7 @@ class Plan:
 
     def checklist(self, wildcards: Any) -> str:
         """Return the questions of the board."""
-        return str(self.sources(wildcards.study)[CHECKLIST])
+        return _outside(self.sources(wildcards.study)[CHECKLIST])
 
     def checklist_digest(self, wildcards: Any) -> str:
         """Return the digest of the questions of the board, as :meth:`source_digests`."""
@@ -401,9 +343,9 @@ class Plan:
 
     def rounding(self, wildcards: Any) -> dict[str, str]:
         """Return the rounding policy of a study and its earlier editions, by side."""
-        study, path = self.study(wildcards), Path(self.study_file(wildcards))
+        study, path = self.study(wildcards), self.family(wildcards.study)[0].path
         files = {} if study.release is None else rounding.sources(study.release, path)
-        return {side: str(file) for side, file in files.items()}
+        return {side: _outside(file) for side, file in files.items()}
 
     def rounding_digests(self, wildcards: Any) -> list[str]:
         """Return the digests of the policy and the earlier editions, as :meth:`source_digests`."""
@@ -441,30 +383,19 @@ class Plan:
         rules = getattr(chosen.get(metric), "scores", {}).values() if metric == "adhoc" else []
         modules = sorted({rule.function.split(":")[0] for rule in rules if rule.function is not None})
         folder = self.family(wildcards.study)[0].path.parent
-        return [str(folder / f"{module}.py") for module in modules]
+        return [_outside(folder / f"{module}.py") for module in modules]
 
     # Shards
 
-    def _read_shards(self, table: Path) -> list[dict[str, str]]:
-        with table.open(encoding="utf-8") as stream:
-            names, *lines = (line.rstrip("\n").split(",") for line in stream)
-        return [dict(zip(names, line, strict=True)) for line in lines]
-
-    def shards(self, wildcards: Any) -> list[dict[str, str]]:
-        """Return the lines of the study's shard table, once its strata are known."""
-        home = self.home(wildcards.study, "stratify", None)
-        return self._shards(self._shard_tables(home.relative_to(RESULTS).as_posix()))
-
     def all_shards(self, wildcards: Any) -> list[str]:
-        """Return the scores of every shard of a metric, enumerated from the shard table."""
+        """Return the scores of every shard of a metric."""
         home = self.home(wildcards.study, "score", wildcards.metric)
-        shards = sorted({line["shard"] for line in self.shards(wildcards)})
-        return [f"{home}/scores/{wildcards.metric}/{shard}.parquet" for shard in shards]
+        return [f"{home}/scores/{wildcards.metric}/{shard}.parquet" for shard in self._shards]
 
-    def shard_pairs(self, wildcards: Any) -> int:
-        """Return how many pairs a shard compares."""
-        lines = self.shards(wildcards)
-        return sum(int(line["pairs"]) for line in lines if line["shard"] == wildcards.shard)
+
+def _outside(path: Path) -> str:
+    """Return the path of a file that is no result: as the rules of an importer name it, and without a module's prefix."""
+    return local(os.path.normpath(path))
 
 
 def _maker(study: Study, side: str) -> str:
@@ -479,6 +410,11 @@ def _maker(study: Study, side: str) -> str:
     )
 
 
-def is_large(path: str) -> bool:
+def is_large(path: str, limit: int = LARGE_FILE) -> bool:
     """Return whether a file is large, or not there yet; `input.size_mb` is not known where `--report` asks."""
-    return not Path(path).is_file() or Path(path).stat().st_size > LARGE_FILE
+    return not Path(path).is_file() or Path(path).stat().st_size > limit
+
+
+def are_many(*paths: str) -> bool:
+    """Return whether one of the prepared files to be compared has many records, or is not there yet."""
+    return any(is_large(path, MANY_RECORDS) for path in paths)

@@ -18,10 +18,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from reident.pipeline.checkout import LOCK, PROJECT, SOURCES
 from reident.pipeline.digests import LIBRARY, versions
 
 ROOT = LIBRARY.parents[2]
+PROJECT, LOCK = "pyproject.toml", "requirements.lock"
+SOURCES = ("Snakefile", PROJECT, LOCK, "environment.yml", "workflow")
+"""The files and folders of a checkout that hold code, or name the packages that it runs with."""
+
 KINDS = frozenset(
     {
         ".css",
@@ -132,7 +135,7 @@ def _is_source(name: str) -> bool:
     return not hidden and Path(last).suffix in KINDS
 
 
-@cache  # a copy of the fork server has it: see reident.pipeline.forking
+@cache
 def tree_digest(root: Path = ROOT) -> str:
     """Return the SHA-256 over the paths and the contents of all sources; line ends do not count."""
     lines = (f"{name}\0{_digest(root / name)}\n" for name in source_files(root))

@@ -625,6 +625,12 @@ def table_of(path: Path | str) -> Table:
     return declared(path)[0]
 
 
+def maker_of(path: Path | str) -> str:
+    """Return the rule that makes a file, see :func:`declared`."""
+    table, _ = declared(path)
+    return _MAKERS[table.path]
+
+
 def declared(path: Path | str) -> tuple[Table, dict[str, str]]:
     """Return the declaration of a file, and what its path has in place of wildcards.
 
@@ -676,6 +682,8 @@ _PATTERNS = [
     )
 ]
 """Every table with the pattern of its path; a path without wildcards comes before one with them."""
+
+_MAKERS = {table.path: step.rule for step in STEPS.values() for table in step.tables}
 
 MAX_DEPTH = max(table.path.count("/") for _, table in _PATTERNS) + 1
 """Levels of folders below the results of a study, the file included."""

@@ -1,35 +1,29 @@
 """Execute a notebook so that its outputs depend only on the notebook, its parameters and the tables.
 
-No time, path of this machine or random name stays in the executed notebook. The kernel starts with a fixed
-environment, without the user's settings, and cannot open what is closed to the notebook. What the kernel writes beside
-the outputs of cells may hold data: it is added to the notes of an error and dropped where there is no error.
+No time, path of this machine or random name stays in the executed notebook. The kernel starts in the folder of its
+tables with a fixed environment, without the user's settings. What the kernel writes beside the outputs of cells may hold
+data: it is added to the notes of an error and dropped where there is no error.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import nbformat
 import papermill
-
-import reident
-from reident.report import kernel
-from reident.report.closed import CLOSED
+from jupyter_client.manager import AsyncKernelManager
 
 MAX_FOLDER_LENGTH = 60
 """Characters of a folder's path that leave room for the name of a socket."""
 
 
-def execute(
-    notebook: Path, parameters: Mapping[str, Any], *, closed: tuple[Path, ...] = ()
-) -> nbformat.NotebookNode:
+def execute(notebook: Path, parameters: Mapping[str, Any]) -> nbformat.NotebookNode:
     """Execute a notebook with parameters.
 
     Parameters
@@ -39,9 +33,6 @@ def execute(
     parameters : mapping
         A ``Path`` is passed as its last part only, and the kernel works in the folder that holds it: neither
         the notebook nor its outputs name that folder.
-    closed : tuple of pathlib.Path
-        Files and folders that the notebook cannot open, nor what is below them, see
-        :mod:`reident.report.closed`.
 
     Returns
     -------
@@ -61,7 +52,7 @@ def execute(
         raise ValueError("the paths among the parameters of a notebook must be in the same folder")
     values = {**parameters, **{name: path.name for name, path in paths.items()}}
     # The file has no name: nothing remains of it if the process is killed.
-    with _kernel_environment(closed) as folder, tempfile.TemporaryFile() as stream, _copied(closed) as copy:
+    with _kernel_environment() as folder, tempfile.TemporaryFile() as stream:
         try:
             executed = papermill.execute_notebook(
                 str(notebook),
@@ -73,7 +64,7 @@ def execute(
                 record_timing=False,
                 coalesce_streams=True,
                 shutdown_kernel="immediate",
-                kernel_manager_class=kernel.manager(stream, folder, guarded=bool(closed), copy=copy),
+                kernel_manager_class=_manager(stream, folder),
             )
         except Exception as error:
             stream.seek(0)
@@ -82,27 +73,33 @@ def execute(
     return canonical(executed, values)
 
 
-def _copied(closed: tuple[Path, ...]) -> AbstractContextManager[kernel.Copy | None]:
-    """Make the copy of this process that becomes the kernel; none where it has what is closed to the notebook."""
-    return kernel.copied() if not closed and kernel.may_be_copied() else nullcontext()
+def _manager(stream: IO[bytes], folder: Path) -> type[AsyncKernelManager]:
+    """Return a manager of kernels that open no network port and write to a file instead of the terminal."""
+
+    class QuietKernel(AsyncKernelManager):
+        def __init__(self, **kw: Any) -> None:
+            # In a folder of its own: two kernels that start at once in one folder could take the same sockets.
+            super().__init__(**kw, transport="ipc", connection_file=str(folder / "kernel.json"))
+
+        async def start_kernel(self, **kw: Any) -> None:
+            await super().start_kernel(**kw, stdout=stream, stderr=stream)
+
+    return QuietKernel
 
 
 @contextmanager
-def _kernel_environment(closed: tuple[Path, ...] = ()) -> Iterator[Path]:
-    """Set the environment that the kernel inherits: this library, fixed seeds, no settings of the user.
+def _kernel_environment() -> Iterator[Path]:
+    """Set the environment that the kernel inherits: fixed seeds, no settings of the user.
 
     Yields a folder that only the owner can enter, and that ends with it.
     """
     before = dict(os.environ)
-    library = str(Path(reident.__file__).parents[1])
     with tempfile.TemporaryDirectory(prefix="reident-", dir=_short_folder()) as settings:
         os.environ.update(
-            PYTHONPATH=os.pathsep.join(filter(None, [library, before.get("PYTHONPATH")])),
             PYTHONHASHSEED="0",
             SOURCE_DATE_EPOCH="0",
             PYDEVD_DISABLE_FILE_VALIDATION="1",
             JUPYTER_PREFER_ENV_PATH="1",
-            **({CLOSED: json.dumps([str(path.resolve()) for path in closed])} if closed else {}),
             **dict.fromkeys(
                 ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR"), settings
             ),

@@ -73,11 +73,11 @@ SETTINGS = {
         "The study files to run if the command line has no `--config study=…`, relative to the working directory; "
         "those of the config/config.yaml that comes with the workflow are relative to its checkout.",
     ),
-    "pairs_per_shard": Setting(
+    "shards": Setting(
         POSITIVE,
-        "The largest number of pairs of records in one scoring job. Strata are combined into jobs up to this number; a "
-        "stratum with more than twice as many pairs is split.",
-        500_000_000_000,
+        "The number of scoring jobs of a metric, each with its part of the pairs. More of them take less memory each, and "
+        "run beside each other on a cluster. Results do not depend on it; `--set-scatter shards=N` does the same.",
+        1,
     ),
     "shared_results": Setting(
         SWITCH,

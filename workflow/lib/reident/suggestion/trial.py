@@ -16,6 +16,7 @@ from reident.linkage import confirmation, counterfactual, ranking, rates, scorin
 from reident.linkage.counterfactual import Changes, Files, Recoded
 from reident.linkage.metrics import REGISTRY
 from reident.linkage.parts import Assigning, Explaining, Rating, Scoring
+from reident.linkage.strata import pack
 from reident.suggestion.parts import Suggesting
 from reident.utility import measure
 
@@ -29,7 +30,6 @@ class Setting(NamedTuple):
     ----------
     files : Files
         The prepared and binned tables, strata, manifest and links of the study.
-    shards : pandas.DataFrame
     clusters : pyarrow.Table, optional
     functions : sequence of Path
         The files of the study's scoring functions.
@@ -37,7 +37,6 @@ class Setting(NamedTuple):
     """
 
     files: Files
-    shards: pd.DataFrame
     clusters: pa.Table | None = None
     functions: Sequence[Path] = ()
     threads: int = 1
@@ -90,17 +89,14 @@ def _pairs(
     """Return the suspected pairs of a metric and the counts at every rank limit, as the steps make them."""
     metric, files = REGISTRY[name], setting.files
     scored = Scoring(made.variables, own.scope, part.confirming.keep, made.options)
-    shards = []
-    for shard in sorted(set(setting.shards["shard"])):
-        work = scoring.Work(shard, setting.threads, setting.functions, None, made.weights)
-        batches: list[pa.Table] = []
-        scoring.score_shard(
-            scored, metric, made.tables, files.strata, files.manifest, setting.shards, work, batches.append
-        )
-        shards.append(pa.concat_tables(batches))
+    work = scoring.Work(setting.threads, setting.functions, None, made.weights)
+    batches: list[pa.Table] = []
+    scoring.score_shard(
+        scored, metric, made.tables, files.strata, files.manifest, pack(files.manifest, 1), work, batches.append
+    )
     suspected, positions = list[pa.Table](), list[pa.Table]()
     assigning = Assigning(part.confirming.max_pairs) if own.one_to_one else None
-    ranking.rank(metric, shards, files.strata["puf"], files.manifest, suspected.append, assigning)
+    ranking.rank(metric, [pa.concat_tables(batches)], files.strata["puf"], files.manifest, suspected.append, assigning)
     keys = {side: files.prepared[side].select(list(part.confirming.keys[side])) for side in ("puf", "eif")}
     truth = keys, files.iuf, files.strata["puf"], files.manifest
     ranked = pa.concat_tables(suspected)

@@ -89,20 +89,6 @@ MANIFEST = (
     integer("n_eif", "EIF records in the stratum", kind=Count("n_eif")),
     integer("n_links", "true links whose two records are in the stratum", "links", kind=Count("n_links")),
     integer("pairs", "pairs of records to compare: n_puf · n_eif", "pairs", kind="withheld"),
-    text(
-        "shard",
-        "the shard that compares them; several, joined by `;`, where the stratum is split",
-        kind="withheld",
-    ),
-)
-SHARDS = (
-    text("shard", "the shard, `0001` …"),
-    text("stratum", "the stratum"),
-    integer("start", "first PUF record of the block, counted from 0 within the stratum", "position"),
-    integer("stop", "end of the block: the position after its last PUF record", "position"),
-    integer("n_puf", "PUF records in the block"),
-    integer("n_eif", "EIF records in the stratum"),
-    integer("pairs", "pairs of records to compare", "pairs"),
 )
 STRATIFY = (
     *_sides(
@@ -129,13 +115,6 @@ STRATIFY = (
         reported=True,
         section="2",
         released=True,
-    ),
-    Table(
-        "shards",
-        "strata/shards.csv",
-        "The units of work: strata packed into shards, one line per block of PUF records.",
-        SHARDS,
-        section="2",
     ),
     account("strata"),
 )
@@ -208,7 +187,7 @@ ORDER = integer(
 SCORE = (
     Table(
         "pairs",
-        "scores/{metric}/{shard}.parquet",
+        "scores/{metric}/{scatteritem}.parquet",
         "The pairs that the rank filter may need, by row number of the PUF record, best first.",
         (
             PUF_ROW,

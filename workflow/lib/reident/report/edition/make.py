@@ -1,4 +1,4 @@
-"""Make the pages of a releasable edition from its public files, in a kernel that can open nothing else of the study.
+"""Make the pages of a releasable edition from copies of its public files, in a folder that has nothing else.
 
 METHODS §11.
 """
@@ -30,7 +30,7 @@ class Made(NamedTuple):
     pages: Rendered
 
 
-def make(folder: Path, notebook: Path, *, closed: tuple[Path, ...]) -> Made:
+def make(folder: Path, notebook: Path) -> Made:
     """Execute the notebook of an edition on a copy of its public files, and render it.
 
     Parameters
@@ -40,8 +40,6 @@ def make(folder: Path, notebook: Path, *, closed: tuple[Path, ...]) -> Made:
         Only these are copied.
     notebook : pathlib.Path
         ``releasable.ipynb``.
-    closed : tuple of pathlib.Path
-        What the notebook must not open: the folders of results, and the study file with its sources. At least one.
 
     Returns
     -------
@@ -50,20 +48,16 @@ def make(folder: Path, notebook: Path, *, closed: tuple[Path, ...]) -> Made:
 
     Raises
     ------
-    ValueError
-        If nothing is closed.
     InputError
         If the public files are not those of an edition.
     """
-    if not closed:
-        raise ValueError("the results must be closed to the notebook of an edition")
     edition = Edition(folder)
     with tempfile.TemporaryDirectory(prefix="reident-edition-") as place:
         copy = Path(place) / "releasable"
         copy.mkdir()
         for name in (*FORMS, RECORD):
             shutil.copyfile(folder / name, copy / name)
-        executed = execute(notebook, {"edition": copy}, closed=closed)
+        executed = execute(notebook, {"edition": copy})
     return Made(executed, pages(executed, edition))
 
 
