@@ -112,7 +112,7 @@ def _tables(
     }
     _, *places = np.intersect1d(puf, eif, return_indices=True)
     iuf = pa.table({side: at.astype(np.int32) for side, at in zip(("puf", "eif"), places, strict=True)})
-    made = strata.stratify(Stratifying(("region",), ("puf", "eif")), files["puf"], files["eif"], iuf, 10**9)
+    made = strata.stratify(Stratifying(("region",), ("puf", "eif")), files["puf"], files["eif"], iuf)
     return Tables(files, iuf, {"puf": made.puf, "eif": made.eif}, made.manifest)
 
 
@@ -128,11 +128,9 @@ def ranked_pairs(population: Population) -> pa.Table:
         if part.weighing
         else None
     )
-    shards = strata.pack(tables.manifest, 10**12)
-    pairs = []
-    for name in sorted(set(shards["shard"])):
-        own = part.scoring, metric, files, tables.strata, tables.manifest, shards, Work(name, weights=found)
-        pairs += gathered(scoring.score_shard, *own)[:1]
+    blocks = strata.pack(tables.manifest, 1)
+    own = part.scoring, metric, files, tables.strata, tables.manifest, blocks, Work(weights=found)
+    pairs = gathered(scoring.score_shard, *own)[:1]
     return gathered(ranking.rank, metric, pairs, tables.strata["puf"], tables.manifest)[0]
 
 
@@ -145,7 +143,7 @@ def counted(population: Population) -> pd.DataFrame:
 def truth(population: Population) -> dict[str, float]:
     """Return the rates of the intruder with the larger file, by quantity."""
     metric = REGISTRY[population.kind.metric]
-    states = thinning.attacked(population.part, metric, population.larger, Work(""))
+    states = thinning.attacked(population.part, metric, population.larger, Work())
     best = np.where(states.better == 0, states.own / np.maximum(states.rivals + states.own, 1), 0.0)
     return {"confirmed_rate": float((states.links > 0).mean()), "best_guess_rate": float(best.mean())}
 

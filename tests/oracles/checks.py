@@ -82,7 +82,7 @@ def check_strata(oracle, tables):
     manifest, strata = tables.manifest, strata_of(tables)
     counts = manifest[["n_puf", "n_eif", "n_links"]].itertuples(index=False, name=None)
     assert dict(zip((strata[s] for s in manifest["stratum"]), counts, strict=True)) == oracle.strata
-    assert tables.shards["pairs"].sum() == sum(n_puf * n_eif for n_puf, n_eif, _ in oracle.strata.values())
+    assert manifest["pairs"].sum() == sum(n_puf * n_eif for n_puf, n_eif, _ in oracle.strata.values())
 
 
 def check_pairs(metric, expected, found, tables):

@@ -56,7 +56,7 @@ def make(file: Path) -> Made:
     prepared = intake.prepare(
         part, **{side: intake.read_source(part, side, path) for side, path in sources.items()}
     )
-    found = strata.stratify(parts.stratifying(model), prepared.puf, prepared.eif, prepared.iuf, 10**9)
+    found = strata.stratify(parts.stratifying(model), prepared.puf, prepared.eif, prepared.iuf)
     files, stratum = ({"puf": made.puf, "eif": made.eif} for made in (prepared, found))
     binned = bins.bin_files(parts.cutting(model), files, stratum, found.manifest)
     links = {

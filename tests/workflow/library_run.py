@@ -40,15 +40,12 @@ class Tables(NamedTuple):
     prepared: dict[str, pa.Table]
     strata: dict[str, pa.Table]
     manifest: pd.DataFrame
-    shards: pd.DataFrame
     metrics: dict[str, MetricTables]
     rates: pd.DataFrame
     links: pa.Table
 
 
-def run(
-    study: dict, puf: list[dict], eif: list[dict], iuf: list[dict], pairs_per_shard: int = 10**9
-) -> Tables:
+def run(study: dict, puf: list[dict], eif: list[dict], iuf: list[dict], n_shards: int = 1) -> Tables:
     """Take rows of text through prepare, stratify, bin, score, rank, confirm and rate.
 
     Parameters
@@ -57,16 +54,15 @@ def run(
         The content of a study file.
     puf, eif, iuf : list of dict of str
         The rows of the source files.
-    pairs_per_shard : int
-        The budget of a shard.
+    n_shards : int
     """
     model = Study.model_validate(study)
     part = parts.preparing(model)
     sources = {"puf": puf, "eif": eif, "iuf": iuf}
     typed = intake.prepare(part, **{side: text_table(model, side, rows) for side, rows in sources.items()})
-    stratified = strata.stratify(parts.stratifying(model), typed.puf, typed.eif, typed.iuf, pairs_per_shard)
+    stratified = strata.stratify(parts.stratifying(model), typed.puf, typed.eif, typed.iuf)
     manifest = through_csv(stratified.manifest, "strata/manifest.csv")
-    shards = through_csv(stratified.shards, "strata/shards.csv")
+    blocks = strata.pack(manifest, n_shards)
     prepared, stratum = ({side: getattr(made, side) for side in SIDES} for made in (typed, stratified))
     cut = bins.bin_files(parts.cutting(model), prepared, stratum, manifest)
     binned = {side: getattr(cut, side) for side in SIDES}
@@ -79,10 +75,10 @@ def run(
     for name in model.chosen:
         metric, part = REGISTRY[name], parts.scoring(model, name)
         compared = binned if metric.reads == "binned" else prepared
-        files = compared, stratum, manifest, shards
+        files, work = (compared, stratum, manifest), scoring.Work(weights=estimates)
         scores = [
-            gathered(scoring.score_shard, part, metric, *files, scoring.Work(shard, weights=estimates))[0]
-            for shard in sorted(set(shards["shard"]))
+            gathered(scoring.score_shard, part, metric, *files, blocks[blocks["shard"] == shard], work)[0]
+            for shard in range(1, n_shards + 1)
         ]
         rank = partial(ranking.rank, assigning=parts.assigning(model, name))
         suspected, distribution = gathered(rank, metric, scores, stratum["puf"], manifest)
@@ -102,9 +98,7 @@ def run(
     fitted = None if estimates is None else estimates.model
     tables = prepared, typed.iuf, stratum, manifest, pairs, limits
     rows = rates.rate(parts.rating(model), *tables, model=fitted)
-    return Tables(
-        model, prepared, stratum, manifest, shards, metrics, through_csv(rows, "rates.csv"), typed.iuf
-    )
+    return Tables(model, prepared, stratum, manifest, metrics, through_csv(rows, "rates.csv"), typed.iuf)
 
 
 def read(study: Path, folder: Path) -> Tables:
@@ -122,13 +116,13 @@ def read(study: Path, folder: Path) -> Tables:
             stored.read(folder / "confirmed" / f"{name}.pairs.parquet"),
             stored.read(folder / "confirmed" / f"{name}.limits.csv"),
         )
-    manifest, shards = (stored.read(folder / "strata" / f"{name}.csv") for name in ("manifest", "shards"))
+    manifest = stored.read(folder / "strata" / "manifest.csv")
     prepared, stratum = (
         {side: stored.read(folder / kind / f"{side}.parquet") for side in SIDES}
         for kind in ("prepared", "strata")
     )
     rows, links = stored.read(folder / "rates.csv"), stored.read(folder / "prepared" / "iuf.parquet")
-    return Tables(model, prepared, stratum, manifest, shards, metrics, rows, links)
+    return Tables(model, prepared, stratum, manifest, metrics, rows, links)
 
 
 def text_table(study: Study, side: str, rows: list[dict]) -> pa.Table:

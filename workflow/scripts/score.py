@@ -13,4 +13,6 @@ with ledger.step(snakemake) as step:
     estimates = [step.read(name) for name in ("levels", "model") if step.inputs[name]]
     weights = Estimates(*estimates) if estimates else None
     work = scoring.Work(step.threads, step.inputs["functions"], step.progress, weights)
-    scoring.score_shard(step.part, REGISTRY[step.metric], files, lines, manifest, blocks, work, step.sink("pairs"))
+    scoring.score_shard(
+        step.part, REGISTRY[step.metric], files, lines, manifest, blocks, work, step.sink("pairs")
+    )

@@ -7,15 +7,12 @@ import shutil
 import sys
 from pathlib import Path
 
-import pandas as pd
 import pytest
 import yaml
-from reident.archive import rerun
+from reident.archive import layout, rerun
 from reident.archive.inputs import Input
 from reident.errors import InputError
 from reident.ledger.chain import sealed
-from reident.ledger.stored import encoded
-from reident.linkage.strata import pack
 from reident.pipeline.family import Family
 from workflow.small import STUDY, rows, write
 
@@ -152,30 +149,20 @@ def test_a_bag_without_its_study_file_is_refused(tmp_path, inputs):
         rerun.study_file(bag)
 
 
-# The packing
+# The shards
 
 
-@pytest.mark.parametrize("budget", [1, 2, 7, 20, 30, 31, 60, 63, 100, 1000, 10**9])
-def test_strata_are_packed_as_they_were_whatever_the_budget_was(tmp_path, budget):
-    n_puf, n_eif = [9, 4, 4, 1, 30, 0], [7, 5, 5, 1, 2, 3]
-    strata = pd.DataFrame({"stratum": [f"s{n:04d}" for n in range(1, 7)], "n_puf": n_puf, "n_eif": n_eif})
-    strata["pairs"] = strata["n_puf"] * strata["n_eif"]
-    shards = pack(strata, budget)
-    file = tmp_path / "data/tables/strata/shards.csv"
-    file.parent.mkdir(parents=True)
-    file.write_bytes(encoded(shards, file))
-    again = rerun.pairs_per_shard(tmp_path)
-    assert again is not None
-    pd.testing.assert_frame_equal(pack(strata, again), shards)
-
-
-@pytest.mark.parametrize("text", [None, "shard,other\n0001,1\n", "shard,stratum\n"])
-def test_without_a_table_of_shards_the_budget_is_that_of_the_configuration(tmp_path, text):
-    if text is not None:
-        file = tmp_path / "data/tables/strata/shards.csv"
-        file.parent.mkdir(parents=True)
-        file.write_text(text, encoding="utf-8")
-    assert rerun.pairs_per_shard(tmp_path) is None
+@pytest.mark.parametrize(
+    ("names", "n"),
+    [(["score.taxicab.1-of-3", "score.taxicab.3-of-3"], 3), (["score.taxicab.0001"], None), ([], None)],
+    ids=["scattered", "of a release that packed by a budget", "without scores"],
+)
+def test_a_study_is_scattered_as_it_was(tmp_path, names, n):
+    folder = tmp_path / layout.LEDGER / "ledger"
+    folder.mkdir(parents=True)
+    for name in names:
+        (folder / f"{name}.json").touch()
+    assert rerun.shards(tmp_path) == n
 
 
 # The run
@@ -219,14 +206,14 @@ def ran(tmp_path, monkeypatch):
 
 
 def test_a_run_has_a_clean_environment_its_own_home_and_no_network(ran, tmp_path):
-    ended, facts = ran(pairs_per_shard=7)
+    ended, facts = ran(shards=7)
     assert (ended.status, ended.errors) == (0, [])
     environment = facts["environment"]
     assert "SECRET_OF_THE_USER" not in environment
     assert environment.get("PYTHONPATH") != "/elsewhere"
     assert environment["HOME"] == str(tmp_path / "work" / "home")
     assert facts["folder"] == str(tmp_path / "work" / "run")
-    assert facts["config"] == {"study": "../study/small.yaml", "pairs_per_shard": 7}
+    assert facts["config"] == {"study": "../study/small.yaml", "shards": 7}
     assert facts["network"] == ended.network
     if sys.platform == "linux" and os.geteuid() == 0 and shutil.which("unshare"):
         assert not ended.network

@@ -33,7 +33,7 @@ def test_counts_add_up_to_the_records_of_the_file():
     assert list(table) == thinning.COLUMNS
     assert set(table.groupby(["share", "draw"])["n_records"].sum()) == {60}
     whole = table[table["share"] == 1]
-    own = thinning.attacked(population.part, REGISTRY["taxicab"], population.study, Work(""))
+    own = thinning.attacked(population.part, REGISTRY["taxicab"], population.study, Work())
     assert whole.loc[whole["links"] > 0, "n_records"].sum() == (own.links > 0).sum()
     assert whole.loc[whole["held"] == 1, "n_records"].sum() == own.held.sum()
 

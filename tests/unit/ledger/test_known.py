@@ -1,12 +1,9 @@
 """What the ledger compares its entries with: the study and its variants as they are now."""
 
-from pathlib import Path
-
 import pytest
 import yaml
 from making.studies import plain
 from reident.pipeline.family import Family
-from reident.pipeline.plan import Plan
 
 
 @pytest.fixture
@@ -35,15 +32,3 @@ def test_every_other_step_has_the_digest_that_its_rule_has(members):
     for place in ("", "variants/alpha-1-2"):
         assert members.known_digest(place, "score", "taxicab") == members.digest(place, "score", "taxicab")
         assert members.known_digest(place, "prepare") == members.digest(place, "prepare")
-
-
-def test_variants_are_known_by_their_results(members, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in ("alpha-1-2", "alpha-0.9"):  # the second is no longer among the variants
-        Path("results/plain/variants", name).mkdir(parents=True)
-    plan = Plan({"plain": members}, Path("notebook.ipynb"), Path)
-    known = plan.known("plain")
-    assert set(known) == {"", "variants/alpha-1-2"}
-    digest, sources = known["variants/alpha-1-2"]
-    assert digest("score", "taxicab") == members.digest("variants/alpha-1-2", "score", "taxicab")
-    assert set(sources) == {"puf", "eif", "iuf", "notebook", "edition_notebook"}

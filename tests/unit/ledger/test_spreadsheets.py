@@ -66,7 +66,7 @@ def test_missing_and_other_values_are_left(tmp_path):
     assert text == "text,number,whole\n'=1,-1.5,-1\n,-inf,2\n"
 
 
-@pytest.mark.parametrize("name", ["microaggregation/puf.csv", "simulated/survey.csv", "strata/shards.csv"])
+@pytest.mark.parametrize("name", ["microaggregation/puf.csv", "simulated/survey.csv"])
 def test_what_only_steps_read_holds_exactly_its_values(tmp_path, name):
     (tmp_path / name).parent.mkdir()
     text, again = read_back(pd.DataFrame({"key": ["=1", "-A1", "'x"]}), tmp_path, name)

@@ -11,11 +11,11 @@ from reident.pipeline import parts
 LINKING = {"linking_variables": [{"name": "v", "type": "numeric"}]}
 
 
-def stratified(names, puf, eif, links=(), budget=10**9):
+def stratified(names, puf, eif, links=()):
     """Stratify records ``key value value …`` with as many strata variables as there are names."""
     part = parts.stratifying(study(strata=list(names), **LINKING))
     sides = [table(f"{key} {' '.join(names)}", *rows) for key, rows in (("p", puf), ("e", eif))]
-    return strata.stratify(part, *sides, pairs(*links), budget)
+    return strata.stratify(part, *sides, pairs(*links))
 
 
 def counts(found, *names):
@@ -80,7 +80,6 @@ def test_the_manifest_lists_every_stratum(sentence, names, puf, eif, links, line
 def test_without_strata_variables_there_is_one_stratum():
     found = stratified([], ["1", "2"], ["1", "2", "3"], ["0 0", "0 2"])
     assert counts(found) == [("s0001", 2, 3, 2)]
-    assert list(found.manifest["shard"]) == ["0001"]
 
 
 NONE = [
@@ -135,10 +134,10 @@ def test_a_link_is_inside_where_both_records_have_the_same_stratum():
 # Shards
 
 
-def packed(sizes, budget):
+def packed(sizes, n_shards):
     """Shards of strata with so many records: {shard: [(stratum, start, stop)]}."""
     lines = [(f"s{at:04d}", n_puf, n_eif, 0) for at, (n_puf, n_eif) in enumerate(sizes, start=1)]
-    found = strata.pack(manifest(*lines), budget)
+    found = strata.pack(manifest(*lines), n_shards)
     assert list(found["pairs"]) == list(found["n_puf"] * found["n_eif"])
     assert list(found["n_puf"]) == list(found["stop"] - found["start"])
     return {
@@ -148,45 +147,45 @@ def packed(sizes, budget):
 
 
 PACKED = [
-    ("all in one", [(2, 3), (1, 4)], 100, {"0001": [("s0001", 0, 2), ("s0002", 0, 1)]}),
-    ("exactly the budget", [(2, 3), (1, 4)], 10, {"0001": [("s0001", 0, 2), ("s0002", 0, 1)]}),
-    ("one pair above", [(2, 3), (1, 4)], 9, {"0001": [("s0001", 0, 2)], "0002": [("s0002", 0, 1)]}),
+    ("all in one", [(2, 3), (1, 4)], 1, {1: [("s0001", 0, 2), ("s0002", 0, 1)]}),
     (
-        "largest first, into the first with room",
-        [(1, 2), (1, 6), (1, 5), (1, 3)],
-        8,
-        {"0001": [("s0001", 0, 1), ("s0002", 0, 1)], "0002": [("s0003", 0, 1), ("s0004", 0, 1)]},
+        "the largest first, into the shard with the fewest pairs",
+        [(1, 3), (1, 6), (1, 5), (1, 2)],
+        2,
+        {1: [("s0002", 0, 1), ("s0004", 0, 1)], 2: [("s0001", 0, 1), ("s0003", 0, 1)]},
     ),
-    ("equal ones by their name", [(1, 4), (1, 4)], 4, {"0001": [("s0001", 0, 1)], "0002": [("s0002", 0, 1)]}),
-    ("above the budget, not far: alone and whole", [(4, 5)], 10, {"0001": [("s0001", 0, 4)]}),
+    ("equal ones by their name", [(1, 4), (1, 4)], 2, {1: [("s0001", 0, 1)], 2: [("s0002", 0, 1)]}),
     (
-        "far above the budget: blocks of PUF records",
+        "more pairs than an equal part: blocks of PUF records",
         [(5, 5)],
-        10,
-        {"0001": [("s0001", 0, 1)], "0002": [("s0001", 1, 3)], "0003": [("s0001", 3, 5)]},
+        3,
+        {1: [("s0001", 0, 1)], 2: [("s0001", 1, 3)], 3: [("s0001", 3, 5)]},
     ),
-    ("no block below one record", [(2, 50)], 1, {"0001": [("s0001", 0, 1)], "0002": [("s0001", 1, 2)]}),
-    ("strata of one file alone are in no shard", [(0, 5), (3, 0), (1, 1)], 10, {"0001": [("s0003", 0, 1)]}),
+    (
+        "no block below one record, and shards without any",
+        [(2, 50)],
+        5,
+        {1: [("s0001", 0, 1)], 2: [("s0001", 1, 2)]},
+    ),
+    ("strata of one file alone are in no shard", [(0, 5), (3, 0), (1, 1)], 2, {1: [("s0003", 0, 1)]}),
+    ("no pairs at all", [(0, 5), (3, 0)], 2, {}),
 ]
 
 
-@pytest.mark.parametrize(("sentence", "sizes", "budget", "shards"), PACKED, ids=[case[0] for case in PACKED])
-def test_packing(sentence, sizes, budget, shards):
-    assert packed(sizes, budget) == shards
+@pytest.mark.parametrize(("sentence", "sizes", "n", "shards"), PACKED, ids=[case[0] for case in PACKED])
+def test_packing(sentence, sizes, n, shards):
+    assert packed(sizes, n) == shards
 
 
-@pytest.mark.parametrize("budget", [1, 2, 7, 30, 100, 10**6])
-def test_blocks_cover_every_record_of_a_stratum_once(budget):
+@pytest.mark.parametrize("n_shards", [1, 2, 3, 7, 30, 1000])
+def test_blocks_cover_every_record_of_a_stratum_once(n_shards):
     sizes = [(7, 5), (3, 3), (40, 2), (1, 60), (11, 11)]
-    blocks = [block for shard in packed(sizes, budget).values() for block in shard]
+    shards = packed(sizes, n_shards)
+    assert set(shards) <= set(range(1, n_shards + 1))
+    blocks = [block for shard in shards.values() for block in shard]
     for at, (n_puf, _) in enumerate(sizes, start=1):
         covered = [row for name, start, stop in blocks if name == f"s{at:04d}" for row in range(start, stop)]
         assert sorted(covered) == list(range(n_puf))
-
-
-def test_the_manifest_names_the_shards_of_each_stratum():
-    found = stratified(["s"], ["1 a", "2 a", "3 a", "4 b"], ["1 a", "2 a", "3 c"], budget=2)
-    assert list(found.manifest["shard"]) == ["0001;0002;0003", "", ""]
 
 
 def test_labels_survive_the_way_through_a_csv_file(tmp_path):

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import jsonschema
 import pytest
@@ -17,8 +16,8 @@ SCHEMA = json.loads((CHECKOUT / "workflow/schemas/config.schema.json").read_text
 
 TAKEN = [
     ("as it is", {}),
-    ("numbers from the command line", {"pairs_per_shard": "20_000", "threads_on_a_cluster": "1"}),
-    ("numbers from a file", {"pairs_per_shard": 10**12}),
+    ("numbers from the command line", {"shards": "20_000", "threads_on_a_cluster": "1"}),
+    ("numbers from a file", {"shards": 10**12}),
     ("booleans", {"shared_results": "True"}),
     ("a study", {"study": "one.yaml,two.yaml"}),
     ("a list of studies", {"study": ["one.yaml", "two,three.yaml"]}),
@@ -35,14 +34,14 @@ def test_accepted_settings(sentence, more):
 REFUSED = [
     (
         "a word for a number",
-        {"pairs_per_shard": "abc"},
-        "`pairs_per_shard` must be a positive integer. Correct",
+        {"shards": "abc"},
+        "`shards` must be a positive integer. Correct",
     ),
-    ("zero pairs in a shard", {"pairs_per_shard": 0}, "`pairs_per_shard`"),
-    ("zero as text", {"pairs_per_shard": "00"}, "`pairs_per_shard`"),
-    ("a negative number", {"pairs_per_shard": "-5"}, "`pairs_per_shard`"),
-    ("a fraction of a pair", {"pairs_per_shard": 2.5}, "`pairs_per_shard`"),
-    ("an absent number", {"pairs_per_shard": None}, "`pairs_per_shard`"),
+    ("no shard", {"shards": 0}, "`shards`"),
+    ("zero as text", {"shards": "00"}, "`shards`"),
+    ("a negative number", {"shards": "-5"}, "`shards`"),
+    ("a fraction of a shard", {"shards": 2.5}, "`shards`"),
+    ("an absent number", {"shards": None}, "`shards`"),
     ("zero processors", {"threads_on_a_cluster": 0}, "`threads_on_a_cluster`"),
     (
         "a value that is not a boolean",
@@ -53,7 +52,7 @@ REFUSED = [
     (
         "a key unlike any other",
         {"zzz": "x"},
-        "config: `zzz` is not a known key. Use one of study, studies, pairs_per",
+        "config: `zzz` is not a known key. Use one of study, studies, shards",
     ),
 ]
 
@@ -114,10 +113,6 @@ def test_a_comma_in_the_path_of_a_file_divides_nothing(tmp_path, monkeypatch, th
     assert configuration.study_files({"study": given}, Path()) == [Path(path) for path in paths]
 
 
-def module(imported=False, reads_files=True, prefix=""):
-    return SimpleNamespace(imported=imported, reads_files=reads_files, folder=lambda name: Path(prefix, name))
-
-
 @pytest.fixture
 def folders(tmp_path, monkeypatch):
     """A checkout with its configuration, and the working directory of a user."""
@@ -129,69 +124,25 @@ def folders(tmp_path, monkeypatch):
     return home, here
 
 
-def read(home, config, given=(), **arguments):
-    found, warnings = configuration.read(config, home, module(**arguments), given)
-    return [str(path) for path in found.study_files], warnings
+def read(home, config):
+    return [str(path) for path in configuration.read(config, home).study_files]
 
 
 def test_the_studies_of_the_bundled_file_are_in_the_checkout_and_others_in_the_working_directory(folders):
     home, here = folders
-    config = {"studies": ["one.yaml"]}
+    bundled = {"studies": settings.BUNDLED["studies"]}
     assert configuration.file(home) == str(home / "config/config.yaml")
-    assert read(home, config) == (["../checkout/one.yaml"], [])
-    assert read(home, config, given=config) == (["one.yaml"], []), "of --configfile or --config"
-    assert read(home, config, imported=True, reads_files=False) == (["one.yaml"], []), "of an importer"
+    assert read(home, bundled) == ["../checkout/config/studies/example.yaml"]
+    assert read(home, {"studies": ["one.yaml"]}) == ["one.yaml"], "of --configfile, --config or an importer"
     (here / "config").mkdir()
     (here / "config/config.yaml").write_text("studies: [one.yaml]\n", encoding="utf-8")
     assert configuration.file(home) == "config/config.yaml"
-    assert read(home, config)[0] == ["one.yaml"]
-
-
-def test_a_prefix_does_not_move_the_studies(folders):
-    home, here = folders
-    config = {"study": "one.yaml"}
-    assert read(home, config, imported=True, reads_files=False, prefix="risk") == (
-        [str(here / "one.yaml")],
-        [],
-    )
-
-
-def test_what_is_ignored_is_said_in_one_warning(folders):
-    home, here = folders
-    (here / "config").mkdir()
-    (here / "config/config.yaml").write_text("studies: [one.yaml]\n", encoding="utf-8")
-    config = {"studies": ["one.yaml"], "genome": "hg38", "samples": []}
-    files, (warning,) = read(home, config, imported=True)
-    assert files == ["one.yaml"]
-    assert warning == (
-        "config: ignored the keys `genome`, `samples`, which are not settings of reident and "
-        f"{home}/config/config.yaml, since the working directory has its own config/config.yaml."
-    )
-    assert read(home, config, imported=True, reads_files=False)[1] == [
-        "config: ignored the keys `genome`, `samples`, which are not settings of reident."
-    ]
-    with pytest.raises(InputError, match="`genome` is not a known key"):
-        read(home, config)
-    # The file as it comes with the workflow says nothing that a user could miss.
-    (home / "config/config.yaml").write_text(yaml.safe_dump(BUNDLED), encoding="utf-8")
-    assert read(home, {"studies": ["one.yaml"]}) == (["one.yaml"], [])
-    assert BUNDLED == settings.BUNDLED
+    assert read(home, bundled) == bundled["studies"]
 
 
 def test_settings_that_are_not_given_have_their_defaults(folders):
     home, _ = folders
-    found, _ = configuration.read({"study": "a.yaml"}, home, module(), {})
-    assert (found.pairs_per_shard, found.threads_on_a_cluster, found.shared_results) == (
-        500_000_000_000,
-        8,
-        False,
-    )
-    assert {key: BUNDLED[key] for key in ("pairs_per_shard", "threads_on_a_cluster", "shared_results")} == {
-        key: settings.SETTINGS[key].default
-        for key in ("pairs_per_shard", "threads_on_a_cluster", "shared_results")
-    }
-    found, _ = configuration.read(
-        {"study": "a.yaml", "pairs_per_shard": "20_000", "bag": "b"}, home, module(), {}
-    )
-    assert found.pairs_per_shard == 20_000
-    assert found.given("bag", "trust") == {"bag": "b", "trust": None}
+    found = configuration.read({"study": "a.yaml"}, home)
+    assert (found.shards, found.threads_on_a_cluster, found.shared_results) == (1, 8, False)
+    assert BUNDLED == settings.BUNDLED
+    assert configuration.read({"study": "a.yaml", "shards": "20"}, home).shards == 20

@@ -60,7 +60,9 @@ def test_csv_columns_have_one_type(table):
 @BY_PATH
 @pytest.mark.parametrize("folder", ["", "results/small", "/somewhere/results/small/variants/alpha-0.25"])
 def test_a_table_is_found_by_its_path(table, folder):
-    path = Path(folder, table.path.format(metric="taxicab", shard="0001", side="synthetic_1", table="rates"))
+    path = Path(
+        folder, table.path.format(metric="taxicab", scatteritem="1-of-3", side="synthetic_1", table="rates")
+    )
     assert table_of(path)[:3] == table[:3]
 
 

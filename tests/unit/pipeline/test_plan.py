@@ -1,4 +1,6 @@
-"""What a run refuses before it plans jobs: studies that name files which are not there."""
+"""What a run refuses before it plans jobs, and what its jobs ask for."""
+
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -14,20 +16,14 @@ def families(tmp_path):
     return plan.load_families([file])
 
 
-@pytest.mark.parametrize("targets", [{"check"}, {"seal"}, {"check", "verify"}], ids=sorted)
-def test_commands_do_not_need_the_sources(families, targets):
-    plan.check_files(families, targets)
-
-
-@pytest.mark.parametrize("targets", [set(), {"all"}, {"rate"}, {"check", "rate"}], ids=sorted)
-def test_steps_and_files_need_the_sources(families, targets):
+def test_a_source_that_is_not_there_is_refused(families):
     with pytest.raises(
         InputError, match=r"does not exist. Correct the path, which is relative to the study file"
     ):
-        plan.check_files(families, targets)
+        plan.check_files(families)
 
 
-def test_a_mistake_in_a_variant_is_refused_whatever_the_target(tmp_path):
+def test_a_mistake_in_a_variant_is_refused(tmp_path):
     file = tmp_path / "study.yaml"
     variants = [{"set": "metrics.taxicab.alpha", "values": ["1/2", "0.5"]}]
     file.write_text(yaml.safe_dump(plain(variants=variants)), encoding="utf-8")
@@ -35,33 +31,28 @@ def test_a_mistake_in_a_variant_is_refused_whatever_the_target(tmp_path):
         plan.load_families([file])
 
 
-@pytest.mark.parametrize("targets", [set(), {"all"}, {"rate"}], ids=sorted)
-def test_steps_need_a_study(targets):
-    """With `--config bag=PATH` and no command there is none."""
-    with pytest.raises(InputError, match=r"the settings name no study\. Name a command, for example"):
-        plan.check_files({}, targets)
-    plan.check_files({}, {"verify"})
-
-
-def test_what_a_fork_server_imports_is_in_the_order_of_steps_and_has_what_scoring_leads_to(families):
-    study = next(iter(families))
-    found = plan.Plan(families, plan.RESULTS, lambda _: plan.RESULTS).modules(
-        [(rule, study, None) for rule in ("report", "stratify", "resolve", "prepare")]
-    )
-    modules = [
-        "reident.study.model",
-        "reident.intake.prepare",
-        "reident.linkage.strata",
-        "reident.linkage.scoring",
+def test_ranks_gather_all_shards(families):
+    made = plan.Plan(families, plan.RESULTS, ["1-of-2", "2-of-2"])
+    wildcards = SimpleNamespace(study=next(iter(families)), metric="taxicab")
+    assert made.all_shards(wildcards) == [
+        "results/plain/scores/taxicab/1-of-2.parquet",
+        "results/plain/scores/taxicab/2-of-2.parquet",
     ]
-    modules += ["reident.linkage.ranking", "reident.linkage.rates", "reident.report.figures"]
-    assert [name for name in found if name in modules] == modules
-    assert {f"reident.linkage.metrics.{name}" for name in families[study].study.chosen} <= set(found)
 
 
-@pytest.mark.parametrize(
-    ("jobs", "served"), [(1, False), (plan.FORKED_FROM - 1, False), (plan.FORKED_FROM, True)]
-)
-def test_a_fork_server_is_for_many_jobs_also_of_one_kind(families, jobs, served):
-    made = plan.Plan(families, plan.RESULTS, lambda _: plan.RESULTS)
-    assert bool(made.modules([("rate", next(iter(families)), None)] * jobs)) is served
+def test_sources_are_named_as_the_rules_of_an_importer_name_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "config" / "study.yaml"
+    file.parent.mkdir()
+    study = plain()
+    study["files"]["puf"]["path"] = "../made/puf.csv"
+    file.write_text(yaml.safe_dump(study), encoding="utf-8")
+    made = plan.Plan(plan.load_families([file.relative_to(tmp_path)]), plan.RESULTS, [])
+    assert made.source("puf")(SimpleNamespace(study=study["id"])) == "made/puf.csv"
+
+
+def test_a_job_asks_for_more_with_larger_files_and_at_each_attempt():
+    small, large = SimpleNamespace(size_mb=1), SimpleNamespace(size_mb=1000)
+    ask = plan.memory(5)
+    assert ask(None, small, 1) < ask(None, large, 1) < ask(None, large, 2)
+    assert plan.minutes(None, small, 1) < plan.minutes(None, large, 1) < plan.minutes(None, large, 2)

@@ -161,9 +161,7 @@ class TestFiles:
             "region",
             "education",
         ]
-        manifest = strata.stratify(
-            stratifying(spec), prepared.puf, prepared.eif, prepared.iuf, 10**9
-        ).manifest
+        manifest = strata.stratify(stratifying(spec), prepared.puf, prepared.eif, prepared.iuf).manifest
         assert len(spec.linking_variables) == 10
         assert len(manifest) == 8
         assert manifest["n_puf"].min() > 200

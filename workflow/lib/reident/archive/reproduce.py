@@ -136,8 +136,8 @@ def _compute(
     bag: Verified, code: Code, placed: rerun.Placed, outputs: list[dict[str, Any]], work: Path, cores: int
 ) -> Facts:
     """Compute a study that is in its place, and compare each result."""
-    budget = rerun.pairs_per_shard(bag.folder)
-    settings = {} if budget is None else {"pairs_per_shard": budget}
+    shards = rerun.shards(bag.folder)
+    settings = {} if shards is None else {"shards": shards}
     ended = rerun.run(code.root / "Snakefile", placed, work, cores, settings, _say)
     errors, now, lines = ended.errors, None, list[Compared]()
     if ended.status == 0:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,26 +13,23 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pandas as pd
 import yaml
 
 from reident.archive import layout
 from reident.archive.inputs import Input
 from reident.errors import InputError
-from reident.ledger import stored
 from reident.ledger.chain import read_entry
-from reident.linkage.strata import MAX_BUDGETS, pack
 from reident.pipeline.digests import sha256
 from reident.pipeline.family import Family
 from reident.study import reading
 from reident.study.named_files import path_problem
-from reident.terminal import words
 
 RUN, STUDY, HOME, OUTSIDE = "run", "study", "home", "outside"
 """The folders of a new run: its working directory, the study file with the inputs below it, a home without settings,
 and the inputs whose paths the study file does not give relative to itself."""
 
 LOG = "rerun.log"
+_STEPS_DONE = re.compile(r"\d+ of \d+ steps")
 PROGRESS_INTERVAL = 10.0
 """Seconds between two lines about the progress of the run."""
 
@@ -44,9 +42,6 @@ _WITHOUT_NETWORK = (
     ("unshare", "--user", "--map-root-user", "--net"),
 )
 """How a process gets a network of its own, which leads nowhere: as root, and as other users where the system allows."""
-
-MAX_TRIES = 20
-"""Budgets of pairs that are tried for each table of shards."""
 
 
 class Placed(NamedTuple):
@@ -185,48 +180,14 @@ def _scalars(node: yaml.Node) -> Iterator[yaml.ScalarNode]:
             yield from _scalars(value)
 
 
-def pairs_per_shard(bag: Path) -> int | None:
-    """Return a budget of pairs with which strata are packed as in the bag; None for the budget of the configuration.
+def shards(bag: Path) -> int | None:
+    """Return the number of scoring jobs of a metric in a bag; None if its release did not record it.
 
-    Numbers do not depend on the packing, but the files of scores do.
+    Numbers do not depend on it, but the files of scores do.
     """
-    try:
-        return _budget(
-            [stored.read_csv(file) for file in sorted((bag / layout.TABLES).rglob("strata/shards.csv"))]
-        )
-    except (KeyError, ValueError):  # the table of another release
-        return None
-
-
-def _budget(tables: list[pd.DataFrame]) -> int | None:
-    """Return the least budget that packs each table as it is: a bound of its strata, or what one shard holds."""
-    budgets: set[int] = set()
-    for table in tables:
-        strata = table.groupby("stratum").agg(
-            n=("start", "size"), n_puf=("n_puf", "sum"), pairs=("pairs", "sum")
-        )
-        split = (strata["n"] > 1) & (strata["n"] < strata["n_puf"])  # one record is the smallest block
-        parts = strata["n"].where(split, MAX_BUDGETS)[split | (strata["n"] == 1)]
-        least = max(
-            1, *(-(-int(q) // int(n)) for q, n in zip(strata["pairs"][parts.index], parts, strict=True))
-        )
-        loads = sorted(set(table.groupby("shard")["pairs"].sum()))
-        budgets |= {least, *[int(load) for load in loads if load > least][-MAX_TRIES:]}
-    return next(
-        (budget for budget in sorted(budgets) if all(_packs(table, budget) for table in tables)), None
-    )
-
-
-def _packs(shards: pd.DataFrame, budget: int) -> bool:
-    """Return whether a budget leads to these shards."""
-    strata = shards.groupby("stratum", as_index=False).agg(
-        n_puf=("n_puf", "sum"), n_eif=("n_eif", "first"), pairs=("pairs", "sum")
-    )
-    packed = pack(strata, budget)
-    names = ["shard", "stratum", "start", "stop"]
-    return bool(
-        (packed[names].astype(str).to_numpy().tolist()) == shards[names].astype(str).to_numpy().tolist()
-    )
+    names = [file.stem for file in (bag / layout.LEDGER).rglob("ledger/score.*.json")]
+    numbers = [int(number) for name in names for number in re.findall(r"-of-(\d+)$", name)]
+    return max(numbers, default=None)
 
 
 def run(
@@ -290,7 +251,7 @@ def _follow(lines: Iterable[str], file: Path, say: Callable[[str], None]) -> lis
             log.write(line)
             if line.startswith("Error: "):
                 errors.append(line.removeprefix("Error: ").strip())
-            if words.STEP_ENDED.match(line) and time.monotonic() - last > PROGRESS_INTERVAL:
+            if _STEPS_DONE.search(line) and time.monotonic() - last > PROGRESS_INTERVAL:
                 last = time.monotonic()
                 say(line.strip())
     return list(dict.fromkeys(errors))

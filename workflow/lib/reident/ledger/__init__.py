@@ -1,9 +1,9 @@
 """The ledger: what every step read and wrote, by SHA-256, and whether the chain still closes.
 
-Snakemake schedules by time stamps and its own records; it does not see an edited intermediate result whose time stamp was
-kept. A step therefore hashes what it reads and refuses a result that its maker did not write, writes under a temporary
-name in the same folder, syncs, renames, and then writes its entry. :meth:`reident.ledger.chain.Chain.walk` follows the
-entries back to the sources.
+Snakemake schedules by time stamps and its own records; it does not see an edited intermediate result whose time stamp
+was kept. A step therefore hashes what it reads and refuses a result that its maker did not write, writes under a
+temporary name in the same folder, syncs, renames, and then writes its entry. :meth:`reident.ledger.chain.Chain.walk`
+follows the entries back to the sources.
 """
 
 from typing import TYPE_CHECKING, Any

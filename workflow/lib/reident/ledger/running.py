@@ -24,9 +24,7 @@ from reident.ledger import progress
 from reident.ledger.chain import (
     AGAIN,
     Chain,
-    again,
     gathers,
-    located,
     place_of,
     place_of_path,
     root_of,
@@ -120,9 +118,9 @@ class Step:
         if digest(self.part) != self.params["study"]:
             raise InputError(f"{self.path('study')} changed since this run began. {AGAIN}.")
         chain = Chain(self.root)
-        for path, read in self._read.items():
+        for path, content in self._read.items():
             if self.root in path.parents:
-                chain.check_input(path, read.sha256)
+                chain.check_input(path, content.sha256)
         if STEPS[self.rule].compiled:
             from reident.kernels.compiling import Clock  # noqa: PLC0415 - other steps must not wait for numba
 

@@ -1,6 +1,6 @@
 """Strata: records are compared only inside equal values of all strata variables (METHODS §2).
 
-A stratum is the unit of analysis, a shard the unit of work: some strata, or blocks of large ones, of about as many pairs
+A stratum is the unit of analysis, a shard the unit of work: strata, or blocks of large ones, with about as many pairs
 as every other shard. Results never depend on the number of shards.
 """
 
@@ -23,6 +23,7 @@ from reident.linkage.parts import Stratifying
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
+
 
 class Strata(NamedTuple):
     """The strata of a study.

@@ -85,7 +85,7 @@ def memory(factor: float) -> Callable[..., int]:
 
 
 def minutes(wildcards: Any, input: Any, attempt: int) -> int:  # noqa: A002, ARG001 - Snakemake's names
-    """Return the minutes that a job asks a cluster for: half an hour, a minute per megabyte, and more at each attempt."""
+    """Return the minutes that a job asks a cluster for: a half hour, one per megabyte, more at each attempt."""
     return int((30 + input.size_mb) * attempt)
 
 
@@ -394,7 +394,7 @@ class Plan:
 
 
 def _outside(path: Path) -> str:
-    """Return the path of a file that is no result: as the rules of an importer name it, and without a module's prefix."""
+    """Return the path of a file that is not a result, as an importer's rules name it, without a module's prefix."""
     return local(os.path.normpath(path))
 
 

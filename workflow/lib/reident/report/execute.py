@@ -1,8 +1,8 @@
 """Execute a notebook so that its outputs depend only on the notebook, its parameters and the tables.
 
 No time, path of this machine or random name stays in the executed notebook. The kernel starts in the folder of its
-tables with a fixed environment, without the user's settings. What the kernel writes beside the outputs of cells may hold
-data: it is added to the notes of an error and dropped where there is no error.
+tables with a fixed environment, without the user's settings. What the kernel writes beside the outputs of cells may
+hold data: it is added to the notes of an error and dropped where there is no error.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ RESERVED = frozenset(
     {
         "agreeing", "carried_by", "confirmed", "confirming", "max_pairs", "n_ambiguous", "n_confirmed",
         "n_confirmed_pairs", "n_eif", "n_links", "n_pairs", "n_puf", "n_pufids", "n_suspected", "n_unique_sets",
-        "order", "pairs", "prevented_by", "rank", "rows", "score", "shard", "start", "stop", "stratum", "unique_set",
+        "order", "pairs", "prevented_by", "rank", "rows", "score", "stratum", "unique_set",
         "unique_size", "variables",
     }
 )  # fmt: skip

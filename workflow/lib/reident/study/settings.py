@@ -75,8 +75,8 @@ SETTINGS = {
     ),
     "shards": Setting(
         POSITIVE,
-        "The number of scoring jobs of a metric, each with its part of the pairs. More of them take less memory each, and "
-        "run beside each other on a cluster. Results do not depend on it; `--set-scatter shards=N` does the same.",
+        "The number of scoring jobs of a metric, each with its part of the pairs. More of them take less memory each, "
+        "and run beside each other on a cluster. Results do not depend on it; `--set-scatter shards=N` does the same.",
         1,
     ),
     "shared_results": Setting(

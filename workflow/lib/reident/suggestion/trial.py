@@ -92,11 +92,20 @@ def _pairs(
     work = scoring.Work(setting.threads, setting.functions, None, made.weights)
     batches: list[pa.Table] = []
     scoring.score_shard(
-        scored, metric, made.tables, files.strata, files.manifest, pack(files.manifest, 1), work, batches.append
+        scored,
+        metric,
+        made.tables,
+        files.strata,
+        files.manifest,
+        pack(files.manifest, 1),
+        work,
+        batches.append,
     )
     suspected, positions = list[pa.Table](), list[pa.Table]()
     assigning = Assigning(part.confirming.max_pairs) if own.one_to_one else None
-    ranking.rank(metric, [pa.concat_tables(batches)], files.strata["puf"], files.manifest, suspected.append, assigning)
+    ranking.rank(
+        metric, [pa.concat_tables(batches)], files.strata["puf"], files.manifest, suspected.append, assigning
+    )
     keys = {side: files.prepared[side].select(list(part.confirming.keys[side])) for side in ("puf", "eif")}
     truth = keys, files.iuf, files.strata["puf"], files.manifest
     ranked = pa.concat_tables(suspected)
