@@ -12,7 +12,6 @@ rule prepare_attribution:
     """Read and type the original file and the released files, and give every key and target a code."""
     input:
         unpack(PLAN.attribution_sources()),
-        study=ancient(PLAN.study_file),
     output:
         original="results/{study}/attribution/prepared/original.parquet",
         released="results/{study}/attribution/prepared/released.parquet",
@@ -32,8 +31,7 @@ rule prepare_attribution:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("prepare_attribution"),
-        library=PLAN.library_digest("prepare_attribution"),
+        **PLAN.params("prepare_attribution"),
         sources=PLAN.source_digests,
     script:
         "../scripts/prepare_attribution.py"
@@ -43,7 +41,6 @@ rule assess_attribution:
     """Measure what each set of keys tells about each target, on a chain of steps that closes."""
     input:
         unpack(PLAN.attribution_sources("source_")),
-        study=ancient(PLAN.study_file),
         original=PLAN.result("prepare_attribution", "attribution/prepared/original.parquet"),
         released=PLAN.result("prepare_attribution", "attribution/prepared/released.parquet"),
         holdout=PLAN.result("prepare_attribution", "attribution/prepared/holdout.parquet"),
@@ -70,7 +67,6 @@ rule assess_attribution:
         mem_mb=memory(40),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("assess_attribution"),
-        library=PLAN.library_digest("assess_attribution"),
+        **PLAN.params("assess_attribution"),
     script:
         "../scripts/assess_attribution.py"

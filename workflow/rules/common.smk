@@ -57,11 +57,6 @@ wildcard_constraints:
     metric="|".join(REGISTRY),
 
 
-# The study file is an `ancient` input of every step: its time stamp does not count, but what the step takes from it.
-# Were `study.json` the input, a change of any option would rerun every step; as an `ancient` input it would hide other
-# reasons to run, since Snakemake does not look at a job below one that runs.
-
-
 def many_threads():
     """The threads of a long job: all cores here; a cluster has no such number, there as many as configured."""
     return workflow.cores or SETTINGS.threads_on_a_cluster

@@ -8,7 +8,6 @@ Makes  comparison/{table}.csv: what each variant found for the whole study, besi
 rule compare_variants:
     """Put what the variants of a study found beside each other, on chains of steps that close."""
     input:
-        study=ancient(PLAN.study_file),
         tables=PLAN.compared_tables,
     output:
         comparison=report(
@@ -31,7 +30,6 @@ rule compare_variants:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("compare_variants"),
-        library=PLAN.library_digest("compare_variants"),
+        **PLAN.params("compare_variants"),
     script:
         "../scripts/compare_variants.py"

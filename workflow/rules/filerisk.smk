@@ -15,8 +15,6 @@ Makes  results/{study}/simulated/{survey,population}.csv where the study simulat
 
 rule populate:
     """Draw the census of two local authorities and a survey of it."""
-    input:
-        study=ancient(PLAN.study_file),
     output:
         survey="results/{study}/simulated/survey.csv",
         population="results/{study}/simulated/population.csv",
@@ -32,8 +30,7 @@ rule populate:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("populate"),
-        library=PLAN.library_digest("populate"),
+        **PLAN.params("populate"),
     script:
         "../scripts/populate.py"
 
@@ -42,7 +39,6 @@ rule prepare_filerisk:
     """Read and type the file, its population and its original records, and give every value of the key a code."""
     input:
         unpack(PLAN.risk_sources()),
-        study=ancient(PLAN.study_file),
     output:
         file="results/{study}/filerisk/prepared/file.parquet",
         population="results/{study}/filerisk/prepared/population.parquet",
@@ -62,8 +58,7 @@ rule prepare_filerisk:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("prepare_filerisk"),
-        library=PLAN.library_digest("prepare_filerisk"),
+        **PLAN.params("prepare_filerisk"),
         sources=PLAN.source_digests,
     script:
         "../scripts/prepare_filerisk.py"
@@ -73,7 +68,6 @@ rule assess_file:
     """Find the minimal sample uniques of every record and what they come to, on a chain of steps that closes."""
     input:
         unpack(PLAN.risk_sources("source_")),
-        study=ancient(PLAN.study_file),
         file="results/{study}/filerisk/prepared/file.parquet",
         population="results/{study}/filerisk/prepared/population.parquet",
         original="results/{study}/filerisk/prepared/original.parquet",
@@ -109,8 +103,7 @@ rule assess_file:
         mem_mb=memory(40),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("assess_file"),
-        library=PLAN.library_digest("assess_file"),
+        **PLAN.params("assess_file"),
     script:
         "../scripts/assess_file.py"
 
@@ -119,7 +112,6 @@ rule model_population:
     """Estimate the risk in the population by models, beside the truth where the population is known."""
     input:
         unpack(PLAN.risk_sources("source_")),
-        study=ancient(PLAN.study_file),
         file="results/{study}/filerisk/prepared/file.parquet",
         population="results/{study}/filerisk/prepared/population.parquet",
     output:
@@ -139,8 +131,7 @@ rule model_population:
         mem_mb=memory(40),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("model_population"),
-        library=PLAN.library_digest("model_population"),
+        **PLAN.params("model_population"),
     script:
         "../scripts/model_population.py"
 
@@ -149,7 +140,6 @@ rule assess_scenarios:
     """Measure the risk of the file for each scenario and each set of key variables."""
     input:
         unpack(PLAN.risk_sources("source_")),
-        study=ancient(PLAN.study_file),
         file="results/{study}/filerisk/prepared/file.parquet",
         population="results/{study}/filerisk/prepared/population.parquet",
     output:
@@ -168,8 +158,7 @@ rule assess_scenarios:
         mem_mb=memory(40),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("assess_scenarios"),
-        library=PLAN.library_digest("assess_scenarios"),
+        **PLAN.params("assess_scenarios"),
     script:
         "../scripts/assess_scenarios.py"
 
@@ -178,7 +167,6 @@ rule sample_population:
     """Draw samples of the population and set their DIS and DIS-SUDA beside it."""
     input:
         unpack(PLAN.risk_sources("source_")),
-        study=ancient(PLAN.study_file),
         population="results/{study}/filerisk/prepared/population.parquet",
     output:
         by_sample="results/{study}/filerisk/by_sample.csv",
@@ -196,7 +184,6 @@ rule sample_population:
         mem_mb=memory(40),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("sample_population"),
-        library=PLAN.library_digest("sample_population"),
+        **PLAN.params("sample_population"),
     script:
         "../scripts/sample_population.py"

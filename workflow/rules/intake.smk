@@ -14,7 +14,6 @@ rule prepare:
     """Read and type the source files, compare their codes, check keys and links."""
     input:
         unpack(PLAN.original),
-        study=ancient(PLAN.study_file),
         puf=PLAN.source("puf"),
         eif=PLAN.source("eif"),
         iuf=PLAN.source("iuf"),
@@ -38,8 +37,7 @@ rule prepare:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("prepare"),
-        library=PLAN.library_digest("prepare"),
+        **PLAN.params("prepare"),
         sources=PLAN.source_digests,
     script:
         "../scripts/prepare.py"

@@ -9,7 +9,6 @@ Makes  larger/{metric}.counts.csv: what the attack makes of the records with ran
 rule thin:
     """Attack with random parts of the intruder's file."""
     input:
-        study=ancient(PLAN.study_file),
         suspected=PLAN.result("rank", "suspected/{metric}.parquet"),
         puf=PLAN.result("prepare", "prepared/puf.parquet"),
         eif=PLAN.result("prepare", "prepared/eif.parquet"),
@@ -33,8 +32,7 @@ rule thin:
         mem_mb=memory(40),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("thin"),
-        library=PLAN.library_digest("thin"),
+        **PLAN.params("thin"),
     script:
         "../scripts/thin.py"
 
@@ -42,7 +40,6 @@ rule thin:
 rule extrapolate:
     """Fit the curve of each metric, and extrapolate it."""
     input:
-        study=ancient(PLAN.study_file),
         counts=PLAN.thinned,
     output:
         rates=report(
@@ -63,7 +60,6 @@ rule extrapolate:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("extrapolate"),
-        library=PLAN.library_digest("extrapolate"),
+        **PLAN.params("extrapolate"),
     script:
         "../scripts/extrapolate.py"

@@ -11,8 +11,6 @@ Makes  results/{study}/simulated/{confidential,synthetic_1,…}.csv where the st
 
 rule synthesize:
     """Draw one file of a simulated release: the confidential survey, or a synthetic file of it."""
-    input:
-        study=ancient(PLAN.study_file),
     output:
         file="results/{study}/simulated/{side}.csv",
         ledger="results/{study}/ledger/synthesize.{side}.json",
@@ -29,8 +27,7 @@ rule synthesize:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("synthesize"),
-        library=PLAN.library_digest("synthesize"),
+        **PLAN.params("synthesize"),
     script:
         "../scripts/synthesize.py"
 
@@ -39,7 +36,6 @@ rule prepare_matching:
     """Read and type the confidential file and the synthetic files, and put their rows beside each other."""
     input:
         unpack(PLAN.matched_sources()),
-        study=ancient(PLAN.study_file),
     output:
         confidential="results/{study}/matching/prepared/confidential.parquet",
         synthetic="results/{study}/matching/prepared/synthetic.parquet",
@@ -58,8 +54,7 @@ rule prepare_matching:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("prepare_matching"),
-        library=PLAN.library_digest("prepare_matching"),
+        **PLAN.params("prepare_matching"),
         sources=PLAN.source_digests,
     script:
         "../scripts/prepare_matching.py"
@@ -69,7 +64,6 @@ rule match:
     """Count the synthetic records that match each confidential one, on a chain of steps that closes."""
     input:
         unpack(PLAN.matched_sources("source_")),
-        study=ancient(PLAN.study_file),
         confidential=PLAN.result("prepare_matching", "matching/prepared/confidential.parquet"),
         synthetic=PLAN.result("prepare_matching", "matching/prepared/synthetic.parquet"),
     output:
@@ -96,7 +90,6 @@ rule match:
         mem_mb=memory(40),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("match"),
-        library=PLAN.library_digest("match"),
+        **PLAN.params("match"),
     script:
         "../scripts/match.py"

@@ -10,8 +10,6 @@ Makes  results/{study}/simulated/original.csv where the study simulates it;
 
 rule simulate_amounts:
     """Draw a file of skewed positive amounts."""
-    input:
-        study=ancient(PLAN.study_file),
     output:
         original="results/{study}/simulated/original.csv",
         ledger="results/{study}/ledger/simulate_amounts.json",
@@ -26,8 +24,7 @@ rule simulate_amounts:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("simulate_amounts"),
-        library=PLAN.library_digest("simulate_amounts"),
+        **PLAN.params("simulate_amounts"),
     script:
         "../scripts/simulate_amounts.py"
 
@@ -35,7 +32,6 @@ rule simulate_amounts:
 rule microaggregate:
     """Mask a file by micro-aggregation, sample it, and keep what the intruder holds and the truth."""
     input:
-        study=ancient(PLAN.study_file),
         original=PLAN.source("original"),
     output:
         puf="results/{study}/microaggregation/puf.csv",
@@ -55,8 +51,7 @@ rule microaggregate:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("microaggregate"),
-        library=PLAN.library_digest("microaggregate"),
+        **PLAN.params("microaggregate"),
         sources=PLAN.source_digests,
     script:
         "../scripts/microaggregate.py"
@@ -65,7 +60,6 @@ rule microaggregate:
 rule agreements:
     """Compute the rates for every smallest number of variables that must agree."""
     input:
-        study=ancient(PLAN.study_file),
         pairs=PLAN.result("confirm", "confirmed/winkler.pairs.parquet", "winkler"),
         rates="results/{study}/rates.csv",
     output:
@@ -82,7 +76,6 @@ rule agreements:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("agreements"),
-        library=PLAN.library_digest("agreements"),
+        **PLAN.params("agreements"),
     script:
         "../scripts/agreements.py"

@@ -12,7 +12,6 @@ rule rate:
     """Compute the rates, on a chain of steps that closes."""
     input:
         unpack(PLAN.linked_sources),
-        study=ancient(PLAN.study_file),
         puf=PLAN.result("prepare", "prepared/puf.parquet"),
         eif=PLAN.result("prepare", "prepared/eif.parquet"),
         iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
@@ -44,8 +43,7 @@ rule rate:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("rate"),
-        library=PLAN.library_digest("rate"),
+        **PLAN.params("rate"),
     script:
         "../scripts/rate.py"
 
@@ -53,7 +51,6 @@ rule rate:
 rule describe:
     """Count what the report shows of linking variables, agreement and overlap."""
     input:
-        study=ancient(PLAN.study_file),
         puf=PLAN.result("prepare", "prepared/puf.parquet"),
         eif=PLAN.result("prepare", "prepared/eif.parquet"),
         iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
@@ -78,8 +75,7 @@ rule describe:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("describe"),
-        library=PLAN.library_digest("describe"),
+        **PLAN.params("describe"),
     script:
         "../scripts/describe.py"
 
@@ -87,7 +83,6 @@ rule describe:
 rule compare_protection:
     """Put the rates before and after protection beside each other, on chains of steps that close."""
     input:
-        study=ancient(PLAN.study_file),
         tables=PLAN.protection,
     output:
         rates=report(
@@ -108,7 +103,6 @@ rule compare_protection:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("compare_protection"),
-        library=PLAN.library_digest("compare_protection"),
+        **PLAN.params("compare_protection"),
     script:
         "../scripts/compare_protection.py"

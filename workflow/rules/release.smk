@@ -10,7 +10,6 @@ rule release:
     """Round, audit and suppress the numbers of a study, on a chain of steps that closes."""
     input:
         unpack(PLAN.released),
-        study=ancient(PLAN.study_file),
     output:
         attack="results/{study}/release/attack.csv",
         clusters="results/{study}/release/clusters.csv",
@@ -32,8 +31,7 @@ rule release:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("release"),
-        library=PLAN.library_digest("release"),
+        **PLAN.params("release"),
         rounding=PLAN.rounding_digests,
     script:
         "../scripts/release.py"
@@ -43,7 +41,6 @@ rule edition:
     """Make the releasable edition from the published tables alone."""
     input:
         unpack(PLAN.chain_sources),
-        study=ancient(PLAN.study_file),
         attack="results/{study}/release/attack.csv",
         clusters="results/{study}/release/clusters.csv",
         file="results/{study}/release/file.csv",
@@ -85,8 +82,7 @@ rule edition:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("edition"),
-        library=PLAN.library_digest("edition"),
+        **PLAN.params("edition"),
         notebook=lambda wildcards: sha256(EDITION),
     script:
         "../scripts/edition.py"

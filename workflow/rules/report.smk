@@ -10,7 +10,6 @@ rule report:
     """Execute the review's notebook on a chain of steps that closes, and render it."""
     input:
         unpack(PLAN.reported),
-        study=ancient(PLAN.study_file),
         resolved="results/{study}/study.json",
         notebook=str(NOTEBOOK),
     output:
@@ -39,8 +38,7 @@ rule report:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("report"),
-        library=PLAN.library_digest("report"),
+        **PLAN.params("report"),
         notebook=lambda wildcards: sha256(NOTEBOOK),
     script:
         "../scripts/report.py"

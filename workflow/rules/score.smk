@@ -16,7 +16,6 @@ Before confirmation a record is its row number in prepared/, which is in the ord
 rule weigh:
     """Estimate the weights of the comparison levels from all pairs."""
     input:
-        study=ancient(PLAN.study_file),
         puf=PLAN.result("bin", "binned/puf.parquet"),
         eif=PLAN.result("bin", "binned/eif.parquet"),
         iuf=PLAN.known_links,
@@ -38,8 +37,7 @@ rule weigh:
         mem_mb=memory(40),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("weigh"),
-        library=PLAN.library_digest("weigh"),
+        **PLAN.params("weigh"),
     script:
         "../scripts/weigh.py"
 
@@ -47,7 +45,6 @@ rule weigh:
 rule score:
     """Compare all pairs of a shard and keep those that the rank filter may need."""
     input:
-        study=ancient(PLAN.study_file),
         puf=PLAN.compared("puf"),
         eif=PLAN.compared("eif"),
         strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
@@ -71,8 +68,7 @@ rule score:
         mem_mb=memory(40),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("score"),
-        library=PLAN.library_digest("score"),
+        **PLAN.params("score"),
     script:
         "../scripts/score.py"
 
@@ -80,7 +76,6 @@ rule score:
 rule rank:
     """Rank the pairs of each record."""
     input:
-        study=ancient(PLAN.study_file),
         pairs=PLAN.all_shards,
         strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
         manifest=PLAN.result("stratify", "strata/manifest.csv"),
@@ -99,8 +94,7 @@ rule rank:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("rank"),
-        library=PLAN.library_digest("rank"),
+        **PLAN.params("rank"),
     script:
         "../scripts/rank.py"
 
@@ -108,7 +102,6 @@ rule rank:
 rule confirm:
     """Check the suspected pairs against the true links."""
     input:
-        study=ancient(PLAN.study_file),
         suspected=PLAN.result("rank", "suspected/{metric}.parquet"),
         puf=PLAN.result("prepare", "prepared/puf.parquet"),
         eif=PLAN.result("prepare", "prepared/eif.parquet"),
@@ -131,8 +124,7 @@ rule confirm:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("confirm"),
-        library=PLAN.library_digest("confirm"),
+        **PLAN.params("confirm"),
     script:
         "../scripts/confirm.py"
 
@@ -140,7 +132,6 @@ rule confirm:
 rule export_confirmed:
     """Write the suspected pairs by their keys as CSV."""
     input:
-        study=ancient(PLAN.study_file),
         confirmed=PLAN.result("confirm", "confirmed/{metric}.parquet"),
     output:
         pairs="results/{study}/confirmed/{metric}.csv",
@@ -156,8 +147,7 @@ rule export_confirmed:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("export_confirmed"),
-        library=PLAN.library_digest("export_confirmed"),
+        **PLAN.params("export_confirmed"),
     script:
         "../scripts/export_confirmed.py"
 
@@ -165,7 +155,6 @@ rule export_confirmed:
 rule calibrate:
     """Compare the match probabilities of the suspected pairs with the share that is right."""
     input:
-        study=ancient(PLAN.study_file),
         pairs=PLAN.result("confirm", "confirmed/fellegi_sunter.pairs.parquet", "fellegi_sunter"),
         model=PLAN.result("weigh", "weights/model.csv"),
     output:
@@ -182,7 +171,6 @@ rule calibrate:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("calibrate"),
-        library=PLAN.library_digest("calibrate"),
+        **PLAN.params("calibrate"),
     script:
         "../scripts/calibrate.py"

@@ -11,7 +11,6 @@ Makes  strata/manifest.csv: the strata with their counts; strata/account.csv: re
 rule stratify:
     """List the strata with their records, links and pairs."""
     input:
-        study=ancient(PLAN.study_file),
         puf=PLAN.result("prepare", "prepared/puf.parquet"),
         eif=PLAN.result("prepare", "prepared/eif.parquet"),
         iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
@@ -37,8 +36,7 @@ rule stratify:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("stratify"),
-        library=PLAN.library_digest("stratify"),
+        **PLAN.params("stratify"),
     script:
         "../scripts/stratify.py"
 
@@ -46,7 +44,6 @@ rule stratify:
 rule bin:
     """Cut numeric linking variables at quantiles."""
     input:
-        study=ancient(PLAN.study_file),
         puf=PLAN.result("prepare", "prepared/puf.parquet"),
         eif=PLAN.result("prepare", "prepared/eif.parquet"),
         strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
@@ -73,7 +70,6 @@ rule bin:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("bin"),
-        library=PLAN.library_digest("bin"),
+        **PLAN.params("bin"),
     script:
         "../scripts/bin.py"

@@ -9,8 +9,6 @@ Makes  results/{study}/study.json, the study with every default filled in;
 
 rule resolve:
     """Fill in every default of a study and write it in its one canonical form."""
-    input:
-        study=ancient(PLAN.study_file),
     output:
         study="results/{study}/study.json",
         ledger="results/{study}/ledger/resolve.json",
@@ -25,8 +23,7 @@ rule resolve:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("resolve"),
-        library=PLAN.library_digest("resolve"),
+        **PLAN.params("resolve"),
     script:
         "../scripts/resolve.py"
 
@@ -34,7 +31,6 @@ rule resolve:
 rule checklist:
     """Put the questions of the board's checklist and the answers of the study into one table."""
     input:
-        study=ancient(PLAN.study_file),
         checklist=PLAN.checklist,
     output:
         questions="results/{study}/checklist.csv",
@@ -50,8 +46,7 @@ rule checklist:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("checklist"),
-        library=PLAN.library_digest("checklist"),
+        **PLAN.params("checklist"),
         checklist=PLAN.checklist_digest,
     script:
         "../scripts/checklist.py"
@@ -59,8 +54,6 @@ rule checklist:
 
 rule simulate:
     """Draw a population, its public use file, an intruder's file and the true links."""
-    input:
-        study=ancient(PLAN.study_file),
     output:
         puf="results/{study}/simulated/puf.csv",
         eif="results/{study}/simulated/eif.csv",
@@ -77,7 +70,6 @@ rule simulate:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("simulate"),
-        library=PLAN.library_digest("simulate"),
+        **PLAN.params("simulate"),
     script:
         "../scripts/simulate.py"

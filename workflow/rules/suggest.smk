@@ -9,7 +9,6 @@ Makes  suggest/suggestions.csv: the sets that were tried, with what they lose; s
 rule try_recodings:
     """Run the attack with sets of coarser values, at most 50 times."""
     input:
-        study=ancient(PLAN.study_file),
         puf=PLAN.result("prepare", "prepared/puf.parquet"),
         eif=PLAN.result("prepare", "prepared/eif.parquet"),
         iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
@@ -37,8 +36,7 @@ rule try_recodings:
         mem_mb=memory(40),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("try_recodings"),
-        library=PLAN.library_digest("try_recodings"),
+        **PLAN.params("try_recodings"),
     script:
         "../scripts/try_recodings.py"
 

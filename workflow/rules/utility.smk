@@ -9,7 +9,6 @@ Makes  results/{study}/utility/summary.csv: the measures of the whole study; var
 rule measure_utility:
     """Compare the released records with the same records before protection, on chains of steps that close."""
     input:
-        study=ancient(PLAN.study_file),
         tables=PLAN.untreated,
     output:
         summary=report(
@@ -33,7 +32,6 @@ rule measure_utility:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("measure_utility"),
-        library=PLAN.library_digest("measure_utility"),
+        **PLAN.params("measure_utility"),
     script:
         "../scripts/measure_utility.py"

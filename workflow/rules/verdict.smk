@@ -11,7 +11,6 @@ rule judge:
     """Collect the warnings, compare every limit, and pass the verdict."""
     input:
         unpack(PLAN.judged),
-        study=ancient(PLAN.study_file),
     output:
         warnings="results/{study}/verdict/warnings.csv",
         limits="results/{study}/verdict/limits.csv",
@@ -33,7 +32,6 @@ rule judge:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("judge"),
-        library=PLAN.library_digest("judge"),
+        **PLAN.params("judge"),
     script:
         "../scripts/judge.py"

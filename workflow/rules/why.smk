@@ -10,7 +10,6 @@ Makes  why/{metric}.parquet: what carries each confirmed pair (confidential), an
 rule explain:
     """Run the attack of a metric on the confirmed records again, with coarser values of one variable at a time."""
     input:
-        study=ancient(PLAN.study_file),
         puf=PLAN.result("prepare", "prepared/puf.parquet"),
         eif=PLAN.result("prepare", "prepared/eif.parquet"),
         iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
@@ -38,8 +37,7 @@ rule explain:
         mem_mb=memory(40),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("explain"),
-        library=PLAN.library_digest("explain"),
+        **PLAN.params("explain"),
     script:
         "../scripts/explain.py"
 
@@ -47,7 +45,6 @@ rule explain:
 rule export_why:
     """Write what carries each confirmed pair by its keys as CSV."""
     input:
-        study=ancient(PLAN.study_file),
         pairs=PLAN.result("explain", "why/{metric}.parquet"),
     output:
         table="results/{study}/why/{metric}.csv",
@@ -63,7 +60,6 @@ rule export_why:
         mem_mb=memory(5),
         runtime=minutes,
     params:
-        study=PLAN.part_digest("export_why"),
-        library=PLAN.library_digest("export_why"),
+        **PLAN.params("export_why"),
     script:
         "../scripts/export_why.py"

@@ -11,7 +11,8 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
@@ -42,13 +43,13 @@ from reident.ledger.stored import (
     write,
     write_temporary,
 )
-from reident.pipeline import family, release
-from reident.pipeline.digests import library_digest, sha256, versions
-from reident.pipeline.parts import digest
+from reident.pipeline import release
+from reident.pipeline.digests import sha256, versions
 from reident.pipeline.steps import STEPS
 
 if TYPE_CHECKING:
     from reident.kernels.compiling import Clock
+    from reident.pipeline.family import Family
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -70,9 +71,10 @@ class Step:
     Parameters
     ----------
     job
-        The job as the scheduler describes it: ``wildcards``, ``input``, ``output``,
-        ``params``, ``log``, ``threads``. ``params.study`` and ``params.library`` are digests;
-        the output named ``ledger`` is the step's entry, whose name begins with the rule's.
+        The job as the scheduler describes it to an adapter: ``wildcards``, ``input``, ``output``, ``params``, ``log``,
+        ``threads``. ``params.part`` is what the step takes from the study, ``params.study`` and ``params.library`` are
+        the digests of it and of the code, ``params.file`` is the study file; the output named ``ledger`` is the step's
+        entry, whose name begins with the rule's.
     """
 
     def __init__(self, job: Any) -> None:
@@ -95,15 +97,10 @@ class Step:
         self._estimate = progress.Estimate()
         self._compiling: Clock | None = None
 
-    @cached_property
-    def _family(self) -> family.Family:
-        """The study with its variants, as its file is now."""
-        return family.Family(self.path("study"))
-
-    @cached_property
+    @property
     def part(self) -> Any:
         """What the step takes from the study, or from the variant that it belongs to, and nothing else of it."""
-        return self._family.part(self.place, self.rule, self.metric)
+        return self.params["part"]
 
     @property
     def called(self) -> str:
@@ -115,8 +112,6 @@ class Step:
         """Hash every input; refuse a study that changed, and results that are not what their steps wrote."""
         pa.set_cpu_count(self.threads)
         self._read = {path: _as_it_is(path) for paths in self.inputs.values() for path in paths}
-        if digest(self.part) != self.params["study"]:
-            raise InputError(f"{self.path('study')} changed since this run began. {AGAIN}.")
         chain = Chain(self.root)
         for path, content in self._read.items():
             if self.root in path.parents:
@@ -144,9 +139,7 @@ class Step:
     @property
     def kept(self) -> Path:
         """The folder in which a long step keeps what it can go on from: one for each study, library and inputs."""
-        read = sorted(
-            (str(path), one.sha256) for path, one in self._read.items() if path != self.path("study")
-        )
+        read = sorted((str(path), one.sha256) for path, one in self._read.items())
         known = json.dumps([self.params["study"], self.params["library"], read])
         return self.folder / "confidential" / f"{self.name}-{hashlib.sha256(known.encode()).hexdigest()[:16]}"
 
@@ -216,8 +209,6 @@ class Step:
         for path, before in self._read.items():
             if _state(path) != before.state and sha256(path) != before.sha256:
                 raise InputError(f"{path.name} changed while step `{self.name}` read it. {AGAIN}.")
-        if library_digest.__wrapped__(self.rule, self.metric) != self.params.get("library"):
-            raise InputError(f"the library changed while step `{self.name}` ran. {AGAIN}.")
         for name, sink in self._sinks.items():
             self._written[name] = sink.close()
         if missing := sorted(set(self.outputs) - set(self._written)):
@@ -272,6 +263,7 @@ class Step:
 
     def check_chain(self) -> list[dict[str, Any]]:
         """Return the entries of all steps before this one, after a walk from its inputs and from each variant."""
+        members = import_module("reident.pipeline.family").Family(self.params["file"])
         sources = {
             name.removeprefix("source_"): self.path(name)
             for name in self.inputs
@@ -282,13 +274,13 @@ class Step:
             compared, entries = [shown(path, self.root) for path in self.inputs["tables"]], []
         else:
             results = [path for paths in self.inputs.values() for path in paths if self.root in path.parents]
-            entries = chain.walk(partial(self._family.known_digest, self.place), results, sources)
+            entries = chain.walk(partial(members.known_digest, self.place), results, sources)
             compared = [
                 line["path"] for entry in entries if gathers(entry) for line in entry["inputs"]["tables"]
             ]
-        return entries + self._behind(chain, compared)
+        return entries + self._behind(members, chain, compared)
 
-    def _behind(self, chain: Chain, tables: list[str]) -> list[dict[str, Any]]:
+    def _behind(self, members: Family, chain: Chain, tables: list[str]) -> list[dict[str, Any]]:
         """Return the entries behind the tables of a comparison, and behind comparisons among these."""
         entries, todo, seen = [], tables, set[str]()
         while todo:
@@ -297,8 +289,8 @@ class Step:
                 continue
             seen.add(table)
             place = place_of_path(table)
-            declared = family.sources(self._family.at(place), self.path("study"))
-            walked = chain.walk(partial(self._family.known_digest, place), [self.root / table], declared)
+            declared = import_module("reident.pipeline.family").sources(members.at(place), members.path)
+            walked = chain.walk(partial(members.known_digest, place), [self.root / table], declared)
             entries += walked
             todo += [line["path"] for entry in walked if gathers(entry) for line in entry["inputs"]["tables"]]
         return entries

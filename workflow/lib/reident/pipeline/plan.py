@@ -153,22 +153,27 @@ class Plan:
         """The study files of the run."""
         return [_outside(members.path) for members in self.families.values()]
 
-    def study_file(self, wildcards: Any) -> str:
-        """Return the study file."""
-        return _outside(self.family(wildcards.study)[0].path)
+    def params(self, rule: str) -> dict[str, Asked]:
+        """Return the parameters of a step's rule: what it takes from the study, with its digest, and that of its code.
 
-    def part_digest(self, rule: str) -> Asked:
-        """Give the digest of what a step takes from the study."""
+        A part and a path are no text or number, so that Snakemake hands them to the job and does not compare them: what
+        runs a step again is a digest.
+        """
 
-        def ask(wildcards: Any) -> str:
+        def part(wildcards: Any) -> Any:
+            members, place = self.family(wildcards.study)
+            return members.part(place, rule, wildcards.get("metric"))
+
+        def digest(wildcards: Any) -> str:
             members, place = self.family(wildcards.study)
             return members.digest(place, rule, wildcards.get("metric"))
 
-        return ask
-
-    def library_digest(self, rule: str) -> Asked:
-        """Give the digest of the modules that a step runs."""
-        return lambda wildcards: digests.library_digest(rule, wildcards.get("metric"))
+        return {
+            "part": part,
+            "study": digest,
+            "library": lambda wildcards: digests.library_digest(rule, wildcards.get("metric")),
+            "file": lambda wildcards: self.family(wildcards.study)[0].path.absolute(),
+        }
 
     # Results
 

@@ -9,15 +9,29 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reident.linkage.metrics import REGISTRY
-from reident.pipeline import parts, tables
+from reident.pipeline import tables
 from reident.pipeline.tables import Table
-from reident.sections.simulation import HouseholdSurvey, LocalAuthorities, SkewedAmounts, SyntheticSurvey
-from reident.study.model import Study
-from reident.study.variants import before_protection
+
+if TYPE_CHECKING:
+    from reident.study.model import Study
+
+
+class _Parts:
+    """The functions of :mod:`reident.pipeline.parts`; it is imported when one is called, since a job needs none."""
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def make(*arguments: Any) -> Any:
+            return getattr(import_module("reident.pipeline.parts"), name)(*arguments)
+
+        return make
+
+
+parts = _Parts()
 
 
 @dataclass(frozen=True)
@@ -129,8 +143,12 @@ def _enlarged(study: Study) -> bool:
     return study.larger_intruder is not None
 
 
-def _simulated(kind: type) -> Callable[[Study], bool]:
-    return lambda study: isinstance(study.simulate, kind)
+def _simulated(kind: str) -> Callable[[Study], bool]:
+    return lambda study: type(study.simulate).__name__ == kind
+
+
+def _compared_with_original(study: Study) -> bool:
+    return bool(import_module("reident.study.variants").before_protection(study))
 
 
 def _of_study(make: Callable[[Study], Any]) -> Callable[[Study, str | None], Any]:
@@ -171,7 +189,7 @@ def _steps() -> Iterator[Step]:
         "Simulating the survey",
         ("simulation.survey",),
         simulate,
-        _simulated(HouseholdSurvey),
+        _simulated("HouseholdSurvey"),
         (),
         tables.SIMULATE,
     )
@@ -180,7 +198,7 @@ def _steps() -> Iterator[Step]:
         "Simulating the synthetic files",
         ("simulation.synthesis",),
         simulate,
-        _simulated(SyntheticSurvey),
+        _simulated("SyntheticSurvey"),
         (),
         tables.SYNTHESIZE,
     )
@@ -189,7 +207,7 @@ def _steps() -> Iterator[Step]:
         "Simulating the file of amounts",
         ("simulation.skewed",),
         simulate,
-        _simulated(SkewedAmounts),
+        _simulated("SkewedAmounts"),
         (),
         tables.SIMULATE_AMOUNTS,
     )
@@ -198,7 +216,7 @@ def _steps() -> Iterator[Step]:
         "Simulating the population",
         ("simulation.authorities",),
         simulate,
-        _simulated(LocalAuthorities),
+        _simulated("LocalAuthorities"),
         (),
         tables.POPULATE,
     )
@@ -510,7 +528,7 @@ def _steps() -> Iterator[Step]:
         "Comparing before and after protection",
         ("linkage.protection",),
         _of_study(lambda study: tuple(variable.name for variable in study.strata)),
-        lambda study: bool(before_protection(study)),
+        _compared_with_original,
         ("stratify", "rate"),
         tables.PROTECTION,
         shared=False,
