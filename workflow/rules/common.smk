@@ -23,14 +23,13 @@ from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake.script import PythonScript
 
 from reident import starter, terminal
-from reident.archive import commands
 from reident.errors import InputError
 from reident.ledger import check, conclusion, confidentiality, runs, stale
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import configuration, release, scheduler, steps
 from reident.pipeline.digests import sha256
 from reident.pipeline.family import notebooks
-from reident.pipeline.plan import LARGE_SHARD, Plan, check_files, is_large, load_valid_families
+from reident.pipeline.plan import LARGE_SHARD, Plan, check_files, is_large, load_families
 from reident.pipeline.resources import Requests
 
 try:
@@ -71,8 +70,10 @@ def shard_table(study):
     return Path(checkpoints.stratify.get(study=study).output.shards)
 
 
-# What is wrong with a study is told once the targets are known: `validate` tells all of it.
-FAMILIES, WRONG = load_valid_families(SETTINGS.study_files)
+try:
+    FAMILIES = load_families(SETTINGS.study_files)
+except InputError as error:
+    sys.exit(f"Error: {error}")
 if SCREEN is not None:
     SCREEN.screen.several = len(FAMILIES) > 1
 PLAN = Plan(FAMILIES, NOTEBOOK, shard_table, RESULTS)
@@ -91,9 +92,9 @@ def stale_results(study):
 
 
 def refuse_missing_files(targets):
-    """Refuse to plan steps of a study that is not valid, or names files which are not there."""
+    """Refuse to plan steps of a study that names files which are not there."""
     try:
-        check_files(FAMILIES, targets, WRONG, MODULE.is_made)
+        check_files(FAMILIES, targets, MODULE.is_made)
     except InputError as error:
         sys.exit(f"Error: {error}")
 
@@ -149,13 +150,12 @@ def start_run():
 
 
 def end_run():
-    """Tell the verdicts, and end with the status of a command that has one."""
+    """Tell the verdicts and the pages."""
     for study in sorted(VERDICTS):
         for line in conclusion.lines(RESULTS / study):
             logger.info(line, extra=terminal.SHOWN)
     for line in conclusion.reports(PAGES, REPORTS):
         logger.info(line, extra=terminal.SHOWN)
-    commands.end(RESULTS)
 
 
 onstart:

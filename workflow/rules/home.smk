@@ -23,7 +23,6 @@ sys.path.insert(0, str(LIBRARY))
 os.environ.update(PYTHONPATH=os.pathsep.join([str(LIBRARY), *filter(None, [os.environ.get("PYTHONPATH")])]))
 
 try:
-    import reident.archive.commands
     import reident.terminal
 except ModuleNotFoundError as error:  # in the environment of another workflow
     sys.exit(

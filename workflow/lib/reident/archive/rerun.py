@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -23,10 +24,8 @@ from reident.ledger.chain import read_entry
 from reident.linkage.strata import MAX_BUDGETS, pack
 from reident.pipeline.digests import sha256
 from reident.pipeline.family import Family
-from reident.starter import end_with_parent
 from reident.study import reading
 from reident.study.named_files import path_problem
-from reident.terminal import words
 
 RUN, STUDY, HOME, OUTSIDE = "run", "study", "home", "outside"
 """The folders of a new run: its working directory, the study file with the inputs below it, a home without settings,
@@ -85,7 +84,7 @@ class Ended(NamedTuple):
 
 
 def study_file(bag: Path) -> str:
-    """Return the name of the study file of a bag, which its first step read.
+    """Return the name of the study file of a bag; in bags of earlier releases, the entry of the first step has it.
 
     Raises
     ------
@@ -93,8 +92,11 @@ def study_file(bag: Path) -> str:
         If the bag does not tell it.
     """
     try:
-        (line,) = read_entry(bag / layout.LEDGER / "ledger" / "resolve.json")["inputs"]["study"]
-        name = str(line["path"]).removeprefix("source:").rpartition("/")[2]
+        name = json.loads((bag / layout.INPUTS).read_text(encoding="utf-8")).get("study")
+        if name is None:
+            (line,) = read_entry(bag / layout.LEDGER / "ledger" / "resolve.json")["inputs"]["study"]
+            name = str(line["path"]).removeprefix("source:")
+        name = str(name).rpartition("/")[2]
         if (bag / layout.STUDY / name).is_file():
             return name
     except (InputError, KeyError, TypeError, ValueError):
@@ -231,27 +233,28 @@ def _packs(shards: pd.DataFrame, budget: int) -> bool:
 
 
 def run(
-    snakefile: Path,
+    root: Path,
     placed: Placed,
     into: Path,
-    cores: int,
+    cores: str,
     settings: dict[str, Any],
-    say: Callable[[str], None],
+    progress: Callable[[], None],
 ) -> Ended:
     """Compute a study, and wait for the end.
 
     Parameters
     ----------
-    snakefile : pathlib.Path
-        That of the code that is to run.
+    root : pathlib.Path
+        The folder of the Snakefile of the code that is to run.
     placed : Placed
     into : pathlib.Path
         The folder of the new run; the results are in ``run/`` in it, and what the run says in ``rerun.log``.
-    cores : int
+    cores : str
+        As Snakemake takes them.
     settings : dict
         For ``--config``, beside the study.
-    say : callable
-        Takes a line about the progress.
+    progress : callable
+        Called at intervals.
 
     Returns
     -------
@@ -262,11 +265,12 @@ def run(
         path.mkdir(mode=0o700)
     isolation = without_network()
     config = {"study": os.path.relpath(placed.file, folder), **settings}
-    command = [*isolation, sys.executable, "-m", "snakemake", "--snakefile", str(snakefile.resolve())]
-    command += ["--directory", str(folder.resolve()), "--cores", str(cores), "--config"]
+    command = [*isolation, sys.executable, "-m", "snakemake", "--snakefile", str(root.resolve() / "Snakefile")]
+    command += ["--directory", str(folder.resolve()), "--cores", cores, "--config"]
     command += [f"{name}={value}" for name, value in config.items()]
     environment = {name: os.environ[name] for name in KEPT if name in os.environ}
     environment |= {"HOME": str(home.resolve()), "PYTHONNOUSERSITE": "1", "COLUMNS": "400"}
+    environment["PYTHONPATH"] = str(root.resolve() / "workflow" / "lib")  # not the installed library for a bag's code
     began = time.monotonic()
     with subprocess.Popen(  # noqa: S603 - the workflow's own command
         command,
@@ -277,14 +281,18 @@ def run(
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         errors="replace",
-        preexec_fn=end_with_parent,  # noqa: PLW1509 - this process has no other thread
+        start_new_session=True,
     ) as process:
-        errors = _follow(process.stdout or (), into / LOG, say)
+        try:
+            errors = _follow(process.stdout or (), into / LOG, progress)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGTERM)  # the steps too
+            raise
     return Ended(process.returncode, errors, time.monotonic() - began, not isolation)
 
 
-def _follow(lines: Iterable[str], file: Path, say: Callable[[str], None]) -> list[str]:
-    """Write what a run says to a file, tell at intervals how far it is, and return the sentences of its errors."""
+def _follow(lines: Iterable[str], file: Path, progress: Callable[[], None]) -> list[str]:
+    """Write what a run says to a file, ask at intervals for its progress, and return the sentences of its errors."""
     errors: list[str] = []
     last = time.monotonic()
     with file.open("w", encoding="utf-8") as log:
@@ -292,9 +300,9 @@ def _follow(lines: Iterable[str], file: Path, say: Callable[[str], None]) -> lis
             log.write(line)
             if line.startswith("Error: "):
                 errors.append(line.removeprefix("Error: ").strip())
-            if words.STEP_ENDED.match(line) and time.monotonic() - last > PROGRESS_INTERVAL:
+            if time.monotonic() - last > PROGRESS_INTERVAL:
                 last = time.monotonic()
-                say(line.strip())
+                progress()
     return list(dict.fromkeys(errors))
 
 

@@ -54,46 +54,27 @@ def load_families(paths: list[Path]) -> dict[str, Family]:
     return families
 
 
-def load_valid_families(paths: list[Path]) -> tuple[dict[str, Family], InputError | None]:
-    """Return the studies of a run as :func:`load_families`; none, and the error, if one of them is not valid."""
-    try:
-        return load_families(paths), None
-    except InputError as error:
-        return {}, error
-
-
 def check_files(
     families: Mapping[str, Family],
     targets: Iterable[str],
-    wrong: InputError | None = None,
     is_made: Callable[[Path], bool] = lambda _: False,
 ) -> None:
     """Check that the files that the studies of a run name exist, unless no target of the run is a step.
 
-    Commands, such as ``check``, answer without the sources. :data:`VALIDATE` alone answers where a study is `wrong`.
     A file need not be there where ``is_made(path)`` tells that a rule outside this workflow makes it.
 
     Raises
     ------
     InputError
-        For a study that is not valid, the first file that does not exist, or a run of steps without a study.
+        For the first file that does not exist, or a run of steps without a study.
     """
-    commands = set(targets)
-    if wrong is not None and commands != {VALIDATE}:
-        raise wrong
-    if commands and not commands & {ALL, *steps.STEPS}:
+    if (rules := set(targets)) and not rules & {ALL, *steps.STEPS}:
         return
     if not families:
-        raise InputError(
-            "config: the settings name no study. Name a command, for example `snakemake verify --config bag=PATH`, or "
-            "a study with `--config study=PATH`."
-        )
+        raise InputError("config: the settings name no study. Name a study with `--config study=PATH`.")
     for members in families.values():
         family.check_files(members.members, members.path, is_made)
 
-
-VALIDATE = "validate"
-"""The rule that tells what is wrong with a study."""
 
 ALL = "all"
 """The rule that makes everything."""

@@ -22,6 +22,9 @@ from reident.pipeline.checkout import LOCK, PROJECT, SOURCES
 from reident.pipeline.digests import LIBRARY, versions
 
 ROOT = LIBRARY.parents[2]
+NOTEBOOK = ROOT / "workflow" / "notebooks" / "disclosure-review.ipynb"
+"""What the report is made from."""
+
 KINDS = frozenset(
     {
         ".css",
