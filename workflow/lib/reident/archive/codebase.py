@@ -104,8 +104,8 @@ def choose(bag: Path, name: str, then: dict[str, Any], trust: str | None) -> Cod
         root = code
     else:
         raise InputError(
-            f"`--trust` is neither the digest of this bag nor that of its code. Write `--trust {name}` if you have read "
-            "the code of this bag, or leave `--trust` out."
+            f"`--trust` is neither the digest of this bag nor that of its code. Write `--trust {name}` if you have "
+            "read the code of this bag, or leave `--trust` out."
         )
     now = release.describe(root)
     packages = _differ(then.get("versions", {}), now["versions"])

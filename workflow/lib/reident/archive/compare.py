@@ -75,9 +75,7 @@ def run(
     _refuse_one_id([before, after])
     # Bags are unpacked beside the reports and not in the folder of the system: they may hold the inputs.
     with staging(REPORTS) as folder:
-        releases = [
-            open_release(path, folder / side, notebook, signers) for side, path in paths.items()
-        ]
+        releases = [open_release(path, folder / side, notebook, signers) for side, path in paths.items()]
         comparison = _compared(releases, [before, after])
         target = REPORTS / "--".join(release.name for release in releases)
         text = json.dumps(comparison.plain(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"

@@ -140,7 +140,9 @@ def _compute(bag: Verified, code: Code, placed: rerun.Placed, work: Path, cores:
     budget = rerun.pairs_per_shard(bag.folder)
     settings = {} if budget is None else {"pairs_per_shard": budget}
     ledger = len(entry_files(bag.folder / layout.LEDGER))
-    ended = rerun.run(code.root, placed, work, cores, settings, partial(_say_progress, work / rerun.RUN, ledger))
+    ended = rerun.run(
+        code.root, placed, work, cores, settings, partial(_say_progress, work / rerun.RUN, ledger)
+    )
     errors, now, lines = ended.errors, None, list[Compared]()
     outputs = _document(bag.folder, layout.OUTPUTS)["outputs"]
     if ended.status == 0:

@@ -265,12 +265,21 @@ def run(
         path.mkdir(mode=0o700)
     isolation = without_network()
     config = {"study": os.path.relpath(placed.file, folder), **settings}
-    command = [*isolation, sys.executable, "-m", "snakemake", "--snakefile", str(root.resolve() / "Snakefile")]
+    command = [
+        *isolation,
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(root.resolve() / "Snakefile"),
+    ]
     command += ["--directory", str(folder.resolve()), "--cores", cores, "--config"]
     command += [f"{name}={value}" for name, value in config.items()]
     environment = {name: os.environ[name] for name in KEPT if name in os.environ}
     environment |= {"HOME": str(home.resolve()), "PYTHONNOUSERSITE": "1", "COLUMNS": "400"}
-    environment["PYTHONPATH"] = str(root.resolve() / "workflow" / "lib")  # not the installed library for a bag's code
+    environment["PYTHONPATH"] = str(
+        root.resolve() / "workflow" / "lib"
+    )  # not the installed library for a bag's code
     began = time.monotonic()
     with subprocess.Popen(  # noqa: S603 - the workflow's own command
         command,

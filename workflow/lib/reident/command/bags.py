@@ -163,9 +163,7 @@ def reproduce(given: argparse.Namespace) -> int:
 
     # So that the run that it started ends too, and nothing half-made is left.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    request = reproduce.Request(
-        given.bag, given.inputs, given.trust, given.signers, given.keep, given.cores
-    )
+    request = reproduce.Request(given.bag, given.inputs, given.trust, given.signers, given.keep, given.cores)
     lines, status = reproduce.run(request, reproduction.render)
     _write(lines)
     return status

@@ -40,8 +40,20 @@ exit status: {status}
 def declare(commands: Any) -> None:
     """Add these parts of the command to its parser."""
     for name, run, text, description, status in (
-        ("validate", validate, "report every mistake of studies", _VALIDATE, "0 without errors, 1 with errors"),
-        ("check", check, "report whether results still hold", _CHECK, "0 if every chain closes, 1 if one does not"),
+        (
+            "validate",
+            validate,
+            "report every mistake of studies",
+            _VALIDATE,
+            "0 without errors, 1 with errors",
+        ),
+        (
+            "check",
+            check,
+            "report whether results still hold",
+            _CHECK,
+            "0 if every chain closes, 1 if one does not",
+        ),
         ("seal", seal, "seal finished studies", _SEAL, "0 if every study is sealed, 1 if one is not"),
     ):
         parser = commands.add_parser(

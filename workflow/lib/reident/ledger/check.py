@@ -144,7 +144,9 @@ def check(members: Family, results: Path, notebook: Path) -> Checked:
     return Checked("\n  ".join(lines), closes=not broken, absent=tuple(absent))
 
 
-ABANDONED = "pages of an edition that the study no longer has; delete them, or put `release` back into the study"
+ABANDONED = (
+    "pages of an edition that the study no longer has; delete them, or put `release` back into the study"
+)
 
 
 def abandoned_editions(members: Family, results: Path) -> list[Path]:
@@ -166,7 +168,9 @@ def _refuse_unreadable(folder: Path) -> None:
 
     def refuse(error: OSError) -> None:
         if isinstance(error, PermissionError):
-            raise InputError(f"{error.filename} cannot be read (permission denied). Run the command as its owner.")
+            raise InputError(
+                f"{error.filename} cannot be read (permission denied). Run the command as its owner."
+            )
 
     for parent, _, names in os.walk(folder, onerror=refuse):
         for name in names:
@@ -268,7 +272,10 @@ def _ends(found: _Found, members: Family, root: Path) -> dict[str, list[Path]]:
         (place, entry)
         for place, entry in found.entries
         if (place, entry["rule"], entry["metric"]) in steps_of_study
-        and (entry["rule"] != COMPARISON or entry["step"].partition(".")[2] in steps.compared_tables(members.study))
+        and (
+            entry["rule"] != COMPARISON
+            or entry["step"].partition(".")[2] in steps.compared_tables(members.study)
+        )
     ]
     read = {line["path"] for _, entry in used if not chain.gathers(entry) for line in chain.inputs(entry)}
     read_steps = {_step(place, entry) for place, entry in used if read & _outputs(entry)}
