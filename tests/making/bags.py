@@ -197,7 +197,7 @@ def refusal(path, signers=None):
         open_bag(path, into, signers)
     assert list(into.iterdir()) == []
     with pytest.raises(InputError) as alone:
-        run(str(path), None if signers is None else str(signers), 1)
+        run(path, signers)
     assert str(error.value) == str(alone.value)
     return str(error.value)
 

@@ -18,14 +18,14 @@ STUDIES = (
 HEADING = ("study", "run", "seal", "size", "reproduce", "results", "outcome")
 
 
-def snakemake(folder: Path, *arguments: str) -> float:
+def seconds(folder: Path, *command: str | Path) -> float:
     """The seconds that a command takes in a folder; what it says is shown if it fails."""
     began = time.monotonic()
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(CHECKOUT / "Snakefile"), *arguments]
     folder.mkdir(parents=True, exist_ok=True)
     ran = subprocess.run(
-        command, cwd=folder, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8"
-    )
+        [sys.executable, "-m", *command],
+        cwd=folder, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
+    )  # fmt: skip
     if ran.returncode:
         sys.stderr.write(ran.stdout)
     return time.monotonic() - began
@@ -33,15 +33,17 @@ def snakemake(folder: Path, *arguments: str) -> float:
 
 def audit(study: str, folder: Path) -> tuple[str, ...]:
     """The line of the table about a study."""
-    file = f"study={CHECKOUT / 'config' / 'studies' / study}.yaml"
-    run = snakemake(folder / "run", "--config", file)
-    seal = snakemake(folder / "run", "seal", "--config", file)
+    file = CHECKOUT / "config" / "studies" / f"{study}.yaml"
+    run = seconds(
+        folder / "run", "snakemake", "--snakefile", CHECKOUT / "Snakefile", "--config", f"study={file}"
+    )
+    seal = seconds(folder / "run", "reident.command", "seal", file)
     bag = next((folder / "run/reports" / study / "sealed").glob("*.zip"), None)
     if bag is None:
         return study, f"{run:.0f} s", f"{seal:.0f} s", "", "", "", "not sealed"
     (folder / "elsewhere").mkdir()
     moved = shutil.move(bag, folder / "elsewhere")
-    again = snakemake(folder / "elsewhere", "reproduce", "--config", f"bag={Path(moved).name}")
+    again = seconds(folder / "elsewhere", "reident.command", "reproduce", Path(moved).name)
     page = folder / f"elsewhere/reports/reproduce/{study}/reproduction.json"
     facts = (
         json.loads(page.read_text(encoding="utf-8"))

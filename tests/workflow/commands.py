@@ -95,6 +95,41 @@ def snakemake(
     return ended(started)
 
 
+def reident(
+    *arguments: str | Path,
+    folder: Path,
+    checkout: Path = CHECKOUT,
+    environment: dict[str, str] | None = None,
+    umask: int = -1,
+) -> Ended:
+    """Run ``reident`` with `folder` as the working directory."""
+    return ended(
+        start_reident(*arguments, folder=folder, checkout=checkout, environment=environment, umask=umask)
+    )
+
+
+def start_reident(
+    *arguments: str | Path,
+    folder: Path,
+    checkout: Path = CHECKOUT,
+    environment: dict[str, str] | None = None,
+    umask: int = -1,
+) -> subprocess.Popen:
+    """As :func:`reident`, without waiting."""
+    folder.mkdir(parents=True, exist_ok=True)
+    library = str(checkout / "workflow" / "lib")
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "reident.command", *map(str, arguments)],
+        cwd=folder,
+        env={**os.environ, "COLUMNS": "400", **(environment or {}), "PYTHONPATH": library},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        umask=umask,
+    )
+
+
 def ended(started: subprocess.Popen) -> Ended:
     """Wait for a command's end."""
     try:

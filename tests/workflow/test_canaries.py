@@ -25,7 +25,7 @@ import typst
 import yaml
 from reident.pipeline.steps import STEPS
 from workflow.canaries import LABEL, NUMBER, WORD, found, write
-from workflow.commands import CHECKOUT, PRELOADED, Ended, copied, made, snakemake
+from workflow.commands import CHECKOUT, PRELOADED, Ended, copied, made, reident, snakemake
 
 pytestmark = pytest.mark.slow
 
@@ -235,7 +235,7 @@ def left(tmp_path_factory) -> Iterator[Left]:
             f"--retries={TIMES}", studies=studies, checkout=checkout, program=PRELOADED, **common
         )
         gathered = snakemake("--report=all.zip", studies=studies, checkout=checkout, **common)
-        sealed = snakemake("seal", studies=studies, checkout=checkout, **common)
+        sealed = reident("seal", *studies, checkout=checkout, **common)
         failed = failures(sources)
         files = [_spoil(folder / "bad" / one.name, one, sources) for one in failed]
         targets = [target for one in failed for target in made(one.name, one.target)]

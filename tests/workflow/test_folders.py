@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from workflow.commands import CHECKOUT, SNAKEMAKE, copied
+from workflow.commands import CHECKOUT, SNAKEMAKE, copied, reident
 from workflow.elsewhere import made, run
 
 from workflow import small
@@ -79,9 +79,7 @@ def test_blanks_umlauts_and_commas_in_the_paths_of_study_and_results(folder, tmp
     ended = run(odd / "Arbeit ü", SNAKEFILE, "--config", "study=../Studie für mich, und dich/small.yaml")
     assert ended.code == 0, ended.shown
     assert made(odd / "Arbeit ü") == made(folder)
-    checked = run(
-        odd / "Arbeit ü", SNAKEFILE, "check", "--config", 'study=["../Studie für mich, und dich/small.yaml"]'
-    )
+    checked = reident("check", "../Studie für mich, und dich/small.yaml", folder=odd / "Arbeit ü")
     assert checked.code == 0, checked.shown
 
 

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from workflow.commands import CHECKOUT, open_to_others, snakemake
+from workflow.commands import CHECKOUT, open_to_others, reident
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +29,7 @@ def test_there_is_one_small_golden_bag():
 def test_this_release_reproduces_the_golden_bag_or_says_why_not(tmp_path):
     (bag,) = GOLDEN
     shutil.copy(bag, tmp_path)
-    ended = snakemake("reproduce", f"bag={bag.name}", studies=[], folder=tmp_path)
+    ended = reident("reproduce", bag.name, "--cores", "2", folder=tmp_path)
     facts = json.loads((tmp_path / "reports/reproduce/golden/reproduction.json").read_text(encoding="utf-8"))
     changelog = (CHECKOUT / "CHANGELOG.md").read_text(encoding="utf-8")
     if facts["outcome"] == "reproduced":

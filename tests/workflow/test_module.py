@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from workflow.commands import CHECKOUT, SNAKEMAKE, copied
+from workflow.commands import CHECKOUT, SNAKEMAKE, copied, reident
 from workflow.elsewhere import made, run
 
 from workflow import small
@@ -76,13 +76,13 @@ def test_as_a_module_whose_rules_have_other_names(alone, tmp_path):
     )
     again = run(tmp_path, "--configfile=config.yaml", "--dry-run")
     assert again.planned == {}
-    checked = run(tmp_path, "--configfile=config.yaml", "reident_check")
+    checked = reident("check", "in/small.yaml", folder=tmp_path)
     assert checked.code == 0, checked.shown
     # What its step did not write is noticed and made again.
     rates = tmp_path / "results/small/rates.csv"
     expected = rates.read_bytes()
     rates.write_bytes(expected + b"\n")
-    assert run(tmp_path, "--configfile=config.yaml", "reident_check").code == 1
+    assert reident("check", "in/small.yaml", folder=tmp_path).code == 1
     repaired = run(tmp_path, "--configfile=config.yaml")
     assert repaired.code == 0, repaired.shown
     assert rates.read_bytes() == expected
@@ -108,12 +108,12 @@ def test_a_module_with_a_prefix_has_everything_below_it(alone, tmp_path):
     assert sorted(path.name for path in folder.iterdir()) == [".snakemake", "Snakefile", "risk"]
     assert run(folder, "--dry-run").planned == {}
     for command in ("check", "seal"):
-        ended = run(folder, command)
+        ended = reident(command, "../../in/small.yaml", folder=folder / "risk")
         assert ended.code == 0, ended.shown
     assert len(list(folder.glob("risk/reports/small/sealed/*.zip"))) == 1
     (folder / "risk/results/small/rates.csv").chmod(0o644)
     (folder / "risk/results").chmod(0o755)
-    refused = run(folder, "check")
+    refused = run(folder)
     assert refused.code == 1
     assert len(refused.errors) == 1
     assert "risk/results holds confidential data and is open to others" in refused.shown

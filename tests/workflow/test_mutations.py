@@ -1,4 +1,4 @@
-"""What may happen to a finished study, one change at a time: running again gives the right bytes. `snakemake check`
+"""What may happen to a finished study, one change at a time: running again gives the right bytes. `reident check`
 reports each change before the run, and nothing after it.
 
 An input that changes while a step reads it: tests/unit/ledger/test_ledger.py."""
@@ -24,13 +24,19 @@ import pytest
 from reident.ledger import chain, check
 from reident.pipeline import digests, release
 from reident.pipeline.family import Family
-from workflow.commands import CHECKOUT, PRELOADED, Ended, copied, made, snakemake
+from workflow.commands import CHECKOUT, PRELOADED, Ended, copied, made, reident, snakemake
 
 from workflow import library_run, small
 
 pytestmark = pytest.mark.slow
 
 RATES = made("small", "study.json", "rates.csv")
+WITHOUT_PRIVILEGES = (
+    ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
+    if os.geteuid() == 0
+    else []
+)
+"""What to put before a command so that permissions count for root too."""
 STUDY = copy.deepcopy(small.STUDY)
 STUDY["metrics"] = {"taxicab": {"alpha": "1/3"}}
 ROWS = small.rows(60, 90)
@@ -52,6 +58,9 @@ class Copy:
             checkout=self.checkout,
             program=PRELOADED,
         )
+
+    def checked(self) -> Ended:
+        return reident("check", "../in/small.yaml", folder=self.work, checkout=self.checkout)
 
     def made(self) -> dict[str, bytes]:
         """Every result, entry and report, but not what an earlier moment may have left beside them."""
@@ -405,7 +414,7 @@ def test_an_unknown_file_is_reported_and_left_alone(again, whole):
     assert mine.read_text(encoding="utf-8") == "mine"
 
 
-# What `snakemake check` tells
+# What `reident check` tells
 
 
 def lines(found: check.Checked) -> dict[str, str]:
@@ -492,7 +501,7 @@ def test_without_the_sources_everything_else_is_verified(again):
     with kept(again.results / "rates.csv"):
         edit(again.results / "rates.csv")
     assert not again.check().closes
-    ended = again.run("check")
+    ended = again.checked()
     assert ended.code == 1, ended.shown
     (message,) = ended.errors
     assert message.startswith("small: the chain is broken")
@@ -547,35 +556,119 @@ def test_other_installed_versions_of_packages_are_reported(again, monkeypatch):
     assert lines(found) == {"made with other versions than those installed": f"numpy {np.__version__} (0.1)"}
 
 
-def told_without_a_run(again) -> tuple[int, str]:
-    """The answer of the command `reident check`."""
-    command = [sys.executable, "-P", "-m", "reident.command", "check", "../in/small.yaml"]
-    ended = subprocess.run(command, cwd=again.work, capture_output=True, text=True, check=False)
-    return ended.returncode, ended.stdout + ended.stderr
-
-
-def test_both_commands_check_walk_and_change_nothing(again):
-    before = {path: path.stat().st_mtime_ns for path in again.results.rglob("*")}
-    ended = again.run("check")
+def test_the_command_check_walks_and_changes_nothing(again):
+    before = {path: path.stat().st_mtime_ns for path in again.work.rglob("*")}
+    ended = again.checked()
     assert ended.code == 0, ended.shown
     assert "small: the chain closes: " in ended.shown
-    code, said = told_without_a_run(again)
-    assert code == 0
-    assert said in ended.shown
-    assert {path: path.stat().st_mtime_ns for path in again.results.rglob("*")} == before
+    assert {path: path.stat().st_mtime_ns for path in again.work.rglob("*")} == before
     with kept(again.results / "rates.csv"):
         edit(again.results / "rates.csv")
-    ended = again.run("check")
+    ended = again.checked()
     assert ended.code == 1
-    code, said = told_without_a_run(again)
-    assert code == 1
-    assert said in ended.shown
     (message,) = ended.errors
     assert message.startswith("small: the chain is broken. Run `snakemake --config study=../in/small.yaml`")
     assert "  results that are not what their steps wrote: results/small/rates.csv" in ended.shown
     shutil.rmtree(again.work / "results")
-    ended = again.run("check")
+    ended = again.checked()
     assert ended.code == 1
     assert ended.errors == {
         "small: there are no results yet. Run `snakemake --config study=../in/small.yaml`."
     }
+
+
+def drop_record(path: Path) -> None:
+    """Remove the last record of a file."""
+    path.write_text(
+        "".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8"
+    )
+
+
+@pytest.mark.parametrize("last", ["rate", "score.taxicab.0001"])
+def test_the_results_of_a_run_that_went_no_further_are_verified(again, last):
+    """As after `snakemake --until rate`, or a run that was stopped."""
+    entries = {
+        path.stem: json.loads(path.read_text(encoding="utf-8"))
+        for path in again.results.glob("ledger/*.json")
+    }
+    behind, todo = set(), [last]
+    while todo:
+        name = todo.pop()
+        behind.add(name)
+        read = {line["path"] for line in chain.inputs(entries[name])}
+        todo += [
+            other
+            for other, entry in entries.items()
+            if read & {line["path"] for line in entry["outputs"].values()}
+        ]
+    for name in entries.keys() - behind:
+        for line in entries[name]["outputs"].values():
+            chain.located(again.results, "", line["path"]).unlink()
+        (again.results / "ledger" / f"{name}.json").unlink()
+    found = again.check()
+    assert found.closes, found.line
+    n = sum(len(entries[name]["outputs"]) for name in behind)
+    assert (
+        f"the chain closes: {n} results of {len(behind)} steps lead back to the sources; made by reident"
+        in found.line
+    )
+    drop_record(again.inputs / "puf.csv")
+    found = again.check()
+    assert not found.closes
+    assert lines(found)["sources that changed after a step read them"] == "../in/puf.csv"
+
+
+def test_results_of_which_the_study_uses_none_are_no_chain(again):
+    """The chain of nothing does not close."""
+    for name in sorted(path.stem for path in again.results.glob("ledger/*.json")):
+        if name != "score.taxicab.0001":
+            (again.results / "ledger" / f"{name}.json").unlink()
+    for path in sorted(again.results.rglob("*")) + sorted(again.reports.rglob("*")):
+        if path.is_file() and path.suffix != ".json" and "scores" not in path.parts:
+            path.unlink()
+    (again.results / "study.json").unlink()
+    small.write(again.inputs, {**STUDY, "metrics": {"unicity": {}}}, {})
+    found = again.check()
+    assert not found.closes
+    assert found.line.startswith("small: there are no results of this study as it is now. Run ")
+
+
+def test_an_edition_that_the_study_no_longer_has_is_named(again):
+    page = again.reports / "releasable" / "edition.html"
+    page.parent.mkdir()
+    page.write_text("an edition", encoding="utf-8")
+    with contextlib.chdir(again.work):
+        assert check.abandoned_editions(Family(Path("../in/small.yaml")), Path("results")) == [
+            Path("reports/small/releasable/edition.html")
+        ]
+    ended = again.checked()
+    assert ended.code == 0, ended.shown
+    assert f"{check.ABANDONED}: reports/small/releasable/edition.html" in ended.shown
+
+
+@pytest.mark.skipif(
+    os.geteuid() == 0 and shutil.which("setpriv") is None, reason="needs setpriv where root tests"
+)
+@pytest.mark.parametrize("name", ["", "ledger", "ledger/rate.json", "rates.csv"])
+def test_results_of_another_user_are_refused_in_one_sentence(again, name):
+    closed = again.results / name
+    mode = closed.stat().st_mode
+    closed.chmod(0)
+    try:
+        command = [
+            *WITHOUT_PRIVILEGES,
+            sys.executable,
+            "-P",
+            "-m",
+            "reident.command",
+            "check",
+            "../in/small.yaml",
+        ]
+        ended = subprocess.run(command, cwd=again.work, capture_output=True, text=True, check=False)
+    finally:
+        closed.chmod(mode)
+    assert ended.returncode == 1
+    path = Path("results/small", name)
+    assert ended.stdout + ended.stderr == (
+        f"Error: small: {path} cannot be read (permission denied). Run the command as its owner.\n"
+    )

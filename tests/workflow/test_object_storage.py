@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from making import object_storage
-from workflow.commands import CHECKOUT, PRELOADED, Ended, made, open_to_others, snakemake
+from workflow.commands import CHECKOUT, PRELOADED, Ended, made, open_to_others, reident, snakemake
 
 from workflow import small
 
@@ -79,13 +79,12 @@ def test_sources_come_from_object_storage_and_a_sealed_study_goes_there(storage,
     assert secret not in ended.shown
     written = [path for path in there.rglob("*") if path.is_file()]
     assert not [path for path in written if secret.encode() in path.read_bytes()], "a file has the secret"
-    checked = run(storage, there, "check")
+    checked = reident("check", "in/small.yaml", folder=there)
     assert checked.code == 0, checked.shown
     assert run(storage, there, "--dry-run").planned == {}
 
     # A sealed study is stored on request, and found as it was.
-    for command in ("seal", "deposit"):
-        ended = run(storage, there, command)
+    for ended in (reident("seal", "in/small.yaml", folder=there), run(storage, there, "deposit")):
         assert ended.code == 0, ended.shown
     (bag,) = there.glob("reports/small/sealed/*.zip")
     key = f"data/sealed/small/{bag.name}"
@@ -93,7 +92,7 @@ def test_sources_come_from_object_storage_and_a_sealed_study_goes_there(storage,
     copy = f"objects/sealed/small/{bag.name}"
     assert run(storage, there, copy).code == 0
     assert (there / copy).read_bytes() == bag.read_bytes()
-    assert run(storage, there, "verify", bag=copy).code == 0
+    assert reident("verify", copy, folder=there).code == 0
 
     # One that was altered on the server is found.
     altered = bytearray(bag.read_bytes())
@@ -102,7 +101,7 @@ def test_sources_come_from_object_storage_and_a_sealed_study_goes_there(storage,
     storage.put(key, tmp_path / "altered.zip")
     assert run(storage, there, copy).code == 0
     assert (there / copy).read_bytes() == altered, "the newer object was fetched"
-    assert run(storage, there, "verify", bag=copy).code == 1
+    assert reident("verify", copy, folder=there).code == 1
 
     # A source that was altered on the server is fetched again: before the run `check` refuses, after it the results are
     # those of the new source.
@@ -110,13 +109,12 @@ def test_sources_come_from_object_storage_and_a_sealed_study_goes_there(storage,
     (tmp_path / "puf.csv").write_text(small.csv_text(table[:-1]), encoding="utf-8")
     storage.put("data/small/puf.csv", tmp_path / "puf.csv")
     assert run(storage, there, "in/objects/small/puf.csv").code == 0
-    refused = run(storage, there, "check")
-    assert refused.code == 1
+    assert reident("check", "in/small.yaml", folder=there).code == 1
     before = results(there)
     ended = run(storage, there)
     assert ended.code == 0, ended.shown
     assert results(there)["results/small/rates.csv"] != before["results/small/rates.csv"]
-    assert run(storage, there, "check").code == 0
+    assert reident("check", "in/small.yaml", folder=there).code == 0
 
 
 @pytest.mark.parametrize("storage_setting", ["", "bucket/folder", "https://example.org/data"])

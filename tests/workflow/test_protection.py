@@ -4,7 +4,7 @@ import copy
 
 import pandas as pd
 import pytest
-from workflow.commands import PRELOADED, made, snakemake
+from workflow.commands import PRELOADED, made, reident, snakemake
 
 from workflow import small
 
@@ -51,9 +51,7 @@ def test_the_attack_before_protection_is_a_study_of_that_file(tmp_path):
     assert (place / "rates.csv").read_bytes() == (results / "before/rates.csv").read_bytes()
     check_protection(results)
     check_clusters(results)
-    checked = snakemake(
-        *made("both", "protection/rates.csv"), "check", studies=[both], folder=run, program=PRELOADED
-    )
+    checked = reident("check", both, folder=run)
     assert "both: the chain closes" in checked.shown
 
     with (tmp_path / "full.csv").open("a", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""``snakemake compare`` on a sealed release and the one after it."""
+"""``reident compare`` on a sealed release and the one after it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pandas as pd
 import pytest
-from workflow.commands import PRELOADED, open_to_others, snakemake
+from workflow.commands import PRELOADED, open_to_others, reident, snakemake
 
 from workflow import small
 
@@ -30,7 +30,7 @@ class Released(NamedTuple):
 def released(finished, tmp_path_factory):
     folder = tmp_path_factory.mktemp("released")
     shutil.copytree(finished.folder, folder, dirs_exist_ok=True)
-    ended = snakemake("seal", studies=["../in/small.yaml"], folder=folder / "run")
+    ended = reident("seal", "../in/small.yaml", folder=folder / "run")
     assert ended.code == 0, ended.shown
     small.write(folder / "next", STUDY, small.rows(340, 520, seed=8))
     ended = snakemake(studies=["../next/next.yaml"], folder=folder / "run", program=PRELOADED)
@@ -40,9 +40,8 @@ def released(finished, tmp_path_factory):
 
 
 def compare(released, before, after="../next/next.yaml", folder=None):
-    """Run the command; without a study of its own, as a user gives it."""
-    named = [f"{side}={value}" for side, value in (("before", before), ("after", after)) if value]
-    return snakemake("compare", *named, studies=[], folder=folder or released.folder / "run")
+    """Run the command as a user gives it."""
+    return reident("compare", before, after, folder=folder or released.folder / "run")
 
 
 def test_a_bag_and_a_study_are_compared(released):
@@ -101,12 +100,11 @@ def tampered(released):
 @pytest.mark.parametrize(
     ("before", "words"),
     [
-        (lambda _: None, "config: `before` is missing"),
         (tampered, ".zip"),
         (lambda _: "nothing.zip", "nothing.zip"),
         (lambda _: "../nothing.yaml", "nothing.yaml"),
     ],
-    ids=["missing", "tampered", "no bag", "no study"],
+    ids=["tampered", "no bag", "no study"],
 )
 def test_a_release_that_cannot_be_read_is_refused_in_one_sentence(released, before, words):
     ended = compare(released, before(released))

@@ -1,4 +1,4 @@
-"""`snakemake reproduce`: a sealed study is computed again elsewhere, or the reason why not is told in one sentence."""
+"""`reident reproduce`: a sealed study is computed again elsewhere, or the reason why not is told in one sentence."""
 
 import errno
 import json
@@ -14,7 +14,7 @@ from making import bags
 from reident.archive import reproduce, rerun
 from reident.errors import InputError
 from reident.report import reproduction
-from workflow.commands import ended, open_to_others, snakemake, start
+from workflow.commands import ended, open_to_others, reident, start_reident
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +26,7 @@ def sealed(finished, tmp_path_factory) -> Path:
     """The bag of the small study, moved to an empty folder."""
     work = tmp_path_factory.mktemp("sealed") / "work"
     shutil.copytree(finished.folder, work, symlinks=True)
-    ran = snakemake("seal", studies=["../in/small.yaml"], folder=work / "run")
+    ran = reident("seal", "../in/small.yaml", folder=work / "run")
     assert ran.code == 0, ran.shown
     (bag,) = (work / "run/reports/small/sealed").glob("*.zip")
     return bag.rename(tmp_path_factory.mktemp("elsewhere") / bag.name)
@@ -54,8 +54,8 @@ def left(folder: Path) -> set[str]:
 
 @pytest.mark.long  # one alone: test_golden.py
 def test_two_reproductions_at_once_find_every_result_identical(sealed, vault, tmp_path):
-    arguments = ("reproduce", f"bag={sealed}", f"inputs={vault}")
-    both = [start(*arguments, studies=[], folder=tmp_path / "run") for _ in range(2)]
+    arguments = ("reproduce", sealed, "--inputs", vault, "--cores", "1")
+    both = [start_reident(*arguments, folder=tmp_path / "run") for _ in range(2)]
     for ran in map(ended, both):
         assert ran.code == 0, ran.shown
         assert "This runs the installed release: reident" in ran.shown
@@ -75,7 +75,7 @@ def test_without_an_input_the_bag_is_verified_not_rerun(sealed, vault, tmp_path)
     content[-2] ^= 1
     (vault / "puf.csv").write_bytes(content)
     file.unlink()
-    ran = snakemake("reproduce", f"bag={sealed}", f"inputs={vault}", studies=[], folder=tmp_path / "run")
+    ran = reident("reproduce", sealed, "--inputs", vault, folder=tmp_path / "run")
     assert ran.code == 3, ran.shown
     assert ": verified, not rerun: 1 of 3 inputs were not found." in ran.shown
     assert f"Not found: puf.csv ({len(content):,} bytes, SHA-256 " in ran.shown
@@ -85,22 +85,19 @@ def test_without_an_input_the_bag_is_verified_not_rerun(sealed, vault, tmp_path)
 
 
 BAD = [
-    ({}, "config: `bag` is missing"),
-    ({"bag": "none.zip"}, "none.zip"),
-    ({"bag": "{bag}", "inputs": "nowhere"}, "nowhere: the folder does not exist. Correct `inputs`."),
-    ({"bag": "{bag}", "inputs": "{bag}"}, "must be a folder, not a file."),
+    (["none.zip"], "none.zip"),
+    (["{bag}", "--inputs", "nowhere"], "nowhere: the folder does not exist. Correct `--inputs`."),
+    (["{bag}", "--inputs", "{bag}"], "must be a folder, not a file."),
     (
-        {"bag": "{bag}", "trust": "0123456789abcdef"},
-        "`trust` is neither the digest of this bag nor that of its code.",
+        ["{bag}", "--trust", "0123456789abcdef"],
+        "`--trust` is neither the digest of this bag nor that of its code.",
     ),
 ]
 
 
-@pytest.mark.parametrize(("config", "says"), BAD)
-def test_a_mistake_on_the_command_line_is_one_sentence_and_leaves_nothing(sealed, tmp_path, config, says):
-    config = {"keep": "false", **config}
-    named = [f"{name}={value.format(bag=sealed)}" for name, value in config.items()]
-    ran = snakemake("reproduce", *named, studies=[], folder=tmp_path)
+@pytest.mark.parametrize(("arguments", "says"), BAD)
+def test_a_mistake_on_the_command_line_is_one_sentence_and_leaves_nothing(sealed, tmp_path, arguments, says):
+    ran = reident("reproduce", *(argument.format(bag=sealed) for argument in arguments), folder=tmp_path)
     assert ran.code == 1
     (error,) = ran.errors
     assert says in error
@@ -110,43 +107,37 @@ def test_a_mistake_on_the_command_line_is_one_sentence_and_leaves_nothing(sealed
 
 def test_code_of_a_bag_runs_with_trust_alone(tmp_path):
     payload = bags.payload(tmp_path / "made", include=True)
-    resolve = json.loads(payload["data/ledger/ledger/resolve.json"])
-    assert resolve["inputs"]["study"][0]["path"] == "source:study.yaml"
     payload["data/code/Snakefile"] = (
         b"from pathlib import Path\nPath('marker').write_text('ran')\n"
         b"import sys; sys.exit('Error: the code of the bag ran in ' + Path.cwd().name)\n"
     )
     bag = bags.written(tmp_path, bags.tagged(payload))
-    ran = snakemake("reproduce", f"bag={bag}", studies=[], folder=tmp_path / "without")
+    ran = reident("reproduce", bag, folder=tmp_path / "without")
     assert ran.code == 1
     assert "This runs the installed release" in ran.shown
     assert "the code of the bag ran" not in ran.shown
-    ran = snakemake("reproduce", f"bag={bag}", f"trust={bag.stem}", studies=[], folder=tmp_path / "with")
+    ran = reident("reproduce", bag, "--trust", bag.stem, folder=tmp_path / "with")
     assert ran.code == 1
     assert "This runs the code of the bag, which you trust" in ran.shown
     assert facts(tmp_path / "with", bags.STUDY)["errors"] == ["the code of the bag ran in run"]
     assert list(tmp_path.rglob("marker")) == []
 
 
-def test_a_reproduction_that_is_killed_ends_its_run_and_leaves_nothing_for_a_page(sealed, vault, tmp_path):
-    started = start("reproduce", f"bag={sealed}", f"inputs={vault}", studies=[], folder=tmp_path / "run")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_reproduction_that_is_stopped_ends_its_run_and_leaves_nothing(sealed, vault, tmp_path, number):
+    started = start_reident("reproduce", sealed, "--inputs", vault, folder=tmp_path / "run")
     staging = tmp_path / "run/reports/reproduce"
     until = time.monotonic() + 300
     while not list(staging.glob(".*/run/results/small/prepared")):
         assert time.monotonic() < until
         assert started.poll() is None
         time.sleep(0.2)
-    os.kill(started.pid, signal.SIGKILL)
-    started.wait()
-    started.stdout.close()
-    until = time.monotonic() + 30
-    while (working := at_work(staging)) and time.monotonic() < until:
-        time.sleep(0.2)
-    assert not working
-    assert not list(staging.glob("small/*"))
-    ran = snakemake("reproduce", f"bag={sealed}", studies=[], folder=tmp_path / "run")
-    assert ran.code == 3, ran.shown
-    assert [path.name for path in staging.iterdir()] == ["small"]
+    os.kill(started.pid, number)
+    stopped = ended(started)
+    assert stopped.code == 128 + number
+    assert "Traceback" not in stopped.shown
+    assert not at_work(staging)
+    assert [path for path in staging.rglob("*") if path.is_file()] == []
 
 
 def at_work(folder: Path) -> list[str]:
@@ -168,10 +159,9 @@ def at_work(folder: Path) -> list[str]:
 def computed(finished, monkeypatch, tmp_path):
     """Let a run be the finished results, as `edit` changes them; return what reproduces the bag then."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(reproduce.runs, "die_with_starter", lambda: None)
 
     def reproduced(bag: Path, inputs: Path, edit=None, status: int = 0, **settings):
-        def run(snakefile, placed, into, cores, config, say):
+        def run(root, placed, into, cores, config, progress):
             shutil.copytree(finished.folder / "run", into / rerun.RUN, symlinks=True)
             (into / rerun.LOG).write_text("what it said\n", encoding="utf-8")
             if edit:
@@ -179,8 +169,7 @@ def computed(finished, monkeypatch, tmp_path):
             return rerun.Ended(status, [], 1.0, network=False)
 
         monkeypatch.setattr(rerun, "run", run)
-        asked = {"trust": None, "signers": None, "keep": None, **settings}
-        return reproduce.run(str(bag), str(inputs), **asked, cores=1, render=reproduction.render)
+        return reproduce.run(reproduce.Request(bag, inputs, **settings), reproduction.render)
 
     return reproduced
 
@@ -234,7 +223,7 @@ def test_one_result_that_is_not_the_sealed_one_is_not_reproduced(
 
 def test_an_identical_run_is_reproduced_and_kept_where_the_user_asks(sealed, vault, computed, tmp_path):
     for _ in range(2):
-        lines, status = computed(sealed, vault, keep="true")
+        lines, status = computed(sealed, vault, keep=True)
         assert status == 0
         assert lines[0].endswith(" results identical.")
     assert (tmp_path / "reports/reproduce/small/rerun/results/small/rates.csv").is_file()

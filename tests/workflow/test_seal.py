@@ -17,7 +17,7 @@ from reident.errors import InputError
 from reident.ledger.check import check
 from reident.ledger.stored import read_csv
 from reident.pipeline.family import Family
-from workflow.commands import CHECKOUT, PRELOADED, SNAKEMAKE, snakemake
+from workflow.commands import CHECKOUT, PRELOADED, reident, snakemake
 
 from workflow import small
 
@@ -44,9 +44,12 @@ def change(study: Path, **sections) -> None:
 
 def sealed(study: Path) -> Path:
     """Seal the study and return its bag."""
-    lines, status = seal.run([str(study)], str(NOTEBOOK), 1)
-    assert status == 0, lines
-    return Path(re.search(r"sealed as (\S+\.zip)", lines[0])[1])
+    return Path(re.search(r"sealed as (\S+\.zip)", answer(study)[0])[1])
+
+
+def answer(study: Path) -> list[str]:
+    """What `reident seal` says of the study."""
+    return seal.seal(Family(study), NOTEBOOK, Path("results"))
 
 
 def inside(bag: Path) -> dict[str, bytes]:
@@ -66,7 +69,7 @@ def new_key(folder: Path, name: str) -> Path:
 
 @pytest.mark.quick
 def test_the_command_seals_and_the_reader_verifies(study):
-    ended = snakemake("seal", studies=[study], folder=Path.cwd(), program=SNAKEMAKE)
+    ended = reident("seal", study, folder=Path.cwd())
     assert ended.code == 0, ended.shown
     (bag,) = Path("reports/small/sealed").iterdir()
     digest = bag.stem.removeprefix("small-")
@@ -76,9 +79,9 @@ def test_the_command_seals_and_the_reader_verifies(study):
     assert ended.shown.count("small: not dated. Give the study the `date` of its review") == 1
     verified, _ = verify.read(bag)
     assert (verified.study, verified.digest, verified.signed_by) == ("small", digest, None)
-    answer = check(Family(study), Path("results"), NOTEBOOK)
-    assert answer.closes
-    assert "not made by any step" not in answer.line
+    checked = check(Family(study), Path("results"), NOTEBOOK)
+    assert checked.closes
+    assert "not made by any step" not in checked.line
     assert snakemake("--dry-run", studies=[study], folder=Path.cwd()).planned == {}
 
 
@@ -190,9 +193,7 @@ def test_sealing_gives_the_same_bytes_elsewhere_and_under_other_settings(study, 
     shutil.move(tmp_path / "copy", tmp_path / "another place")
     os.chdir(tmp_path / "another place" / "run")
     for at, settings in enumerate(SETTINGS.values()):
-        ended = snakemake(
-            "seal", studies=[study], folder=Path.cwd(), environment=settings, umask=(0o077, 0o000)[at % 2]
-        )
+        ended = reident("seal", study, folder=Path.cwd(), environment=settings, umask=(0o077, 0o000)[at % 2])
         assert ended.code == 0, ended.shown
         assert [path.name for path in first.parent.iterdir()] == [first.name]
         assert first.read_bytes() == before
@@ -247,20 +248,15 @@ def test_inputs_are_in_it_where_the_study_says_so_and_no_step_runs_again(study):
     assert not [name for name in inside(hashes) if name.startswith(layout.SOURCES)]
     assert verify.read(bag)[0].digest != verify.read(hashes)[0].digest
     (study.parent / "puf.csv").rename(study.parent / "moved.csv")
-    lines, status = seal.run([str(study)], str(NOTEBOOK), 1)
-    assert status == 1
-    assert lines == [
-        "Error: ../in/puf.csv does not exist. Put it back, or set `seal: {inputs: hashes}` in the study."
-    ]
+    with pytest.raises(InputError, match=r"^\.\./in/puf\.csv does not exist\. Put it back, or set `seal: "):
+        answer(study)
 
 
 def test_without_the_sources_a_study_is_sealed_by_their_hashes(study):
     before = inside(sealed(study))
     for side in ("puf", "eif", "iuf"):
         (study.parent / f"{side}.csv").unlink()
-    lines, status = seal.run([str(study)], str(NOTEBOOK), 1)
-    assert status == 0, lines
-    assert "puf.csv" in lines[2]
+    assert "puf.csv" in answer(study)[2]
     (bag,) = Path("reports/small/sealed").glob("*.zip")
     assert inside(bag) == before
 
@@ -291,18 +287,16 @@ def _other_settings(_: Path) -> str:
 @pytest.mark.parametrize("spoil", [_edited, _no_results, _no_report, _other_settings])
 def test_a_chain_that_does_not_close_is_not_sealed(study, spoil):
     what = spoil(Path("results/small"))
-    lines, status = seal.run([str(study)], str(NOTEBOOK), 1)
-    assert status == 1
-    assert len(lines) == 1
-    assert lines[0].startswith("Error: ")
-    assert what in lines[0]
+    with pytest.raises(InputError, match=what):
+        answer(study)
     assert not list(Path().rglob("*.zip"))
 
 
 def test_one_study_that_cannot_be_sealed_does_not_keep_others_from_it(study):
     small.write(Path("other"), {**small.STUDY, "id": "other"})
-    lines, status = seal.run(["other/other.yaml", str(study)], str(NOTEBOOK), 1)
-    assert status == 1
+    ended = reident("seal", "other/other.yaml", study, folder=Path.cwd())
+    assert ended.code == 1
+    lines = ended.shown.splitlines()
     assert lines[0].startswith("Error: other:")
     assert lines[1].startswith("small: sealed as ")
 
@@ -320,9 +314,7 @@ date: 2026-04-01
 def signed(bag: Path, key: Path, text: str = DECISION) -> list[str]:
     file = key.parent / "signoff.yaml"
     file.write_text(text, encoding="utf-8")
-    lines, status = sign.run(str(bag), str(file), str(key), 1)
-    assert status == 0
-    return lines
+    return sign.run(bag, file, key)
 
 
 def test_boards_sign_and_the_bag_keeps_its_digest(study, tmp_path):
@@ -366,9 +358,8 @@ def test_a_bag_that_was_changed_is_neither_signed_nor_sealed_over(study, tmp_pat
     bag.write_bytes(data)
     with pytest.raises(InputError, match=re.escape(str(bag))):
         signed(bag, key)
-    lines, status = seal.run([str(study)], str(NOTEBOOK), 1)
-    assert status == 1
-    assert lines[0].endswith("Move that file away, and seal the study again.")
+    with pytest.raises(InputError, match=r"Move that file away, and seal the study again\.$"):
+        answer(study)
     assert bag.read_bytes() == data
 
 
@@ -398,10 +389,3 @@ def test_a_mistake_in_a_sign_off_has_its_line(tmp_path, name):
     with pytest.raises(InputError) as error:
         sign.load(tmp_path / "signoff.yaml")
     assert what in str(error.value)
-
-
-@pytest.mark.parametrize("missing", ["bag", "signoff", "key"])
-def test_what_a_sign_off_needs_is_named(tmp_path, missing):
-    given = {name: None if name == missing else str(tmp_path) for name in ("bag", "signoff", "key")}
-    with pytest.raises(InputError, match=f"config: `{missing}` is missing"):
-        sign.run(**given, cores=1)

@@ -4,7 +4,7 @@ import copy
 
 import pandas as pd
 import pytest
-from workflow.commands import PRELOADED, made, snakemake
+from workflow.commands import PRELOADED, made, reident, snakemake
 from workflow.test_protection import coarser
 
 from workflow import small
@@ -42,5 +42,5 @@ def test_variants_are_compared_with_their_file_before_protection(tmp_path):
     places = {place.name for place in (run / "results/both/variants").iterdir()}
     assert "before-protection" in places, "variants share the file before protection"
     assert not any("before" in place for place in places - {"before-protection"})
-    checked = snakemake(*targets, "check", studies=[both], folder=run, program=PRELOADED)
+    checked = reident("check", both, folder=run)
     assert "both: the chain closes" in checked.shown, checked.shown

@@ -1,4 +1,4 @@
-"""`snakemake verify` on a bag that `snakemake seal` made, elsewhere."""
+"""`reident verify` on a bag that `reident seal` made, elsewhere."""
 
 import random
 import shutil
@@ -7,7 +7,7 @@ import pytest
 from making import bags
 from reident.archive.unpack import unpack
 from reident.errors import InputError
-from workflow.commands import snakemake
+from workflow.commands import reident
 
 pytestmark = [
     pytest.mark.slow,
@@ -23,13 +23,12 @@ def sealed(finished, tmp_path_factory):
     study, keys = folder / "work/in/small.yaml", [bags.key(folder, name) for name in ("agency", "board")]
     with study.open("a", encoding="utf-8") as file:
         file.write(f"seal:\n  sign_with: {keys[0]}\n")
-    ended = snakemake("seal", studies=["../in/small.yaml"], folder=folder / "work/run")
+    ended = reident("seal", "../in/small.yaml", folder=folder / "work/run")
     assert ended.code == 0, ended.shown
     (bag,) = (folder / "work/run/reports/small/sealed").glob("*.zip")
     decision = folder / "signoff.yaml"
     decision.write_bytes(bags.text(bags.DECISION))
-    config = [f"bag={bag}", f"signoff={decision}", f"key={keys[1]}"]
-    ended = snakemake("sign", *config, studies=[], folder=folder / "work/run")
+    ended = reident("sign", bag, decision, "--key", keys[1], folder=folder / "work/run")
     assert ended.code == 0, ended.shown
     (folder / "elsewhere").mkdir()
     return bag.rename(folder / "elsewhere" / bag.name), bags.allowed(folder, *keys)
@@ -37,7 +36,7 @@ def sealed(finished, tmp_path_factory):
 
 def test_a_sealed_study_is_verified_elsewhere(sealed, tmp_path):
     bag, signers = sealed
-    ended = snakemake("verify", f"bag={bag}", f"signers={signers}", studies=[], folder=tmp_path)
+    ended = reident("verify", bag, "--signers", signers, folder=tmp_path)
     assert ended.code == 0, ended.shown
     for line in (
         "Study: small, made with reident",
@@ -47,8 +46,7 @@ def test_a_sealed_study_is_verified_elsewhere(sealed, tmp_path):
         assert line in ended.shown
     assert "Disclosure Review Board decided on 2026-03-01: approved with conditions." in ended.shown
     assert "Warning" not in ended.shown
-    kept = [path for path in tmp_path.rglob("*") if path.is_file() and ".snakemake" not in path.parts]
-    assert kept == [tmp_path / "results/verify.log"]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_damaged_bag_fails_in_one_sentence(sealed, tmp_path):
@@ -57,7 +55,7 @@ def test_a_damaged_bag_fails_in_one_sentence(sealed, tmp_path):
     content = bytearray(bag.read_bytes())
     content[len(content) // 2] ^= 1
     damaged.write_bytes(content)
-    ended = snakemake("verify", f"bag={damaged}", studies=[], folder=tmp_path)
+    ended = reident("verify", damaged, folder=tmp_path)
     assert ended.code == 1
     assert len(ended.errors) == 1, ended.shown
     assert "Traceback" not in ended.shown

@@ -21,7 +21,7 @@ from reident.pipeline.digests import sha256
 from reident.pipeline.family import notebooks
 from reident.pipeline.plan import Plan, are_many, check_files, is_large, load_families, memory, minutes
 
-NOTEBOOK = release.ROOT / "workflow" / "notebooks" / "disclosure-review.ipynb"
+NOTEBOOK = release.NOTEBOOK
 EDITION = notebooks(NOTEBOOK)["edition_notebook"]
 RESULTS, REPORTS = Path("results"), Path("reports")
 

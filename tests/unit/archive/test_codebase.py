@@ -43,8 +43,8 @@ def test_the_lines_say_what_runs_before_it_does_and_how_it_differs(bag):
     assert re.fullmatch(r"\d+ packages differ: .*numpy 1\.0 → .*\.", lines[3])
 
 
-@pytest.mark.parametrize("trust", [NAME, "0123456789012345", 123456789012345])
-def test_the_digest_of_the_bag_is_trusted_also_as_the_number_that_the_command_line_makes_of_it(bag, trust):
+@pytest.mark.parametrize("trust", [NAME, "0123456789012345"])
+def test_the_digest_of_the_bag_is_trusted(bag, trust):
     code = codebase.choose(bag, NAME, THEN, trust)
     assert (code.root, code.of_bag, code.files) == (bag / "data/code", True, ())
 
@@ -55,9 +55,11 @@ def test_the_digest_of_the_code_is_trusted(bag):
         assert codebase.choose(bag, NAME, THEN, trust).of_bag
 
 
-@pytest.mark.parametrize("trust", ["", "0", "true", True, "0123456789012346", "small", "f" * 64, "f" * 16])
+@pytest.mark.parametrize(
+    "trust", ["", "0", "true", "123456789012345", "0123456789012346", "small", "f" * 64, "f" * 16]
+)
 def test_every_other_trust_is_refused(bag, trust):
-    with pytest.raises(InputError, match=f"`trust={NAME}`"):
+    with pytest.raises(InputError, match=f"`--trust {NAME}`"):
         codebase.choose(bag, NAME, THEN, trust)
 
 

@@ -70,7 +70,7 @@ def test_inputs_in_the_bag_need_no_folder_but_code_in_it_needs_trust(tmp_path):
     )
     (missing,) = inputs.find(inputs.declared(content, trusted=False), tmp_path, None).missing
     assert missing.input.path == "own.py"
-    assert "only with `trust`" in str(missing)
+    assert "only with `--trust`" in str(missing)
     search = inputs.find(inputs.declared(content, trusted=True), tmp_path, None)
     assert set(search.found) == {sha256(PUF), sha256(EIF)}
 
@@ -122,7 +122,7 @@ def test_failures_to_read_are_counted(folder, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("make", "says"),
     [
-        (Path.exists, "the folder does not exist. Correct `inputs`."),
+        (Path.exists, "the folder does not exist. Correct `--inputs`."),
         (
             lambda path: path.write_bytes(PUF),
             "must be a folder, not a file. Name the folder that holds the inputs.",

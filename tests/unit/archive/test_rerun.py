@@ -125,10 +125,29 @@ def ledger(bag: Path, inputs: dict) -> None:
     (bag / "data/ledger/ledger/resolve.json").write_text(entry, encoding="utf-8")
 
 
-def test_the_study_file_is_the_one_that_the_first_step_read(tmp_path):
+def name_study(bag: Path, **named: str) -> None:
+    (bag / "data/inputs.json").write_text(json.dumps({**named, "inputs": [], "files": []}), encoding="utf-8")
+
+
+def test_the_list_of_inputs_names_the_study_file(tmp_path):
     bag, _, _ = bag_of(tmp_path, PLAIN)
+    name_study(bag, study="small.yaml")
+    assert rerun.study_file(bag) == "small.yaml"
+
+
+def test_in_bags_of_earlier_releases_the_first_step_has_read_it(tmp_path):
+    bag, _, _ = bag_of(tmp_path, PLAIN)
+    name_study(bag)
     ledger(bag, {"study": [{"path": "source:small.yaml", "sha256": ""}]})
     assert rerun.study_file(bag) == "small.yaml"
+
+
+@pytest.mark.parametrize("name", ["other.yaml", "..", "../study/small.yaml/..", ""])
+def test_a_bag_that_names_another_study_file_is_refused(tmp_path, name):
+    bag, _, _ = bag_of(tmp_path, PLAIN)
+    name_study(bag, study=name)
+    with pytest.raises(InputError, match="the bag has no study file"):
+        rerun.study_file(bag)
 
 
 @pytest.mark.parametrize(
@@ -143,6 +162,7 @@ def test_the_study_file_is_the_one_that_the_first_step_read(tmp_path):
 )
 def test_a_bag_without_its_study_file_is_refused(tmp_path, inputs):
     bag, _, _ = bag_of(tmp_path, PLAIN)
+    name_study(bag)
     if inputs is not None:
         ledger(bag, inputs)
     with pytest.raises(InputError, match="the bag has no study file"):
@@ -198,10 +218,9 @@ def ran(tmp_path, monkeypatch):
             into = tmp_path / "work"
             into.mkdir(exist_ok=True)
             placed = rerun.Placed(into / "study" / "small.yaml", {})
-            ended = rerun.run(code / "Snakefile", placed, into, 1, settings, said.append)
+            ended = rerun.run(code, placed, into, "1", settings, lambda: None)
             return ended, json.loads((into / "run" / "facts.json").read_text(encoding="utf-8"))
 
-        said: list[str] = []
         yield run
 
 
@@ -210,7 +229,7 @@ def test_a_run_has_a_clean_environment_its_own_home_and_no_network(ran, tmp_path
     assert (ended.status, ended.errors) == (0, [])
     environment = facts["environment"]
     assert "SECRET_OF_THE_USER" not in environment
-    assert environment.get("PYTHONPATH") != "/elsewhere"
+    assert environment["PYTHONPATH"] == str(tmp_path / "code/workflow/lib")
     assert environment["HOME"] == str(tmp_path / "work" / "home")
     assert facts["folder"] == str(tmp_path / "work" / "run")
     assert facts["config"] == {"study": "../study/small.yaml", "shards": 7}

@@ -280,9 +280,7 @@ def test_a_newer_release_is_named(payload, tmp_path):
 def test_what_is_not_a_file_is_refused(tmp_path):
     for path in (tmp_path, tmp_path / "nothing.zip"):
         with pytest.raises(InputError, match="is not a file"):
-            run(str(path), None, 1)
-    with pytest.raises(InputError, match="`bag` is missing"):
-        run(None, None, 1)
+            run(path)
 
 
 def test_the_numbers_of_a_version_tell_the_later_one():

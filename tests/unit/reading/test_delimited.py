@@ -301,7 +301,42 @@ REFUSED = [
         {},
         "f.csv, line 2: a quote is in the middle of a field",
     ),
-    ("a field longer than any", "a,b\n1," + "x" * 1_000_001 + "\n", {}, "f.csv, line 2: "),
+    (
+        "a field longer than any",
+        "a,b\n1," + "x" * 1_000_001 + "\n",
+        {},
+        "f.csv, row 2, column `b`: the field has 1,000,001 characters (limit 1,000,000). Shorten it.",
+    ),
+    (
+        "a quoted field longer than any",
+        'a,b\n"1\n2","' + "x" * 1_000_001 + '"\n3,4\n',
+        {},
+        "f.csv, row 2, column `b`: the field has 1,000,001 characters (limit 1,000,000). Shorten it.",
+    ),
+    (
+        "a quote that is never closed in a long file",
+        'a,b\n1,"' + "2\n3,4\n" * 200_000,
+        {},
+        "f.csv, line 2: a quote is never closed. Close it",
+    ),
+    (
+        "a column name longer than any",
+        "a," + "x" * 1_000_001 + "\n1,2\n",
+        {},
+        "f.csv, row 1: a column name has 1,000,001 characters (limit 1,000,000). Shorten it.",
+    ),
+    (
+        "two files joined, the second with a byte order mark",
+        "a,b\n1,2\n\ufeff3,4\n",
+        {},
+        "f.csv, line 3: the line begins with a byte order mark, as where two files were joined. Remove the mark.",
+    ),
+    (
+        "two byte order marks",
+        "\ufeff\ufeffa,b\n1,2\n",
+        {},
+        "f.csv, line 1: the line begins with a byte order mark, as where two files were joined. Remove the mark.",
+    ),
     (
         "a truncated archive",
         TRUNCATED,

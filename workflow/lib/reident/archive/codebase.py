@@ -77,7 +77,7 @@ def few(names: list[str] | tuple[str, ...]) -> str:
     return ", ".join(names[:MAX_NAMES]) + more
 
 
-def choose(bag: Path, name: str, then: dict[str, Any], trust: object) -> Code:
+def choose(bag: Path, name: str, then: dict[str, Any], trust: str | None) -> Code:
     """Return the code that is to run: the installed release, or the bag's where its digest is trusted.
 
     Parameters
@@ -88,7 +88,7 @@ def choose(bag: Path, name: str, then: dict[str, Any], trust: object) -> Code:
         The name of the bag, which ends in its digest.
     then : dict
         The release that sealed.
-    trust : object
+    trust : str or None
         The digest of the bag or of its code, at least 16 digits, or the name of the bag; None for the installed
         release.
 
@@ -100,12 +100,12 @@ def choose(bag: Path, name: str, then: dict[str, Any], trust: object) -> Code:
     code, then = bag / layout.CODE, made_by(bag, then)
     if trust is None:
         root = release.ROOT
-    elif code.is_dir() and _is_trusted(str(trust), name, release.tree_digest(code)):
+    elif code.is_dir() and _is_trusted(trust, name, release.tree_digest(code)):
         root = code
     else:
         raise InputError(
-            f"config: `trust` is neither the digest of this bag nor that of its code. Write `trust={name}` if you have "
-            "read the code of this bag, or leave `trust` out."
+            f"`--trust` is neither the digest of this bag nor that of its code. Write `--trust {name}` if you have "
+            "read the code of this bag, or leave `--trust` out."
         )
     now = release.describe(root)
     packages = _differ(then.get("versions", {}), now["versions"])
@@ -134,8 +134,7 @@ def made_by(bag: Path, sealed: dict[str, Any]) -> dict[str, Any]:
 
 def _is_trusted(trust: str, name: str, tree: str) -> bool:
     digest = name.rpartition("-")[2]
-    # The command line turns a digest of decimal digits into a number, without its leading zeros.
-    given = trust.zfill(DIGITS) if trust.isdecimal() else trust.lower()
+    given = trust.lower()
     return given in (name, digest) or (len(given) >= DIGITS and tree.startswith(given))
 
 

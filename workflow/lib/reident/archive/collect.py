@@ -76,7 +76,7 @@ def collect(members: Family, results: Path, notebook: Path) -> list[Item]:
     code = release.describe(checkout)
     documents = {
         layout.OUTPUTS: {"outputs": made},
-        layout.INPUTS: {"inputs": read, "files": [line for line, _ in named]},
+        layout.INPUTS: {"study": members.path.name, "inputs": read, "files": [line for line, _ in named]},
         layout.RELEASE: {**code, "wheelhouse": wheelhouse.digest_for(checkout / "requirements.lock")},
         layout.DECISION: decision(members, root),
         layout.COST: cost(entries, root, [*made, *read]),

@@ -1,4 +1,4 @@
-"""``snakemake compare``: two releases, each a bag or a study file, and the page on their differences (METHODS §10)."""
+"""``reident compare``: two releases, each a bag or a study file, and the page on their differences (METHODS §10)."""
 
 from __future__ import annotations
 
@@ -42,59 +42,48 @@ CONCLUSIONS = {
 
 
 def run(
-    *,
-    before: str | None,
-    after: str | None,
-    signers: str | None,
-    notebook: str,
+    before: Path,
+    after: Path,
+    signers: Path | None,
+    notebook: Path,
     render: Callable[[Comparison], Mapping[str, str | bytes]],
-    cores: int,  # noqa: ARG001 - as every command of this room
-    results: str = "results",
-) -> tuple[list[str], int]:
+) -> list[str]:
     """Compare two releases and write the page.
 
     Parameters
     ----------
-    before, after : str
+    before, after : pathlib.Path
         A bag or a study file.
-    signers : str or None
+    signers : pathlib.Path or None
         The allowed signers of bags.
-    notebook : str
+    notebook : pathlib.Path
         What reports are made from.
     render : callable
         ``render(comparison)`` gives the page by the suffix of its file.
-    cores : int
-        Not used.
-    results : str
-        The folder of the results of studies.
 
     Returns
     -------
-    tuple
-        The lines to print, and the exit status 0.
+    list of str
+        The lines to print.
+
+    Raises
+    ------
+    InputError
+        As :func:`reident.archive.releases.open_release`, or if the page cannot be written.
     """
-    paths = {"before": before, "after": after}
-    for side in SIDES:
-        if not paths[side]:
-            raise InputError(
-                f"config: `{side}` is missing. Name a bag or a study file, as in "
-                "`snakemake compare --config before=BAG after=STUDY`."
-            )
-    _refuse_one_id([Path(str(path)) for path in paths.values()])
+    paths = dict(zip(SIDES, (before, after), strict=True))
+    _refuse_one_id([before, after])
     # Bags are unpacked beside the reports and not in the folder of the system: they may hold the inputs.
     with staging(REPORTS) as folder:
-        releases = [
-            open_release(str(path), folder / side, Path(notebook), signers, Path(results))
-            for side, path in paths.items()
-        ]
-        comparison = _compared(releases, [Path(str(path)) for path in paths.values()])
+        releases = [open_release(path, folder / side, notebook, signers) for side, path in paths.items()]
+        comparison = _compared(releases, [before, after])
         target = REPORTS / "--".join(release.name for release in releases)
         text = json.dumps(comparison.plain(), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
         contents = {f"{NAME}.{suffix}": content for suffix, content in render(comparison).items()}
         contents |= {RATES: encoded(differences.table(comparison.rates)), f"{NAME}.json": text}
         _write({target / name: encoded(content) for name, content in contents.items()})
     notes = [f"{release.name}: {note}" for release in releases for note in release.notes]
-    return [*notes, f"{target / NAME}.html: {CONCLUSIONS[comparison.conclusion]}"], 0
+    return [*notes, f"{target / NAME}.html: {CONCLUSIONS[comparison.conclusion]}"]
 
 
 def _compared(releases: list[Release], paths: list[Path]) -> Comparison:
@@ -115,8 +104,8 @@ def _refuse_one_id(paths: list[Path]) -> None:
     files = {path.resolve(): path for path in paths if not is_bag(path)}
     if len(files) == 2 and len({studies.load(path).id for path in files.values()}) == 1:
         raise InputError(
-            "config: `before` and `after` must not be two study files with the same `id`, because they share one "
-            "folder of results. Seal the earlier release with `snakemake seal`, and compare its bag."
+            "BEFORE and AFTER must not be two study files with the same `id`, because they share one folder of "
+            "results. Seal the earlier release with `reident seal`, and compare its bag."
         )
 
 

@@ -102,7 +102,7 @@ class Container:
     def __init__(self, path: Path) -> None:
         self.path = path
         if not path.is_file():
-            raise InputError(f"{path} is not a file. Name the zip file of a bag with `--config bag=PATH`.")
+            raise InputError(f"{path} is not a file. Name the zip file of a bag.")
         try:
             self._file = os.open(path, os.O_RDONLY)
         except PermissionError:

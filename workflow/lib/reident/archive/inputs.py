@@ -56,7 +56,7 @@ class Missing(NamedTuple):
         size, digits = self.input.size, self.input.sha256[:SHOWN_DIGITS]
         found = "; a file of this name has other content" if self.changed else ""
         if _is_code(self.input._asdict()):
-            found += "; it is code, which is taken from the bag only with `trust`"
+            found += "; it is code, which is taken from the bag only with `--trust`"
         return f"{self.input.path} ({size:,} bytes, SHA-256 {digits}…){found}"
 
 
@@ -171,14 +171,14 @@ def _check_folder(folder: Path) -> None:
     try:
         os.scandir(folder).close()
     except FileNotFoundError:
-        raise InputError(f"{folder}: the folder does not exist. Correct `inputs`.") from None
+        raise InputError(f"{folder}: the folder does not exist. Correct `--inputs`.") from None
     except NotADirectoryError:
         raise InputError(
             f"{folder} must be a folder, not a file. Name the folder that holds the inputs."
         ) from None
     except OSError as error:
         raise InputError(
-            f"{folder}: the folder cannot be read ({error.strerror}). Change its permissions or correct `inputs`."
+            f"{folder}: the folder cannot be read ({error.strerror}). Change its permissions or correct `--inputs`."
         ) from None
 
 

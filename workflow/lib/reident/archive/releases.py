@@ -97,33 +97,29 @@ class Release:
         return labels if len(set(labels.values())) == len(labels) else {}
 
 
-def open_release(
-    path: str, into: Path, notebook: Path, signers: str | None, results: Path = RESULTS
-) -> Release:
+def open_release(path: Path, into: Path, notebook: Path, signers: Path | None) -> Release:
     """Open a release that a user names.
 
     Parameters
     ----------
-    path : str
+    path : pathlib.Path
         A bag (``.zip``) or a study file.
     into : pathlib.Path
         An empty folder for the content of a bag.
     notebook : pathlib.Path
         What reports are made from.
-    signers : str or None
+    signers : pathlib.Path or None
         The allowed signers of a bag.
-    results : pathlib.Path
-        The folder of the results of a study.
 
     Raises
     ------
     InputError
         If a bag does not verify, or if the chain of a study does not close or is not finished.
     """
-    if is_bag(Path(path)):
-        verified = verify.open_bag(Path(path), into, None if signers is None else Path(signers))
+    if is_bag(path):
+        verified = verify.open_bag(path, into, signers)
         return of_bag(verified.folder, tuple(verified.warnings))
-    return of_study(Path(path), notebook, results)
+    return of_study(path, notebook)
 
 
 def is_bag(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""``snakemake reproduce``: verify a bag, compute its study anew, and compare each result (METHODS §10)."""
+"""``reident reproduce``: verify a bag, compute its study anew, and compare each result (METHODS §10)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from reident.archive.unpack import staging
 from reident.archive.verify import Verified
 from reident.errors import InputError
 from reident.ledger import stored
+from reident.ledger.chain import entry_files
 from reident.sections.language import LANGUAGES
 
 REPORTS = Path("reports", "reproduce")
@@ -37,31 +39,37 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Request(NamedTuple):
-    """What the command line asks for; each may be None but for `bag`."""
+    """What the command line asks for.
+
+    Attributes
+    ----------
+    bag : pathlib.Path
+    inputs : pathlib.Path or None
+        A folder that holds the inputs.
+    trust : str or None
+        The digest of the bag, or of its code, which then runs.
+    signers : pathlib.Path or None
+        The file of allowed signers.
+    keep : bool
+        Whether to keep the new results.
+    cores : str
+        As Snakemake takes them.
+    """
 
     bag: Path
-    inputs: Path | None
-    trust: object
-    signers: Path | None
-    keep: bool
+    inputs: Path | None = None
+    trust: str | None = None
+    signers: Path | None = None
+    keep: bool = False
+    cores: str = "all"
 
 
-def run(
-    bag: str | None,
-    inputs: str | None,
-    trust: object,
-    signers: str | None,
-    keep: object,
-    cores: int,
-    render: Callable[[Facts], dict[str, bytes]],
-) -> tuple[list[str], int]:
+def run(request: Request, render: Callable[[Facts], dict[str, bytes]]) -> tuple[list[str], int]:
     """Reproduce a sealed study.
 
     Parameters
     ----------
-    bag, inputs, trust, signers, keep
-        The settings of the command line, None where they are not given.
-    cores : int
+    request : Request
     render : callable
         Gives the page in each format, by suffix.
 
@@ -73,16 +81,11 @@ def run(
     Raises
     ------
     InputError
-        If the bag does not hold, a setting is not valid, or the disk is full.
+        If the bag does not hold, an option is not valid, or the disk is full.
     """
-    if not bag:
-        raise InputError("config: `bag` is missing. Name a bag with `--config bag=PATH`.")
-    paths = (Path(str(path)).expanduser() if path else None for path in (inputs, signers))
-    folder, allowed = paths
-    request = Request(Path(str(bag)).expanduser(), folder, trust, allowed, str(keep).lower() == "true")
     try:
         with staging(REPORTS) as work:
-            facts = _reproduce(request, work, cores)
+            facts = _reproduce(request, work)
             target = REPORTS / facts["study"]
             _write(target, facts, render)
             if (work / rerun.LOG).is_file():
@@ -98,7 +101,7 @@ def run(
     return _lines(facts, target), STATUS[facts["outcome"]]
 
 
-def _reproduce(request: Request, work: Path, cores: int) -> Facts:
+def _reproduce(request: Request, work: Path) -> Facts:
     """Verify, search, compute and compare; return all that is to be told."""
     _say(f"Verifying {request.bag} ...")
     bag = verify.open_bag(request.bag, work / "bag", request.signers)
@@ -129,17 +132,19 @@ def _reproduce(request: Request, work: Path, cores: int) -> Facts:
         _say(line)
     _check_room(expected)
     placed = rerun.place(bag.folder, rerun.study_file(bag.folder), declared, search.found, work)
-    return facts | _compute(bag, code, placed, _document(bag.folder, layout.OUTPUTS)["outputs"], work, cores)
+    return facts | _compute(bag, code, placed, work, request.cores)
 
 
-def _compute(
-    bag: Verified, code: Code, placed: rerun.Placed, outputs: list[dict[str, Any]], work: Path, cores: int
-) -> Facts:
+def _compute(bag: Verified, code: Code, placed: rerun.Placed, work: Path, cores: str) -> Facts:
     """Compute a study that is in its place, and compare each result."""
     shards = rerun.shards(bag.folder)
     settings = {} if shards is None else {"shards": shards}
-    ended = rerun.run(code.root / "Snakefile", placed, work, cores, settings, _say)
+    ledger = len(entry_files(bag.folder / layout.LEDGER))
+    ended = rerun.run(
+        code.root, placed, work, cores, settings, partial(_say_progress, work / rerun.RUN, ledger)
+    )
     errors, now, lines = ended.errors, None, list[Compared]()
+    outputs = _document(bag.folder, layout.OUTPUTS)["outputs"]
     if ended.status == 0:
         root = work / rerun.RUN / "results" / bag.study
         lines = outcome.compare(outputs, bag.folder, root, code.same, placed.renamed)
@@ -260,7 +265,7 @@ def _lines(facts: Facts, target: Path) -> list[str]:
         ]
         lines += [f"Not found: {item}." for item in missing]
         lines += [f"{unreadable:,} files or folders could not be read."] if unreadable else []
-        return [*lines, "Name the folder that holds them with `inputs=DIR`.", *warnings, page]
+        return [*lines, "Name the folder that holds them with `--inputs DIR`.", *warnings, page]
     words = [f"{number:,} {WORDS[kind]}" for kind, number in counts.items()]
     if facts["outcome"] == REPRODUCED:
         return [f"{name}: reproduced: {', '.join(words)}.", *warnings, page]
@@ -271,7 +276,7 @@ def _lines(facts: Facts, target: Path) -> list[str]:
         failed = [_place(line) for line in facts["results"] if line["outcome"] in outcome.FAILURES]
         lines.append(f"First differences: {few(failed)}.")
     if facts["code"] == "installed" and not facts["same_code"]:
-        lines.append(f"To run the code that made the results, read it in the bag, and add `trust={name}`.")
+        lines.append(f"To run the code that made the results, read it in the bag, and add `--trust {name}`.")
     return [*lines, *warnings, page]
 
 
@@ -301,3 +306,9 @@ def _say(line: str) -> None:
     """Tell the terminal at once."""
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
+
+
+def _say_progress(run: Path, steps: int) -> None:
+    """Tell how many of the steps have ended: each writes its entry of the ledger then."""
+    ended = sum(len(entry_files(root)) for root in (run / "results").glob("*"))
+    _say(f"Computed: {ended:,} of {steps:,} steps.")

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -29,7 +30,6 @@ RUN, STUDY, HOME, OUTSIDE = "run", "study", "home", "outside"
 and the inputs whose paths the study file does not give relative to itself."""
 
 LOG = "rerun.log"
-_STEPS_DONE = re.compile(r"\d+ of \d+ steps")
 PROGRESS_INTERVAL = 10.0
 """Seconds between two lines about the progress of the run."""
 
@@ -79,7 +79,7 @@ class Ended(NamedTuple):
 
 
 def study_file(bag: Path) -> str:
-    """Return the name of the study file of a bag, which its first step read.
+    """Return the name of the study file of a bag; in bags of earlier releases, the entry of the first step has it.
 
     Raises
     ------
@@ -87,8 +87,11 @@ def study_file(bag: Path) -> str:
         If the bag does not tell it.
     """
     try:
-        (line,) = read_entry(bag / layout.LEDGER / "ledger" / "resolve.json")["inputs"]["study"]
-        name = str(line["path"]).removeprefix("source:").rpartition("/")[2]
+        name = json.loads((bag / layout.INPUTS).read_text(encoding="utf-8")).get("study")
+        if name is None:
+            (line,) = read_entry(bag / layout.LEDGER / "ledger" / "resolve.json")["inputs"]["study"]
+            name = str(line["path"]).removeprefix("source:")
+        name = str(name).rpartition("/")[2]
         if (bag / layout.STUDY / name).is_file():
             return name
     except (InputError, KeyError, TypeError, ValueError):
@@ -191,27 +194,28 @@ def shards(bag: Path) -> int | None:
 
 
 def run(
-    snakefile: Path,
+    root: Path,
     placed: Placed,
     into: Path,
-    cores: int,
+    cores: str,
     settings: dict[str, Any],
-    say: Callable[[str], None],
+    progress: Callable[[], None],
 ) -> Ended:
     """Compute a study, and wait for the end.
 
     Parameters
     ----------
-    snakefile : pathlib.Path
-        That of the code that is to run.
+    root : pathlib.Path
+        The folder of the Snakefile of the code that is to run.
     placed : Placed
     into : pathlib.Path
         The folder of the new run; the results are in ``run/`` in it, and what the run says in ``rerun.log``.
-    cores : int
+    cores : str
+        As Snakemake takes them.
     settings : dict
         For ``--config``, beside the study.
-    say : callable
-        Takes a line about the progress.
+    progress : callable
+        Called at intervals.
 
     Returns
     -------
@@ -222,11 +226,21 @@ def run(
         path.mkdir(mode=0o700)
     isolation = without_network()
     config = {"study": os.path.relpath(placed.file, folder), **settings}
-    command = [*isolation, sys.executable, "-m", "snakemake", "--snakefile", str(snakefile.resolve())]
-    command += ["--directory", str(folder.resolve()), "--cores", str(cores), "--config"]
+    command = [
+        *isolation,
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--snakefile",
+        str(root.resolve() / "Snakefile"),
+    ]
+    command += ["--directory", str(folder.resolve()), "--cores", cores, "--config"]
     command += [f"{name}={value}" for name, value in config.items()]
     environment = {name: os.environ[name] for name in KEPT if name in os.environ}
     environment |= {"HOME": str(home.resolve()), "PYTHONNOUSERSITE": "1", "COLUMNS": "400"}
+    environment["PYTHONPATH"] = str(
+        root.resolve() / "workflow" / "lib"
+    )  # not the installed library for a bag's code
     began = time.monotonic()
     with subprocess.Popen(  # noqa: S603 - the workflow's own command
         command,
@@ -237,13 +251,18 @@ def run(
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         errors="replace",
+        start_new_session=True,
     ) as process:
-        errors = _follow(process.stdout or (), into / LOG, say)
+        try:
+            errors = _follow(process.stdout or (), into / LOG, progress)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGTERM)  # the steps too
+            raise
     return Ended(process.returncode, errors, time.monotonic() - began, not isolation)
 
 
-def _follow(lines: Iterable[str], file: Path, say: Callable[[str], None]) -> list[str]:
-    """Write what a run says to a file, tell at intervals how far it is, and return the sentences of its errors."""
+def _follow(lines: Iterable[str], file: Path, progress: Callable[[], None]) -> list[str]:
+    """Write what a run says to a file, ask at intervals for its progress, and return the sentences of its errors."""
     errors: list[str] = []
     last = time.monotonic()
     with file.open("w", encoding="utf-8") as log:
@@ -251,9 +270,9 @@ def _follow(lines: Iterable[str], file: Path, say: Callable[[str], None]) -> lis
             log.write(line)
             if line.startswith("Error: "):
                 errors.append(line.removeprefix("Error: ").strip())
-            if _STEPS_DONE.search(line) and time.monotonic() - last > PROGRESS_INTERVAL:
+            if time.monotonic() - last > PROGRESS_INTERVAL:
                 last = time.monotonic()
-                say(line.strip())
+                progress()
     return list(dict.fromkeys(errors))
 
 

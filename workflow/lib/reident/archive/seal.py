@@ -1,4 +1,4 @@
-"""``snakemake seal``: a finished study as one file (METHODS §10)."""
+"""``reident seal``: a finished study as one file (METHODS §10)."""
 
 from __future__ import annotations
 
@@ -13,40 +13,6 @@ from reident.ledger.chain import located
 from reident.ledger.check import check
 from reident.pipeline import release
 from reident.pipeline.family import Family
-
-
-def run(
-    studies: list[str],
-    notebook: str,
-    cores: int,  # noqa: ARG001 - as every command of this room
-    results: str = "results",
-) -> tuple[list[str], int]:
-    """Seal studies, each into one bag.
-
-    Parameters
-    ----------
-    studies : list of str
-        The study files.
-    notebook : str
-        What the report is made from, in the checkout whose code goes into the bag.
-    cores : int
-        Not used.
-    results : str
-        The folder of the results.
-
-    Returns
-    -------
-    tuple
-        The lines to print, and the exit status: 0 if every study is sealed.
-    """
-    lines, status = [], 0
-    for file in studies:
-        try:
-            lines += seal(Family(Path(file)), Path(notebook), Path(results))
-        except InputError as error:
-            lines.append(f"Error: {error}")
-            status = 1
-    return lines, status
 
 
 def seal(members: Family, notebook: Path, results: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""``snakemake sign``: a decision, signed and added to a bag, which keeps its name and its digest (METHODS §10)."""
+"""``reident sign``: a decision, signed and added to a bag, which keeps its name and its digest (METHODS §10)."""
 
 from __future__ import annotations
 
@@ -16,33 +16,28 @@ from reident.sections.seal import SignOff
 from reident.study import reading as studyfile
 
 
-def run(bag: str | None, signoff: str | None, key: str | None, cores: int) -> tuple[list[str], int]:  # noqa: ARG001
+def run(path: Path, signoff: Path, key: Path) -> list[str]:
     """Sign a decision with a key, and add it to a bag.
 
     Parameters
     ----------
-    bag, signoff, key : str or None
-        The paths of the bag, of the file with the decision, and of the key.
-    cores : int
+    path, signoff, key : pathlib.Path
+        The bag, the file with the decision, and the key.
 
     Returns
     -------
-    tuple
-        The lines to print, and the exit status.
+    list of str
+        The lines to print.
 
     Raises
     ------
     InputError
+        If the bag does not hold, or the decision or the key is not valid.
     """
-    for name, value in (("bag", bag), ("signoff", signoff), ("key", key)):
-        if not value:
-            raise InputError(
-                f"config: `{name}` is missing. Name it with `--config bag=ZIP signoff=YAML key=PATH`."
-            )
-    path, decision = Path(str(bag)), load(Path(str(signoff)))
+    decision = load(signoff)
     verified, files = verify.read(path)
     text = statement(decision, files)
-    signature = signing.sign(text, Path(str(key)).expanduser())
+    signature = signing.sign(text, key)
     signer = signing.verify(text, signature)
     name = f"{layout.SIGNATURES}{signer.key}.json"
     if name in files:
@@ -53,7 +48,7 @@ def run(bag: str | None, signoff: str | None, key: str | None, cores: int) -> tu
     return [
         f"{path}: {decision.board}: {decision.decision}, signed by {signer.fingerprint}.",
         f"{path}: its digest is still {verified.digest}.",
-    ], 0
+    ]
 
 
 def load(path: Path) -> SignOff:

@@ -1,4 +1,4 @@
-"""``snakemake verify``: whether a bag is, byte for byte, what was sealed and signed (METHODS §10)."""
+"""``reident verify``: whether a bag is, byte for byte, what was sealed and signed (METHODS §10)."""
 
 from __future__ import annotations
 
@@ -67,29 +67,27 @@ class Verified(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def run(bag: str | None, signers: str | None, cores: int) -> tuple[list[str], int]:  # noqa: ARG001
+def run(path: Path, signers: Path | None = None) -> list[str]:
     """Verify a bag without unpacking it.
 
     Parameters
     ----------
-    bag, signers : str or None
-        The paths of the bag and of the file of allowed signers.
-    cores : int
+    path : pathlib.Path
+        The zip file.
+    signers : pathlib.Path or None
+        The file of allowed signers.
 
     Returns
     -------
-    tuple
-        The lines to print, and the exit status.
+    list of str
+        The lines to print.
 
     Raises
     ------
     InputError
         If anything does not hold.
     """
-    if not bag:
-        raise InputError("config: `bag` is missing. Name a bag with `--config bag=PATH`.")
-    path = Path(bag)
-    verified, files = read(path, Path(signers).expanduser() if signers else None)
+    verified, files = read(path, signers)
     size = sum(content.size for content in files.values())
     lines = [
         f"{path}: every byte is as its manifests say: {len(files):,} files, {size:,} bytes.",
@@ -100,7 +98,7 @@ def run(bag: str | None, signers: str | None, cores: int) -> tuple[list[str], in
         lines.append(f"Sealed by {_name(verified.signed_by)}.")
     lines += map(_decision, verified.sign_offs)
     lines += [f"Warning: {warning}" for warning in verified.warnings]
-    return [printable(line) for line in lines], 0
+    return [printable(line) for line in lines]
 
 
 def read(path: Path, signers: Path | None = None) -> tuple[Verified, dict[str, Content]]:
@@ -258,7 +256,7 @@ def _check_signatures(
         )
     elif signers is None:
         warnings.append(
-            "whether the signers are who they say is not known. Name a file of allowed signers with `signers=PATH`."
+            "whether the signers are who they say is not known. Name a file of allowed signers with `--signers FILE`."
         )
     return signed_by, tuple(sign_offs), warnings
 

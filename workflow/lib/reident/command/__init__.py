@@ -1,4 +1,4 @@
-"""The command `reident`: what needs no run of the workflow.
+"""The command `reident`: what is asked of studies and of sealed studies beside the workflow.
 
 Each part of the command imports what it needs when it is asked for: an answer must not wait for what others need.
 """
@@ -6,13 +6,17 @@ Each part of the command imports what it needs when it is asked for: an answer m
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
-from reident.command import check, init
+from reident.command import bags, init, studies
 from reident.errors import InputError
 
 __all__ = ["main"]
+
+STOPPED = 130
+"""The exit status after Ctrl-C, as of a shell."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,14 +28,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         By default those of the process.
     """
     parser = argparse.ArgumentParser(
-        prog="reident", description="Re-identification studies of public use files."
+        prog="reident",
+        description="Re-identification studies of public use files. A study is run by `snakemake`.",
+        epilog="`reident COMMAND --help` describes a command with examples.",
     )
-    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
-    for part in (init, check):
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for part in (init, studies, bags):
         part.declare(commands)
     given = parser.parse_args(arguments)
+    os.umask(0o077)  # everything that a command writes is its owner's alone
     try:
         return int(given.run(given))
     except InputError as error:
         sys.stderr.write(f"Error: {error}\n")
         return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("Stopped.\n")
+        return STOPPED

@@ -52,16 +52,15 @@ class BrokenError(InputError):
     """The end of a walk at the first link that does not hold."""
 
     def __init__(self, found: Break) -> None:
-        super().__init__(f"{found.path} {found.what}. {again([found])}.")
+        option = forced([found])
+        super().__init__(f"{found.path} {found.what}. {AGAIN}{f' with `{option}`' if option else ''}.")
         self.found = found
 
 
-def again(breaks: Iterable[Break]) -> str:
-    """Return what to do about breaks: the rules to force."""
+def forced(breaks: Iterable[Break]) -> str:
+    """Return the option that makes a run compute again what does not hold; empty where no rule makes it."""
     rules = {rule: None for found in breaks for rule in _rules_of(found.path)}
-    if not rules:
-        return AGAIN
-    return f"Run the same command again with `--forcerun {' '.join(rules)}`"
+    return f"--forcerun {' '.join(rules)}" if rules else ""
 
 
 def _rules_of(path: Path) -> Iterator[str]:

@@ -1,7 +1,9 @@
-"""``snakemake check``: every link of a study's ledger that does not hold, found without changing anything."""
+"""``reident check``: every link of a study's ledger that does not hold, found without changing anything."""
 
 from __future__ import annotations
 
+import errno
+import os
 import shlex
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -10,7 +12,7 @@ from typing import Any, NamedTuple
 
 from reident.errors import InputError
 from reident.ledger import chain
-from reident.ledger.chain import Break, Chain, again, entry_files, located, place_of, result_files
+from reident.ledger.chain import Break, Chain, forced, entry_files, located, place_of, result_files
 from reident.pipeline import family, release, steps
 from reident.pipeline.digests import versions
 from reident.pipeline.family import Family, Member
@@ -110,17 +112,21 @@ def check(members: Family, results: Path, notebook: Path) -> Checked:
     """
     name = members.study.id
     root = results / name
-    command = f"Run `snakemake --config study={shlex.quote(str(members.path))}`"
-    if not entry_files(root):
-        return Checked(f"{name}: there are no results yet. {command}.", closes=False)
+    command = f"snakemake --config study={shlex.quote(str(members.path))}"
     try:
+        for folder in (root, located(root, "", "reports/")):
+            _refuse_unreadable(folder)
+        if not entry_files(root):
+            return Checked(f"{name}: there are no results yet. Run `{command}`.", closes=False)
         found = _walk(members, root, notebook)
         missing = list(_missing(members, root))
     except InputError as error:
         return Checked(f"{name}: {error}", closes=False)
+    if not found.used and not found.breaks:
+        return Checked(f"{name}: there are no results of this study as it is now. Run `{command}`.", closes=False)
     absent = found.named(chain.ABSENT)
     broken = [kind for kind in KINDS if found.named(kind)]
-    lines = [_broken(found, root) if broken else _closed(found, root)]
+    lines = [_broken(found, root, command) if broken else _closed(found, root)]
     lines += [f"{KINDS[kind]}: {_few(found.named(kind))}{_made_by(found, kind)}" for kind in broken]
     if absent:
         lines.append(f"not verified, because they are not there or cannot be read: {_few(absent)}")
@@ -130,7 +136,43 @@ def check(members: Family, results: Path, notebook: Path) -> Checked:
         lines.append(f"not made yet: {_few(missing)}")
     if unknown := [str(path) for path in _without_entry(found, root) if not _is_declared(path, root)]:
         lines.append(f"not made by any step: {_few(unknown)}")
+    if pages := abandoned_editions(members, results):
+        lines.append(f"{ABANDONED}: {_few(map(str, pages))}")
     return Checked("\n  ".join(lines), closes=not broken, absent=tuple(absent))
+
+
+ABANDONED = (
+    "pages of an edition that the study no longer has; delete them, or put `release` back into the study"
+)
+
+
+def abandoned_editions(members: Family, results: Path) -> list[Path]:
+    """Return the releasable edition of a study that no longer has one: nothing says that it is of older results.
+
+    Parameters
+    ----------
+    members : Family
+    results : pathlib.Path
+        The folder ``results``, from the working directory.
+    """
+    if members.study.release is not None:
+        return []
+    return sorted(located(results / members.study.id, "", "reports/releasable").glob("*"))
+
+
+def _refuse_unreadable(folder: Path) -> None:
+    """Refuse a folder of another user, before one of its files is taken for missing."""
+
+    def refuse(error: OSError) -> None:
+        if isinstance(error, PermissionError):
+            raise InputError(
+                f"{error.filename} cannot be read (permission denied). Run the command as its owner."
+            )
+
+    for parent, _, names in os.walk(folder, onerror=refuse):
+        for name in names:
+            if not os.access(path := Path(parent, name), os.R_OK) and not path.is_symlink():
+                refuse(PermissionError(errno.EACCES, "", str(path)))
 
 
 def _closed(found: _Found, root: Path) -> str:
@@ -145,9 +187,10 @@ def _closed(found: _Found, root: Path) -> str:
     return f"{root.name}: {'; '.join(parts)}."
 
 
-def _broken(found: _Found, root: Path) -> str:
+def _broken(found: _Found, root: Path, command: str) -> str:
     """Return that the chain is broken, and what to do: what is there must not get lost by it."""
-    advice = again(one for one in found.breaks if one.kind != chain.ABSENT)
+    option = forced(one for one in found.breaks if one.kind != chain.ABSENT)
+    advice = f"Run `{command} {option}`" if option else f"Run `{command}`"
     if any(found.named(kind) for kind in (chain.SOURCE, chain.SETTINGS, chain.CODE)):
         advice += ". If a source, the study file or the code changed by mistake, restore it instead"
     return f"{root.name}: the chain is broken. {advice}."
@@ -166,10 +209,9 @@ def _made_by(found: _Found, kind: str) -> str:
 def _walk(members: Family, root: Path, notebook: Path) -> _Found:
     """Return what holds and what does not, of the study and of its variants."""
     found = _Found(root, notebook)
-    for member in _with_reference(members):
-        files = family.sources(member.study, members.path) | family.notebooks(notebook)
-        ends = _ends(found, member, root)
-        for entry in found.chain.walk(partial(members.known_digest, member.place), ends, files):
+    for place, ends in _ends(found, members, root).items():
+        files = family.sources(members.at(place), members.path) | family.notebooks(notebook)
+        for entry in found.chain.walk(partial(members.known_digest, place), ends, files):
             found.use(entry)
     for place, entry in found.entries:
         lines = entry["outputs"].values()
@@ -215,27 +257,52 @@ def _first(entry: dict[str, Any]) -> str:
     return str(next(iter(entry["outputs"].values()))["path"])
 
 
-def _ends(found: _Found, member: Member, root: Path) -> list[Path]:
-    """Return the results with which the walk for a study or a variant begins."""
-    rules = set(steps.last_rules(member.study))
-    if not member.place:
-        compared = steps.compared_tables(member.study)
-        rules |= {
-            "report",
-            "compare_protection",
-            "measure_utility",
-            *(f"compare_variants.{table}" for table in compared),
-        }
-    elif not member.labels:  # the attack on a file before protection, whose rates and records alone are made
-        rules = {"rate", "stratify", "prepare"}
-    else:
-        rules |= {"measure_utility"}
-    return [
-        located(root, member.place, line["path"])
+def _ends(found: _Found, members: Family, root: Path) -> dict[str, list[Path]]:
+    """Return the results with which the walk at each place begins: those that no other step of the study reads.
+
+    A comparison has read results of variants, each of which has a walk of its own. Of a step in shards, those that the
+    steps after it did not read are left from another number of shards.
+    """
+    steps_of_study = _steps(members)
+    used = [
+        (place, entry)
         for place, entry in found.entries
-        if place == member.place and entry["step"] in rules
-        for line in entry["outputs"].values()
+        if (place, entry["rule"], entry["metric"]) in steps_of_study
+        and (
+            entry["rule"] != COMPARISON
+            or entry["step"].partition(".")[2] in steps.compared_tables(members.study)
+        )
     ]
+    read = {line["path"] for _, entry in used if not chain.gathers(entry) for line in chain.inputs(entry)}
+    read_steps = {_step(place, entry) for place, entry in used if read & _outputs(entry)}
+    ends: dict[str, list[Path]] = {}
+    for place, entry in used:
+        if _step(place, entry) not in read_steps:
+            ends.setdefault(place, []).extend(located(root, place, path) for path in sorted(_outputs(entry)))
+    return ends
+
+
+COMPARISON = "compare_variants"
+"""The rule whose tables depend on what a study compares."""
+
+
+def _outputs(entry: dict[str, Any]) -> set[str]:
+    return {line["path"] for line in entry["outputs"].values()}
+
+
+def _step(place: str, entry: dict[str, Any]) -> tuple[str, ...]:
+    """Return what tells a step from others, all its shards together."""
+    sharded = any("{shard}" in table.path for table in steps.STEPS[entry["rule"]].tables)
+    return place, entry["rule"] if sharded else entry["step"], entry["metric"] or ""
+
+
+def _steps(members: Family) -> set[tuple[str, str, str | None]]:
+    """Return the steps of a run of a study and its variants: where their results are, rule, and metric."""
+    return {
+        (members.home(member.place, rule, metric), rule, metric)
+        for member in _with_reference(members)
+        for rule, metric in steps.expected(member.study)
+    }
 
 
 def _with_reference(members: Family) -> list[Member]:

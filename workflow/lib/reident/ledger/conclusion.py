@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from reident.ledger.check import check
+from reident.ledger.check import ABANDONED, abandoned_editions, check
 from reident.ledger.stored import read_csv
 from reident.pipeline.family import Family
 from reident.verdict import terminal
@@ -55,6 +55,8 @@ def conclude(studies: Iterable[Path], results: Path, pages: Iterable[str], noteb
             broken.append(f"Error: {answer.line}")
             continue
         lines += verdict(results / name)
+        if left := abandoned_editions(family, results):
+            lines.append(f"{name}: {left[0].parent} has {ABANDONED}")
         lines += reports(name, [page for page in pages if f"reports/{name}/" in page])
     return Concluded(lines + broken, not broken)
 

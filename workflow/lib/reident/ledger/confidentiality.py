@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import resource
 import shlex
 import stat
 from collections.abc import Iterable
@@ -14,8 +16,12 @@ OTHERS = 0o077
 """The permissions of the group and of everyone else, as bits of a file's mode."""
 
 
+MIN_FILE = 2**20
+"""Bytes that a file of a run may need."""
+
+
 def check_folders(folders: Iterable[Path], allowed: bool) -> list[str]:
-    """Refuse confidential folders that others may enter or read.
+    """Refuse confidential folders that others may enter or read, or that a run cannot write to.
 
     Parameters
     ----------
@@ -32,10 +38,21 @@ def check_folders(folders: Iterable[Path], allowed: bool) -> list[str]:
     Raises
     ------
     InputError
-        Naming the first open folder and the command that closes it.
+        Naming the first open folder and the command that closes it, the first folder that is not writable, or the
+        limit of the size of files.
     """
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if limit != resource.RLIM_INFINITY and limit < MIN_FILE:
+        raise InputError(
+            f"`ulimit -f` limits files to {limit:,} bytes, but a run needs at least {MIN_FILE:,}. Raise the limit."
+        )
     warnings = []
     for folder in folders:
+        if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
+            raise InputError(
+                f"{folder.resolve()} must be a folder in which you may write. Change its permissions or its owner, or "
+                "run in another folder."
+            )
         if not folder.is_dir() or not (mode := folder.stat().st_mode) & OTHERS:
             continue
         path = folder.resolve()

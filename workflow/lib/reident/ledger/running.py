@@ -227,6 +227,7 @@ class Step:
             "inputs": {
                 name: [self._line(path, self._read[path].sha256, self._read[path].size) for path in paths]
                 for name, paths in self.inputs.items()
+                if name != "study"  # the digest of what the step takes from it says what counts
             },
             "outputs": {
                 name: self._line(self.outputs[name], written.sha256, written.size, written.rows)

@@ -12,7 +12,7 @@ import yaml
 
 from reident.errors import InputError
 from reident.study.named_files import path_problem
-from reident.study.settings import BUNDLED, COMMANDS, SETTINGS, check
+from reident.study.settings import BUNDLED, SETTINGS, check
 
 CONFIG = Path("config", "config.yaml")
 """The file with the settings: in the working directory, or else in the checkout."""
@@ -50,10 +50,6 @@ class Settings:
     def shared_results(self) -> bool:
         """Whether others may read the results."""
         return str(self._value("shared_results")).lower() == "true"
-
-    def given(self, *keys: str) -> dict[str, Any]:
-        """Return settings as they were given, None where they were not."""
-        return {key: self.config.get(key) for key in keys}
 
 
 def file(home: Path) -> str:
@@ -129,8 +125,6 @@ def study_files(config: Mapping[str, Any], base: Path) -> list[Path]:
         If `studies` is not a list of paths, or a path contains a brace.
     """
     named, listed = config.get("study"), config.get("studies")
-    if not named and any(config.get(key) for key in COMMANDS):
-        return []  # The command is about a bag and not about a study of this folder.
     if isinstance(named, list) and named:
         listed = [str(path) for path in named]
     elif named:

@@ -24,6 +24,8 @@ ROOT = LIBRARY.parents[2]
 PROJECT, LOCK = "pyproject.toml", "requirements.lock"
 SOURCES = ("Snakefile", PROJECT, LOCK, "environment.yml", "workflow")
 """The files and folders of a checkout that hold code, or name the packages that it runs with."""
+NOTEBOOK = ROOT / "workflow" / "notebooks" / "disclosure-review.ipynb"
+"""What the report is made from."""
 
 KINDS = frozenset(
     {

@@ -137,7 +137,7 @@ class _Inspection:
         """
         if b"\0" in block or block.count(b"\r") != block.count(b"\r\n"):
             raise UnprovenError
-        if block.startswith(codecs.BOM_UTF8):  # the parser skips it, whichever block this is
+        if block.startswith(codecs.BOM_UTF8) or b"\n" + codecs.BOM_UTF8 in block:
             raise UnprovenError
         if self._validates and not block.isascii():
             try:

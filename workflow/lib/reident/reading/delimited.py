@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from reident.sections.files import SourceFile
 
 MAX_FIELD = blocks.MAX_RECORD
+MAX_NAMED_FIELD = 2**26
+"""Characters up to which a field that is too long is told from a quote that is never closed."""
+
 _CHUNK = 1024
 """Records that are held with all their fields: a wide file has hundreds of fields that the study does not use."""
 
@@ -108,6 +111,8 @@ def _check_widths(path: Path, records: list[list[str]], width: int, before: int)
 
 
 def _irregular(path: Path, source: SourceFile, error: csv.Error) -> InputError:
+    if "field larger" in str(error) and (problem := _long_field(path, source)):
+        return InputError(f"{path.name}, {problem}")
     if "new-line character" in str(error):
         what = "the line contains a single carriage return. Save the file with line feeds as line ends."
     elif "field larger" in str(error) or "end of data" in str(error):
@@ -115,6 +120,20 @@ def _irregular(path: Path, source: SourceFile, error: csv.Error) -> InputError:
     else:
         what = "a quote is in the middle of a field. Quote the whole field, and double the quotes in it."
     return InputError(f"{path.name}, line {_first_line_of_bad_record(path, source)}: {what}")
+
+
+def _long_field(path: Path, source: SourceFile) -> str:
+    """Return what is wrong with the first field that is too long; nothing if a quote before it is never closed."""
+    csv.field_size_limit(MAX_NAMED_FIELD)
+    with opened(path, source) as text, contextlib.suppress(csv.Error):
+        header: list[str] = []
+        for row, record in enumerate(csv.reader(text, **_dialect(source)), start=1):
+            header = header or record
+            for name, field in zip(header, record, strict=False):
+                if len(field) > MAX_FIELD:
+                    where = f"row {row}, column `{name}`: the field" if row > 1 else "row 1: a column name"
+                    return f"{where} has {len(field):,} characters (limit {MAX_FIELD:,}). Shorten it."
+    return ""
 
 
 def _first_line_of_bad_record(path: Path, source: SourceFile) -> int:

@@ -78,8 +78,13 @@ def encoding_of(path: Path, source: SourceFile) -> str:
 
 
 def lines(path: Path, text: io.TextIOBase) -> Iterator[str]:
-    """Yield the lines, each with its end; a NUL byte is an error."""
+    """Yield the lines, each with its end; a NUL byte is an error, and so is a byte order mark inside the file."""
     for number, line in enumerate(text, start=1):
+        if line.startswith("\ufeff"):  # it would silently be a part of the first value, which may be a key
+            raise InputError(
+                f"{path.name}, line {number}: the line begins with a byte order mark, as where two files were joined. "
+                "Remove the mark."
+            )
         if "\0" in line:
             raise InputError(
                 f"{path.name}, line {number}: the line contains a NUL byte. Export the file again as plain text."

@@ -109,5 +109,11 @@ def _access_problem(file: Path) -> Problem | None:
         return Problem("is in a folder that you may not open", "Change the permissions of the folder")
     except OSError as error:  # for example, the name is too long or the disk does not answer
         return Problem(f"cannot be accessed ({error.strerror})", "Correct the path, or move the file")
-    readable = os.access(file, os.R_OK, effective_ids=os.access in os.supports_effective_ids)
-    return None if readable else Problem("cannot be read", "Change its permissions")
+    if not os.access(file, os.R_OK, effective_ids=os.access in os.supports_effective_ids):
+        return Problem("cannot be read", "Change its permissions")
+    try:
+        with file.open("rb") as stream:
+            stream.read(1)
+    except OSError as error:  # for example, a file of the kernel, or a damaged disk
+        return Problem(f"cannot be read ({error.strerror})", "Name another file, or check the disk")
+    return None

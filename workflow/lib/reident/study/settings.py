@@ -92,15 +92,8 @@ SETTINGS = {
         "processors that `--cores` allows.",
         8,
     ),
-    **{
-        key: Setting(TEXT, "For a command on a sealed study, given on the command line alone.")
-        for key in ("bag", "inputs", "trust", "signers", "keep", "signoff", "key", "before", "after")
-    },
 }
 """The settings of a run, by their keys."""
-
-COMMANDS = tuple(SETTINGS)[5:]
-"""The settings that commands on a sealed study take."""
 
 BUNDLED = {"studies": ["config/studies/example.yaml"]} | {
     key: setting.default for key, setting in SETTINGS.items() if setting.default is not None

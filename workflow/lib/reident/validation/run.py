@@ -42,14 +42,11 @@ class Answer(NamedTuple):
     errors, warnings : int
     lines : list of str
         What the terminal shows.
-    logged : list of str
-        The same without what may name codes of categories.
     """
 
     errors: int
     warnings: int
     lines: list[str]
-    logged: list[str]
 
 
 def validate(paths: list[Path]) -> Answer:
@@ -60,7 +57,7 @@ def validate(paths: list[Path]) -> Answer:
     paths : list of pathlib.Path
         The study files.
     """
-    lines, logged, ids = list[str](), list[str](), dict[str, Path]()
+    lines, ids = list[str](), dict[str, Path]()
     errors = warnings = 0
     for path in paths:
         findings = Findings()
@@ -69,14 +66,14 @@ def validate(paths: list[Path]) -> Answer:
             findings.error(
                 f"{path}: `id` must not be that of another study of this run ({ids[study.id]}). Change one of the two."
             )
-        own = [f"Error: {one}" for one in findings.errors] + [f"Warning: {one}" for one in findings.warnings]
+        lines += [f"Error: {one}" for one in findings.errors]
+        lines += [f"Warning: {one}" for one in findings.warnings]
         if study is None:
-            own.append(f"{path}: the files of the study were not read. First correct the study file.")
-        lines += [*own, *(f"\n{hint}\n" for hint in findings.hints)]
-        logged += own
+            lines.append(f"{path}: the files of the study were not read. First correct the study file.")
+        lines += [f"\n{hint}\n" for hint in findings.hints]
         errors, warnings = errors + len(findings.errors), warnings + len(findings.warnings)
     total = f"{_number(errors, 'error')}, {_number(warnings, 'warning')}. {_next(paths, errors, warnings)}"
-    return Answer(errors, warnings, [*lines, total], [*logged, total])
+    return Answer(errors, warnings, [*lines, total])
 
 
 def _number(n: int, what: str) -> str:
@@ -88,7 +85,7 @@ def _next(paths: list[Path], errors: int, warnings: int) -> str:
     if errors:
         return "Correct the errors, and validate again."
     if not paths:
-        return "Name a study with `--config study=PATH`."
+        return "Name a study, for example `reident validate my-study/study.yaml`."
     run = f"`snakemake --config study={','.join(map(str, paths))}`"
     return f"Read the warnings; then run {run}." if warnings else f"Run {run}."
 

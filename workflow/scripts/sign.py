@@ -1,5 +1,0 @@
-"""Adapter of the rule `sign`."""
-
-from reident.archive import commands
-
-commands.answer(snakemake, "sign")

@@ -1,5 +1,0 @@
-"""Adapter of the rule `verify`."""
-
-from reident.archive import commands
-
-commands.answer(snakemake, "verify")
