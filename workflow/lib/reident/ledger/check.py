@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from reident.errors import InputError
 from reident.ledger import chain
-from reident.ledger.chain import Break, Chain, forced, entry_files, located, place_of, result_files
+from reident.ledger.chain import Break, Chain, entry_files, forced, located, place_of, result_files
 from reident.pipeline import family, release, steps
 from reident.pipeline.digests import versions
 from reident.pipeline.family import Family, Member
