@@ -47,12 +47,11 @@ OTHER_FILES = """\
 of the code, the release, versions of packages |
 | `logs/*.log` | the messages of each job; they do not contain a key or a value |
 | `benchmarks/*.tsv` | time and memory of each job, as Snakemake measures them |
-| `set-aside/*` | results that were not what their steps wrote; holds `records` |
 | `confidential/*.txt` | the details of an unexpected error; holds `records` |
 
 The report is in `reports/{study}/`, as `disclosure-review.html` and `disclosure-review.pdf`. The releasable edition is
 in `reports/{study}/releasable/`, as `edition.html` and `edition.pdf`, with the tables of `release/` except the audit;
-METHODS §11 describes it. What `snakemake seal` makes is in `reports/{study}/sealed/`; METHODS §10 describes its
+METHODS §11 describes it. What `reident seal` makes is in `reports/{study}/sealed/`; METHODS §10 describes its
 content.
 """
 
@@ -64,7 +63,7 @@ HOLDS = {
     "labels": "labels of strata, categories of the file whose risk is measured, cut points of numeric variables, codes "
     "that a warning is about",
 }
-UNDECLARED = {"records": ["set-aside/*", "confidential/*.txt"], "labels": []}
+UNDECLARED = {"records": ["confidential/*.txt"], "labels": []}
 """Files that hold data and are not declared by a step."""
 
 
