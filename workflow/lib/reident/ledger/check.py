@@ -292,7 +292,7 @@ def _outputs(entry: dict[str, Any]) -> set[str]:
 
 def _step(place: str, entry: dict[str, Any]) -> tuple[str, ...]:
     """Return what tells a step from others, all its shards together."""
-    sharded = any("{shard}" in table.path for table in steps.STEPS[entry["rule"]].tables)
+    sharded = any("{scatteritem}" in table.path for table in steps.STEPS[entry["rule"]].tables)
     return place, entry["rule"] if sharded else entry["step"], entry["metric"] or ""
 
 
