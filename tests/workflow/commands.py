@@ -8,14 +8,11 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from making import preloaded
-from reident.pipeline.steps import STEPS
-from reident.terminal import preview, words
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -40,21 +37,13 @@ class Ended(NamedTuple):
 
     @property
     def planned(self) -> dict[str, int]:
-        """The steps that a dry run would run, or that a run has run, by their rules."""
+        """The steps that a dry run would run, or that a run sets out to run, by their rules."""
         if "Nothing to be done" in self.shown:
             return {}
-        rules = {step.label: rule for rule, step in STEPS.items()}
-        label = "|".join(sorted(map(re.escape, rules), key=len, reverse=True))
-        if preview.END in self.shown:
-            lines = re.findall(rf"^ +(\d+)  ({label})\b", self.shown, re.MULTILINE)
-        else:
-            ended = filter(words.STEP_ENDED.match, self.shown.splitlines())
-            lines = [(1, re.search(label, line)[0]) for line in ended]
-        assert lines, self.shown
-        counts: Counter[str] = Counter()
-        for n, text in lines:
-            counts[rules[text]] += int(n)
-        return dict(counts)
+        table = self.shown.partition("Job stats:\n")[2].partition("\ntotal ")[0]
+        assert table, self.shown
+        counts = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
+        return {rule: count for rule, count in counts.items() if not rule.endswith("all")}
 
 
 def snakemake(
