@@ -36,6 +36,12 @@ class Ended(NamedTuple):
         return {line.removeprefix("Error: ") for line in lines if line.startswith("Error: ")}
 
     @property
+    def advice(self) -> str:
+        """The option that the sentences say to run the same command with; empty if they say none."""
+        rules = {rule for text in re.findall(r"--forcerun ([a-z_ ]+)`", self.shown) for rule in text.split()}
+        return f"--forcerun {' '.join(sorted(rules))}" if rules else ""
+
+    @property
     def planned(self) -> dict[str, int]:
         """The steps that a dry run would run, or that a run sets out to run, by their rules."""
         if "Nothing to be done" in self.shown:
@@ -61,7 +67,7 @@ def snakemake(
     Parameters
     ----------
     arguments : str
-        Further arguments: targets (put before options that take several values), ``--dry-run`` …
+        Further arguments: targets, ``--dry-run``, ``--forcerun rate report`` …
         ``name=value`` goes to ``--config``.
     cores : int or None
         None where an executor counts jobs in place of cores.
@@ -143,7 +149,7 @@ def start(
     folder.mkdir(parents=True, exist_ok=True)
     config = [argument for argument in arguments if re.fullmatch(r"\w+=.*", argument)]
     plain = [argument for argument in arguments if argument not in config]
-    options = [argument for argument in plain if argument.startswith("--")]
+    options = [word for argument in plain if argument.startswith("--") for word in argument.split(" ")]
     targets = [argument for argument in plain if not argument.startswith("--")]
     named = ",".join(map(str, studies))
     library = os.pathsep.join([str(checkout / "workflow" / "lib"), str(CHECKOUT / "tests")])

@@ -287,8 +287,6 @@ def test_a_run_with_bad_input_fails_and_shows_no_traceback(runs):
     assert runs.spoilt.code != 0
     assert "Traceback" not in runs.spoilt.shown
     assert len(runs.spoilt.errors) == len(CASES)
-    assert runs.spoilt.shown.count("Error: ") == len(CASES), "each sentence once"
-    assert not re.search("RuleException|CalledProcessError|did not complete", runs.spoilt.shown)
     assert runs.mended.code == 0, runs.mended.shown
 
 
