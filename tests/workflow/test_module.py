@@ -212,7 +212,7 @@ RENAMED = f"""
 
 
 def test_as_a_module_whose_rules_have_other_names(alone, tmp_path):
-    (tmp_path / "config.yaml").write_text("reident: {study: in/small.yaml, genome: hg38}\n", encoding="utf-8")
+    (tmp_path / "config.yaml").write_text("reident: {study: in/small.yaml}\n", encoding="utf-8")
     shutil.copytree(alone.folder / "data", tmp_path / "in")
     ended = run(tmp_path, "--configfile=config.yaml", snakefile=RENAMED)
     assert ended.code == 0, ended.shown
