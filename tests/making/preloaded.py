@@ -17,14 +17,12 @@ import importlib
 import json
 import os
 import runpy
-import selectors
+import select
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
-import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -89,8 +87,7 @@ def served(environment: Mapping[str, str]) -> str:
 
 
 def serve(listener: socket.socket, program: str) -> None:
-    """Import what Snakemake and the steps import; then run each caller's command line in a fork."""
-    from numba.core.registry import cpu_target
+    """Import what Snakemake and the steps import; then run each caller's command line in a fork of this process."""
     from reident.pipeline.steps import STEPS
 
     for name in {name for step in STEPS.values() for name in step.modules}:
@@ -98,44 +95,35 @@ def serve(listener: socket.socket, program: str) -> None:
             importlib.import_module(f"reident.{name}")
     # What Snakemake imports when it reads the workflow, and a step when it begins to work.
     for name in (
-        "snakemake.cli", "reident.ledger", "reident.kernels.taxicab", "pyarrow.dataset", "pyarrow.pandas_compat",
+        "snakemake.cli", "reident.ledger", "reident.pipeline.plan", "reident.kernels.taxicab", "pyarrow.dataset",
+        "pyarrow.pandas_compat",
     ):  # fmt: skip
         importlib.import_module(name)
-    cpu_target.typing_context.refresh()
-    cpu_target.target_context.refresh()
-    atexit._clear()  # of this process, and not of its forks
     gc.freeze()
-    with selectors.DefaultSelector() as waiting:
-        waiting.register(listener, selectors.EVENT_READ)
-        waiting.register(0, selectors.EVENT_READ)
-        while listener in [key.fileobj for key, _ in waiting.select()]:
-            caller, _ = listener.accept()
-            if not os.fork():
-                answer(listener, caller, program)
-            caller.close()
-            with contextlib.suppress(ChildProcessError):
-                while os.waitpid(-1, os.WNOHANG)[0]:
-                    pass
+    while listener in select.select([listener, 0], [], [])[0]:
+        caller, _ = listener.accept()
+        if not os.fork():
+            listener.close()
+            answer(caller, program)
+            return
+        caller.close()
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
     shutil.rmtree(Path(program).parent)
 
 
-def answer(listener: socket.socket, caller: socket.socket, program: str) -> None:
-    """Be what a caller asks for, and end as it does."""
-    listener.close()
-    status = 1
-    try:
-        status = run(caller, program)
-    finally:
-        with contextlib.suppress(OSError):
-            caller.sendall(bytes([status]))
-        os._exit(status)
-
-
-def run(caller: socket.socket, program: str) -> int:
-    """Run a caller's module or script in its place, with its streams, folder and environment; return the status."""
+def answer(caller: socket.socket, program: str) -> None:
+    """Run what a caller asks for in another fork, which ends as any program does, and tell its status."""
     _, streams, _, _ = socket.recv_fds(caller, 1, 3)
     with caller.makefile("rb") as stream:
         call = json.load(stream)
+    if process := os.fork():
+        status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        with contextlib.suppress(OSError):
+            caller.sendall(bytes([status & 255]))
+        os._exit(0)
+    caller.close()
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
@@ -144,37 +132,18 @@ def run(caller: socket.socket, program: str) -> int:
     os.environ.clear()
     os.environ.update(call["environment"])
     sys.argv = call["argv"]
-    status = 0
-    try:
-        if sys.argv[0] == "-m":
-            sys.executable = program  # what Snakemake starts a script with
-            sys.path[0] = call["cwd"]
-            del sys.argv[0]
-            runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
-        else:
-            sys.path[0] = str(Path(sys.argv[0]).parent)
-            runpy.run_path(sys.argv[0], run_name="__main__")
-    except SystemExit as ended:
-        status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-        if isinstance(ended.code, str):
-            sys.stderr.write(f"{ended.code}\n")
-    except Exception:  # noqa: BLE001 - as the interpreter does
-        traceback.print_exc()
-        status = 1
-    threading._shutdown()
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    return status
-
-
-def main(arguments: list[str]) -> int:
-    """Serve, or run Snakemake; return the exit status."""
-    if arguments[:1] == [SERVE]:
-        serve(socket.socket(fileno=int(arguments[1])), arguments[2])
-        return 0
-    return subprocess.call([served(os.environ), "-m", "snakemake", *arguments])
+    if sys.argv[0] == "-m":
+        sys.executable = program  # what Snakemake starts a script with
+        sys.path[0] = call["cwd"]
+        del sys.argv[0]
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+    else:
+        sys.path[0] = str(Path(sys.argv[0]).parent)
+        runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    if sys.argv[1:2] == [SERVE]:
+        serve(socket.socket(fileno=int(sys.argv[2])), sys.argv[3])
+    else:
+        sys.exit(subprocess.call([served(os.environ), "-m", "snakemake", *sys.argv[1:]]))

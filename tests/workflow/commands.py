@@ -8,14 +8,11 @@ import shutil
 import stat
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from making import preloaded
-from reident.pipeline.steps import STEPS
-from reident.terminal import preview, words
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -39,22 +36,20 @@ class Ended(NamedTuple):
         return {line.removeprefix("Error: ") for line in lines if line.startswith("Error: ")}
 
     @property
+    def advice(self) -> str:
+        """The option that the sentences say to run the same command with; empty if they say none."""
+        rules = {rule for text in re.findall(r"--forcerun ([a-z_ ]+)`", self.shown) for rule in text.split()}
+        return f"--forcerun {' '.join(sorted(rules))}" if rules else ""
+
+    @property
     def planned(self) -> dict[str, int]:
-        """The steps that a dry run would run, or that a run has run, by their rules."""
+        """The steps that a dry run would run, or that a run sets out to run, by their rules."""
         if "Nothing to be done" in self.shown:
             return {}
-        rules = {step.label: rule for rule, step in STEPS.items()}
-        label = "|".join(sorted(map(re.escape, rules), key=len, reverse=True))
-        if preview.END in self.shown:
-            lines = re.findall(rf"^ +(\d+)  ({label})\b", self.shown, re.MULTILINE)
-        else:
-            ended = filter(words.STEP_ENDED.match, self.shown.splitlines())
-            lines = [(1, re.search(label, line)[0]) for line in ended]
-        assert lines, self.shown
-        counts: Counter[str] = Counter()
-        for n, text in lines:
-            counts[rules[text]] += int(n)
-        return dict(counts)
+        table = self.shown.partition("Job stats:\n")[2].partition("\ntotal ")[0]
+        assert table, self.shown
+        counts = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
+        return {rule: count for rule, count in counts.items() if not rule.endswith("all")}
 
 
 def snakemake(
@@ -72,7 +67,7 @@ def snakemake(
     Parameters
     ----------
     arguments : str
-        Further arguments: targets (put before options that take several values), ``--dry-run`` …
+        Further arguments: targets, ``--dry-run``, ``--forcerun rate report`` …
         ``name=value`` goes to ``--config``.
     cores : int or None
         None where an executor counts jobs in place of cores.
@@ -154,7 +149,7 @@ def start(
     folder.mkdir(parents=True, exist_ok=True)
     config = [argument for argument in arguments if re.fullmatch(r"\w+=.*", argument)]
     plain = [argument for argument in arguments if argument not in config]
-    options = [argument for argument in plain if argument.startswith("--")]
+    options = [word for argument in plain if argument.startswith("--") for word in argument.split(" ")]
     targets = [argument for argument in plain if not argument.startswith("--")]
     named = ",".join(map(str, studies))
     library = os.pathsep.join([str(checkout / "workflow" / "lib"), str(CHECKOUT / "tests")])

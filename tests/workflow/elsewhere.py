@@ -25,7 +25,14 @@ def run(
         "PYTHONHASHSEED": "0",
         **environment,
     }
-    command = [*begun(program, settings), "--cores", "2", "--rerun-incomplete", "--nolock", *arguments]
+    command = [
+        *begun(program, settings),
+        "--cores",
+        "2",
+        "--rerun-incomplete",
+        "--show-failed-logs",
+        *arguments,
+    ]
     ended = subprocess.run(
         command,
         cwd=folder,

@@ -177,18 +177,8 @@ def failures(sources: dict[str, str]) -> list[Failure]:
 
 
 def breaking(folder: Path) -> Path:
-    """A checkout whose every step fails once with data in its error, on this library."""
+    """A checkout whose every step fails once with data in its error."""
     copied(folder)
-    home = folder / "workflow" / "rules" / "home.smk"
-    library = f'LIBRARY = Path("{CHECKOUT}/workflow/lib")'
-    text, changed = re.subn(
-        r"^LIBRARY = .*$",
-        f"from pathlib import Path\n\n{library}",
-        home.read_text(encoding="utf-8"),
-        flags=re.MULTILINE,
-    )
-    assert changed == 1
-    home.write_text(text, encoding="utf-8")
     for script in (folder / "workflow" / "scripts").glob("*.py"):
         if "ledger.step(" in script.read_text(encoding="utf-8"):  # commands are no steps
             with script.open("a", encoding="utf-8") as adapter:
@@ -228,7 +218,7 @@ def left(tmp_path_factory) -> Iterator[Left]:
         (folder / "home").mkdir()
         environment = {
             "TMPDIR": temporary, "HOME": str(folder / "home"), "XDG_CACHE_HOME": "", "MARKS": str(marks),
-            "SOURCES": str(folder / "in"), "PYTHONPATH": f"{CHECKOUT}/workflow/lib:{CHECKOUT}/tests",
+            "SOURCES": str(folder / "in"),
         }  # fmt: skip
         common = {"folder": run, "environment": environment}
         whole = snakemake(

@@ -1,6 +1,6 @@
-"""Killed at random moments in three ways, a disk that fills, two runs at once: the same command again gives the same
-bytes, without any work by hand. REIDENT_KILLS=50 kills as often in each way, with the report; the default is short,
-since tests/unit/ledger/test_kills.py kills a step before each of its operations on files."""
+"""Killed at random moments, a disk that fills, two runs at once: the same command again gives the same bytes, after
+`--unlock` where Snakemake asks for it. tests/unit/ledger/test_kills.py kills a step before each of its operations on
+files."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -23,20 +24,28 @@ from workflow import small
 
 pytestmark = pytest.mark.slow
 
-WAYS = ("job", "snakemake", "group")
-OFTEN = int(os.environ.get("REIDENT_KILLS", "0"))
-KILLS = [
-    pytest.param(way, seed, id=f"{way} {seed}", marks=[pytest.mark.long] if seed and not OFTEN else [])
-    for seed in range(OFTEN or 2)
-    for way in WAYS
-]
-TARGETS = [] if OFTEN else made("small", "study.json", "rates.csv", "description/overlap.csv")
+RATES = made("small", "study.json", "rates.csv", "description/overlap.csv")
+REPORT = ["reports/small/disclosure-review.pdf"]
+QUICK = ("scheduler KILL 0", "job KILL 0")
+SEEDS = 3
+
+
+def kills() -> Iterator:
+    """Whom a signal goes to, which one, and the seed of the moment; `all` is what Ctrl-C in a terminal reaches."""
+    for seed in range(SEEDS):
+        for who in ("scheduler", "job", "all", "kernel"):
+            for name in ("KILL", "INT", "TERM"):
+                case = f"{who} {name} {seed}"
+                marks = [pytest.mark.quick] if case in QUICK else [pytest.mark.long] if seed else []
+                yield pytest.param(who, signal.Signals[f"SIG{name}"], seed, id=case, marks=marks)
+
+
 STEPS = (
     "resolve",
     "prepare",
     "stratify",
     "bin",
-    "score.taxicab.0001",
+    "score.taxicab.1-of-1",
     "rank.taxicab",
     "confirm.taxicab",
     "rate",
@@ -44,15 +53,25 @@ STEPS = (
 
 
 class Whole(NamedTuple):
-    """An undisturbed run: its folder, what it made, and how many seconds it took."""
+    """An undisturbed run: its folder, what it made, and how many seconds it took to the rates."""
 
     folder: Path
     made: dict[str, bytes]
     seconds: float
 
 
-def run(folder: Path, program: str = SNAKEMAKE) -> Ended:
-    return snakemake(*TARGETS, studies=["../in/small.yaml"], folder=folder / "run", program=program)
+def run(folder: Path, *arguments: str, program: str = SNAKEMAKE) -> Ended:
+    return snakemake(*arguments, studies=["../in/small.yaml"], folder=folder / "run", program=program)
+
+
+def run_again(folder: Path, *targets: str) -> Ended:
+    """The same command, and before it what Snakemake asks for."""
+    again = run(folder, *targets)
+    if again.code == 0 or "--unlock" not in again.shown:
+        return again
+    unlocked = run(folder, "--unlock")
+    assert unlocked.code == 0, unlocked.shown
+    return run(folder, *targets)
 
 
 def results(folder: Path) -> dict[str, bytes]:
@@ -60,7 +79,7 @@ def results(folder: Path) -> dict[str, bytes]:
     found = {}
     for top in ("results", "reports"):
         for path in sorted((folder / "run" / top).rglob("*")):
-            if path.is_file() and not {"logs", "benchmarks"} & set(path.parts) and path.suffix != ".lock":
+            if path.is_file() and not {"logs", "benchmarks"} & set(path.parts):
                 found[path.relative_to(folder).as_posix()] = path.read_bytes()
     return found
 
@@ -81,23 +100,25 @@ def whole(tmp_path_factory) -> Whole:
     study = copy.deepcopy(small.STUDY)
     study["metrics"] = {"taxicab": {}}
     small.write(folder / "in", study, small.rows(60, 90))
-    first = run(folder, PRELOADED)  # compiles
+    first = run(folder, *RATES, program=PRELOADED)  # compiles
     assert first.code == 0, first.shown
-    for top in ("results", "reports", ".snakemake"):
-        shutil.rmtree(folder / "run" / top, ignore_errors=True)
+    for top in ("results", ".snakemake"):
+        shutil.rmtree(folder / "run" / top)
     began = time.monotonic()
-    assert run(folder).code == 0
-    return Whole(folder, results(folder), time.monotonic() - began)
+    assert run(folder, *RATES).code == 0
+    seconds = time.monotonic() - began
+    report = run(folder, *REPORT, program=PRELOADED)
+    assert report.code == 0, report.shown
+    return Whole(folder, results(folder), seconds)
 
 
-def undone(whole: Whole, folder: Path, draw: Random) -> Path:
-    """A copy of the finished study without the results of some step, which is sometimes the first."""
+def undone(whole: Whole, folder: Path, steps: Iterable[str]) -> Path:
+    """A copy of the finished study without the results of some steps."""
     shutil.copytree(whole.folder, folder)
-    entry = folder / "run" / "results" / "small" / "ledger" / f"{draw.choice(STEPS)}.json"
-    for line in chain.read_entry(entry)["outputs"].values():
-        (folder / "run" / "results" / "small" / line["path"]).unlink()
-    if draw.random() < 0.3:
-        shutil.rmtree(folder / "run" / ".snakemake")
+    for step in steps:
+        entry = folder / "run" / "results" / "small" / "ledger" / f"{step}.json"
+        for line in chain.read_entry(entry)["outputs"].values():
+            (folder / "run" / chain.located(Path("results", "small"), "", line["path"])).unlink()
     return folder
 
 
@@ -119,59 +140,78 @@ def alive(process: int) -> bool:
     return state != "Z"
 
 
-def disturb(running: subprocess.Popen, way: str, draw: Random) -> None:
-    """Kill a job, the scheduler alone, or all that it started."""
-    if way == "job":
-        while running.poll() is None and not (jobs := jobs_of(running.pid)):
-            time.sleep(0.01)
-        if running.poll() is None:
-            os.kill(draw.choice(jobs), signal.SIGKILL)
-        ended(running)
-        return
-    jobs = jobs_of(running.pid) if running.poll() is None else []
-    if running.poll() is None:
-        (os.killpg if way == "group" else os.kill)(running.pid, signal.SIGKILL)
-    until = time.monotonic() + 10
-    while any(map(alive, jobs)) and time.monotonic() < until:
+def kernel_of(scheduler: int) -> int | None:
+    """The kernel of the notebook behind the report, once it runs."""
+    for job in jobs_of(scheduler):
+        with contextlib.suppress(OSError):
+            if b"ipykernel" in Path("/proc", str(job), "cmdline").read_bytes():
+                return job
+    return None
+
+
+def disturb(running: subprocess.Popen, who: str, number: signal.Signals, draw: Random) -> None:
+    """Send a signal to one process of a run, or to all of them, and wait until all have ended."""
+    reached: int | None = None
+    while running.poll() is None and reached is None:
+        jobs = jobs_of(running.pid)
+        candidates = {
+            "scheduler": running.pid,
+            "all": running.pid,
+            "job": draw.choice(jobs) if jobs else None,
+            "kernel": kernel_of(running.pid),
+        }
+        reached = candidates[who]
         time.sleep(0.01)
-    assert not any(map(alive, jobs)), "a job outlived its scheduler"
+    jobs = jobs_of(running.pid)
+    if reached is not None:
+        with contextlib.suppress(ProcessLookupError):
+            (os.killpg if who == "all" else os.kill)(reached, number)
     ended(running)
+    until = time.monotonic() + 60
+    while any(map(alive, jobs)) and time.monotonic() < until:  # jobs outlive a scheduler that was killed
+        time.sleep(0.05)
+    assert not any(map(alive, jobs))
 
 
 @pytest.mark.skipif(
     not Path("/proc/self/task").exists(), reason="no /proc in which to find the jobs of a run"
 )
-@pytest.mark.parametrize(("way", "seed"), KILLS)
-def test_killed_at_a_random_moment_the_same_command_gives_the_same_bytes(whole, tmp_path, way, seed):
-    draw = Random(f"{way} {seed}")  # noqa: S311 - moments
-    folder = undone(whole, tmp_path / "again", draw)
-    running = start(*TARGETS, studies=["../in/small.yaml"], folder=folder / "run")
-    until = time.monotonic() + draw.random() * whole.seconds
+@pytest.mark.parametrize(("who", "number", "seed"), kills())
+def test_killed_at_a_random_moment_the_same_command_gives_the_same_bytes(whole, tmp_path, who, number, seed):
+    draw = Random(f"{who} {number} {seed}")  # noqa: S311 - moments
+    targets, steps = RATES, STEPS[draw.randrange(len(STEPS)) :]
+    if who == "kernel":
+        targets, steps = REPORT, ("report",)
+    folder = undone(whole, tmp_path / "again", steps)
+    if draw.random() < 0.3:
+        shutil.rmtree(folder / "run" / ".snakemake")
+    running = start(*targets, studies=["../in/small.yaml"], folder=folder / "run")
+    while who == "kernel" and running.poll() is None and kernel_of(running.pid) is None:
+        time.sleep(0.01)
+    until = time.monotonic() + draw.random() * (1 if who == "kernel" else whole.seconds)
     while running.poll() is None and time.monotonic() < until:
         time.sleep(0.005)
-    disturb(running, way, draw)
+    disturb(running, who, number, draw)
     assert_no_half_file(folder, whole.made)
-    after = run(folder)
+    after = run_again(folder, *targets)
     assert after.code == 0, after.shown
-    assert results(folder) == whole.made
+    found = results(folder)
+    assert {path for path in found if path.endswith(".part")} == set()
+    assert {path: found.get(path) for path in whole.made} == whole.made
 
 
-def test_two_runs_started_at_once_do_not_disturb_each_other(whole, tmp_path):
+def test_two_runs_at_once_do_not_disturb_each_other(whole, tmp_path):
     folder = tmp_path / "again"
     shutil.copytree(whole.folder, folder)
     shutil.rmtree(folder / "run" / "results")
-    both = [start(*TARGETS, studies=["../in/small.yaml"], folder=folder / "run") for _ in range(2)]
+    both = [start(*RATES, studies=["../in/small.yaml"], folder=folder / "run") for _ in range(2)]
     first, second = sorted(map(ended, both), key=lambda own: own.code)
     assert first.code == 0, first.shown
     if second.code:  # it began before the other had ended
-        assert second.errors <= {
-            "results/small is in use by another run. Run the same command again when that has ended.",
-            "results/small changed while this run was being planned. Run the same command again.",
-        }
-        assert len(second.errors) == 1
-        assert "Traceback" not in second.shown
-    assert results(folder) == whole.made
-    assert run(folder).planned == {}
+        assert "Directory cannot be locked" in second.shown
+    rates = "run/results/small/rates.csv"
+    assert (folder / rates).read_bytes() == whole.made[rates]
+    assert run(folder, *RATES).planned == {}
 
 
 @pytest.fixture
@@ -213,7 +253,7 @@ def test_a_full_disk_is_reported_and_with_more_room_the_run_goes_on(whole, disk,
     shutil.copytree(whole.folder / "in", disk / "in")
     (disk / "run").mkdir()
     filler = fill(disk) if step is None else None
-    running = start(*TARGETS, studies=["../in/small.yaml"], folder=disk / "run")
+    running = start(*RATES, studies=["../in/small.yaml"], folder=disk / "run")
     entry = disk / "run" / "results" / "small" / "ledger" / f"{step}.json"
     while filler is None and running.poll() is None:
         if entry.is_file():
@@ -226,6 +266,7 @@ def test_a_full_disk_is_reported_and_with_more_room_the_run_goes_on(whole, disk,
     assert "Traceback" not in full.shown, full.shown
     assert_no_half_file(disk, whole.made)
     filler.unlink()
-    after = run(disk)
+    after = run_again(disk, *RATES)
     assert after.code == 0, after.shown
-    assert results(disk) == whole.made
+    rates = "run/results/small/rates.csv"
+    assert results(disk)[rates] == whole.made[rates]

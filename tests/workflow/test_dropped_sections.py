@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from workflow.commands import CHECKOUT, PRELOADED, snakemake
+from workflow.commands import CHECKOUT, PRELOADED, reident, snakemake
 from workflow.test_filerisk_study import SECTION
 from workflow.test_filerisk_study import write as write_population
 from workflow.test_matching_study import MATCHING
@@ -186,4 +186,8 @@ def test_a_stale_table_that_was_edited_does_not_come_back(finished, tmp_path):
     write(folder / "in", lambda study: (study.pop("matching"), study.update(title="Again")))
     run(folder)
     assert "planted" not in shown(folder)
+    checked = reident("check", "../in/small.yaml", folder=folder / "run")
+    assert checked.code == 0, checked.shown
+    left = "no longer used by this study, and changed or missing: results/small/matching/warnings.csv"
+    assert left in checked.shown
     check_reads(folder)

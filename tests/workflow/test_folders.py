@@ -51,26 +51,6 @@ def test_the_configuration_of_the_working_directory_is_used(folder):
 
 
 @pytest.mark.slow
-def test_a_configuration_that_is_not_used_is_named_once(folder, tmp_path_factory):
-    checkout = copied(tmp_path_factory.mktemp("checkout"))
-    with (checkout / "config/config.yaml").open("a", encoding="utf-8") as edited:
-        edited.write("threads_on_a_cluster: 2\n")
-    ended = run(
-        folder,
-        f"--snakefile={checkout}/Snakefile",
-        "--dry-run",
-        "--printshellcmds",
-        PYTHONPATH="",
-        program=SNAKEMAKE,
-    )
-    assert planned(ended) == {"small"}
-    warning = (
-        f"Warning: config: ignored {checkout}/config/config.yaml, since the working directory has its own"
-    )
-    assert ended.shown.count(warning) == 1
-
-
-@pytest.mark.slow
 def test_blanks_umlauts_and_commas_in_the_paths_of_study_and_results(folder, tmp_path_factory):
     plain = run(folder, SNAKEFILE)
     assert plain.code == 0, plain.shown

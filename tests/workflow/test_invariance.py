@@ -4,6 +4,7 @@ environment of the process. Locales are made here where the system has none with
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -29,7 +30,7 @@ class Leg(NamedTuple):
 
     sentence: str
     cores: int = 2
-    pairs_per_shard: int = 10**9
+    shards: int = 1
     shuffled: bool = False
     environment: dict[str, str] | None = None
 
@@ -41,7 +42,8 @@ LEGS = [
         shuffled=True,
         environment={"PYTHONHASHSEED": "1", "TZ": "NZ"},
     ),
-    Leg("many shards, strata split into blocks", pairs_per_shard=3000),
+    Leg("two shards", shards=2),
+    Leg("seven shards, more than strata", shards=7),
     Leg("a decimal comma, in place of the C locale", environment={"LC_ALL": COMMA}),
 ]
 
@@ -49,9 +51,12 @@ LEGS = [
 @pytest.fixture(scope="module")
 def reference(finished) -> Path:
     """The results of two cores, one shard, hash seed 0."""
-    shards = pd.read_csv(finished.results / "strata" / "shards.csv", dtype=str)
-    assert set(shards["shard"]) == {"0001"}
     return finished.results
+
+
+def scores(results: Path, metric: str) -> list[pd.DataFrame]:
+    """The tables of all shards of a metric."""
+    return [pd.read_parquet(path) for path in sorted((results / "scores" / metric).iterdir())]
 
 
 @pytest.mark.parametrize("leg", LEGS, ids=[leg.sentence for leg in LEGS])
@@ -62,7 +67,7 @@ def test_the_results_are_the_same_to_the_byte(reference, tmp_path, leg):
     study = small.write(tmp_path / "in", tables=shuffled(small.rows()) if leg.shuffled else None)
     ended = snakemake(
         *made("small", *FILES),
-        f"pairs_per_shard={leg.pairs_per_shard}",
+        f"shards={leg.shards}",
         studies=[study],
         folder=tmp_path / "run",
         cores=leg.cores,
@@ -71,12 +76,37 @@ def test_the_results_are_the_same_to_the_byte(reference, tmp_path, leg):
     )
     assert ended.code == 0, ended.shown
     results = tmp_path / "run" / "results" / "small"
-    if leg.pairs_per_shard < 10**9:
-        shards = pd.read_csv(results / "strata" / "shards.csv", dtype=str)
-        assert shards["shard"].nunique() >= 10
-        assert shards["stratum"].nunique() < len(shards), "no stratum is split"
+    for metric in METRICS:
+        assert len(scores(results, metric)) == leg.shards
+        assert all(len(table) for table in scores(results, metric)), "each shard has its part"
     for name in FILES:
         assert (results / name).read_bytes() == (reference / name).read_bytes(), (leg.sentence, name)
+
+
+def test_shards_without_pairs_leave_empty_tables(tmp_path):
+    """Six records of the public use file cannot be divided among nine shards."""
+    metrics = {"unicity": {}, "euclidean": {}}
+    study = small.write(tmp_path / "in", {**small.STUDY, "metrics": metrics}, small.rows(6, 9))
+    for name, option in (("one", "shards=1"), ("nine", "--set-scatter=shards=9")):
+        target = made("small", "rates.csv")
+        ended = snakemake(*target, option, studies=[study], folder=tmp_path / name, program=PRELOADED)
+        assert ended.code == 0, ended.shown
+    one, nine = (tmp_path / name / "results/small" for name in ("one", "nine"))
+    assert (one / "rates.csv").read_bytes() == (nine / "rates.csv").read_bytes()
+    for metric in metrics:
+        assert len(scores(nine, metric)) == 9
+        assert min(map(len, scores(nine, metric))) == 0 < max(map(len, scores(nine, metric)))
+
+
+@pytest.mark.quick
+def test_a_dry_run_shows_every_job_of_a_study_that_never_ran(tmp_path):
+    study = small.write(tmp_path / "in")
+    ended = snakemake("--dry-run", "--set-scatter=shards=3", studies=[study], folder=tmp_path / "run")
+    assert ended.code == 0, ended.shown
+    four = {"score": 12, "rank": 4, "confirm": 4}
+    once = ("resolve", "prepare", "stratify", "bin", "describe", "rate", "judge", "report")
+    assert ended.planned == {**four, **dict.fromkeys(once, 1)}
+    assert {f"score.{metric}.3-of-3.log" for metric in METRICS} <= set(re.findall(r"score\.\S+", ended.shown))
 
 
 def shuffled(tables: dict[str, list[list[str]]]) -> dict[str, list[list[str]]]:

@@ -52,7 +52,6 @@ RULE = '''
 rule households:
     """Count the households of the public use file by size."""
     input:
-        study=ancient(PLAN.study_file),
         puf=PLAN.result("prepare", "prepared/puf.parquet"),
     output:
         sizes="results/{study}/households/sizes.csv",
@@ -60,8 +59,7 @@ rule households:
     log:
         "results/{study}/logs/households.log",
     params:
-        study=PLAN.part_digest("households"),
-        library=PLAN.library_digest("households"),
+        **PLAN.params("households"),
     script:
         "../scripts/households.py"
 '''
@@ -115,7 +113,7 @@ def test_a_new_step_runs_and_leaves_its_entry(checkout, study, tmp_path):
 
 def test_the_report_asks_for_a_table_that_the_new_step_marks_for_it(checkout, study, tmp_path):
     ended = snakemake("--dry-run", studies=[study], folder=tmp_path, checkout=checkout)
-    assert "  1  Counting the households" in ended.shown
+    assert ended.planned["households"] == 1
 
 
 def test_the_data_dictionary_has_the_new_table(checkout):

@@ -1,12 +1,13 @@
-"""What runs again, and what does not: the steps that a change touches and those that read their results. The ledger
-decides, whatever triggers the user chose for Snakemake and even if Snakemake's records are lost.
-What is edited or lost among results: tests/workflow/test_mutations.py."""
+"""What runs again, and what does not: the steps that a change touches and those that read their results.
+
+What Snakemake does not notice: tests/workflow/test_transitions.py; what is edited or lost among results:
+tests/workflow/test_mutations.py.
+"""
 
 from __future__ import annotations
 
 import copy
 import os
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -19,8 +20,7 @@ from workflow import library_run, small
 pytestmark = pytest.mark.slow
 
 ONE_METRIC = {"score": 1, "rank": 1, "confirm": 1, "describe": 1, "rate": 1}
-EVERYTHING = {"stratify": 1, "bin": 1, "rank": 4, "confirm": 4, "describe": 1, "rate": 1}
-"""Before strata are known again, shards are not; so the scores do not show in the plan."""
+EVERYTHING = {"stratify": 1, "bin": 1, "score": 4, "rank": 4, "confirm": 4, "describe": 1, "rate": 1}
 REPORT = {"report": 1}
 VERDICT = {"judge": 1, **REPORT}
 DATA = made("small", "study.json", "rates.csv", "description/overlap.csv")
@@ -126,7 +126,7 @@ def test_a_changed_option_gives_the_numbers_of_that_option_and_leaves_the_other_
 
 
 def score_file(again, metric):
-    return again.results / "scores" / metric / "0001.parquet"
+    return again.results / "scores" / metric / "1-of-1.parquet"
 
 
 MODULES = [
@@ -161,74 +161,25 @@ def swap(file: Path, old: str, new: str) -> None:
     os.utime(file, ns=(kept.st_atime_ns, kept.st_mtime_ns))
 
 
-# The triggers of Snakemake that see least
-
-
-def set_recode(again):
-    again.declare(lambda study: study["linking_variables"][3]["recode"].update(eif={"M": "2", "F": "1"}))
-
-
-def swap_source(again):
-    swap(again.inputs / "eif.csv", "rent", "free")
-
-
-def lose_metadata(again):
-    shutil.rmtree(again.folder / "run" / ".snakemake" / "metadata")
-
-
-def lose_metadata_and_set_alpha(again):
-    lose_metadata(again)
-    again.declare(set_alpha)
-
-
-UNSEEN = [
-    ("nothing", lambda _: None, {}),
-    ("α of taxicab", lambda again: again.declare(set_alpha), {"resolve": 1, **ONE_METRIC}),
-    ("a recode", set_recode, {"resolve": 1, "prepare": 1, **EVERYTHING}),
-    ("a source with its time stamp kept", swap_source, {"prepare": 1, **EVERYTHING}),
-    ("the metadata lost", lose_metadata, {}),
-    ("the metadata lost, and α", lose_metadata_and_set_alpha, {"resolve": 1, **ONE_METRIC}),
-    ("an entry lost", lambda again: (again.results / "ledger" / "rate.json").unlink(), {"rate": 1}),
-]
-
-
-@pytest.mark.parametrize(("sentence", "change", "planned"), UNSEEN, ids=[case[0] for case in UNSEEN])
-def test_the_plan_is_true_though_snakemake_compares_time_stamps_alone(again, sentence, change, planned):
-    change(again)
-    before = {path: path.stat().st_mtime_ns for path in again.results.rglob("*")}
-    assert again.plan(*DATA, "--rerun-triggers=mtime") == planned
-    assert {path: path.stat().st_mtime_ns for path in again.results.rglob("*")} == before
-
-
-def test_an_edited_module_is_in_the_plan_though_snakemake_compares_time_stamps_alone(again, tmp_path):
-    checkout = copied(tmp_path / "checkout")
-    file = checkout / "workflow" / "lib" / "reident" / "linkage" / "ranking.py"
-    before = file.stat()
-    file.write_text(file.read_text(encoding="utf-8") + "\n# edited\n", encoding="utf-8")
-    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-    planned = again.plan(*DATA, "--rerun-triggers=mtime", checkout=checkout)
-    assert planned == {"rank": 4, "confirm": 4, "describe": 1, "rate": 1}
+def set_recode(study: dict) -> None:
+    study["linking_variables"][3]["recode"]["eif"] = {"M": "2", "F": "1"}
 
 
 @pytest.mark.quick
 def test_a_changed_recode_gives_its_numbers_and_each_step_runs_once(again):
-    """The checkpoint is among the steps: what ran before it is not forced again after it."""
-    set_recode(again)
-    ended = again.run(*DATA, "--rerun-triggers=mtime")
+    study = again.declare(set_recode)
+    ended = again.run(*DATA)
     assert ended.code == 0, ended.shown
-    (log,) = sorted((again.folder / "run" / ".snakemake" / "log").glob("*.log"))[-1:]
-    ran = re.findall(r"^local(?:rule|checkpoint) (\w+):", log.read_text(encoding="utf-8"), re.MULTILINE)
-    runs = {"resolve": 1, "prepare": 1, **EVERYTHING, "score": 4}
-    assert {rule: ran.count(rule) for rule in ran} == runs
-    study = copy.deepcopy(small.STUDY)
-    study["linking_variables"][3]["recode"]["eif"] = {"M": "2", "F": "1"}
+    assert ended.planned == {"resolve": 1, "prepare": 1, **EVERYTHING}
     library_run.assert_rates(again.results, study, small.rows())
 
 
-def test_what_the_target_does_not_need_is_not_forced(again):
-    again.declare(set_alpha)
-    targets = made("small", "suspected/unicity.parquet")
-    assert again.plan(*targets, "--rerun-triggers=mtime") == {}
+def test_a_study_file_of_another_name_runs_nothing_again(again):
+    (again.inputs / "small.yaml").rename(again.inputs / "renamed.yaml")
+    ended = snakemake(studies=["../in/renamed.yaml"], folder=again.folder / "run", program=PRELOADED)
+    assert ended.code == 0, ended.shown
+    assert ended.planned == {}
+    assert "small: see reports/small/disclosure-review.html and .pdf" in ended.shown
 
 
 @pytest.mark.parametrize("side", ["puf", "eif", "iuf"])
@@ -239,47 +190,11 @@ def test_a_source_swapped_with_its_time_stamp_kept_reruns_everything_from_prepar
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize(
-    ("sentence", "lose"),
-    [
-        ("the records of the scheduler", lambda again: shutil.rmtree(again.folder / "run" / ".snakemake")),
-        ("nothing", lambda _: None),
-    ],
-    ids=["records of the scheduler lost", "nothing lost"],
-)
-def test_without_a_change_nothing_runs_even_where_the_records_are_lost(again, sentence, lose):
-    lose(again)
+@pytest.mark.parametrize("lost", [True, False], ids=["records of the scheduler lost", "nothing lost"])
+def test_without_a_change_nothing_runs_even_where_the_records_are_lost(again, lost):
+    if lost:
+        shutil.rmtree(again.folder / "run" / ".snakemake")
     ended = again.run()
-    assert ended.code == 0
+    assert ended.code == 0, ended.shown
     assert ended.planned == {}
-
-
-def test_a_changed_option_is_seen_where_the_records_are_lost(again):
-    shutil.rmtree(again.folder / "run" / ".snakemake")
-    study = again.declare(set_alpha)
-    ended = again.run(*DATA)
-    assert ended.code == 0
-    assert ended.planned == {"resolve": 1, **ONE_METRIC}
-    library_run.assert_rates(again.results, study, small.rows())
-
-
-def test_a_swapped_source_is_seen_where_the_records_are_lost(again):
-    shutil.rmtree(again.folder / "run" / ".snakemake")
-    swap(again.inputs / "eif.csv", "rent", "free")
-    ended = again.run(*made("small", "rates.csv"))
-    assert ended.code == 0
-    tables = small.rows()
-    tables["eif"] = [[cell.replace("rent", "free") for cell in row] for row in tables["eif"]]
-    library_run.assert_rates(again.results, small.STUDY, tables)
-
-
-@pytest.mark.parametrize(
-    ("sentence", "spoil"),
-    [("lost", lambda entry: entry.unlink()), ("cut", lambda entry: os.truncate(entry, 100))],
-    ids=["lost", "cut"],
-)
-def test_a_lost_or_cut_ledger_entry_reruns_its_step(again, finished, sentence, spoil):
-    spoil(again.results / "ledger" / "confirm.taxicab.json")
-    assert again.run(*DATA).planned == {"confirm": 1, "describe": 1, "rate": 1}
-    for name in ("rates.csv", "confirmed/taxicab.parquet", "ledger/confirm.taxicab.json"):
-        assert (again.results / name).read_bytes() == (finished.results / name).read_bytes()
+    assert "small: see reports/small/disclosure-review.html and .pdf" in ended.shown, "but the conclusion"

@@ -1,6 +1,5 @@
 """`snakemake --report` gathers the results that a study marks for it, without a network."""
 
-import os
 import shutil
 import zipfile
 from pathlib import PurePath
@@ -46,24 +45,3 @@ def test_each_has_a_caption_that_names_the_study(gathered, path, words):
     page = archive.read("all/report.html").decode()
     assert path in page
     assert f'{words} <tt class=\\"docutils literal\\">small</tt>' in page
-
-
-def test_results_that_no_longer_hold_are_not_gathered(gathered, tmp_path):
-    run, _ = gathered
-    shutil.copytree(run.parent, tmp_path / "again")
-    links = tmp_path / "again" / "in" / "iuf.csv"
-    before = links.stat()
-    lines = links.read_text(encoding="utf-8").splitlines()
-    links.write_text("\n".join([*lines[:-2], lines[-1], lines[-2], ""]), encoding="utf-8")
-    os.utime(links, ns=(before.st_atime_ns, before.st_mtime_ns))
-    ended = snakemake(
-        "--report=stale.zip",
-        studies=["../in/small.yaml"],
-        folder=tmp_path / "again" / "run",
-        environment=NOWHERE,
-    )
-    assert ended.code != 0
-    (message,) = ended.errors
-    assert message.startswith("small: the chain is broken. Run ")
-    assert "  sources that changed after a step read them: ../in/iuf.csv" in ended.shown
-    assert not (tmp_path / "again" / "run" / "stale.zip").exists()

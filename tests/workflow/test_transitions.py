@@ -1,7 +1,9 @@
 """What a study leaves in its folder never shows in the results of the study that follows it there.
 
 Random pairs of studies A and B: the results of B after A, in the same folder, are byte for byte those of B alone. The
-reports are left out, which show what these results say; :mod:`tests.workflow.test_reruns` holds them.
+reports are left out, which show what these results say. Where a user has switched off how Snakemake notices changes, a
+whole run gives the results and the page of B alone, or it ends with a sentence that says what to run; never with an
+older page and exit status 0.
 """
 
 from __future__ import annotations
@@ -9,7 +11,10 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import shutil
 from pathlib import Path
+from random import Random
+from typing import NamedTuple
 
 import pytest
 from making import transitions
@@ -92,6 +97,92 @@ def test_results_after_another_study_are_those_of_the_study_alone_more_times(tmp
 @pytest.mark.parametrize("batch", range(1, 20))
 def test_results_after_another_study_are_those_of_the_study_alone_many_times(tmp_path, batch):
     check(drawn(tmp_path / "draw", (batch + 1) * BATCH)[batch * BATCH :], tmp_path)
+
+
+# Where Snakemake does not notice what changed
+
+
+class Pairs(NamedTuple):
+    """Studies A that ran in `before`, and their B that ran in `alone`, with their pages."""
+
+    folder: Path
+    pairs: list[Transition]
+
+
+def page(study: dict) -> str:
+    return f"reports/{study['id']}/disclosure-review.html"
+
+
+def whole(folder: Path, studies: list[dict], *options: str) -> Ended:
+    """A run to the conclusion."""
+    files = [transitions.write_study(folder, study) for study in studies]
+    return snakemake(*options, studies=files, folder=folder, program=PRELOADED)
+
+
+def finished(folder: Path, study: dict) -> dict[str, bytes]:
+    return {**results(folder, study), page(study): (folder / page(study)).read_bytes()}
+
+
+@pytest.fixture(scope="module", params=[0, *(pytest.param(at, marks=pytest.mark.long) for at in range(1, 8))])
+def pairs(request, tmp_path_factory) -> Pairs:
+    """Two pairs of studies that both end well."""
+    folder = tmp_path_factory.mktemp("pairs")
+    for name in ("draw", "before", "alone"):
+        transitions.write_files(folder / name)
+    found: list[Transition] = []
+    for pair in itertools.islice(transitions.transitions(SEED + request.param, folder / "draw"), 20):
+        runs = (whole(folder / "before", [pair.before]), whole(folder / "alone", [pair.after]))
+        if {ended.code for ended in runs} == {0}:
+            found.append(pair)
+        if len(found) == 2:
+            break
+    assert len(found) == 2
+    return Pairs(folder, found)
+
+
+def edit(folder: Path, study: dict, draw: Random) -> None:
+    """Another last byte of some result, its time stamps kept or not."""
+    path = folder / draw.choice(sorted(results(folder, study)))
+    before, content = path.stat(), path.read_bytes()
+    path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+    if draw.random() < 0.5:
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def follow(folder: Path, study: dict, ended: Ended) -> Ended:
+    """Do what the sentence of a run that refused says, until a run ends well."""
+    for _ in range(10):
+        if ended.code == 0:
+            break
+        assert ended.errors, ended.shown
+        assert ended.advice, ended.shown
+        ended = whole(folder, [study], ended.advice)
+    return ended
+
+
+WAYS = ("time stamps alone", "touched", "records lost", "a result edited")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_snakemake_does_not_notice_is_refused_by_a_sentence_that_helps(pairs, tmp_path, way):
+    draw = Random(f"{SEED} {way}")  # noqa: S311 - draws results
+    for pair in pairs.pairs:
+        folder = tmp_path / pair.after["id"]
+        shutil.copytree(pairs.folder / "before", folder)
+        options = ["--rerun-triggers=mtime"] if way == "time stamps alone" else []
+        if way == "touched":
+            whole(folder, [pair.after], "--touch")
+        elif way == "records lost":
+            shutil.rmtree(folder / ".snakemake")
+        elif way == "a result edited":
+            assert whole(folder, [pair.after]).code == 0
+            edit(folder, pair.after, draw)
+        ended = whole(folder, [pair.after], *options)
+        case = f"seed {SEED}, {way}, {pair.kind}, {pair.before['id']}: {pair.changes}"
+        assert ended.code in (0, 1), case
+        ended = follow(folder, pair.after, ended)
+        assert ended.code == 0, f"{case}\n{ended.shown[-3000:]}"
+        assert finished(folder, pair.after) == finished(pairs.folder / "alone", pair.after), case
 
 
 @pytest.mark.quick

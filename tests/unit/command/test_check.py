@@ -36,7 +36,7 @@ def test_the_studies_of_the_folder(folder, capsys):
     [
         ("studies: [", "config/config.yaml: the file cannot be read (ParserError). Correct it."),
         ("[]", "config/config.yaml: the file must be a mapping of settings. Correct it."),
-        ("pairs_per_shard: many", "`pairs_per_shard` must be a positive integer"),
+        ("shards: many", "`shards` must be a positive integer"),
     ],
 )
 def test_a_wrong_file_of_settings(folder, capsys, config, says):

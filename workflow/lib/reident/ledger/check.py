@@ -65,11 +65,14 @@ class _Found:
         Every entry that can be read, with its place.
     used : set of str
         The first results of the steps on which the study rests.
+    changed : list of Path
+        Results of other steps, on which the study does not rest, that are not what these steps wrote.
     """
 
     def __init__(self, root: Path, notebook: Path) -> None:
         self.breaks: dict[Break, None] = {}
         self.used: set[str] = set()
+        self.changed: list[Path] = []
         self.releases: set[str] = set()
         self.packages: set[str] = set()
         self.chain = Chain(root, self._add)
@@ -134,6 +137,8 @@ def check(members: Family, results: Path, notebook: Path) -> Checked:
         lines.append(f"made with other versions than those installed: {_few(sorted(found.packages))}")
     if missing:
         lines.append(f"not made yet: {_few(missing)}")
+    if found.changed:
+        lines.append(f"no longer used by this study, and changed or missing: {_few(map(str, found.changed))}")
     if unknown := [str(path) for path in _without_entry(found, root) if not _is_declared(path, root)]:
         lines.append(f"not made by any step: {_few(unknown)}")
     if pages := abandoned_editions(members, results):
@@ -181,8 +186,8 @@ def _closed(found: _Found, root: Path) -> str:
     for _, entry in found.entries:
         numbers[_first(entry) in found.used] += len(entry["outputs"])
     parts = [f"the chain closes: {numbers[True]} results of {len(found.used)} steps lead back to the sources"]
-    if numbers[False]:
-        parts.append(f"{numbers[False]} results that this study no longer uses are unchanged")
+    if unchanged := numbers[False] - len(found.changed):
+        parts.append(f"{unchanged} results that this study no longer uses are unchanged")
     parts.append(f"made by {_few(sorted(found.releases), '; ')}")
     return f"{root.name}: {'; '.join(parts)}."
 
@@ -215,7 +220,11 @@ def _walk(members: Family, root: Path, notebook: Path) -> _Found:
             found.use(entry)
     for place, entry in found.entries:
         lines = entry["outputs"].values()
-        found.chain.check_bytes({located(root, place, line["path"]): line["sha256"] for line in lines})
+        wrote = {located(root, place, line["path"]): line["sha256"] for line in lines}
+        if _first(entry) in found.used:
+            found.chain.check_bytes(wrote)
+        else:
+            found.changed += [path for path, content in wrote.items() if found.chain.digest(path) != content]
     for path in _without_entry(found, root):
         if _is_declared(path, root):
             found.breaks[Break(chain.NO_ENTRY, path, "has no entry in the ledger")] = None
@@ -292,7 +301,7 @@ def _outputs(entry: dict[str, Any]) -> set[str]:
 
 def _step(place: str, entry: dict[str, Any]) -> tuple[str, ...]:
     """Return what tells a step from others, all its shards together."""
-    sharded = any("{shard}" in table.path for table in steps.STEPS[entry["rule"]].tables)
+    sharded = any("{scatteritem}" in table.path for table in steps.STEPS[entry["rule"]].tables)
     return place, entry["rule"] if sharded else entry["step"], entry["metric"] or ""
 
 

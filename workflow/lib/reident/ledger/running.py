@@ -38,6 +38,7 @@ from reident.ledger.stored import (
     encoded,
     read,
     read_csv,
+    remove_parts,
     sync_folder,
     temporary,
     write,
@@ -111,6 +112,8 @@ class Step:
     def start(self) -> None:
         """Hash every input; refuse a study that changed, and results that are not what their steps wrote."""
         pa.set_cpu_count(self.threads)
+        for path in (*self.outputs.values(), self.entry):
+            remove_parts(path)
         self._read = {path: _as_it_is(path) for paths in self.inputs.values() for path in paths}
         chain = Chain(self.root)
         for path, content in self._read.items():

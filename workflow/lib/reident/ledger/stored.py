@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import csv
 import errno
 import hashlib
@@ -254,6 +255,12 @@ def temporary(path: Path) -> Path:
     """Return the temporary name of a file, which no other process uses."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return path.with_name(f".{path.name}.{os.getpid()}.part")
+
+
+def remove_parts(path: Path) -> None:
+    """Remove what processes that were killed left of a file under temporary names."""
+    for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        part.unlink(missing_ok=True)
 
 
 def sync_folder(folder: Path) -> None:
