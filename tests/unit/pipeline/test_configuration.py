@@ -190,8 +190,5 @@ def test_settings_that_are_not_given_have_their_defaults(folders):
         key: settings.SETTINGS[key].default
         for key in ("pairs_per_shard", "threads_on_a_cluster", "shared_results")
     }
-    found, _ = configuration.read(
-        {"study": "a.yaml", "pairs_per_shard": "20_000", "bag": "b"}, home, module(), {}
-    )
+    found, _ = configuration.read({"study": "a.yaml", "pairs_per_shard": "20_000"}, home, module(), {})
     assert found.pairs_per_shard == 20_000
-    assert found.given("bag", "trust") == {"bag": "b", "trust": None}

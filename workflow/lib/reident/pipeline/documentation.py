@@ -52,7 +52,7 @@ of the code, the release, versions of packages |
 
 The report is in `reports/{study}/`, as `disclosure-review.html` and `disclosure-review.pdf`. The releasable edition is
 in `reports/{study}/releasable/`, as `edition.html` and `edition.pdf`, with the tables of `release/` except the audit;
-METHODS §11 describes it. What `snakemake seal` makes is in `reports/{study}/sealed/`; METHODS §10 describes its
+METHODS §11 describes it. What `reident seal` makes is in `reports/{study}/sealed/`; METHODS §10 describes its
 content.
 """
 

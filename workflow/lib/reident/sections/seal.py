@@ -12,7 +12,7 @@ Line = Annotated[str, Field(min_length=1, max_length=2000)]
 
 
 class Seal(Section):
-    """What `snakemake seal` puts into the sealed file beside the code, the ledger, the tables and the report."""
+    """What `reident seal` puts into the sealed file beside the code, the ledger, the tables and the report."""
 
     inputs: Literal["hashes", "include"] = Field(
         "hashes",

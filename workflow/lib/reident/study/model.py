@@ -76,7 +76,7 @@ class Study(Section):
     date: Day | None = Field(
         None,
         description="The date of the report, YYYY-MM-DD. If absent: the report has no date, so its PDF does not "
-        "conform to PDF/A, which requires one, and `snakemake seal` gives a warning.",
+        "conform to PDF/A, which requires one, and `reident seal` gives a warning.",
     )
     language: Code = Field(
         DEFAULT_LANGUAGE,
@@ -177,7 +177,7 @@ class Study(Section):
         "have none.",
     )
     seal: Seal = Field(
-        default_factory=Seal, description="What `snakemake seal` makes of the study. Source: METHODS §10."
+        default_factory=Seal, description="What `reident seal` makes of the study. Source: METHODS §10."
     )
 
     @property
