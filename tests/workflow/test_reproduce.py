@@ -141,7 +141,10 @@ def test_a_reproduction_that_is_stopped_ends_its_run_and_leaves_nothing(sealed, 
     stopped = ended(started)
     assert stopped.code == 128 + number
     assert "Traceback" not in stopped.shown
-    assert not at_work(staging)
+    until = time.monotonic() + 30
+    while (working := at_work(staging)) and time.monotonic() < until:
+        time.sleep(0.2)
+    assert not working
     assert [path for path in staging.rglob("*") if path.is_file()] == []
 
 
