@@ -66,7 +66,7 @@ def payload(folder: Path, include: bool = False) -> dict[str, bytes]:
         "data/study/study.json": (shop.root / "study.json").read_bytes(),
         "data/tables/rates.csv": (shop.root / "rates.csv").read_bytes(),
         "data/outputs.json": text({"outputs": outputs}),
-        "data/inputs.json": text({"inputs": inputs, "files": []}),
+        "data/inputs.json": text({"study": shop.file.name, "inputs": inputs, "files": []}),
         "data/release.json": text(release),
         "data/decision.json": text({}),
         "data/cost.json": text({}),

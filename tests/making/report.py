@@ -561,7 +561,7 @@ def _ledger(folder: Path) -> None:
     """Write the entries of the steps, and that of an earlier report, which does not concern these results."""
     files = {file: f"source:{file}.csv" for file in ("puf", "eif", "iuf")}
     steps = {
-        "resolve": ({"study": "source:mock.yaml"}, ["study.json"]),
+        "resolve": ({}, ["study.json"]),
         "prepare": (
             {"resolved": "study.json", **files},
             ["prepared/puf.parquet", "prepared/account.csv"],

@@ -9,6 +9,7 @@ import pytest
 from reident.command import main
 
 EXAMPLE = Path(__file__).parents[3] / "config" / "studies" / "example.yaml"
+(GOLDEN,) = (Path(__file__).parents[2] / "golden").glob("*.zip")
 
 
 @pytest.fixture
@@ -54,10 +55,11 @@ def test_a_study_that_is_not_there(folder, capsys):
     assert line.startswith("Error: none.yaml")
 
 
-def test_the_answer_waits_for_nothing_that_it_does_not_need(folder):
+@pytest.mark.parametrize("command", [["check"], ["verify", str(GOLDEN)]], ids=["check", "verify"])
+def test_the_answer_waits_for_nothing_that_it_does_not_need(folder, command):
     """Not for the kernels, the workflow, the notebooks or the drafts."""
     code = (
-        "import sys; from reident.command import main; main(['check'])\n"
+        f"import sys; from reident.command import main; main({command})\n"
         "print(sorted({'numba', 'snakemake', 'papermill', 'matplotlib', 'reident.drafting'} & set(sys.modules)))"
     )
     ended = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)

@@ -1,5 +1,6 @@
 """Folders that others may read are refused with the command that closes them, or allowed loudly."""
 
+import resource
 import stat
 import subprocess
 
@@ -79,3 +80,33 @@ def test_folders_in_place_of_the_scheduler_s_records_are_an_error(tmp_path):
 
 def test_without_records_there_is_nothing_to_check(tmp_path):
     confidentiality.check_records(tmp_path / "absent")
+
+
+@pytest.mark.parametrize("name", ["results", "reports"])
+def test_a_folder_in_which_a_run_may_not_write_is_refused(tmp_path, monkeypatch, name):
+    folder = tmp_path / name
+    folder.mkdir(mode=0o500)
+    monkeypatch.setattr(
+        confidentiality.os, "access", lambda path, _: bool(path.stat().st_mode & 0o200)
+    )  # also as root
+    with pytest.raises(InputError) as refused:
+        confidentiality.check_folders([tmp_path / "absent", folder], allowed=True)
+    assert str(refused.value) == (
+        f"{folder} must be a folder in which you may write. Change its permissions or its owner, or run in another "
+        "folder."
+    )
+
+
+@pytest.mark.parametrize("limit", [8 * 1024, 2**20 - 1])
+def test_a_limit_of_the_size_of_files_is_refused(tmp_path, monkeypatch, limit):
+    monkeypatch.setattr(confidentiality.resource, "getrlimit", lambda _: (limit, resource.RLIM_INFINITY))
+    with pytest.raises(
+        InputError, match=rf"`ulimit -f` limits files to {limit:,} bytes, but .* Raise the limit\.$"
+    ):
+        confidentiality.check_folders([tmp_path / "results"], allowed=False)
+
+
+@pytest.mark.parametrize("limit", [2**20, resource.RLIM_INFINITY])
+def test_a_limit_that_leaves_room_is_accepted(tmp_path, monkeypatch, limit):
+    monkeypatch.setattr(confidentiality.resource, "getrlimit", lambda _: (limit, limit))
+    assert confidentiality.check_folders([tmp_path / "results"], allowed=False) == []

@@ -1,6 +1,8 @@
 """A file that a study names must exist, beside the study file."""
 
 import os
+import re
+from pathlib import Path
 
 import pytest
 from making.studies import files, plain, saved
@@ -72,3 +74,14 @@ def test_the_file_of_a_scoring_function_must_exist(tmp_path):
         named_files.check_files(studies.load(path), path)
     (tmp_path / "own.py").touch()
     named_files.check_files(studies.load(path), path)
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs the files of Linux")
+def test_a_file_that_cannot_be_read_although_it_may_be_is_refused(tmp_path):
+    path = saved(tmp_path, plain(files=files(puf={"path": "/proc/self/mem", "id": "k"})))
+    problem, *_ = named_files.problems(studies.load(path), path)
+    assert re.fullmatch(
+        r".*study\.yaml, line \d+: `files\.puf\.path`: /proc/self/mem cannot be read \(Input/output error\)\. "
+        r"Name another file, or check the disk\.",
+        problem,
+    ), problem

@@ -139,14 +139,12 @@ def _compute(bag: Verified, code: Code, placed: rerun.Placed, work: Path, cores:
     """Compute a study that is in its place, and compare each result."""
     shards = rerun.shards(bag.folder)
     settings = {} if shards is None else {"shards": shards}
-    ledger = len(entry_files(bag.folder / layout.LEDGER))
-    ended = rerun.run(
-        code.root, placed, work, cores, settings, partial(_say_progress, work / rerun.RUN, ledger)
-    )
+    root = work / rerun.RUN / "results" / bag.study
+    progress = partial(_say_progress, root, len(entry_files(bag.folder / layout.LEDGER)))
+    ended = rerun.run(code.root, placed, work, cores, settings, progress)
     errors, now, lines = ended.errors, None, list[Compared]()
-    outputs = _document(bag.folder, layout.OUTPUTS)["outputs"]
     if ended.status == 0:
-        root = work / rerun.RUN / "results" / bag.study
+        outputs = _document(bag.folder, layout.OUTPUTS)["outputs"]
         lines = outcome.compare(outputs, bag.folder, root, code.same, placed.renamed)
         now = _cost(root) | {"elapsed": round(ended.seconds, 1)}
     elif not errors:
@@ -308,7 +306,6 @@ def _say(line: str) -> None:
     sys.stderr.flush()
 
 
-def _say_progress(run: Path, steps: int) -> None:
+def _say_progress(root: Path, steps: int) -> None:
     """Tell how many of the steps have ended: each writes its entry of the ledger then."""
-    ended = sum(len(entry_files(root)) for root in (run / "results").glob("*"))
-    _say(f"Computed: {ended:,} of {steps:,} steps.")
+    _say(f"Computed: {len(entry_files(root)):,} of {steps:,} steps.")

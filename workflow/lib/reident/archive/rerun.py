@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -226,21 +227,14 @@ def run(
         path.mkdir(mode=0o700)
     isolation = without_network()
     config = {"study": os.path.relpath(placed.file, folder), **settings}
-    command = [
-        *isolation,
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--snakefile",
-        str(root.resolve() / "Snakefile"),
-    ]
+    snakefile = root.resolve() / "Snakefile"
+    command = [*isolation, sys.executable, "-m", "snakemake", "--snakefile", str(snakefile)]
     command += ["--directory", str(folder.resolve()), "--cores", cores, "--config"]
     command += [f"{name}={value}" for name, value in config.items()]
     environment = {name: os.environ[name] for name in KEPT if name in os.environ}
     environment |= {"HOME": str(home.resolve()), "PYTHONNOUSERSITE": "1", "COLUMNS": "400"}
-    environment["PYTHONPATH"] = str(
-        root.resolve() / "workflow" / "lib"
-    )  # not the installed library for a bag's code
+    # The code of a bag must not run with the installed library.
+    environment["PYTHONPATH"] = str(snakefile.parent / "workflow" / "lib")
     began = time.monotonic()
     with subprocess.Popen(  # noqa: S603 - the workflow's own command
         command,
@@ -256,7 +250,8 @@ def run(
         try:
             errors = _follow(process.stdout or (), into / LOG, progress)
         except BaseException:
-            os.killpg(process.pid, signal.SIGTERM)  # the steps too
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)  # the steps too
             raise
     return Ended(process.returncode, errors, time.monotonic() - began, not isolation)
 

@@ -154,9 +154,9 @@ before protection, and draws the risk against the loss of utility.
 SIGN_OFF = """\
 ## The file of a sign-off
 
-`snakemake sign` takes the decision of a board from a YAML file of its own, and adds it to a sealed study:
+`reident sign` takes the decision of a board from a YAML file of its own, and adds it to a sealed study:
 
-    .venv/bin/snakemake sign --config bag=reports/ID/sealed/ID-DIGEST.zip signoff=signoff.yaml key=~/.ssh/id_ed25519
+    .venv/bin/reident sign reports/ID/sealed/ID-DIGEST.zip signoff.yaml --key ~/.ssh/id_ed25519
 
 ```yaml
 board: Disclosure review board
