@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from making import preloaded
 from reident.pipeline.steps import STEPS
-from reident.terminal import preview, words
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -45,16 +44,12 @@ class Ended(NamedTuple):
             return {}
         rules = {step.label: rule for rule, step in STEPS.items()}
         label = "|".join(sorted(map(re.escape, rules), key=len, reverse=True))
-        if preview.END in self.shown:
-            lines = re.findall(rf"^ +(\d+)  ({label})\b", self.shown, re.MULTILINE)
-        else:
-            ended = filter(words.STEP_ENDED.match, self.shown.splitlines())
-            lines = [(1, re.search(label, line)[0]) for line in ended]
+        detail = r"\D.*" if "This was a dry run" in self.shown else r"\d+(?: s| min|\.\d h)"
+        lines = re.findall(
+            rf"^[^ :]+(?:, variant [^ :]+)?: ({label})\b.* \({detail}\)$", self.shown, re.MULTILINE
+        )
         assert lines, self.shown
-        counts: Counter[str] = Counter()
-        for n, text in lines:
-            counts[rules[text]] += int(n)
-        return dict(counts)
+        return dict(Counter(rules[text] for text in lines))
 
 
 def snakemake(

@@ -22,7 +22,7 @@ from snakemake.logging import logger
 from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake.script import PythonScript
 
-from reident import starter, terminal
+from reident import starter
 from reident.archive import commands
 from reident.errors import InputError
 from reident.ledger import check, conclusion, confidentiality, runs, stale
@@ -73,8 +73,6 @@ def shard_table(study):
 
 # What is wrong with a study is told once the targets are known: `validate` tells all of it.
 FAMILIES, WRONG = load_valid_families(SETTINGS.study_files)
-if SCREEN is not None:
-    SCREEN.screen.several = len(FAMILIES) > 1
 PLAN = Plan(FAMILIES, NOTEBOOK, shard_table, RESULTS)
 REQUESTS = Requests(PLAN.study)
 EDITION = notebooks(NOTEBOOK)["edition_notebook"]
@@ -152,9 +150,9 @@ def end_run():
     """Tell the verdicts, and end with the status of a command that has one."""
     for study in sorted(VERDICTS):
         for line in conclusion.lines(RESULTS / study):
-            logger.info(line, extra=terminal.SHOWN)
+            print(line)
     for line in conclusion.reports(PAGES, REPORTS):
-        logger.info(line, extra=terminal.SHOWN)
+        print(line)
     commands.end(RESULTS)
 
 

@@ -24,7 +24,6 @@ os.environ.update(PYTHONPATH=os.pathsep.join([str(LIBRARY), *filter(None, [os.en
 
 try:
     import reident.archive.commands
-    import reident.terminal
 except ModuleNotFoundError as error:  # in the environment of another workflow
     sys.exit(
         f"Error: the package `{error.name}` is not installed where Snakemake runs. Run Snakemake from the environment of "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,7 +27,6 @@ from reident.pipeline.family import Family
 from reident.starter import end_with_parent
 from reident.study import reading
 from reident.study.named_files import path_problem
-from reident.terminal import words
 
 RUN, STUDY, HOME, OUTSIDE = "run", "study", "home", "outside"
 """The folders of a new run: its working directory, the study file with the inputs below it, a home without settings,
@@ -38,6 +38,9 @@ PROGRESS_INTERVAL = 10.0
 
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TERM", "SYSTEMROOT", "NUMBA_CACHE_DIR")
 """The environment variables that the new run has; every other setting of the user is left behind."""
+
+_STEP_ENDED = re.compile(r"(?!Error|Warning)\S.* \(\d+(?: s| min|\.\d h)\)$")
+"""The terminal's line on a step that has ended."""
 
 _WITHOUT_NETWORK = (
     ("unshare", "--net"),
@@ -292,7 +295,7 @@ def _follow(lines: Iterable[str], file: Path, say: Callable[[str], None]) -> lis
             log.write(line)
             if line.startswith("Error: "):
                 errors.append(line.removeprefix("Error: ").strip())
-            if words.STEP_ENDED.match(line) and time.monotonic() - last > PROGRESS_INTERVAL:
+            if _STEP_ENDED.match(line) and time.monotonic() - last > PROGRESS_INTERVAL:
                 last = time.monotonic()
                 say(line.strip())
     return list(dict.fromkeys(errors))

@@ -19,7 +19,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from reident import starter
 from reident.errors import InputError
 from reident.ledger import progress, runs
 from reident.ledger.chain import (
@@ -94,7 +93,7 @@ class Step:
         self._sinks: dict[str, Sink] = {}
         self._read: dict[Path, _Read] = {}
         self._lock: int | None = None
-        self._began = self._reported = self._printed = time.monotonic()
+        self._began = self._reported = time.monotonic()
         self._estimate = progress.Estimate()
         self._compiling: Clock | None = None
 
@@ -208,10 +207,7 @@ class Step:
         return True
 
     def progress(self, part: float) -> None:
-        """Tell the log, at intervals, how far a long step is and when it will be done.
-
-        The terminal shows what the log says; a terminal without our screen gets the line from here.
-        """
+        """Tell the log, at intervals, how far a long step is and when it will be done."""
         now = time.monotonic()
         compiled = self._compiling.seconds if self._compiling else 0.0
         before, worked = self._estimate.share, now - self._began - compiled
@@ -221,11 +217,7 @@ class Step:
         self._reported = now
         self._estimate.report(worked, part)
         busy = self._compiling is not None and self._compiling.runs
-        message = progress.line(self.name, self._estimate.share, None if busy else self._estimate.left())
-        self.say(message)
-        if not starter.is_shown() and now - self._printed >= progress.INTERVAL:
-            self._printed = now
-            _write_line(message)
+        self.say(progress.line(self.name, self._estimate.share, None if busy else self._estimate.left()))
 
     def finish(self) -> None:
         """Check that inputs did not change and outputs are complete; give them their names; write the entry."""
@@ -358,7 +350,7 @@ def step(job: Any) -> Iterator[Step]:
 
 
 def _end(running: Step, error: Exception) -> NoReturn:
-    """End the process with one sentence, which the log file has too."""
+    """End the process with one sentence in the log file, from which the terminal has it."""
     if isinstance(error, InputError):
         message = f"Error: {error}"
     else:
@@ -366,7 +358,7 @@ def _end(running: Step, error: Exception) -> NoReturn:
     # A full disk may be why the step failed. An error here would bring the first one to the terminal, with data.
     with contextlib.suppress(OSError):
         running.abandon()
-    if not (running.say(message) and starter.is_shown()):
+    if not running.say(message):
         _write_line(message)
     raise Failed(message)
 
