@@ -246,11 +246,24 @@ def test_the_digest_of_the_library_knows_every_import():
         assert set(digests._imports(module)) == imported(source), module
 
 
-def test_a_failed_step_writes_its_sentence_and_the_line_end_at_once(shop, monkeypatch):
+@pytest.mark.parametrize("writable", [True, False])
+def test_a_failed_step_writes_its_sentence_to_its_log_or_with_the_line_end_at_once(
+    shop, monkeypatch, writable
+):
     """Steps run beside one another: of a ``SystemExit`` Python prints the two apart, and lines would mix."""
     writes = []
     monkeypatch.setattr(sys, "stderr", SimpleNamespace(write=writes.append, flush=lambda: None))
+    job = shop.job("bin", {"from": shop.root / "prepared/puf.txt"}, {"to": "binned/puf.txt"})
+    log, sentence = Path(job.log[0]), "Error: puf.csv, row 3: something is wrong; mend it.\n"
+
+    def end(*given):
+        if not writable:
+            log.unlink()
+            log.mkdir()
+        bad_input(*given)
+
     with pytest.raises(SystemExit) as caught:
-        run(shop.job("bin", {"from": shop.root / "prepared/puf.txt"}, {"to": "binned/puf.txt"}), bad_input)
-    assert writes == ["Error: puf.csv, row 3: something is wrong; mend it.\n"]
+        run(job, end)
+    assert writes == ([] if writable else [sentence])
+    assert not writable or log.read_text() == sentence
     assert caught.value.code == 1, "Python prints nothing more"
