@@ -8,11 +8,13 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from making import preloaded
+from reident.pipeline.steps import STEPS
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -46,10 +48,14 @@ class Ended(NamedTuple):
         """The steps that a dry run would run, or that a run sets out to run, by their rules."""
         if "Nothing to be done" in self.shown:
             return {}
-        table = self.shown.partition("Job stats:\n")[2].partition("\ntotal ")[0]
-        assert table, self.shown
-        counts = {rule: int(count) for rule, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
-        return {rule: count for rule, count in counts.items() if not rule.endswith("all")}
+        rules = {step.label: rule for rule, step in STEPS.items()}
+        label = "|".join(sorted(map(re.escape, rules), key=len, reverse=True))
+        detail = r"\D.*" if "This was a dry run" in self.shown else r"\d+(?: s| min|\.\d h)"
+        lines = re.findall(
+            rf"^[^ :]+(?:, variant [^ :]+)?: ({label})\b.* \({detail}\)$", self.shown, re.MULTILINE
+        )
+        assert lines, self.shown
+        return dict(Counter(rules[text] for text in lines))
 
 
 def snakemake(

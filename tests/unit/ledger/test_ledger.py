@@ -5,7 +5,9 @@ import json
 import os
 import shutil
 import stat
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import pyarrow as pa
@@ -268,3 +270,26 @@ def test_a_step_refuses_a_result_that_its_maker_did_not_write(shop, sentence, sp
     log = (shop.root / "logs" / "bin.log").read_text(encoding="utf-8")
     assert f"{path} {says}. Run the same command again with `--forcerun prepare`." in log
     assert (shop.root / "binned/puf.txt").read_text(encoding="utf-8") == "puf\nprepare\nbin\n"
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_a_failed_step_writes_its_sentence_to_its_log_or_with_the_line_end_at_once(
+    shop, monkeypatch, writable
+):
+    """Steps run beside one another: of a ``SystemExit`` Python prints the two apart, and lines would mix."""
+    writes = []
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(write=writes.append, flush=lambda: None))
+    job = shop.job("bin", {"from": shop.root / "prepared/puf.txt"}, {"to": "binned/puf.txt"})
+    log, sentence = Path(job.log[0]), "Error: puf.csv, row 3: something is wrong; mend it.\n"
+
+    def end(*given):
+        if not writable:
+            log.unlink()
+            log.mkdir()
+        bad_input(*given)
+
+    with pytest.raises(SystemExit) as caught:
+        run(job, end)
+    assert writes == ([] if writable else [sentence])
+    assert not writable or log.read_text() == sentence
+    assert caught.value.code == 1, "Python prints nothing more"

@@ -37,6 +37,8 @@ PROGRESS_INTERVAL = 10.0
 KEPT = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR", "TERM", "SYSTEMROOT", "NUMBA_CACHE_DIR")
 """The environment variables that the new run has; every other setting of the user is left behind."""
 
+"""The terminal's line on a step that has ended."""
+
 _WITHOUT_NETWORK = (
     ("unshare", "--net"),
     ("unshare", "--user", "--map-current-user", "--net"),

@@ -1,0 +1,363 @@
+"""The logger plugin: from the records of Snakemake's log to the terminal."""
+
+import io
+import json
+import logging
+import sys
+from types import SimpleNamespace
+
+import pytest
+import snakemake_logger_plugin_reident as plugin
+from reident.pipeline.steps import STEPS
+from snakemake.settings.enums import Quietness
+from snakemake_interface_logger_plugins.common import LogEvent
+
+AGAIN = "Run the same command again to go on from here."
+
+
+class Terminal(io.StringIO):
+    """A stream that takes itself for a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def run(monkeypatch):
+    """Feed records to the plugin; returns what it wrote."""
+
+    def feed(*records, stream=None, **options):
+        stream = stream or io.StringIO()
+        monkeypatch.setattr(sys, "stdout" if options.get("stdout") else "stderr", stream)
+        names = ("verbose", "debug_dag", "printshellcmds", "nocolor", "dryrun", "stdout")
+        settings = SimpleNamespace(**{"quiet": None, **dict.fromkeys(names, False), **options})
+        handler = plugin.LogHandler(settings, None)
+        for level, text, fields in records:
+            record = logging.LogRecord("snakemake", level, "", 0, text, (), None)
+            record.__dict__.update(fields)
+            handler.handle(record)
+        handler.close()
+        handler.close()
+        return stream.getvalue()
+
+    return feed
+
+
+def info(text="", **fields):
+    return logging.INFO, text, fields
+
+
+def began(number, rule, log="", reason="Missing output files: x", output=("x",), **wildcards):
+    fields = {"wildcards": {"study": "s", **wildcards}, "log": [log] if log else [], "output": list(output)}
+    return info(event=LogEvent.JOB_INFO, jobid=number, rule_name=rule, reason=reason, **fields)
+
+
+def ended(number):
+    return info(event=LogEvent.JOB_FINISHED, job_id=number)
+
+
+def failed(number, rule="prepare", ending="returned non-zero exit status 1"):
+    text = f"RuleException:\nCalledProcessError in file \"x.smk\", line 3:\nCommand 'python' {ending}."
+    return (
+        (logging.ERROR, text, {"event": LogEvent.ERROR, "exception": "RuleException"}),
+        (logging.ERROR, "", {"event": LogEvent.JOB_ERROR, "jobid": number, "rule_name": rule, "log": []}),
+    )
+
+
+PLAN = info("Job stats: …", event=LogEvent.RUN_INFO, stats={"prepare": 1, "all": 1, "total": 2})
+BEFORE = (
+    info("Config file x is extended by additional config specified via the command line."),
+    info("host: here"),
+    info("Workflow has started!", event=LogEvent.WORKFLOW_STARTED),
+    info("Building DAG of jobs..."),
+    info("Using shell: /bin/bash"),
+    PLAN,
+    info("Select jobs to execute..."),
+)
+AFTER = (
+    (logging.ERROR, "Exiting because a job execution failed. Look below for error messages", {}),
+    info("Complete log(s): x"),
+    info("Elapsed time: 3"),
+    (
+        logging.ERROR,
+        "WorkflowError:\nAt least one job did not complete successfully.",
+        {"event": LogEvent.ERROR},
+    ),
+)
+
+TEXTS = [
+    ("a step", "prepare", {}, "s: Reading the files"),
+    ("a variant", "prepare", {"study": "s/variants/a-1"}, "s, variant a-1: Reading the files"),
+    ("a metric", "rank", {"metric": "taxicab"}, "s: Ranking the pairs: Taxicab"),
+    ("a metric of two names", "score", {"metric": "fellegi_sunter"}, "s: Comparing records: Fellegi–Sunter"),
+    (
+        "the only shard",
+        "score",
+        {"metric": "adhoc", "scatteritem": "1-of-1"},
+        "s: Comparing records: Adhoc",
+    ),
+    ("a shard", "score", {"metric": "adhoc", "shard": "3-of-12"}, "s: Comparing records: Adhoc, 3 of 12"),
+    ("a table", "compare_variants", {"table": "file_risk"}, "s: Comparing the variants: file risk"),
+    ("a rule with a prefix", "reident_prepare", {}, "s: Reading the files"),
+    ("a step within a word", "unscore", {}, "s: unscore"),
+    ("another workflow's rule", "plot_it", {"study": "", "sample": "secret"}, "plot it"),
+]
+
+
+@pytest.mark.parametrize(
+    ("rule", "wildcards", "text"), [case[1:] for case in TEXTS], ids=[c[0] for c in TEXTS]
+)
+def test_the_line_on_a_step_names_the_study_and_what_it_does(run, rule, wildcards, text):
+    assert run(began(1, rule, **wildcards), ended(1)) == f"{text} (1 s)\n"
+
+
+def test_a_run_is_its_steps_and_its_time(run):
+    records = (
+        began(1, "prepare"),
+        ended(1),
+        info(event=LogEvent.PROGRESS, done=1, total=2),
+        began(2, "all", output=()),
+        ended(2),
+        info(event=LogEvent.PROGRESS, done=2, total=2),
+    )
+    assert run(*BEFORE, *records).splitlines() == ["s: Reading the files (1 s)", "2 jobs done in 0 s."]
+
+
+def test_a_failure_ends_with_its_sentence_once(run, tmp_path):
+    log = tmp_path / "prepare.log"
+    log.write_text("prepare: 10% done\nError: first.\nError: puf.csv, row 4: wrong. Correct it.\n")
+    assert run(*BEFORE, began(1, "prepare", str(log)), *failed(1), *failed(1), *AFTER).splitlines() == [
+        f"s: Reading the files: failed, see {log}",
+        f"1 failed, 1 not run. {AGAIN}",
+        "Error: puf.csv, row 4: wrong. Correct it.",
+    ]
+
+
+def test_two_failures_of_one_cause_have_one_sentence(run, tmp_path):
+    logs = [tmp_path / f"{n}.log" for n in range(3)]
+    for log, cause in zip(logs, "aab", strict=True):
+        log.write_text(f"Error: {cause}.\n")
+    begun = [began(n, "prepare", str(log)) for n, log in enumerate(logs)]
+    shown = run(*begun, *failed(0), *failed(1), *failed(2), *AFTER).splitlines()
+    assert shown[-2:] == ["Error: a.", "Error: b."]
+    assert len(shown) == 6
+
+
+def test_a_group_of_jobs_on_a_cluster_names_each_job_that_failed(run, tmp_path):
+    log = tmp_path / "rank.log"
+    log.write_text("Error: a.\n")
+    group = (
+        logging.ERROR,
+        "",
+        {"event": LogEvent.GROUP_ERROR, "job_error_info": [{"jobid": 1}, {"jobid": 2}]},
+    )
+    shown = run(began(1, "prepare", str(log)), began(2, "rank", str(log)), group)
+    assert "s: Reading the files: failed" in shown
+    assert "s: Ranking the pairs: failed" in shown
+    assert shown.endswith("\nError: a.\n")
+
+
+@pytest.mark.parametrize("log", ["", "/no/such/file"])
+def test_a_step_that_was_killed_has_a_sentence_too(run, log):
+    shown = run(began(1, "prepare", log), *failed(1), *AFTER)
+    assert shown.endswith("\nError: s: Reading the files gave no reason; memory may have run out.\n")
+
+
+def test_a_job_without_output_says_itself_why_it_failed(run):
+    shown = run(PLAN, began(1, "conclude", output=()), *failed(1), *AFTER)
+    assert shown.splitlines() == ["s: conclude: failed", f"1 failed, 1 not run. {AGAIN}"]
+
+
+def test_a_step_that_is_tried_again_is_not_a_failure(run):
+    again = info("Trying to restart job 7.")
+    shown = run(PLAN, began(7, "prepare"), *failed(7), again, began(7, "prepare"), ended(7))
+    assert shown.splitlines() == [
+        "s: Reading the files: failed",
+        "s: Reading the files: tried again",
+        "s: Reading the files (1 s)",
+        "0 jobs done in 0 s.",
+    ]
+
+
+INTERRUPTIONS = (
+    info("Terminating processes on user request, this might take some time."),
+    failed(1, ending="died with <Signals.SIGINT: 2>")[0],
+    failed(1, ending="returned non-zero exit status 130")[0],
+)
+
+
+@pytest.mark.parametrize("interruption", INTERRUPTIONS, ids=["scheduler", "signal", "status"])
+def test_ctrl_c_leaves_one_line(run, interruption):
+    shown = run(*BEFORE, began(1, "prepare"), interruption, *failed(1), *AFTER)
+    assert shown == f"Stopped. {AGAIN}\n"
+
+
+MESSAGES = [
+    ("a warning", (logging.WARNING, "Falling back.", {}), "Warning: Falling back."),
+    ("a warning of ours", (logging.WARNING, "Warning: config: x.", {}), "Warning: config: x."),
+    (
+        "an error while planning",
+        (
+            logging.ERROR,
+            'InputError in rule prepare in file "x", line 3:\nMissing files: puf.csv\n  File "x", line 4, in f',
+            {"event": LogEvent.ERROR, "exception": "InputError"},
+        ),
+        "Error: Missing files: puf.csv",
+    ),
+    (
+        "a sentence of the workflow",
+        (
+            logging.ERROR,
+            "WorkflowError:\nError: x must be y.",
+            {"event": LogEvent.ERROR, "exception": "WorkflowError"},
+        ),
+        "Error: x must be y.",
+    ),
+    ("an error of one line", (logging.ERROR, "Error", {"event": LogEvent.ERROR}), "Error: Error"),
+    ("another command", info("Unlocked working directory."), "Unlocked working directory."),
+    (
+        "nothing to do",
+        info("Nothing to be done (all requested files …)."),
+        "Nothing to be done (all requested files …).",
+    ),
+    ("a conda environment", info("Creating conda environment x..."), "Creating conda environment x..."),
+    ("an event of a later version", info("x", event="new_event"), ""),
+]
+
+
+@pytest.mark.parametrize(("record", "text"), [case[1:] for case in MESSAGES], ids=[c[0] for c in MESSAGES])
+def test_other_messages_of_snakemake_that_users_need_are_shown(run, record, text):
+    assert run(record) == (f"{text}\n" if text else "")
+
+
+@pytest.mark.parametrize("level", ["ALL", "RULES", "PROGRESS"])
+def test_quiet_shows_errors_and_nothing_else(run, tmp_path, level):
+    log = tmp_path / "prepare.log"
+    log.write_text("Error: a.\n")
+    records = (began(1, "resolve"), ended(1), began(2, "prepare", str(log)), *failed(2), *AFTER)
+    assert run(*BEFORE, *records, (logging.WARNING, "x", {}), quiet={Quietness[level]}) == "Error: a.\n"
+
+
+def test_a_dry_run_lists_the_steps_of_each_study_in_their_order_with_the_reasons(run):
+    shown = run(
+        PLAN,
+        began(1, "all", output=(), reason="Input files updated by another job: x"),
+        began(2, "rank", study="b", metric="adhoc", reason="Missing output files: x, y; Forced: z"),
+        began(3, "prepare", study="b"),
+        began(4, "prepare", study="a", reason="Updated input files: x"),
+        PLAN,
+        info("Reasons:\n    (check individual jobs above for details)"),
+        info("This was a dry-run (flag -n). The order of jobs does not reflect the order of execution."),
+        dryrun=True,
+        stdout=True,
+    )
+    assert shown.splitlines() == [
+        "a: Reading the files (Updated input files)",
+        "b: Reading the files (Missing output files)",
+        "b: Ranking the pairs: Adhoc (Missing output files; Forced)",
+        "This was a dry run: 3 jobs would run.",
+    ]
+    counted = run(PLAN, dryrun=True, stdout=True, quiet={Quietness.RULES, Quietness.PROGRESS})
+    assert counted == "This was a dry run: 2 jobs would run.\n"
+
+
+ENTRY = {
+    "study_digest": "5a",
+    "library_digest": "c0",
+    "inputs": {
+        "puf": [{"path": "source:data/puf.csv", "sha256": "f1"}],
+        "eif": [{"path": "source:eif.csv", "sha256": "e1"}],
+    },
+}
+CHANGES = [
+    ("the study", ENTRY, "'5a'", "'5b'", "the settings in the study file changed"),
+    ("the code", ENTRY, "'c0'", "'c1'", "the code changed"),
+    ("one of two sources", ENTRY, "['f1', 'e1']", "['f2', 'e1']", "puf.csv changed"),
+    (
+        "everything",
+        ENTRY,
+        "'5a','c0',['f1', 'e1']",
+        "<nothing exclusive>",
+        "the settings in the study file changed, the code changed, puf.csv changed, eif.csv changed",
+    ),
+    ("what no entry has", ENTRY, "'9'", "'8'", "Params have changed since last execution"),
+    ("an entry of another version", {"study": 1}, "'5a'", "'5b'", "Params have changed since last execution"),
+    ("no entry", None, "'5a'", "'5b'", "Params have changed since last execution"),
+]
+
+
+@pytest.mark.parametrize(
+    ("entry", "before", "now", "reason"), [case[1:] for case in CHANGES], ids=[case[0] for case in CHANGES]
+)
+def test_a_dry_run_names_what_changed(run, tmp_path, entry, before, now, reason):
+    path = tmp_path / "ledger" / "prepare.json"
+    path.parent.mkdir()
+    if entry:
+        path.write_text(json.dumps(entry))
+    text = "Params have changed since last execution: Union of exclusive params before and now across all output: "
+    record = began(1, "prepare", reason=f"{text}before: {before} now: {now} ", output=["x.csv", str(path)])
+    assert run(PLAN, record, dryrun=True).splitlines()[0] == f"s: Reading the files ({reason})"
+
+
+STATES = [
+    ("no log", "", "0 s"),
+    ("no progress", "score: begins\n", "0 s"),
+    ("progress", "score.adhoc: 42% done, about 3 min left\n", "42%, about 3 min left"),
+    ("no estimate", "score.adhoc: 0% done\n", "0%"),
+    ("compiling", "score.adhoc: compiling the kernels, once for this version\n", "compiling kernels (0 s)"),
+    ("after a long log", "x\n" * 9000 + "score.adhoc: 7% done\n", "7%"),
+    ("not text", "\udcff\nscore.adhoc: 7% done\n", "7%"),
+]
+
+
+@pytest.mark.parametrize(("log", "state"), [case[1:] for case in STATES], ids=[case[0] for case in STATES])
+def test_how_far_a_step_is_comes_from_its_log(tmp_path, log, state):
+    file = tmp_path / "score.log"
+    file.write_text(log, errors="surrogateescape")
+    job = plugin.read_job({"rule_name": "score", "log": [str(file)], "output": ["x"]})
+    assert plugin.read_state(job) == state
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_in_a_terminal_the_running_steps_fit_the_screen_and_are_erased(run, monkeypatch, tmp_path, width):
+    log = tmp_path / "score.log"
+    log.write_text("score.adhoc: 42% done, about 3 min left\n")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("LINES", "24")
+    records = [began(n, "score", str(log), metric="adhoc", shard=f"{n}-of-30") for n in range(1, 31)]
+    drawn = run(*records, info("Creating x"), ended(1), stream=Terminal())
+    region = drawn.split("Creating x\n")[1].split("\x1b[9F")[0].split("\n")
+    assert region[0] == ""
+    assert len(region) == 10
+    assert all(len(line) < width for line in region)
+    assert all(line.startswith("42%, about 3 min left ") for line in region[1:-1])
+    assert region[-1] == "0 of 0 jobs done, 30 running"[: width - 1]
+    assert drawn.endswith("\x1b[J"), "the last that is written erases the running steps"
+    assert "\x1b" not in run(*records, info("Creating x"), ended(1))
+
+
+def test_nothing_is_drawn_while_a_job_runs_that_prints(run, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    shown = run(began(1, "conclude", output=()), info("Creating x"), ended(1), stream=Terminal())
+    assert "conclude" not in shown
+
+
+def test_verbose_shows_everything_in_snakemakes_words(run):
+    records = (info("Building DAG of jobs..."), began(1, "prepare"), ended(1))
+    assert run(*records, verbose=True).startswith("Building DAG of jobs...\n")
+
+
+def test_a_terminal_that_is_gone_stops_no_run(run, capsys):
+    class Closed(io.StringIO):
+        def write(self, _):
+            raise BrokenPipeError
+
+    run(*BEFORE, began(1, "prepare"), ended(1), stream=Closed())
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_every_step_has_a_label_of_its_own():
+    labels = [step.label for step in STEPS.values()]
+    assert len(set(labels)) == len(labels)
+    assert all(label[0].isupper() and "_" not in label and len(label) <= 40 for label in labels)

@@ -1,0 +1,200 @@
+"""Snakemake's `logger: reident`: a line for each step, how far long steps are, and a failure in one sentence."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import sys
+import threading
+import time
+from logging import ERROR, WARNING, Handler, LogRecord
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from reident.ledger import progress
+from reident.linkage.metrics import REGISTRY
+from reident.pipeline.steps import STEPS
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+
+INTERVAL = 10  # between two reports on long steps outside a terminal, in seconds
+_CHANGED = "Params have changed since last execution"
+_INTERRUPTED = ("user request", "SIGINT", "exit status 130")
+_SUMMARIES = ("CalledProcessError", "a job execution failed", "did not complete successfully")
+_HIDDEN = re.compile("host|Assum|Build|Conda .*ign|Config|Compl|Elap|Rem|Sele|Shut|Sing|Try|Using|Waiting f")
+
+
+class Job(NamedTuple):
+    """A job; one that makes no file, such as the last of a run, prints its own lines."""
+
+    order: tuple[str, int]
+    text: str
+    log: str
+    reason: str
+    prints: bool
+    began: float
+
+
+def read_job(info: dict[str, Any]) -> Job:
+    """Return the job of a record of Snakemake's log."""
+    rule, wildcards = str(info.get("rule_name")), dict(info.get("wildcards") or {})
+    log, outputs = (list(map(str, info.get(name) or ())) for name in ("log", "output"))
+    # A workflow that imports this one may give its rules a prefix.
+    step = max((step for step in STEPS if f"_{rule}".endswith(f"_{step}")), key=len, default=rule)
+    names = [wildcards.get(name, "1-of-1") for name in ("metric", "table", "scatteritem", "shard")]
+    names = [REGISTRY[name].title if name in REGISTRY else name for name in names if name != "1-of-1"]
+    label = STEPS[step].label if step in STEPS else step
+    words = f"{label}{': ' * bool(names)}{', '.join(names)}".replace("-of-", " of ").replace("_", " ")
+    if study := wildcards.get("study", ""):
+        words = f"{study.replace('/variants/', ', variant ')}: {words}"
+    order, reason = (study, [*STEPS, step].index(step)), read_reason(str(info.get("reason")), outputs)
+    return Job(order, words, "".join(log[:1]), reason, not outputs, time.monotonic())
+
+
+def read_reason(text: str, outputs: list[str]) -> str:
+    """Return why a job runs, without files; of changed parameters, whose digests its ledger entry has."""
+    digests: dict[str, str] = {}
+    with contextlib.suppress(OSError, ValueError, KeyError):  # no entry, or one of another version
+        entry = next((path for path in outputs if "/ledger/" in path), "")
+        content = json.loads(Path(entry).read_text(encoding="utf-8"))
+        digests[content["study_digest"]] = "the settings in the study file changed"
+        digests[content["library_digest"]] = "the code changed"
+        for line in (line for lines in content["inputs"].values() for line in lines):
+            digests[line["sha256"]] = f"{line['path'].replace(':', '/').rpartition('/')[2]} changed"
+    before, _, now = text.partition(" now: ")
+    changes = [words for digest, words in digests.items() if str(digest) in before and str(digest) not in now]
+    return re.sub(": [^;]*", "", text).replace(_CHANGED, ", ".join(dict.fromkeys(changes)) or _CHANGED)
+
+
+def read_state(job: Job) -> str:
+    """Return how far a running job is, as its log says."""
+    known, seconds = progress.read(read_end(job.log)), progress.duration(time.monotonic() - job.began)
+    if known.share is not None and not known.compiling:
+        return f"{known.share:.0%}{known.left and f', about {known.left} left'}"
+    return f"compiling kernels ({seconds})" if known.compiling else seconds
+
+
+def read_end(log: str) -> str:
+    """Return the last lines of a log; none if it cannot be read."""
+    with contextlib.suppress(OSError), Path(log).open("rb") as stream:
+        stream.seek(max(stream.seek(0, os.SEEK_END) - 4096, 0))
+        return stream.read().decode("utf-8", errors="replace")
+    return ""
+
+
+class LogHandler(LogHandlerBase):
+    """Shows a run; with `--verbose`, `--debug-dag` or `--printshellcmds`, all that Snakemake says."""
+
+    writes_to_stream = has_filter = True
+    writes_to_file = has_formatter = needs_rulegraph = False
+
+    def __post_init__(self) -> None:
+        Handler.__init__(self)  # older versions of the interface do not
+        given = self.common_settings
+        quiet = {getattr(level, "name", str(level)).lower() for level in given.quiet or ()}
+        self.has_filter = not (given.verbose or given.debug_dag or given.printshellcmds)
+        self._quiet = not given.dryrun and bool(quiet & {"all", "rules", "progress"})
+        self._tells = self.has_filter and not (self._quiet or given.dryrun)
+        self._stream = sys.stdout if given.stdout else sys.stderr
+        self._drawn = self._tells and self._stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        self._jobs: dict[int, Job] = {}
+        self._failed: dict[int, str] = {}
+        self._errors: list[str] = []
+        self._done, self._total, self._stopped = 0, 0, False
+        self._began, self._over = time.monotonic(), threading.Event()
+
+    def emit(self, record: LogRecord) -> None:
+        """Show what a record says."""
+        try:
+            if not self.has_filter:
+                self._write(f"{self.format(record)}\n")
+            elif take := getattr(self, f"_on_{getattr(record, 'event', None) or 'error'}", None):
+                take(record)
+        except Exception:  # noqa: BLE001 - as every handler: a record that cannot be shown stops no run
+            self.handleError(record)
+
+    def _on_error(self, record: LogRecord) -> None:
+        text, name = record.getMessage(), getattr(record, "exception", None) or "Error"
+        if any(words in text for words in _INTERRUPTED):
+            self._stopped = True
+        elif record.levelno >= ERROR:
+            lines = [line for line in text.splitlines() if not line.lstrip().startswith('File "')]
+            message = "\n".join(lines[1:] if lines[0].startswith(name) and lines[1:] else lines)
+            if not any(words in text for words in _SUMMARIES):
+                self._errors.append(f"Error: {message.removeprefix('Error: ')}")
+        elif record.levelno >= WARNING:
+            self._show(f"Warning: {text.removeprefix('Warning: ')}")
+        elif text.startswith("Nothing") or not (self.common_settings.dryrun or _HIDDEN.match(text)):
+            self._show(text)
+
+    def _on_run_info(self, record: Any) -> None:
+        self._total = record.stats["total"]
+        if self._tells:
+            threading.Thread(target=self._tell, daemon=True).start()
+
+    def _on_progress(self, record: Any) -> None:
+        self._done, self._total = record.done, record.total
+
+    def _on_job_info(self, record: Any) -> None:
+        job = self._jobs[record.jobid] = read_job(vars(record))
+        if self._failed.pop(record.jobid, None) is not None:
+            self._show(f"{job.text}: tried again")
+
+    def _on_job_finished(self, record: Any) -> None:
+        if (job := self._jobs.pop(record.job_id, None)) and not job.prints:
+            self._show(f"{job.text} ({progress.duration(max(time.monotonic() - job.began, 1))})")
+
+    def _on_job_error(self, record: Any) -> None:
+        for info in getattr(record, "job_error_info", None) or [vars(record)]:
+            job = self._jobs.pop(info["jobid"], None)
+            if job and not self._stopped:
+                unknown = "" if job.prints else f"Error: {job.text} gave no reason; memory may have run out."
+                sentences = [line for line in read_end(job.log).splitlines() if line.startswith("Error: ")]
+                self._failed[info["jobid"]] = [unknown, *sentences][-1]
+                self._show(f"{job.text}: failed{job.log and f', see {job.log}'}")
+
+    _on_group_error = _on_job_error
+
+    def _show(self, *lines: str) -> None:
+        self._write("".join(f"{line}\n" for line in lines if not self._quiet or line.startswith("Error: ")))
+
+    def _write(self, text: str = "") -> None:
+        """Write, with the running steps below the cursor: what a job prints comes in their place."""
+        with contextlib.suppress(OSError):  # no one reads, or the disk is full
+            self._stream.write("\x1b[J" * self._drawn + text + self._running())
+            self._stream.flush()
+
+    def _running(self) -> str:
+        jobs = list(self._jobs.values())
+        if not self._drawn or self._over.is_set() or not jobs or any(job.prints for job in jobs):
+            return ""
+        columns, rows = shutil.get_terminal_size()
+        lines = [f"{read_state(job):<24}  {job.text}" for job in jobs[: max(1, min(8, rows - 4))]]
+        lines.append(f"{self._done:,} of {self._total:,} jobs done, {len(jobs):,} running")
+        return "".join(f"\n{line[: columns - 1]}" for line in lines) + f"\x1b[{len(lines)}F"
+
+    def _tell(self) -> None:
+        while not self._over.wait(0.5 if self._drawn else INTERVAL):
+            with self.lock or contextlib.nullcontext():
+                long = [job for job in self._jobs.values() if time.monotonic() - job.began >= INTERVAL]
+                self._write("".join(f"{job.text}: {read_state(job)}\n" for job in long if not self._drawn))
+
+    def close(self) -> None:
+        """Say how the run ended."""
+        if self.has_filter and not self._over.is_set():
+            self._over.set()
+            self._show(*self._end())
+        super().close()
+
+    def _end(self) -> list[str]:
+        sentences = [line for line in dict.fromkeys([*self._errors, *self._failed.values()]) if line]
+        if self._stopped or self._failed:
+            left = f"{len(self._failed):,} failed, {self._total - self._done - len(self._failed):,} not run."
+            again = "Run the same command again to go on from here."
+            return [f"Stopped. {again}"] if self._stopped else [f"{left} {again}", *sentences]
+        if sentences or not self._total:
+            return sentences
+        if not self.common_settings.dryrun:
+            return [f"{self._done:,} jobs done in {progress.duration(time.monotonic() - self._began)}."]
+        jobs = [f"{job.text} ({job.reason})" for job in sorted(self._jobs.values()) if not job.prints]
+        return [*jobs, f"This was a dry run: {len(jobs) or self._total:,} jobs would run."]
