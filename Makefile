@@ -1,38 +1,55 @@
 # `make` sets up .venv and runs the example study; `make setup` sets up alone. `make test` adds what only tests and
 # linters need, and runs the quick tests, `make test-all` all of them.
 # Another Python than python3: make PYTHON=python3.12
-# Without a package index, from what `make wheelhouse` collected: make WHEELHOUSE=path/to/wheelhouse.tar
+# Without a package index, from the folder that `make wheelhouse` filled: make WHEELHOUSE=path/to/wheelhouse
 
 # Images often forbid to write compiled modules, so that each step of a study would compile the library anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-PYTHON ?= python3
 BIN := .venv/bin
+OPTIONS = --quiet --require-hashes $(if $(WHEELHOUSE),--no-index --find-links '$(abspath $(WHEELHOUSE))')
 
-# Which files say that a lock is installed: named after the lock and this folder, so that another lock, a moved checkout
-# and an interrupted set-up all mean a fresh environment, whatever the time stamps say.
-ready = .venv/$(1)-$(shell { pwd; cat $(2); } | cksum | cut -d' ' -f1)=$(2)
+# The Python of which the environment is made. Without PYTHON, it stays with the Python that it has.
+WHICH := -c 'import os, sys; (3, 11) <= sys.version_info < (3, 14) and print(os.path.realpath(sys.executable))'
+BASE := $(shell for python in $(if $(PYTHON),'$(PYTHON)',$(BIN)/python python3); do "$$python" $(WHICH) && break; done 2>&-)
 
-# Checked by each `make` in a few hundredths of a second: a package that was changed by hand, or another PYTHON that is
-# asked for, mean a fresh environment too. Without PYTHON, it stays with the Python that it has.
-ASKED := $(if $(filter file,$(origin PYTHON)),,--asked)
-STARTER = $(if $(ASKED),'$(PYTHON)',$(or $(wildcard $(BIN)/python),'$(PYTHON)'))
-SET_UP = @PYTHONPATH=workflow/lib $(STARTER) -m reident.archive.environment $(ASKED) \
-	$(if $(WHEELHOUSE),--wheelhouse '$(WHEELHOUSE)')
+# Files that say what is installed, named after its locks, this folder and the Python: another lock, a moved checkout,
+# another Python and an interrupted set-up all mean a fresh environment, whatever the time stamps say.
+sum = $(shell { pwd; echo '$(BASE)'; cat $(1); } | cksum | cut -d' ' -f1)
+LOCKED := .venv/locked-$(call sum,requirements.lock)
+READY := .venv/ready-$(call sum,requirements.lock pyproject.toml)
+DEVELOPMENT := .venv/development-$(call sum,requirements.lock requirements-dev.lock)
 
-.PHONY: example setup development test test-all lint docs benchmarks audit golden lock wheelhouse clean
+.PHONY: example setup development test test-all lint docs benchmarks audit golden lock storage wheelhouse clean
 .DELETE_ON_ERROR:
 
 example: setup
 	$(BIN)/snakemake --cores all
 
 # What a study needs.
-setup:
-	$(SET_UP) $(call ready,ready,requirements.lock)
+setup: $(READY)
+	@:
 
 # What tests, linters and `make lock` need beside it.
-development:
-	$(SET_UP) $(call ready,ready,requirements.lock) $(call ready,development,requirements-dev.lock)
+development: $(READY) $(DEVELOPMENT)
+	@:
+
+$(LOCKED):
+	@test -n '$(BASE)' || { echo "Error: Python 3.11, 3.12 or 3.13 is needed. Name one: make PYTHON=python3.12" >&2; exit 1; }
+	@echo "Setting up .venv from requirements.lock ..."
+	@rm -rf .venv && '$(BASE)' -m venv .venv
+	@sed -n '/^uv==/,/# via/p' requirements-dev.lock >.venv/uv.lock
+	@$(BIN)/pip install --disable-pip-version-check $(OPTIONS) --requirement .venv/uv.lock
+	@$(BIN)/uv pip sync --python $(BIN)/python $(OPTIONS) requirements.lock .venv/uv.lock
+	@touch $@
+
+$(READY): $(LOCKED)
+	@$(BIN)/uv pip install --python $(BIN)/python --quiet --no-deps --no-index --editable .
+	@touch $@
+
+$(DEVELOPMENT): $(LOCKED)
+	@$(BIN)/uv pip install --python $(BIN)/python --no-deps $(OPTIONS) --requirement requirements-dev.lock
+	@touch $@
 
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
@@ -70,7 +87,7 @@ audit: development
 
 # tests/golden anew: the sealed bag of a small study that every later release must reproduce.
 golden: development
-	PYTHONPATH=tests:workflow/lib $(BIN)/python -m making.golden
+	PYTHONPATH=tests $(BIN)/python -m making.golden
 
 COMPILE := $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --custom-compile-command "make lock" --quiet $(LOCK)
@@ -83,11 +100,17 @@ lock: development
 	$(COMPILE) --group dev --constraints requirements.lock \
 		$$(sed -n 's/^\([a-z0-9-]*\)==.*/--no-emit-package \1/p' requirements.lock) --output-file requirements-dev.lock
 
-# All that set-up needs, in wheelhouse/wheelhouse.tar: by default for this machine and this Python, or for others:
-# make wheelhouse PLATFORMS="manylinux_2_28_x86_64 macosx_14_0_arm64" PYTHONS="3.11 3.12"
-wheelhouse: development
-	@$(BIN)/python -m reident.archive.wheelhouse collect wheelhouse \
-		$(if $(PLATFORMS),--platforms $(PLATFORMS)) $(if $(PYTHONS),--pythons $(PYTHONS))
+# Object storage (docs/CLUSTER.md), in the locked versions but for one, since botocore needs an older python-dateutil.
+storage: setup
+	$(BIN)/uv venv --quiet --clear .venv-storage
+	@sed -n '/^python-dateutil/d; s/^\([a-z0-9].*\) \\$$/\1/p' requirements.lock >.venv-storage/constraints.txt
+	$(BIN)/uv pip install --quiet --python .venv-storage --constraints .venv-storage/constraints.txt \
+		--group $(or $(GROUP),storage) --editable .
+
+# All that set-up needs on a machine like this one, with this Python: the folder wheelhouse.
+wheelhouse: setup
+	$(BIN)/pip download --quiet --no-deps --require-hashes --dest wheelhouse --requirement requirements.lock
+	$(BIN)/pip download --quiet --no-deps --require-hashes --dest wheelhouse --requirement requirements-dev.lock
 
 # Everything that set-up and tools made; never results/ or reports/, which may hold weeks of work.
 clean:

@@ -1,4 +1,4 @@
-"""What all tests share: hypothesis' profiles, and the library on the path of child processes too."""
+"""What all tests share: the profiles of hypothesis, the environment of child processes, the order of tests."""
 
 import contextlib
 import math
@@ -9,10 +9,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-LIBRARY = Path(__file__).resolve().parents[1] / "workflow" / "lib"
-
-# pytest's own process has the library from `pythonpath` in pyproject.toml; programs that tests start do not.
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(LIBRARY), os.environ.get("PYTHONPATH")]))
 # Images often forbid to write compiled modules: each of hundreds of processes would then compile the library anew,
 # which takes longer than most of what it does, and each worker the asserts of all tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

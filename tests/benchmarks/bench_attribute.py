@@ -1,6 +1,6 @@
 """Time attribute disclosure at national size: all sets of keys of a size, several targets (METHODS §12).
 
-Usage: PYTHONPATH=workflow/lib .venv/bin/python tests/benchmarks/bench_attribute.py [records] [threads]
+Usage: .venv/bin/python tests/benchmarks/bench_attribute.py [records] [threads]
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 `assign` ranks pairs that are assigned one to one, and `clusters` is `rate` with clustered intervals and the rates of
 clusters.
 
-Usage: PYTHONPATH=workflow/lib python tests/benchmarks/bench_large_tables.py FOLDER [records] [pairs of a record]
+Usage: .venv/bin/python tests/benchmarks/bench_large_tables.py FOLDER [records] [pairs of a record]
 
 The tables have the shape of those of a study (tests/benchmarks/national.py) with as many records in each file, 51
 strata, 13 linking variables, links of half of the records, and clusters of two or three. Pairs to be assigned are

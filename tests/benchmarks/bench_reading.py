@@ -1,6 +1,6 @@
 """Time the reading of the same records in each format: records of 15 columns a second, on Linux.
 
-Usage: PYTHONPATH=workflow/lib:tests python tests/benchmarks/bench_reading.py FOLDER [records] [format ...]
+Usage: PYTHONPATH=tests .venv/bin/python tests/benchmarks/bench_reading.py FOLDER [records] [format ...]
 
 The files are written to FOLDER unless they are there. Each file is read in a process of its own, three times; the
 medians of the processor time and of the peak memory are printed.

@@ -1,6 +1,6 @@
 """Time several keys at once at national size: all sets of key variables up to three, two targets (METHODS §7.5).
 
-Usage: PYTHONPATH=workflow/lib .venv/bin/python tests/benchmarks/bench_scenarios.py [records] [threads]
+Usage: .venv/bin/python tests/benchmarks/bench_scenarios.py [records] [threads]
 """
 
 from __future__ import annotations

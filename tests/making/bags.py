@@ -99,9 +99,14 @@ def written(folder: Path, files: dict[str, bytes], study: str = STUDY) -> Path:
     path = folder / f"{name}.zip"
     path.write_bytes(b"")
     with zipfile.ZipFile(path, "w") as archive:
-        for file, content in sorted(files.items()):
-            archive.writestr(header(f"{name}/{file}"), content)
+        for file, content in sorted(files.items(), key=place):
+            archive.writestr(header(f"{name}/{file}", zipfile.ZIP_STORED), content)
     return path
+
+
+def place(item: tuple[str, bytes]) -> tuple[bool, bool, str]:
+    """Sort the payload before the tag files, and these before the signatures."""
+    return not item[0].startswith("data/"), item[0].startswith("signatures/"), item[0]
 
 
 def header(name: str, method: int = zipfile.ZIP_DEFLATED, mode: int = 0o100600) -> zipfile.ZipInfo:

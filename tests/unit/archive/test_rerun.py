@@ -229,7 +229,7 @@ def test_a_run_has_a_clean_environment_its_own_home_and_no_network(ran, tmp_path
     assert (ended.status, ended.errors) == (0, [])
     environment = facts["environment"]
     assert "SECRET_OF_THE_USER" not in environment
-    assert environment["PYTHONPATH"] == str(tmp_path / "code/workflow/lib")
+    assert environment["PYTHONPATH"] == str(tmp_path / "code" / "workflow" / "lib")
     assert environment["HOME"] == str(tmp_path / "work" / "home")
     assert facts["folder"] == str(tmp_path / "work" / "run")
     assert facts["config"] == {"study": "../study/small.yaml", "shards": 7}

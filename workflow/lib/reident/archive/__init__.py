@@ -3,10 +3,10 @@
 ``layout`` says what is where in a bag. ``content`` digests the content of a table, whatever wrote its file.
 
 Making: ``collect`` finds what goes into the bag, ``crate`` describes it, ``bag`` writes the zip, ``signing`` signs it,
-``seal`` is the command, ``sign`` adds a sign-off. Reading: ``container`` reads the zip of a stranger byte by byte,
-``unpack`` its files, ``consistency`` its documents, ``verify`` all of it; ``inputs`` finds the sources, ``codebase``
-chooses the code, ``rerun`` recomputes, ``outcome`` compares, ``reproduce`` is the command.
+``seal`` is the command, ``sign`` adds a sign-off. Reading: ``container`` compares the zip of a stranger with what its
+writer makes, ``unpack`` reads its files, ``consistency`` its documents, ``verify`` all of it; ``inputs`` finds the
+sources, ``codebase`` chooses the code, ``rerun`` recomputes, ``outcome`` compares, ``reproduce`` is the command.
 
 ``releases`` reads two studies or bags, ``changes`` and ``differences`` compare them, ``comparison`` concludes,
-``compare`` is the command. ``wheelhouse`` keeps the packages that the lock names, for machines without a network.
+``compare`` is the command.
 """

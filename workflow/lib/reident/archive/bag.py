@@ -1,7 +1,8 @@
 """A bag as one zip file: the same bytes for the same content, each byte read and hashed once (METHODS §10).
 
-A bag is written under a temporary name, synced and renamed. The names in it have its digest, which is known at the end:
-the headers are written with zeros in its place, and corrected before the file is closed.
+Its files are stored as they are, so that its bytes do not depend on the version of a compressor. It is written under a
+temporary name, synced and renamed. The names in it have its digest, which is known at the end: the headers are written
+with zeros in its place, and corrected before the file is closed.
 """
 
 from __future__ import annotations
@@ -16,18 +17,12 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from reident.archive import layout
-from reident.archive.container import printable
+from reident.archive.container import header, printable
 from reident.archive.unpack import name_problem
 from reident.errors import InputError
 from reident.ledger import stored
 
 CHUNK = 2**20
-TIME = (1980, 1, 1, 0, 0, 0)
-"""The first time that a zip file can have: nothing in a bag tells when it was made."""
-
-PACKED = (".gz", ".parquet", ".pdf", ".png", ".zsav")
-"""Endings of files that are stored as they are."""
-
 _HEADER = 30
 """Bytes of the header of a file before its name."""
 
@@ -149,14 +144,9 @@ def _fill(
 def _add(archive: zipfile.ZipFile, top: str, item: Item) -> tuple[str, int]:
     """Write a file into the zip and return its SHA-512 and size; each byte is read once."""
     content = item.content
-    header = zipfile.ZipInfo(f"{top}/{item.path}", TIME)
-    header.create_system, header.external_attr = 3, 0o100600 << 16
-    header.file_size = content.stat().st_size if isinstance(content, Path) else len(content)
-    as_it_is = item.path.startswith((layout.SOURCES, layout.SIGNATURES)) or item.path.endswith(PACKED)
-    header.compress_type = zipfile.ZIP_STORED if as_it_is else zipfile.ZIP_DEFLATED
-    header._compresslevel = layout.LEVEL  # type: ignore[attr-defined]  # noqa: SLF001 - `open` takes it from here alone
+    expected = content.stat().st_size if isinstance(content, Path) else len(content)
     sha512, sha256, size = hashlib.sha512(), hashlib.sha256(), 0
-    with archive.open(header, "w") as target:
+    with archive.open(header(f"{top}/{item.path}", expected), "w") as target:
         for chunk in _chunks(content):
             sha512.update(chunk)
             if item.sha256:
@@ -181,10 +171,10 @@ def _chunks(content: bytes | Path) -> Iterator[bytes]:
 
 def _rename(archive: zipfile.ZipFile, stream: IO[bytes], top: str, name: str) -> None:
     """Give the folder of a bag its name, as long as the one before it; the directory at the end is not yet written."""
-    for header in archive.filelist:
-        stream.seek(header.header_offset + _HEADER)
+    for entry in archive.filelist:
+        stream.seek(entry.header_offset + _HEADER)
         stream.write(name.encode())
-        header.filename = name + header.filename.removeprefix(top)
+        entry.filename = name + entry.filename.removeprefix(top)
 
 
 def _check_names(names: list[str]) -> None:

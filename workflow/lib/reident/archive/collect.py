@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from reident.archive import content, layout, wheelhouse
+from reident.archive import content, layout
 from reident.archive.bag import Item
 from reident.archive.crate import Crate
 from reident.errors import InputError
@@ -43,7 +43,7 @@ _NOT_MADE = {
 
 CODE = (
     "Snakefile", "workflow", "profiles", "config", "docs", "Makefile", "README.md", "CHANGELOG.md", "LICENSE",
-    "CITATION.cff", "pyproject.toml", "requirements.lock", "environment.yml",
+    "CITATION.cff", "pyproject.toml", "requirements.lock", "requirements-dev.lock", "environment.yml",
 )  # fmt: skip
 """Files and folders of a checkout that a study is run with and read by."""
 
@@ -77,7 +77,7 @@ def collect(members: Family, results: Path, notebook: Path) -> list[Item]:
     documents = {
         layout.OUTPUTS: {"outputs": made},
         layout.INPUTS: {"study": members.path.name, "inputs": read, "files": [line for line, _ in named]},
-        layout.RELEASE: {**code, "wheelhouse": wheelhouse.digest_for(checkout / "requirements.lock")},
+        layout.RELEASE: code,
         layout.DECISION: decision(members, root),
         layout.COST: cost(entries, root, [*made, *read]),
     }

@@ -24,9 +24,6 @@ VERSION = "1"
 INFO_VERSION = "Reident-Bag-Version"
 """The version of this layout, and the line of ``bag-info.txt`` that states it."""
 
-LEVEL = 6
-"""How hard the writer compresses; the reader compresses again and compares."""
-
 # The payload.
 PAYLOAD = "data/"
 CRATE = "data/ro-crate-metadata.json"
@@ -62,6 +59,13 @@ REPORT = "data/report/"
 
 SOURCES = "data/inputs/"
 """With ``seal: {inputs: include}``, the inputs: ``{sha256}`` with the suffix of the file."""
+
+
+def order(path: str) -> tuple[int, str]:
+    """Return what sorts the files of a bag: the payload, the tag files, and the signatures as they were added."""
+    if path.startswith(SIGNATURES):
+        return 2, ""
+    return int(not path.startswith(PAYLOAD)), path
 
 
 def digest(tag_manifest: bytes) -> str:

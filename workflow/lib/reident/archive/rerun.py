@@ -235,8 +235,8 @@ def run(
     command += [f"{name}={value}" for name, value in config.items()]
     environment = {name: os.environ[name] for name in KEPT if name in os.environ}
     environment |= {"HOME": str(home.resolve()), "PYTHONNOUSERSITE": "1", "COLUMNS": "400"}
-    # The code of a bag must not run with the installed library.
-    environment["PYTHONPATH"] = str(snakefile.parent / "workflow" / "lib")
+    # Before the installed package, which may be another release than the code that is to run.
+    environment["PYTHONPATH"] = str(snakefile.resolve().parent / "workflow" / "lib")
     began = time.monotonic()
     with subprocess.Popen(  # noqa: S603 - the workflow's own command
         command,

@@ -15,14 +15,15 @@ from collections.abc import Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
+from zipfile import ZipInfo
 
 from reident.archive import layout
-from reident.archive.container import Container, Entry, shown
+from reident.archive.container import Container, shown
 from reident.errors import InputError
 
 MAX_DEPTH = 20
-MAX_PART = 255
-"""Levels of folders in a bag, and bytes of the name of a file or folder."""
+MAX_PATH, MAX_PART = 1_000, 255
+"""Levels of folders in a bag, and bytes of a path and of the name of a file or folder."""
 
 MAX_TEXT = 2**26
 MAX_TEXTS = 2**30
@@ -67,13 +68,10 @@ class Unpacked(NamedTuple):
         The name of the folder that has them all.
     files : dict
         Every file by its path in that folder.
-    packed_otherwise : int
-        Files whose compressed bytes are not those that this zlib makes of their content.
     """
 
     top: str
     files: dict[str, Content]
-    packed_otherwise: int
 
 
 def unpack(path: Path, folder: Path | None = None) -> Unpacked:
@@ -97,7 +95,7 @@ def unpack(path: Path, folder: Path | None = None) -> Unpacked:
     container = Container(path)
     try:
         top = _check_names(container)
-        kept = [entry.size for entry in container.entries if _is_read(_inside(entry))]
+        kept = [entry.file_size for entry in container.entries if _is_read(_inside(entry))]
         if max(kept, default=0) > MAX_TEXT or sum(kept) > MAX_TEXTS:
             raise container.refusal(
                 f"the files that describe the bag must have at most {MAX_TEXT:,} bytes each"
@@ -114,12 +112,12 @@ def unpack(path: Path, folder: Path | None = None) -> Unpacked:
         raise _no_room(path, folder) from None
     finally:
         container.close()
-    return Unpacked(top, files, len(container.packed_otherwise))
+    return Unpacked(top, files)
 
 
-def _inside(entry: Entry) -> str:
+def _inside(entry: ZipInfo) -> str:
     """Return the path of an entry in the folder of the bag."""
-    return entry.name.partition("/")[2]
+    return entry.filename.partition("/")[2]
 
 
 def _is_read(path: str) -> bool:
@@ -128,25 +126,28 @@ def _is_read(path: str) -> bool:
 
 def _check_names(container: Container) -> str:
     """See that the names are those of files in one folder, on every file system; return the name of the folder."""
-    top = container.entries[0].name.partition("/")[0]
-    paths: dict[str, tuple[str, bool]] = {}
+    top = container.entries[0].filename.partition("/")[0]
+    names: dict[str, tuple[str, bool]] = {}
     for entry in container.entries:
-        if problem := name_problem(entry.name):
-            raise container.refusal(f"the name {shown(entry.name)} must not {problem}")
-        folder, _, path = entry.name.partition("/")
+        if problem := name_problem(entry.filename):
+            raise container.refusal(f"the name {shown(entry.filename)} must not {problem}")
+        folder, _, path = entry.filename.partition("/")
         if folder != top or not path or not _TOP.fullmatch(top):
             raise container.refusal(
                 "all files must be in one folder, whose name is that of the study and the digest of the bag"
             )
-        parts = entry.name.split("/")
+        parts = entry.filename.split("/")
         for length in range(1, len(parts) + 1):
             spelled, is_file = "/".join(parts[:length]), length == len(parts)
             # What a file system may take for one name: without case, in each form of Unicode.
             folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", spelled).casefold())
-            if paths.setdefault(folded, (spelled, is_file)) != (spelled, is_file):
+            if names.setdefault(folded, (spelled, is_file)) != (spelled, is_file):
                 raise container.refusal(
-                    f"the name {shown(entry.name)} must not be that of another file or folder"
+                    f"the name {shown(entry.filename)} must not be that of another file or folder"
                 )
+    paths = [_inside(entry) for entry in container.entries]
+    if paths != sorted(paths, key=layout.order):
+        raise container.refusal("the files are not in the order in which a bag is written")
     return top
 
 
@@ -162,6 +163,8 @@ def name_problem(name: str) -> str | None:
         return "leave its folder"
     if _UNPORTABLE.search(name) or unicodedata.normalize("NFC", name) != name:
         return "have characters that some file systems refuse or change"
+    if len(name.encode()) > MAX_PATH:
+        return f"have more than {MAX_PATH:,} bytes"
     if len(parts) > MAX_DEPTH or max(len(part.encode()) for part in parts) > MAX_PART:
         return f"have more than {MAX_DEPTH} levels, or {MAX_PART} bytes in one of them"
     return None
@@ -169,7 +172,7 @@ def name_problem(name: str) -> str | None:
 
 def _check_room(container: Container, folder: Path) -> None:
     """See that all files find room on the disk."""
-    needed = sum(-(-entry.size // _BLOCK) + 1 for entry in container.entries) * _BLOCK
+    needed = sum(-(-entry.file_size // _BLOCK) + 1 for entry in container.entries) * _BLOCK
     if shutil.disk_usage(folder).free < needed:
         raise _no_room(container.path, folder)
 
@@ -211,12 +214,12 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700)
 
 
-def _unpack_entry(container: Container, entry: Entry, folder: Path | None, beside: Executor) -> Content:
+def _unpack_entry(container: Container, entry: ZipInfo, folder: Path | None, beside: Executor) -> Content:
     """Digest an entry and write it; SHA-512 takes as long as everything else, which runs beside it."""
     path = _inside(entry)
     kept: list[bytes] = []
     sha512 = hashlib.sha512()
-    with contextlib.closing(_Target(None if folder is None else folder / entry.name)) as target:
+    with contextlib.closing(_Target(None if folder is None else folder / entry.filename)) as target:
         for block in container.blocks(entry):
             long = len(block) >= _WORTH_A_THREAD
             rest = beside.submit(target.take, block) if long else None
@@ -227,7 +230,7 @@ def _unpack_entry(container: Container, entry: Entry, folder: Path | None, besid
                 rest.result()
             if _is_read(path):
                 kept.append(block)
-    return Content(entry.size, sha512.hexdigest(), target.sha256.hexdigest(), b"".join(kept))
+    return Content(entry.file_size, sha512.hexdigest(), target.sha256.hexdigest(), b"".join(kept))
 
 
 @contextlib.contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -170,11 +169,6 @@ def _verify(path: Path, unpacked: Unpacked, signers: Path | None) -> Verified:
     if _numbers(made["version"]) > _numbers(release.version()):
         warnings.append(
             f"the bag was sealed by reident {made['version']}, a newer release than the one that verifies it."
-        )
-    if unpacked.packed_otherwise:
-        warnings.append(
-            f"{unpacked.packed_otherwise} of {len(files)} files are compressed in another way than by zlib "
-            f"{zlib.ZLIB_RUNTIME_VERSION} of this computer. Their contents are as sealed."
         )
     return Verified(path, study, layout.digest(tag_manifest), made, signed_by, sign_offs, tuple(warnings))
 

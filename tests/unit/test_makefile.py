@@ -1,0 +1,123 @@
+"""When `make` sets up anew, by what it would run; nothing is installed."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+FILES = ("Makefile", "pyproject.toml", "requirements.lock", "requirements-dev.lock")
+FRESH, PACKAGE, ADDED = "-m venv", "--editable", "--requirement requirements-dev.lock"
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+
+
+def planned(folder, target="development", *settings):
+    """What `make` would run."""
+    command = ["make", "--dry-run", target, *settings]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+def link(folder, version):
+    """A Python of a version, at a path of its own."""
+    path = folder / f"python{version}"
+    path.write_text(f"#!/bin/sh\necho {path}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A checkout whose environment is as its locks say."""
+    folder = tmp_path / "a checkout"
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    (folder / ".venv" / "bin" / "python").symlink_to(Path(sys.executable).resolve())
+    for name in FILES:
+        shutil.copy(CHECKOUT / name, folder)
+    for stamp in re.findall(r"touch (\.venv/\S+)", planned(folder)):
+        (folder / stamp).touch()
+    return folder
+
+
+def append(name):
+    def change(folder):
+        with (folder / name).open("a", encoding="utf-8") as file:
+            file.write("# another line\n")
+        return folder
+
+    return change
+
+
+def move(folder):
+    return folder.rename(folder.with_name("elsewhere"))
+
+
+def interrupt(folder):
+    next((folder / ".venv").glob("locked-*")).unlink()
+    return folder
+
+
+def replace_python(folder):
+    path = folder / ".venv" / "bin" / "python"
+    path.unlink()
+    path.symlink_to(link(folder.parent, "3.12"))
+    return folder
+
+
+def test_an_environment_that_is_as_the_locks_say_stays(checkout):
+    for target in ("setup", "development"):
+        assert planned(checkout, target).strip() == ":"
+
+
+@pytest.mark.parametrize(
+    ("change", "runs"),
+    [
+        (append("requirements.lock"), {FRESH, PACKAGE, ADDED}),
+        (append("requirements-dev.lock"), {ADDED}),
+        (append("pyproject.toml"), {PACKAGE}),
+        (move, {FRESH, PACKAGE, ADDED}),
+        (interrupt, {FRESH, PACKAGE, ADDED}),
+        (replace_python, {FRESH, PACKAGE, ADDED}),
+    ],
+    ids=["lock", "lock of tests", "project", "moved", "interrupted", "python"],
+)
+def test_what_changed_is_set_up_anew(checkout, change, runs):
+    plan = planned(change(checkout))
+    assert {what for what in (FRESH, PACKAGE, ADDED) if what in plan} == runs
+
+
+def test_another_python_that_is_named_means_a_fresh_environment(checkout):
+    path = link(checkout, "3.12")
+    assert f"'{path}' {FRESH}" in planned(checkout, "setup", f"PYTHON={path}")
+    assert planned(checkout, "setup", f"PYTHON={sys.executable}").strip() == ":"
+
+
+def test_without_an_environment_it_is_made_of_python3(checkout, tmp_path):
+    shutil.rmtree(checkout / ".venv")
+    path = link(tmp_path, "3")
+    path.rename(tmp_path / "python3")
+    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    plan = subprocess.check_output(["make", "--dry-run", "setup"], cwd=checkout, env=env, text=True)
+    assert f"'{path}' {FRESH}" in plan
+
+
+def test_a_python_that_is_too_old_is_refused_before_anything_is_removed(checkout):
+    path = checkout / "old"
+    path.write_text("#!/bin/sh\n", encoding="utf-8")
+    path.chmod(0o755)
+    ended = subprocess.run(
+        ["make", "setup", f"PYTHON={path}"], cwd=checkout, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode
+    assert "Error: Python 3.11, 3.12 or 3.13 is needed. Name one: make PYTHON=python3.12" in ended.stderr
+    assert (checkout / ".venv" / "bin" / "python").exists()
+
+
+def test_a_wheelhouse_takes_the_place_of_the_index(checkout, tmp_path):
+    interrupt(checkout)
+    plan = planned(checkout, "development", f"WHEELHOUSE={tmp_path}")
+    assert plan.count(f"--no-index --find-links '{tmp_path}'") == 3
