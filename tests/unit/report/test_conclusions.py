@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from making.attribution import HELD_OUT, LEARNT, WITHOUT_ID, write_learnt
-from making.filerisk import FILE_RISK, drawn, write_filerisk
+from making.filerisk import FILE_RISK, POPULATION, drawn, write_filerisk
 from making.larger import RIVALS, write_larger
 from making.matching import MATCHING, write_matching
 from making.report import Shape, write_results
@@ -326,19 +326,22 @@ RISK = {
     "unique": r"(is|are) unique: no other record has the same values",
     "nobody unique": r"No record in the file is unique",
     "reliability": r"would be right in .+ of cases \(DIS",
+    "highest score": r"highest DIS-SUDA score: [\d.]+ %",
+    "true risk": r"the true risk of the \d+ unique records with a cell in it is [\d.]+ % on average, and 100 % for",
+    "highest risk": r"highest risk",
 }
 
 
 @pytest.mark.parametrize(
     ("decision", "people", "expected"),
     [
-        ({}, {}, {"unique", "reliability"}),
-        ({"k_anonymity_at_least": 2}, {}, {"above", "broken", "unique", "reliability"}),
-        ({"dis_at_most": 1}, {}, {"within", "met", "unique", "reliability"}),
+        ({}, {}, {"unique", "reliability", "highest score"}),
+        ({"k_anonymity_at_least": 2}, {}, {"above", "broken", "unique", "reliability", "highest score"}),
+        ({"dis_at_most": 1}, {}, {"within", "met", "unique", "reliability", "highest score"}),
         (
             {"k_anonymity_at_least": 2, "dis_at_most": 1},
             {},
-            {"above", "broken", "met", "unique", "reliability"},
+            {"above", "broken", "met", "unique", "reliability", "highest score"},
         ),
         ({"k_anonymity_at_least": 2}, {"age": "-9"}, {"none", "nobody unique"}),
     ],
@@ -350,6 +353,33 @@ def test_a_conclusion_about_one_file(tmp_path, decision, people, expected):
     study = Results(folder)
     text = str(tables.risk_overall(study) or "") + str(tables.risk_findings(study))
     assert printed(text, RISK) == expected
+
+
+STRANGERS = {"sex": ["7"] * 59 + ["1"], "job": ["3"] * 59 + ["-9"]}
+"""The one record with a sex of the population has no job."""
+
+
+@pytest.mark.parametrize(
+    ("section", "people", "words", "expected"),
+    [
+        (FILE_RISK, {}, "", {"unique", "reliability", "highest score"}),
+        (
+            POPULATION,
+            {},
+            "and 100 % for {n} of them",
+            {"unique", "reliability", "highest score", "true risk"},
+        ),
+        (POPULATION, STRANGERS, "", {"unique", "reliability", "highest score"}),
+        (POPULATION, {"age": "-9"}, "", {"nobody unique"}),
+    ],
+    ids=["no population", "a population", "nobody of it matches", "no unique record"],
+)
+def test_the_true_risk_is_beside_the_scores_where_it_is_known(tmp_path, section, people, words, expected):
+    study = Results(write_filerisk(tmp_path / "results", section, file=drawn(60).assign(**people)))
+    text = str(tables.risk_findings(study)).replace("\u00a0", " ")
+    assert printed(text, RISK) == expected
+    quantities = study.table("filerisk/summary.csv").set_index("quantity")["value"]
+    assert words.format(n=quantities.get("population_uniques")) in text
 
 
 CALIBRATED = {
