@@ -187,7 +187,7 @@ def _weights(text: Source, column: str) -> pa.Array:
     source = text.source
     file, first = source.file_name, source.first_row
     values = typed(
-        text[column], Coding("numeric", decimal=source.decimal), Place(file, column, column, first)
+        text[column], Coding("numeric", decimal=source.decimal), Place.of(source, column, column)
     )
     numbers = values.to_numpy(zero_copy_only=False)
     if (numbers < 0).any():
