@@ -71,7 +71,7 @@ class Coding:
     name : str
         The column.
     codes : list of str
-        The code of each category; two categories may share one.
+        The code of each category; two categories may share one. Empty for numbers.
     missing : list of str
         The codes that mean missing.
     """
@@ -93,11 +93,10 @@ class DrawnPair:
         By side, how the file is written.
     codings : dict
         By variable and side.
-    numbers : dict
-        By numeric variable, the columns of both sides and their missing codes.
     rows : dict
-        By side, the records, a mapping from columns to cells.
-    links : list of pairs of records
+        By side and key, the records, each a mapping from columns to cells.
+    links : list of (str, str)
+        The keys of linked records.
     rare : list of str
         Codes of two records, which no draft may have.
     """
@@ -128,7 +127,9 @@ class DrawnPair:
                 old, new = category[one], category[first]
                 category = [new if own == old else own for own in category]
         return {
-            (side, code): category[at] for side, coding in codings.items() for at, code in enumerate(coding.codes)
+            (side, code): category[at]
+            for side, coding in codings.items()
+            for at, code in enumerate(coding.codes)
         }
 
 
@@ -199,12 +200,10 @@ def _options(random: Random) -> dict[str, str]:
 def _people(random: Random, pair: DrawnPair) -> None:
     n, noise = random.randint(500, 1200), random.choice([0, 0, 0.02, 0.05])
     rates = {key: random.uniform(0.02, 0.12) for key in (*WORDS, "age", "income")}
-    weights = {key: [random.uniform(0.4, 1) for _ in _any(pair, key).codes] for key in WORDS}
+    weights = {key: [random.uniform(0.4, 1) for _ in pair.codings[key]["puf"].codes] for key in WORDS}
     pair.rows = {"puf": {}, "eif": {}}
     for person in range(n):
-        true: dict[str, Any] = {
-            key: random.choices(range(len(own)), own)[0] for key, own in weights.items()
-        }
+        true: dict[str, Any] = {key: random.choices(range(len(own)), own)[0] for key, own in weights.items()}
         true |= {"age": random.randint(16, 90), "income": round(random.lognormvariate(7, 0.7), 2)}
         sides = ["puf", "eif"] if person % 3 else random.sample(["puf", "eif"], 1)
         keys = {"puf": f"{100_000 + person * 7}", "eif": f"e{person:05d}"}
@@ -222,10 +221,6 @@ def _people(random: Random, pair: DrawnPair) -> None:
             pair.rare.append(f"zq{side}")
             for row in random.sample(list(pair.rows[side].values()), 2):
                 row[pair.codings[variable][side].name] = f"zq{side}"
-
-
-def _any(pair: DrawnPair, variable: str) -> Coding:
-    return pair.codings[variable]["puf"]
 
 
 def _cell(random: Random, pair: DrawnPair, variable: str, side: str, value: Any, rate: float) -> str:

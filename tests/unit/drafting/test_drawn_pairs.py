@@ -70,9 +70,7 @@ def _comments(text: str, name: str) -> str:
     return " ".join(" ".join(re.findall(r"(?m)(?:^|\s)# (.*)$", block)).split())
 
 
-def _review_variable(
-    pair: DrawnPair, name: str, own: dict[str, Any], comments: str, found: Review
-) -> None:
+def _review_variable(pair: DrawnPair, name: str, own: dict[str, Any], comments: str, found: Review) -> None:
     todos = [key for key in ("eif", "type") if own.get(key) == "TODO"]
     parts = {
         (key, side): own.get(key, {}).get(side, []) if isinstance(own.get(key, {}), dict) else own[key]

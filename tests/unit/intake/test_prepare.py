@@ -142,7 +142,7 @@ def test_what_is_no_finite_number_is_an_error_with_row_and_column(cell):
 @pytest.mark.parametrize(
     ("path", "remedy"),
     [
-        ("puf.csv", 'If the comma is the decimal separator, set `decimal: ","` for the file; otherwise correct the'),
+        ("puf.csv", 'If the comma is the decimal separator, set `decimal: ","` for the file; otherwise'),
         ("puf.dta", "Write the numbers of the file with a decimal point."),
     ],
 )

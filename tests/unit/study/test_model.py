@@ -249,6 +249,11 @@ REFUSED = [
         "`linking_variables[1].recode.puf` must not map a code to `-9 `, which is a missing code: missing codes are",
     ),
     (
+        "a code that is missing and recoded",
+        with_variable(missing={"eif": "X"}, recode={"eif": {"X": "Separated"}}),
+        "`linking_variables[1].recode.eif` must not have `X`, which is in `missing.eif` too: missing codes are",
+    ),
+    (
         "a recode to a missing code of coded integers",
         with_variable(missing={"eif": "9"}, integer_coded=True, recode={"eif": {"7": "09"}}),
         "Add `7` to `missing.eif` instead.",
@@ -315,7 +320,7 @@ REFUSED = [
     ),
     ("a word for a boolean", with_variable(integer_coded="perhaps"), "must be `true` or `false`"),
     ("a boolean in quotation marks", with_variable(integer_coded="true"), "must be `true` or `false`"),
-    ("a number that is read as 0", plain(rates={"level": "1e-400"}), "`rates.level` is so close to 0 that it"),
+    ("a number that is read as 0", plain(rates={"level": "1e-400"}), "`rates.level` is so close to 0"),
     (
         "a date of seconds",
         plain(date="0"),

@@ -44,7 +44,7 @@ BOOLEANS = [
 def test_a_boolean_is_true_or_false_without_quotation_marks(tmp_path, written, value):
     path = saved(tmp_path, f"variable: x\n\nequal: {written}\n")
     if value is None:
-        with pytest.raises(InputError, match=r"s\.yaml, line 3: `equal` must be `true` or `false`\. Write one of"):
+        with pytest.raises(InputError, match=r"s\.yaml, line 3: `equal` must be `true` or `false`\. Write"):
             studyfile.load(path, Compared)
     else:
         assert studyfile.load(path, Compared).equal is value

@@ -115,7 +115,7 @@ def uncertain(
 
 
 def _last(codes: Iterable[str], is_gap: Callable[[float, float], bool]) -> list[str]:
-    """Return the largest numbers if they are of the kind of missing codes, and a gap lies between them and two others."""
+    """Return the largest numbers if they are like missing codes, and a gap lies between them and two others or more."""
     numbers = sorted((own, code) for code in codes if (own := number(code)) is not None)
     width = len(numbers[-1][1].lstrip("0")) if numbers else 0
     result = []

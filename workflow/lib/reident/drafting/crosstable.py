@@ -61,7 +61,7 @@ class CrossTable(NamedTuple):
             [at for at, code in enumerate(codes) if code not in gone]
             for codes, gone in ((self.rows, rows), (self.columns, columns))
         ]
-        names = [[codes[at] for at in own] for codes, own in zip((self.rows, self.columns), kept, strict=True)]
+        names = ([self.rows[at] for at in kept[0]], [self.columns[at] for at in kept[1]])
         return CrossTable(self.links[np.ix_(*kept)], *names)
 
     def agreeing(self, table: Mapping[str, str]) -> int:
@@ -111,7 +111,7 @@ class CrossTable(NamedTuple):
         return bool(distance <= _MAX_DISTANCE + np.sqrt(np.count_nonzero(self.links.sum(1)) / n) / 2)
 
     def table(self) -> dict[str, str]:
-        """Return the codes of the columns that have a counterpart: one to one, or several with one if more links agree."""
+        """Return the codes of the columns with their counterparts: one to one, or the same ones if more links agree."""
         return max(self.one_to_one(), self.counterparts(set(self.columns)), key=self.agreeing)
 
     def counterparts(self, codes: Set[str]) -> dict[str, str]:

@@ -97,9 +97,7 @@ class Missing(NamedTuple):
     reason: str
 
 
-def missing(
-    column: Column, kind: str, extra: Sequence[str] = (), values: Collection[str] = ()
-) -> Missing:
+def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collection[str] = ()) -> Missing:
     """Return the missing codes of one column of a variable.
 
     Parameters
@@ -122,8 +120,9 @@ def missing(
     uncertain = codes.uncertain({points[one]: column.values[one] for one in points}, {}, numeric=numeric)
     shown = points if numeric else types.shown(column)
     looks = {one: column.values[one] for one in points if points[one] in uncertain and one in shown}
-    for one in (one for one in looks if one in values):
-        what.append(f"{_word(one)} in {number(looks[one], 'record')} has a counterpart and is taken for a value")
+    for one in looks:
+        if one in values:
+            what.append(f"{_word(one)} in {number(looks[one], 'record')} is a value: it has a counterpart")
     doubtful = {one: rows for one, rows in looks.items() if one not in values}
     rows = sum(doubtful.values())
     if doubtful:

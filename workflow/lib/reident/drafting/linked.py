@@ -122,9 +122,7 @@ def _variable(name: str, pair: Pair, found: Links | None) -> Variable:
     linked = counterparts.linked_codes(found, pair)
     recode = recodes.recode(pair, linked) if kind.kind == "categorical" else recodes.NONE
     missing = {
-        side: draft.missing(
-            column, kind.kind, recode.missing.get(side, ()), recode.values.get(side, ())
-        )
+        side: draft.missing(column, kind.kind, recode.missing.get(side, ()), recode.values.get(side, ()))
         for side, column in (("puf", pair.puf), ("eif", pair.eif))
     }
     return Variable(name, pair, kind, recode, missing, linked)
@@ -184,9 +182,7 @@ def _strata(
         sheet.end_block()
         sheet.remark(f"{_capital(effects[stratum].words(every))}.", 4)
     elif best:
-        sheet.remark(
-            f"Without strata all {every:,} pairs are compared. Move a variable here to make strata."
-        )
+        sheet.remark(f"Without strata all {every:,} pairs are compared. Move a variable here to make strata.")
     for name in best:
         sheet.remark(f"`{name}` {others[name].words(every)}.")
     sheet.gap()

@@ -202,8 +202,8 @@ def _categories(pair: Pair) -> bool:
 def _missing(own: _Codes) -> dict[str, list[str]]:
     """Return by side the codes that look like missing ones and have no counterpart.
 
-    The links decide. Without enough of them, a code that the other file has is a value, and another one has no counterpart
-    if the other file has no code left for it.
+    The links decide. Without enough of them, a code that the other file has is a value, and another one has no
+    counterpart if the other file has no code left for it.
     """
     looks = {side: own.looks(side) for side in _OTHER}
     left = {side: len(own.only[side] - set(looks[side].values())) for side in _OTHER}
@@ -260,9 +260,7 @@ def _from_links(pair: Pair, base: Recode, own: _Codes) -> Recode:
     return _decided(pair, base, own, side, table, reason)
 
 
-def _decided(
-    pair: Pair, base: Recode, own: _Codes, side: str, table: dict[str, str], reason: str
-) -> Recode:
+def _decided(pair: Pair, base: Recode, own: _Codes, side: str, table: dict[str, str], reason: str) -> Recode:
     """Return a recode table, with its reason and what it leaves open."""
     changed = {code: to for code, to in table.items() if code != to}
     if set(changed) & own.every["puf"] & own.every["eif"]:
@@ -281,7 +279,7 @@ def _decided(
 
 
 def _values(own: _Codes, side: str, table: dict[str, str]) -> dict[str, list[str]]:
-    """Return by side the codes that look like missing ones, and whose counterpart is the same or does not look like one."""
+    """Return by side the codes that look like missing ones and are values, by a table of a file."""
     looks = {one: own.looks(one) for one in _OTHER}
     normals = {one: set(looks[one].values()) for one in _OTHER}
     cross = own.crosses.get(side)

@@ -137,13 +137,14 @@ def _distinct(encoded: pa.DictionaryArray, coding: Coding, place: Place) -> pa.A
 
 def _not_a_number(text: str, coding: Coding, place: Place) -> str:
     """Return what is wrong with a text that is not a number, and what to do."""
-    comma = coding.decimal == "." and _COMMA.fullmatch(clean(text))
-    if not comma:
+    if coding.decimal == "," or not _COMMA.fullmatch(clean(text)):
         return "is not a number. Declare it as a missing code, recode it, or correct the file."
-    remedy = 'If the comma is the decimal separator, set `decimal: ","` for the file; otherwise correct the file.'
+    problem = "is not a number, because it has a comma. "
     if not place.takes_decimal:
-        remedy = "Write the numbers of the file with a decimal point."
-    return f"is not a number, because it has a comma. {remedy}"
+        return problem + "Write the numbers of the file with a decimal point."
+    return problem + (
+        'If the comma is the decimal separator, set `decimal: ","` for the file; otherwise correct the file.'
+    )
 
 
 def _plain_numbers(texts: pa.Array, coding: Coding, missing: Collection[str]) -> tuple[pa.Array, np.ndarray]:

@@ -74,7 +74,7 @@ class Section(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _no_other_number(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse 5_0, which Python reads as 50 and may mean 5.0 (100_000 is unambiguous); and 1e-400, which is read as 0."""
+        """Refuse 5_0, which is read as 50 and may mean 5.0 (100_000 is unambiguous), and 1e-400, which is read as 0."""
         types = set(_leaves(cls.model_fields[info.field_name or ""].annotation))
         if types & _NUMBERS and str not in types and any(map(_UNDERSCORE.fullmatch, _texts(value))):
             raise ValueError(

@@ -79,7 +79,7 @@ class Recoding:
         return code in self.codes or self._target_of_span(code) is not None
 
     def is_alone(self, code: str, entry: str) -> bool:
-        """Return whether an entry of the table, other than `otherwise`, is a normalised code, or the range 9-9 of it."""
+        """Return whether an entry of the table, not `otherwise`, is a normalised code, or the range 9-9 of it."""
         found = span(entry)
         of_one = found is not None and found.first == found.last and self._value(code) in found
         return self._normal(entry) == code or of_one

@@ -1,7 +1,8 @@
 """Read YAML study files safely, and say where in the file a mistake is.
 
 Every scalar is text until the study model gives it a type: ``NO``, ``012`` and ``22:30`` stay what the
-analyst wrote, and what is in quotation marks is no boolean. A key that is given twice is an error. Each value keeps its line, for messages.
+analyst wrote, and what is in quotation marks is never a boolean. A key that is given twice is an error. Each value
+keeps its line, for messages.
 """
 
 from __future__ import annotations
