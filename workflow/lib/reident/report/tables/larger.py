@@ -84,7 +84,7 @@ def _finding(results: Results, metric: str) -> str:
     if len(further):
         last = further.iloc[-1]
         text += " " + TEXT(
-            "guessed", rate=percent(last["estimate"]), interval=span(last["low"], last["high"])
+            "guessed", level=declared(results.level), interval=span(last["low"], last["high"])
         )
     if (lines["status"] == BEYOND).any():
         text += " " + TEXT(f"statuses.{BEYOND}")
