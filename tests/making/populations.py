@@ -49,7 +49,7 @@ class Population(NamedTuple):
 
 
 def draw(kind: Kind, seed: int, times: int = TIMES) -> Population:
-    """Draw a population, samples of it, of which one is so many times as large, and what intruders know, with errors."""
+    """Draw a population, two samples for intruders, one so many times as large, and what they know, with errors."""
     rng = np.random.default_rng(seed)
     values = _values(kind, rng)
     values["region"] = rng.choice([f"{at}" for at in range(kind.strata)], kind.people).astype(object)

@@ -34,7 +34,9 @@ def estimate(strata, near):
     for j, own in enumerate(used):
         links = np.array([g[level[:, j] == at].sum() for at in own]) + 0.5
         others = np.array([(1 - g)[level[:, j] == at].sum() for at in own]) + 0.5
-        for at, weight in zip(own, np.log2(links / links.sum()) - np.log2(others / others.sum()), strict=True):
+        for at, weight in zip(
+            own, np.log2(links / links.sum()) - np.log2(others / others.sum()), strict=True
+        ):
             weights[j][LEVELS[at]] = weight
     return weights, prior, largest, rounds
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.many
 
 @st.composite
 def drawn(draw):
-    """Draw strata with records of which some are in both files, missing values, and variables with partial agreement."""
+    """Draw strata with records that are in both files, missing values, and variables with partial agreement."""
     v = draw(st.integers(1, 4))
     near = draw(st.lists(st.booleans(), min_size=v, max_size=v))
     generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))

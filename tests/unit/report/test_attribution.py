@@ -48,7 +48,9 @@ def test_findings_are_those_of_the_most_dangerous_set(results):
         assert f"of the {line.n_original:.0f} people ({percent(line.disco)})" in text
         assert f"of the {line.n_original:.0f} people ({percent(line.disco_others)})" in text
         size = line.n_original * line.disclosive
-        right, guess = (share_of(part / line.disclosive, size) for part in (line.disco, line.disclosive_guess))
+        right, guess = (
+            share_of(part / line.disclosive, size) for part in (line.disco, line.disclosive_guess)
+        )
         assert f"{right} are right; the best guess without any key would be right for {guess} of them" in text
     assert "about the same income" in text
     assert "one of the two released files (numbers are means over the files)" in text

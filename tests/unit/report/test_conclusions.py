@@ -54,7 +54,7 @@ ATTACK = {
     "may invalidate": r"\*\*May invalidate the results\.\*\*",
     # The findings
     "could be found": r"the intruder holds the same person in the same stratum\. No metric can find the others",
-    "larger file": r"With \S+× this file \([\d,]+ records\), .+ would confirm an estimated .+ of the .+ records \(95 % interval",
+    "larger file": r"With \S+× this file \([\d,]+ records\), .+ would confirm an estimated .+ of the .+ \(95 % int",
     "larger guess": r"One best guess would then be right for [\d.]+ – [\d.]+ % of them \(95 % interval\)",
     "nobody could be found": r"For not one of the .+ does the intruder hold the same person",
     "suspects": r"[Tt]he intruder would suspect ",
@@ -279,7 +279,11 @@ def counted(study: Results, metric: str, **columns: float) -> Results:
 
 @pytest.mark.parametrize(
     ("n", "right", "expected"),
-    [(10, 7, {"single right"}), (9, 7, {"single right", "few single"}), (1, 1, {"single right", "few single"})],
+    [
+        (10, 7, {"single right"}),
+        (9, 7, {"single right", "few single"}),
+        (1, 1, {"single right", "few single"}),
+    ],
 )
 def test_fewer_than_ten_single_candidates_are_counted_beside_the_shares_of_the_others(
     results, n, right, expected

@@ -32,9 +32,7 @@ def places(folder, height):
 {CONTENTS}"""
     path = folder / "page.typ"
     path.write_text(source, encoding="utf-8")
-    found = typst.query(
-        path, "<place>", font_paths=[str(fonts.DEJAVU.path.parent)], ignore_system_fonts=True
-    )
+    found = typst.query(path, "<place>", font_paths=[str(fonts.DEJAVU.path.parent)], ignore_system_fonts=True)
     return {line["value"]["what"]: line["value"] for line in json.loads(found)}
 
 

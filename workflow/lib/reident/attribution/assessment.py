@@ -250,7 +250,16 @@ def _tell(
 ) -> Told:
     n_values = target.n_values if keep and not numeric else 0
     return attributes.tell(
-        *files, own_cells, target.own[at], target.low, target.high, target.guesses[at], numeric, linked, n_values, keep
+        *files,
+        own_cells,
+        target.own[at],
+        target.low,
+        target.high,
+        target.guesses[at],
+        numeric,
+        linked,
+        n_values,
+        keep,
     )
 
 

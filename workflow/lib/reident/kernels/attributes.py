@@ -162,7 +162,9 @@ def best_guess(ranks, low, high, numeric):
 
 
 @jit
-def tell(original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked, n_values, keep):
+def tell(
+    original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked, n_values, keep
+):
     """Compare what a released file tells with the original values, over all cells of a set of keys.
 
     Parameters
@@ -200,7 +202,9 @@ def tell(original, released, holdout, own_cells, own_ranks, low, high, guess, nu
         np.zeros(keep, np.bool_),
     )
     for c in range(len(original.starts) - 1):
-        _tell_cell(told, c, original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked)
+        _tell_cell(
+            told, c, original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked
+        )
     return told
 
 

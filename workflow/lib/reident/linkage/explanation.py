@@ -245,7 +245,15 @@ def _keyed(part: Explaining, files: Files, pairs: Pairs) -> dict[str, Any]:
 def _recodings(tried: Sequence[Change], effects: Effects) -> pd.DataFrame:
     """Return one line per change: how many of the confirmed records it prevents, and how many others it confirms."""
     table = [
-        (one.variable, one.title, effects.n_confirmed, lost, share(lost, effects.n_confirmed), new, new - lost)
+        (
+            one.variable,
+            one.title,
+            effects.n_confirmed,
+            lost,
+            share(lost, effects.n_confirmed),
+            new,
+            new - lost,
+        )
         for one, lost, new in zip(
             tried, effects.n_prevented.tolist(), effects.n_newly_confirmed.tolist(), strict=True
         )

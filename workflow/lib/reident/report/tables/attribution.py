@@ -160,7 +160,10 @@ def _finding(results: Results, target: str, line: pd.Series, *, numeric: bool) -
     if kind:
         of = line["n_holdout"] if kind == HOLDOUT else n
         people = some(round(of), "person")
-        correct = TEXT("findings.correct", people=portion(_number(n * line["disco"]), line["disco"], n, some(round(n), "person")))
+        correct = TEXT(
+            "findings.correct",
+            people=portion(_number(n * line["disco"]), line["disco"], n, some(round(n), "person")),
+        )
         other = line[f"disco_{kind}"]
         baseline = portion(_number(of * other), other, of, people)
         texts.append(f"{correct} {TEXT(f'findings.{kind}', people=baseline)}")

@@ -66,9 +66,7 @@ def why_premise(results: Results) -> str | None:
     if lines is None:
         return None
     tried = lines.drop_duplicates(["variable", "recoding"])
-    return paragraphs(
-        TEXT("premise.text", changes=some(len(tried), "change")), TEXT("premise.net_change")
-    )
+    return paragraphs(TEXT("premise.text", changes=some(len(tried), "change")), TEXT("premise.net_change"))
 
 
 @part("rates.csv")
