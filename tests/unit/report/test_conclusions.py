@@ -17,9 +17,11 @@ from making.matching import MATCHING, write_matching
 from making.report import Shape, write_results
 from making.utility import write_utility
 from making.variants import ALPHA, add_variants
+from making.why import write_why
 from reident.intake.severity import Line
 from reident.report import figures, tables
 from reident.report.results import Results
+from reident.report.tables.filerisk import CLASSES
 
 EVERY = ("unicity", "taxicab", "euclidean", "adhoc")
 ATTACK = {
@@ -628,3 +630,38 @@ THEN = {"now", "guess", "then", "guessed", "assumes"}
 def test_a_conclusion_about_a_larger_intruder(tmp_path, options, expected):
     study = Results(write_larger(write_results(tmp_path / "results", Shape()), **options))
     assert printed(str(tables.larger_findings(study)), ENLARGED) == expected
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_the_caption_names_the_last_bar_only_where_records_are_at_exactly_100_percent(tmp_path, n):
+    study = Results(write_filerisk(tmp_path / "results", FILE_RISK, file=drawn(60)))
+    classes = study.table(CLASSES)
+    last = classes["above"] == 1
+    assert last.sum() == 2, "one for each definition"
+    classes.loc[last, "n"] = [0, n]
+    assert ("The last bar" in figures.risk_classes(study).caption) == bool(n)
+
+
+NET = {
+    "carries": r"leaving out .+ would have prevented the most: .+ It would have confirmed \d+ others; the net",
+    "coarser": r"the coarser values, .+ They would have confirmed \d+ others; the net change is",
+    "none": r"No record is confirmed",
+    "nothing": r"None of the changes of a single variable would have prevented",
+    "no carrier": r"Leaving out a single variable would have prevented none",
+}
+"""The conclusions about what carries the confirmed claims."""
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, {"carries", "coarser"}),
+        ({"prevented": (30, 0, 0)}, {"carries"}),
+        ({"prevented": (0, 12, 0)}, {"no carrier", "coarser"}),
+        ({"prevented": (0, 0, 0)}, {"nothing"}),
+        ({"prevented": (0, 0, 0), "n_confirmed": 0}, {"none"}),
+    ],
+)
+def test_a_conclusion_about_what_carries_claims(tmp_path, options, expected):
+    study = Results(write_why(write_results(tmp_path / "results", Shape()), **options))
+    assert printed(str(tables.why_findings(study)), NET) == expected
