@@ -61,8 +61,8 @@ ATTACK = {
     "nobody could be found": r"For not one of the .+ does the intruder hold the same person",
     "suspects": r"[Tt]he intruder would suspect ",
     "suspects nothing": r"No metric suspects any of the ",
-    "found": r"For [\d,]+ of the [\d,]+ records \(.+?\), the true person is among the candidates",
-    "found nobody": r"For not one of the [\d,]+ records is the true person among the candidates",
+    "found": r"For [\d,]+ of the [\d,]+ PUF records \(.+?\), the true person is among the candidates",
+    "found nobody": r"For not one of the [\d,]+ PUF records is the true person among the candidates",
     "found unknown": r"The number of records that are found cannot be determined",
     "share of candidates": r"The true person is among the candidates of (between )?\d",
     "share at random": r"As many candidates drawn at random",
@@ -295,7 +295,7 @@ def test_fewer_than_ten_single_candidates_are_counted_beside_the_shares_of_the_o
     assert {"single right", "few single"} & printed(shown, ATTACK) == expected
     assert ("the candidate is right for 7 of 9 (Adhoc)." in shown) == (n == 9)
     assert ("| 1 of 1 |" in shown) == (n == 1)
-    assert ("(Adhoc, n = 10)" in shown) == (n == 10)
+    assert ("(Adhoc, n\u00a0=\u00a010)" in shown) == (n == 10)
 
 
 def test_where_all_are_few_there_are_no_shares(results):

@@ -139,7 +139,7 @@ def attribution_findings(results: Results) -> str:
         _finding(results, str(target), line, numeric=types[target] == "numeric")
         for target, line in worst(results).iterrows()
     )
-    return items(texts)
+    return block("findings", items(texts))
 
 
 def _finding(results: Results, target: str, line: pd.Series, *, numeric: bool) -> str:

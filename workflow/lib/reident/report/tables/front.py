@@ -200,8 +200,8 @@ def findings(results: Results) -> str:
     return block("findings", items(texts))
 
 
-def _records(results: Results, file: str) -> str:
-    return some(round(results.whole[f"n_{file}"].iloc[0]), "record")
+def _puf(results: Results) -> str:
+    return some(round(results.whole["n_puf"].iloc[0]), "puf_record")
 
 
 def _intruder(results: Results) -> str:
@@ -211,7 +211,8 @@ def _intruder(results: Results) -> str:
     if len(names) > len(shown):
         shown.append(TEXT("intruder.more", n=len(names) - len(shown)))
     variables = some(len(names), "variable")
-    text = TEXT("intruder.text", eif=_records(results, "eif"), variables=variables, names=listed(shown))
+    eif = some(round(results.whole["n_eif"].iloc[0]), "record")
+    text = TEXT("intruder.text", eif=eif, variables=variables, names=listed(shown))
     if results.strata_names:
         names = [escape(name) for name in results.strata_names]
         text += " " + TEXT("intruder.strata", n=len(names), names=listed(names))
@@ -221,14 +222,14 @@ def _intruder(results: Results) -> str:
 def _of_puf(results: Results, n: int) -> str:
     """Return a number of the PUF's records with its share of them."""
     n_puf = results.whole["n_puf"].iloc[0]
-    return portion(count(n), n / n_puf, n_puf, _records(results, "puf"))
+    return portion(count(n), n / n_puf, n_puf, _puf(results))
 
 
 def _findable(results: Results) -> str:
     """Return how many persons the intruder holds, and what is estimated for an intruder with a larger file."""
     n = round(results.whole["n_findable"].iloc[0])
     where = "in_stratum" if results.strata_names else "in_file"
-    text = TEXT(f"findable.{where}", n=n, puf=_records(results, "puf"), portion=_of_puf(results, n))
+    text = TEXT(f"findable.{where}", n=n, puf=_puf(results), portion=_of_puf(results, n))
     return f"{text} {_with_larger_file(results)}".strip()
 
 
@@ -254,7 +255,7 @@ def _with_larger_file(results: Results) -> str:
         rate=percent(line["estimate"]),
         interval=span(line["low"], line["high"]),
         level=declared(results.level),
-        puf=_records(results, "puf"),
+        puf=_puf(results),
         now=percent(results.whole.at[metric, "confirmed_rate"]),
     )
     guess = curve(results, metric, GUESSED)
@@ -303,7 +304,7 @@ def _sizes(sizes: pd.Series) -> str:
 
 
 def _suspected(results: Results) -> str:
-    whole, puf = results.whole, _records(results, "puf")
+    whole, puf = results.whole, _puf(results)
     if whole["n_suspected"].max() == 0:
         return TEXT("suspected.nothing", puf=puf)
     if whole["n_puf"].iloc[0] < FEW:
@@ -317,7 +318,7 @@ def _found(results: Results) -> str:
         return TEXT("found.unknown")
     n = confirmed(results)
     key = "by_any_metric" if len(results.metrics) > 1 else "by_the_metric"
-    return TEXT(f"found.{key}", n=n, portion=_of_puf(results, n), puf=_records(results, "puf"))
+    return TEXT(f"found.{key}", n=n, portion=_of_puf(results, n), puf=_puf(results))
 
 
 def confirmed(results: Results) -> int:
