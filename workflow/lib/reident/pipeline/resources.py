@@ -159,7 +159,7 @@ ASSUMED: dict[str, tuple[float, float]] = {
 }
 """Megabytes of the other steps: for every job, and for a megabyte of input files."""
 
-ASSUMED_MINUTES = {"thin": 60}
+ASSUMED_MINUTES = {"thin": 60, "explain": 60}
 """What the other steps ask for that compare pairs more than once; the rest ask for `MIN_MINUTES`."""
 
 
