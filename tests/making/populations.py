@@ -1,4 +1,4 @@
-"""Populations that are fully known: an intruder's file, one that is ten times as large, and the truth about both."""
+"""Populations that are fully known: an intruder's file, a larger one, and the truth about both."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Kind(NamedTuple):
 
 
 class Population(NamedTuple):
-    """The tables of a study, those of one with a file ten times as large, and what the metric takes."""
+    """The tables of a study, those of one with a larger intruder's file, and what the metric takes."""
 
     study: Tables
     larger: Tables
@@ -48,8 +48,8 @@ class Population(NamedTuple):
     kind: Kind
 
 
-def draw(kind: Kind, seed: int) -> Population:
-    """Draw a population, two samples of it, and what intruders know of the people, with errors."""
+def draw(kind: Kind, seed: int, times: int = TIMES) -> Population:
+    """Draw a population, two samples for intruders, one so many times as large, and what they know, with errors."""
     rng = np.random.default_rng(seed)
     values = _values(kind, rng)
     values["region"] = rng.choice([f"{at}" for at in range(kind.strata)], kind.people).astype(object)
@@ -57,7 +57,7 @@ def draw(kind: Kind, seed: int) -> Population:
     order = rng.permutation(kind.people)
     puf = np.sort(rng.choice(kind.people, kind.n_puf, replace=False))
     study, larger = (
-        _tables(released, known, puf, np.sort(order[: kind.n_eif * times])) for times in (1, TIMES)
+        _tables(released, known, puf, np.sort(order[: kind.n_eif * size])) for size in (1, times)
     )
     names = [name for name in values if name != "region"]
     types = ["categorical" if values[name].dtype == object else "numeric" for name in names]
@@ -148,8 +148,8 @@ def truth(population: Population) -> dict[str, float]:
     return {"confirmed_rate": float((states.links > 0).mean()), "best_guess_rate": float(best.mean())}
 
 
-def extrapolating(kind: Kind, *, declared: bool = True) -> Extrapolating:
+def extrapolating(kind: Kind, *, declared: bool = True, times: int = TIMES) -> Extrapolating:
     """Return what the extrapolation takes."""
     limits = {kind.metric: 5 if REGISTRY[kind.metric].ranked else None}
     people = kind.people if declared else None
-    return Extrapolating((kind.metric,), limits, (), 20, (float(TIMES),), people, 0.95)
+    return Extrapolating((kind.metric,), limits, (), 20, (float(times),), people, 0.95)

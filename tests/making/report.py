@@ -97,6 +97,8 @@ class Shape:
     """Suspected pairs, confirmed pairs and mean probability, by class of match probability."""
     converged: bool = True
     """Whether the EM algorithm has converged."""
+    at_bound: bool = False
+    """Whether the prior is at its bound."""
     lost: bool = True
     """Whether there are true links outside the strata."""
 
@@ -447,7 +449,9 @@ def _weights(shape: Shape, manifest: pd.DataFrame) -> dict[str, pd.DataFrame]:
         (low, high, n_pairs, right, mean, right / n_pairs)
         for low, high, (n_pairs, right, mean) in zip(edges, edges[1:], shape.calibration, strict=False)
     ]
-    model = n, prior, 41, "yes" if shape.converged else "no", -np.log2(prior / (1 - prior)), 2
+    informed = shape.options.get("fellegi_sunter", {}).get("m") == "informed"
+    bound = None if informed else prior if shape.at_bound else 2 * prior
+    model = n, prior, bound, 41, "yes" if shape.converged else "no", -np.log2(prior / (1 - prior)), 2
     return {
         name: pd.DataFrame(rows, columns=[column.name for column in table.columns])
         for (name, rows), table in zip(

@@ -123,7 +123,7 @@ def _typing(section: str) -> list[Change]:
     return [
         {f"{section}.missing": ["-9"]},
         {f"{section}.missing": ["2", "-9"]},
-        {f"{section}.integer_coded": "true"},
+        {f"{section}.integer_coded": True},
     ]
 
 
@@ -182,10 +182,10 @@ LINKED: list[Change] = [
     {"files.eif.pad": {"weight": "2", "sex": "2"}},
     {"files.iuf.pad": {"id": "2"}},
     {"files.original": {"path": "puf.csv", "pad": {"school": "2"}}},
-    {"confirmed_csv": "true"},
+    {"confirmed_csv": True},
     {"why": {}},
-    {"why": {"max_size": "2"}, "confirmed_csv": "true"},
-    {"why": {"suggest": "true"}, "decision": {"confirmed_rate_at_most": "0.1"}},
+    {"why": {"max_size": "2"}, "confirmed_csv": True},
+    {"why": {"suggest": True}, "decision": {"confirmed_rate_at_most": "0.1"}},
     {
         "why": {
             "recodings": [
@@ -207,7 +207,7 @@ LINKED: list[Change] = [
     {"strata.0.missing": {"puf": ["N"], "eif": []}},
     {"strata.0.recode": {"puf": {"N": "E"}, "eif": {"N": "E"}}},
     {"strata.0.recode": {"puf": {}, "eif": {"S": "E"}}},
-    {"strata.0.integer_coded": "true"},
+    {"strata.0.integer_coded": True},
     *_typing("linking_variables.3"),
     _labels("linking_variables.3"),
     {"strata.0.labels": {"N": "North"}},
@@ -231,10 +231,10 @@ LINKED: list[Change] = [
     {"metrics.taxicab": {"alpha": "1/3"}},
     {"metrics.euclidean": {"alpha": "0.4"}},
     {"metrics.euclidean": {"norm": "rms"}},
-    {"metrics.euclidean": {"whole_steps": "true"}},
+    {"metrics.euclidean": {"whole_steps": True}},
     {"metrics.adhoc": {"scores": {"sex": "exact"}}},
     {"metrics.adhoc": {"scores": {"age": {"bands": [{"within": "2", "score": "5"}], "beyond": "1"}}}},
-    {"metrics.adhoc": {"scores": {"age": {"bands": [{"within": "0.1", "relative": "true", "score": "4"}]}}}},
+    {"metrics.adhoc": {"scores": {"age": {"bands": [{"within": "0.1", "relative": True, "score": "4"}]}}}},
     {
         "metrics.adhoc": {
             "scores": {"school": {"table": [{"puf": "1", "eif": "01", "score": "5"}], "otherwise": "1"}}
@@ -242,7 +242,7 @@ LINKED: list[Change] = [
     },
     {
         "metrics.adhoc": {
-            "scores": {"sex": {"exact": "true"}, "age": {"function": "rules:near", "sha256": SCORES_SHA256}}
+            "scores": {"sex": {"exact": True}, "age": {"function": "rules:near", "sha256": SCORES_SHA256}}
         }
     },
     {"metrics.adhoc": {"threshold": "half_of_maximum"}},
@@ -346,13 +346,13 @@ MATCHING: list[Change] = [
     {"matching.known": None, "matching.scenarios": [{"name": "one", "known": ["age"]}]},
     {
         "matching.scenarios": [
-            {"name": "two", "known": [{"name": "weight", "missing": ["1"], "integer_coded": "true"}]}
+            {"name": "two", "known": [{"name": "weight", "missing": ["1"], "integer_coded": True}]}
         ]
     },
     {"matching.known": "all-subsets", "matching.candidates": ["age", "sex"], "matching.max_known": "1"},
     {
         "matching.known": "all-subsets",
-        "matching.candidates": ["age", {"name": "sex", "missing": ["2"], "integer_coded": "true"}],
+        "matching.candidates": ["age", {"name": "sex", "missing": ["2"], "integer_coded": True}],
     },
     {"matching.radius": {"income": {"absolute": "5"}}},
     {"matching.radius": {"income": {"relative": "0.2"}, "age": {"absolute": "1"}}},
@@ -471,7 +471,7 @@ RISK: list[Change] = [
                 "order": ["E", "S"],
                 "labels": {"E": "east", "S": "south"},
             },
-            {"name": "weight", "integer_coded": "true"},
+            {"name": "weight", "integer_coded": True},
         ],
     },
     {
@@ -513,7 +513,7 @@ VARIED: list[Change] = [
     {"variants": [{"set": "linking_variables.school.missing", "values": {"none": [], "two": ["2"]}}]},
     {"variants": [{"set": "linking_variables.school", "values": {"without": None}}]},
     {"variants": [{"set": "files.puf.path", "values": {"exchanged": "people.csv"}}]},
-    {"confirmed_csv": "true"},
+    {"confirmed_csv": True},
     {"binning.bins": "4"},
     {"rank_filter.max_pairs": "3"},
     {"metrics.taxicab.alpha": "0.75"},

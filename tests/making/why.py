@@ -12,10 +12,15 @@ from reident.linkage.explanation import RECODINGS, VARIABLES
 TITLES = ("left out", "width 10", "top 85")
 
 
-def write_why(folder: Path, prevented: Sequence[int] = (30, 12, 0), n_confirmed: int = 40) -> Path:
+def write_why(
+    folder: Path,
+    prevented: Sequence[int] = (30, 12, 0),
+    n_confirmed: int = 40,
+    new: Sequence[int] = (4, 13, 0),
+) -> Path:
     """Add tables to the results in a folder: each change of the first variable prevents as many records as given.
 
-    Those of each further variable prevent one record fewer.
+    Those of each further variable prevent one record fewer; all confirm as many other records as given.
     """
     study = json.loads((folder / "study.json").read_text(encoding="utf-8"))
     study["why"] = {"recodings": None, "max_size": 4}
@@ -27,9 +32,9 @@ def write_why(folder: Path, prevented: Sequence[int] = (30, 12, 0), n_confirmed:
             continue
         counts = [[max(n - at, 0) for n in prevented] for at in range(len(names))]
         recodings = [
-            (name, title, n_confirmed, n, n / n_confirmed if n_confirmed else None)
+            (name, title, n_confirmed, n, n / n_confirmed if n_confirmed else None, more, more - n)
             for name, own in zip(names, counts, strict=True)
-            for title, n in zip(TITLES, own, strict=True)
+            for title, n, more in zip(TITLES, own, new, strict=True)
         ]
         variables = [
             (

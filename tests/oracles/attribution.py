@@ -55,6 +55,7 @@ def measures(reach, original, released, holdout=(), linked=False):
     found = [cell(others, key) for _, key, _ in used]
     hits = [attack(reach, t, values) for (_, _, t), values in zip(used, found, strict=True)]
     known = [attack(reach, t, values) for (_, _, t), values in zip(used, true, strict=True)]
+    _, _, guess = told(reach, [value for _, value in released if value is not None])  # without any key
     out = {
         "n_original": Fraction(len(used)),
         "n_released": Fraction(len(others)),
@@ -66,6 +67,10 @@ def measures(reach, original, released, holdout=(), linked=False):
         "dsyn": mean(told(reach, cell(others, key))[0] for _, key, _ in others),
         "matched": mean(len(s) > 0 for s in found),
         "disclosive": mean(told(reach, s)[0] for s in found),
+        "disclosive_guess": mean(
+            guessed(reach, t, guess) if told(reach, s)[0] else 0
+            for (_, _, t), s in zip(used, found, strict=True)
+        ),
         "disco": mean(one[0] for one in hits),
         "disdio": mean(one[0] and two[0] for one, two in zip(hits, known, strict=True)),
         "cap": mean(one[1] for one in hits),

@@ -1,7 +1,7 @@
 """Models of the population by their definitions (METHODS §7.1–7.4): sums, dense matrices and plain loops."""
 
 from decimal import Decimal, localcontext
-from math import comb, exp, lgamma, log, prod
+from math import comb, exp, fsum, lgamma, log, prod, sqrt
 
 import numpy as np
 
@@ -104,6 +104,21 @@ def pitman_likelihood(theta, alpha, sizes):
 def pitman_uniques(theta, alpha, people):
     """The expected uniques among all people."""
     return people * prod((theta + alpha + i - 1) / (theta + i) for i in range(1, people))
+
+
+def ewens(sizes):
+    """θ with the largest likelihood of Ewens, θ^u·Π (size − 1)! / Π_{j<n} (θ + j): where its derivative is 0."""
+    low, high = 1e-9, 1e15
+    for _ in range(80):
+        theta = sqrt(low * high)
+        rising = len(sizes) / theta > fsum(1 / (theta + j) for j in range(sum(sizes)))
+        low, high = (theta, high) if rising else (low, theta)
+    return low
+
+
+def ewens_uniques(theta, people, records, n_unique):
+    """The expected uniques among all people, and among the uniques of a file of ``records``."""
+    return people * theta / (theta + people - 1), n_unique * (theta + records - 1) / (theta + people - 1)
 
 
 def zayatz(sizes, people):

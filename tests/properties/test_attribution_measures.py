@@ -42,7 +42,9 @@ def computed(reach, original, released, holdout, linked, values):
             k = min(len(original), len(released))
             column[:k] = released_column[:k]
     windows = low.astype(np.int32), high.astype(np.int32)
-    told = attributes.tell(*files, *own, *windows, reach is not None, linked, 0, 0)
+    numeric = reach is not None
+    guess = attributes.best_guess(np.sort(ranks[1][ranks[1] >= 0]), *windows, numeric)
+    told = attributes.tell(*files, *own, *windows, guess, numeric, linked, 0, 0)
     return measures.of(told, linked=linked)
 
 

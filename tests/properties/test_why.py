@@ -65,7 +65,10 @@ def test_what_carries_a_pair_is_what_other_studies_confirm(drawn, metric):
         records = {pair[0] for pair in pairs}
         line = found.recodings.set_index(["variable", "recoding"]).loc[(change.variable, change.title)]
         assert line["n_confirmed"] == len(records)
-        assert line["n_prevented"] == len(records - {pair[0] for pair in kept})
+        after = {pair[0] for pair in kept}
+        assert line["n_prevented"] == len(records - after)
+        assert line["n_newly_confirmed"] == len(after - records)
+        assert line["net_change"] == len(after) - len(records)
     for pair, line in zip(pairs, found.pairs.to_pylist(), strict=True):
         carriers = [name for name in names if pair in lost[name, LEFT_OUT]]
         assert line["carried_by"] == "+".join(carriers)

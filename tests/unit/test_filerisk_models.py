@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from making import filerisk as making
+from oracles import population as oracle
 from reident.filerisk import log_linear, modelling, superpopulation, uniques
 from reident.filerisk.prepare import HOUSEHOLD
 from reident.pipeline import parts
@@ -130,21 +131,87 @@ def test_a_large_table_has_main_effects_without_a_test(monkeypatch):
     ("fraction", "numbers", "expected"),
     [
         (0.05, {"pitman": 9, "zayatz": 5, "snb": 7}, "pitman"),
-        (0.05, {"zayatz": 5, "snb": 7}, "zayatz"),
+        (0.1, {"pitman": 9}, "pitman"),
+        (0.05, {"zayatz": 5, "snb": 7}, None),
         (0.2, {"pitman": 9, "zayatz": 5, "snb": 7}, "zayatz"),
         (0.2, {"pitman": 9, "zayatz": 8, "snb": 7}, "snb"),
-        (0.2, {"pitman": 9, "zayatz": 8}, "zayatz"),
+        (0.2, {"zayatz": 8, "snb": 7}, "snb"),
+        (0.2, {"pitman": 9, "zayatz": 8}, None),
         (0.2, {}, None),
     ],
 )
-def test_the_rule_of_dankar(fraction, numbers, expected):
+def test_the_rule_of_dankar_needs_the_estimates_that_it_compares(fraction, numbers, expected):
     models = {
         name: superpopulation.Uniques(
-            1, numbers.get(name, float("nan")), 0, 0, "ok" if name in numbers else "no_pair"
+            1, numbers.get(name, float("nan")), 0, 0, "ok" if name in numbers else "not_converged"
         )
         for name in ("pitman", "zayatz", "snb")
     }
     assert superpopulation.chosen(fraction, models) == expected
+
+
+@pytest.mark.parametrize(
+    ("in_sample", "linear", "expected"),
+    [
+        (100, (50, 0.3), "ok"),
+        (100, (200, -5.0), "ok"),
+        (100, (49.9, 0.3), "contradicted"),
+        (100, (200.1, 0.3), "contradicted"),
+        (100, (0, 0.3), "contradicted"),
+        (0, (0, 0.3), "ok"),
+        (100, (100, 1.97), "unsupported"),
+        (100, None, "unsupported"),
+    ],
+)
+def test_a_log_linear_model_supports_a_model_of_uniqueness_that_is_near(in_sample, linear, expected):
+    assert superpopulation.support(in_sample, linear) == expected
+
+
+def test_a_model_of_uniqueness_is_recommended_only_with_the_support_of_a_log_linear_model(monkeypatch):
+    """The larger test of the two sums counts, and no quantity has two recommended values."""
+    support, seen = superpopulation.support, []
+
+    def supported(in_sample, linear):
+        seen.append(linear)
+        return support(in_sample, (in_sample, 0.0))
+
+    _, result = modelled()
+    lines = lines_of(result, "uniqueness")
+    own = lines_of(result, "log-linear").query("recommended").set_index("quantity")
+    assert set(lines.query("model == 'pitman'")["status"]) <= {"ok", "contradicted", "unsupported"}
+    monkeypatch.setattr(superpopulation, "support", supported)
+    _, result = modelled()
+    lines = lines_of(result).query("recommended")
+    assert lines["quantity"].tolist() == ["uniques_in_sample", "correct_matches", "population_uniques"]
+    assert seen[0] == pytest.approx((own.at["uniques_in_sample", "estimate"], own["test"].max()))
+
+
+def test_without_a_recommended_log_linear_model_no_model_of_uniqueness_is_recommended():
+    sizes = np.array([1, 1, 1, 2, 2, 3, 3, 3])
+    lines = list(modelling._uniqueness(sizes, 0.05, [], overlapping=False))
+    assert {line.status for line in lines if line.model == "pitman"} == {"unsupported"}
+    assert {line.status for line in lines if line.model == "zayatz"} == {"ok"}
+    assert not any(line.recommended for line in lines)
+
+
+@pytest.mark.parametrize("sizes", [[1, 6], [1, 1, 5, 5, 5], [1, 1, 1, 3], [1] * 40 + [2, 2]])
+def test_the_edge_of_pitmans_model_is_the_formula_of_ewens(sizes):
+    found, fraction = superpopulation.pitman(np.array(sizes), 0.02), 0.02
+    at, information = superpopulation._largest_likelihood(np.array(sizes))
+    theta, alpha = superpopulation._parameters(at)
+    assert (alpha, information.shape) == (0, (1, 1))
+    assert theta == pytest.approx(oracle.ewens(sizes), rel=1e-9)
+    expected = oracle.ewens_uniques(theta, sum(sizes) / fraction, sum(sizes), sizes.count(1))
+    assert (found.in_population, found.in_sample) == pytest.approx(expected, rel=1e-9)
+    assert 0 <= found.low < found.in_sample < found.high <= sizes.count(1)
+
+
+def test_a_file_of_uniques_alone_says_nothing_about_pitmans_model():
+    """Its likelihood is largest at the other edge, where everybody is unique."""
+    assert superpopulation.pitman(np.ones(9, np.int64), 0.02).status == "no_pair"
+    nearer = [oracle.pitman_likelihood(1, alpha, [1] * 9) for alpha in (0, 0.5, 0.9, 0.999)]
+    assert nearer == sorted(nearer)
+    assert nearer[-1] == pytest.approx(0, abs=0.01)
 
 
 def test_margins_of_a_model_are_its_largest_sets():

@@ -207,7 +207,7 @@ CASES = [
         "function-fails",
         "a scoring function fails, with a value of the data in its own message",
         {"own.py": "def score(puf, eif):\n    raise ValueError(puf)\n"},
-        ("scoring function of `age` failed (ValueError)", "takes two arrays"),
+        ("own.py, line 2: the scoring function of `age` failed (ValueError)", "It must take two arrays"),
         **SCORE,
     ),
     Case(

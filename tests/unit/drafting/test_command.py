@@ -270,4 +270,11 @@ def test_the_order_of_rows_changes_nothing(tmp_path):
     paths[0].write_text("\n".join([header, *reversed(rows)]) + "\n", encoding="cp1252")
     assert init(*paths, "--out", tmp_path / "two.yaml") == 0
     one, two = ((tmp_path / name).read_text(encoding="utf-8") for name in ("one.yaml", "two.yaml"))
-    assert one.replace("id: one", "id: two").replace("/one", "/two") == two
+    assert one.replace("id: one", "id: two") == two
+
+
+def test_a_draft_says_nothing_of_the_id_that_another_id_makes_false(files, tmp_path):
+    assert init(*files, "--out", tmp_path / "a.yaml") == 0
+    text = (tmp_path / "a.yaml").read_text(encoding="utf-8")
+    assert re.search(r"(?m)^id: a +# the name of the folders with the results and the report$", text)
+    assert "results/a" not in text

@@ -56,12 +56,36 @@ def test_names_resemble_each_other(one, other, least, most):
         ({"low": 9, "high": 9, "Don't know": 2, "k.A.": 1}, ["Don't know", "k.A."], []),
         ({"-1": 9, "-9": 9, "4": 2}, [], []),
         ({".A": 9, "1": 9, "4": 2}, [".A"], []),
+        ({"1": 9, "16": 9, "98": 3}, [], ["98"]),
+        ({"1": 9, "16": 9, "98": 9}, [], []),
+        ({"1": 9, "16": 9, "98": 3, "99": 2}, [], ["98", "99"]),
+        ({"1": 9, "16": 9, "99": 9}, ["99"], []),
+        ({"1": 9, "2": 9, "3": 4, "8": 3, "9": 2}, [], ["8", "9"]),
+        ({"1": 9, "2": 9, "77": 4, "88": 3}, [], ["77", "88"]),
+        ({"18": 9, "60": 9, "97": 3, "98": 3}, [], ["97", "98"]),
+        ({"1": 9, "2": 9, "3": 4, "4": 2, "5": 3, "6": 3, "7": 3, "8": 3}, [], []),
     ],
 )
 def test_codes_that_mean_missing(counts, certain, uncertain):
     missing = codes.certain(counts)
     assert list(missing) == certain
     assert list(codes.uncertain(counts, missing)) == uncertain
+
+
+@pytest.mark.parametrize(
+    ("counts", "uncertain"),
+    [
+        ({"1000.5": 9, "2500": 9, "99998": 3}, ["99998"]),
+        ({"1": 9, "16": 9, "98": 3, "97": 3}, ["98", "97"]),
+        ({"1": 9, "16": 9, "98": 2}, []),
+        ({"1": 9, "16": 9, "98": 9}, []),
+        ({"18": 9, "50": 9, "98": 3}, []),
+        ({"1": 9, "2": 9, "8": 3}, []),
+        ({"U": 9, "2": 9, "8": 3}, []),
+    ],
+)
+def test_numbers_that_may_mean_missing(counts, uncertain):
+    assert set(codes.uncertain(counts, {}, numeric=True)) == set(uncertain)
 
 
 @pytest.mark.parametrize(
@@ -244,13 +268,98 @@ def test_coarser_codes_and_codes_without_a_counterpart(tmp_path):
     assert recodes.recode(unknown, None).missing == {"eif": ["U"]}
     few = pair(tmp_path, ["a", "b"] * 60, ["a", "b"] * 58 + ["c"] * 4, "few")
     assert recodes.recode(few, None)[:2] == ("", {})
-    assert recodes.recode(few, None).note == "the EIF alone has 1 code, in 4 records"
+    assert recodes.recode(few, None).note == "the EIF alone has 1 code, in 4 records: c"
 
 
 def test_codes_of_few_records_are_left_out_of_a_recode_table(tmp_path):
     own = pair(tmp_path, ["1"] * 20 + ["2"] * 20 + ["3"] * 12, ["a"] * 20 + ["b"] * 20 + ["c"] * 2, "rare")
     found = recodes.recode(own, linked(["1"] * 9 + ["2"] * 9 + ["3"] * 9, ["a"] * 9 + ["b"] * 9 + ["c"] * 9))
     assert (found.table, found.hidden) == ({"a": "1", "b": "2"}, 1)
+
+
+def together(tmp_path, table: dict[tuple[str, str], int]) -> recodes.Recode:
+    """The recode of two columns, by the number of linked records that have two codes."""
+    ours, theirs = zip(*[codes_ for codes_, n in table.items() for _ in range(n)], strict=True)
+    return recodes.recode(pair(tmp_path, list(ours), list(theirs)), linked(list(ours), list(theirs)))
+
+
+MARITAL = {("Married", "M"): 300, ("Divorced", "D"): 90, ("Separated", "X"): 60, ("Widowed", "W"): 50}
+
+
+def test_a_code_that_looks_missing_is_a_value_if_its_links_have_one_counterpart(tmp_path):
+    found = together(tmp_path, MARITAL)
+    assert found.table == {"M": "Married", "D": "Divorced", "X": "Separated", "W": "Widowed"}
+    assert found.missing == {}
+    assert found.values == {"puf": [], "eif": ["X"]}
+
+
+def test_a_code_that_looks_missing_is_one_if_its_links_have_any_code(tmp_path):
+    """The links of U are as those of all records, although most have one code."""
+    unknown = {(ours, "U"): n // 10 for ours, _ in MARITAL for n in [MARITAL[ours, _]]}
+    found = together(tmp_path, {**{at: n for at, n in MARITAL.items() if at[1] != "X"}, **unknown})
+    assert found.missing == {"eif": ["U"]}
+    assert "U" not in found.table
+    assert "1 code of puf has no counterpart in eif: Separated" in found.reason
+
+
+def test_missing_codes_are_not_in_the_table_of_links_that_decides(tmp_path):
+    sexes = {("1", "M"): 1926, ("2", "F"): 929}
+    unknown = {("1", "U"): 60, ("2", "U"): 30, ("9", "M"): 40, ("9", "F"): 21, ("9", "U"): 2}
+    found = together(tmp_path, sexes | unknown)
+    assert (found.side, found.table) == ("eif", {"M": "1", "F": "2"})
+    assert found.missing == {"puf": ["9"], "eif": ["U"]}
+    assert found.reason == "every one of 2,855 links has the two codes together"
+
+
+def test_two_codes_that_look_missing_and_correspond_are_to_be_decided(tmp_path):
+    found = together(tmp_path, {("1", "M"): 90, ("2", "F"): 60, ("9", "U"): 30})
+    assert (found.missing, found.values) == ({}, {"puf": [], "eif": []})
+
+
+def test_a_common_code_that_looks_missing_is_a_value_if_linked_records_share_it(tmp_path):
+    found = together(tmp_path, {("1", "1"): 90, ("2", "2"): 60, ("2", "1"): 3, ("9", "9"): 30})
+    assert (found.missing, found.values) == ({}, {"puf": ["9"], "eif": ["9"]})
+    apart = {("1", "9"): 20, ("2", "9"): 14, ("9", "1"): 22, ("9", "2"): 12}
+    found = together(tmp_path, {("1", "1"): 90, ("2", "2"): 60, **apart})
+    assert (found.missing, found.values) == ({"puf": ["9"], "eif": ["9"]}, {"puf": [], "eif": []})
+
+
+def test_without_links_a_code_is_missing_if_the_other_file_has_none_left_for_it(tmp_path):
+    marital = pair(tmp_path, [*"MDXW"] * 10, ["Married", "Divorced", "Separated", "Widowed"] * 10, "marital")
+    assert recodes.recode(marital, None).missing == {}
+    sexes = pair(tmp_path, ["1"] * 40 + ["2"] * 40 + ["9"] * 5, ["M"] * 40 + ["F"] * 40 + ["U"] * 5, "sex")
+    assert recodes.recode(sexes, None).missing == {"puf": ["9"], "eif": ["U"]}
+
+
+def test_codes_without_a_counterpart_are_named_if_three_records_have_them(tmp_path):
+    links_ = {("1", "a"): 60, ("2", "b"): 50, ("3", "c"): 40, ("4", "c"): 20, ("1", "q"): 2, ("2", "q"): 2}
+    found = together(tmp_path, links_ | {("1", "r"): 1, ("2", "r"): 1})
+    assert found.table == {"1": "a", "2": "b", "3": "c", "4": "c"}
+    assert "; 2 codes of eif have no counterpart in puf: q; 6 links still differ" in found.reason
+
+
+def test_common_codes_of_another_meaning_are_recoded_by_the_links(tmp_path):
+    """As where one file counts from 0 and the other from 1, or yes and no are exchanged."""
+    counted = together(tmp_path, {("0", "1"): 60, ("1", "2"): 50, ("2", "3"): 40})
+    assert (counted.side, counted.table) == ("eif", {"1": "0", "2": "1", "3": "2"})
+    exchanged = together(tmp_path, {("1", "2"): 60, ("2", "1"): 50, ("1", "1"): 3})
+    assert (exchanged.side, exchanged.table) == ("eif", {"1": "2", "2": "1"})
+    assert exchanged.reason.startswith("codes that both files have differ in meaning; ")
+    noisy = together(tmp_path, {("1", "2"): 40, ("2", "1"): 40, ("1", "1"): 50, ("2", "2"): 50})
+    assert noisy.table == {}
+
+
+def test_labels_that_the_links_contradict_are_not_followed(tmp_path):
+    found = together(tmp_path, {("yes", "N"): 50, ("no", "J"): 60})
+    assert found.table == {"J": "no", "N": "yes"}
+
+
+def test_a_table_does_not_result_in_a_missing_code_of_its_file(tmp_path):
+    """U is a value of the PUF and means missing in the EIF: only the PUF can be recoded."""
+    sexes = {("P", "N"): 90, ("U", "T"): 80, ("P", "U"): 9, ("U", "U"): 8}
+    found = together(tmp_path, sexes)
+    assert (found.side, found.table) == ("puf", {"P": "N", "U": "T"})
+    assert found.missing == {"eif": ["U"]}
 
 
 def test_strata_count_pairs_and_lost_links(tmp_path):

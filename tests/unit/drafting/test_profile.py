@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from making import drafting
 from making.examples import examples
 from reident import reading
+from reident.drafting import draft
 from reident.drafting import profile as profiling
 from reident.drafting import scan
 from reident.drafting.hashing import has_repeats, hashes
@@ -36,10 +37,40 @@ def test_a_dialect_is_recognised_and_read_as_reading_reads_it(delimiter, quote, 
     source = described(path)
     assert (source.described.delimiter, source.described.quote) == (delimiter, quote)
     assert source.columns == tuple(HEADER)
-    assert source.decimal == ("." if delimiter == "," else ",")
+    assert source.decimal == ","
     assert pa.Table.from_batches(scan.batches(source)).to_pylist() == [
         dict(zip(HEADER, row, strict=True)) for row in ROWS
     ]
+
+
+DECIMALS = [
+    ("a comma in quoted fields", ",", ["1,5", "12,25", "3"], ","),
+    ("a comma between thousands", ",", ["1,500", "12,250", "3"], "."),
+    ("one that may be either, beside one that is a decimal", ",", ["1,500", "0,25", "3"], ","),
+    ("thousands are not told apart where the comma does not delimit", ";", ["1,500", "12,250", "3"], ","),
+    ("more points than commas", ";", ["1.5", "2.5", "3,5"], "."),
+    ("no decimals", ";", ["1", "2", "3"], "."),
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "delimiter", "cells", "decimal"), DECIMALS, ids=[case[0] for case in DECIMALS]
+)
+def test_the_decimal_separator_is_recognised(sentence, delimiter, cells, decimal, tmp_path):
+    rows = [["pid", "wage"], *([str(at), cell] for at, cell in enumerate(cells))]
+    source = described(drafting.saved(tmp_path / "file.csv", rows, delimiter=delimiter))
+    assert source.decimal == decimal
+    both = {"1.5", "3,5"} <= set(cells)
+    assert ("only one of the two is read as numbers" in source.reasons.get("decimal", "")) == both
+
+
+def test_missing_codes_of_numbers_with_decimal_commas(tmp_path):
+    """99 and 998 are told from amounts by their size, however these are written."""
+    cells = ["150,5", "99", "998", *[f"{at},25" for at in range(100, 300)], "998", "998"]
+    rows = [["pid", "wage"], *([str(at), cell] for at, cell in enumerate(cells))]
+    wage = profile(described(drafting.saved(tmp_path / "file.csv", rows, delimiter=";"))).columns["wage"]
+    assert wage.missing == {}
+    assert draft.missing(wage, "numeric") == ((), True, "998 in 3 records may mean missing")
 
 
 def test_fields_between_apostrophes(tmp_path):

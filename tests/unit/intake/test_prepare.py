@@ -50,8 +50,8 @@ MISSING = [
     ("several codes", ["-9", "-8", "-7"], {"missing": ["-9", "-8"]}, [None, None, "-7"]),
     (
         "looked up before recoding",
-        ["x", "9"],
-        {"missing": ["9"], "recode": {"puf": {"9": "x"}, "eif": {"9": "x"}}},
+        ["y", "9"],
+        {"missing": ["9"], "recode": {"puf": {"otherwise": "x"}, "eif": {"otherwise": "x"}}},
         ["x", None],
     ),
     ("in NFC", ["e\u0301", "e"], {"missing": ["é"]}, [None, "e"]),
@@ -96,7 +96,7 @@ NUMBERS = [
     (
         "missing before recoding",
         ["x", "-9"],
-        {"missing": ["-9"], "recode": {"puf": {"x": "1", "-9": "2"}, "eif": {"x": "1", "-9": "2"}}},
+        {"missing": ["-9"], "recode": {"puf": {"x": "1", "-9--8": "2"}, "eif": {"x": "1", "-9--8": "2"}}},
         [1.0, None],
     ),
 ]
@@ -112,12 +112,13 @@ def test_numbers(sentence, cells, fields, found):
 NO_NUMBERS = [
     "",
     "x",
-    "1,5",
     "1 000",
+    "1,5,5",
     "0x1F",
     "inf",
     "nan",
     "1e309",
+    "1e-400",
     "1_000",
     "١",
     "--1",
@@ -135,6 +136,25 @@ def test_what_is_no_finite_number_is_an_error_with_row_and_column(cell):
     assert str(caught.value).startswith(
         "puf.csv, row 3, column `v`: the value of `v` is not a number. Declare it"
     )
+
+
+@pytest.mark.parametrize("cell", ["1,5", " -2,25 ", ",5", "1,5e3", "1,000"])
+@pytest.mark.parametrize(
+    ("path", "remedy"),
+    [
+        ("puf.csv", 'If the comma is the decimal separator, set `decimal: ","` for the file; otherwise'),
+        ("puf.dta", "Write the numbers of the file with a decimal point."),
+    ],
+)
+def test_a_number_with_a_comma_is_an_error_that_names_the_decimal_separator(cell, path, remedy):
+    files = {**plain()["files"], "puf": {"path": path, "id": "p"}}
+    model = study(files=files, linking_variables=[{"name": "v", "type": "numeric"}])
+    puf, eif = (pa.table({key: ["1", "2"], "v": ["1", cell]}) for key in "pe")
+    with pytest.raises(InputError) as caught:
+        prepared(model, puf, eif)
+    says = "column `v`: the value of `v` is not a number, because it has a comma. "
+    assert says + remedy in str(caught.value)
+    assert cell.strip() not in str(caught.value)
 
 
 SAME_CODES = [

@@ -100,10 +100,15 @@ FOREIGN = [
     ({"body": "sys.stderr.write(str(p))"}, None),
     ({"body": "import os; os.write(2, str(p).encode())"}, None),
     ({"body": "sys.__stderr__.write(str(p))"}, None),
-    ({"body": "raise ValueError(p)"}, r"scoring function of `v` failed \(ValueError\)"),
-    ({"body": "raise SystemExit(str(p))"}, r"scoring function of `v` failed \(SystemExit\)"),
-    ({"module": "raise SystemExit('SECRET')"}, r"own.py cannot be loaded \(SystemExit\)"),
-    ({"module": "raise ValueError('SECRET')"}, r"own.py cannot be loaded \(ValueError\)"),
+    ({"body": "raise ValueError(p)"}, r"own\.py, line 5: the scoring function of `v` failed \(ValueError\)"),
+    ({"body": "raise SystemExit(str(p))"}, r"own\.py, line 5: .* `v` failed \(SystemExit\)"),
+    ({"body": "return float(p.item())"}, r"own\.py, line 5: .* `v` failed \(ValueError\)"),
+    ({"body": "__import__('numpy').stack([p, e.T.repeat(2)])"}, r"own\.py, line 5: .* failed \(ValueError\)"),
+    ({"body": "return p.repeat(9)"}, r"the scoring function of `v` failed \(ValueError\)"),
+    ({"body": "return {}['SECRET']", "module": "#\n#"}, r"own\.py, line 6: .*`v` failed \(KeyError\)"),
+    ({"module": "raise SystemExit('SECRET')"}, r"own\.py, line 3: the file cannot be loaded \(SystemExit\)"),
+    ({"module": "\nraise ValueError('SECRET')"}, r"own\.py, line 4: .* be loaded \(ValueError\)"),
+    ({"module": "SECRET = = 1"}, r"own\.py, line 3: the file cannot be loaded \(SyntaxError\)"),
 ]
 
 

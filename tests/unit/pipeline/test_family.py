@@ -85,7 +85,7 @@ WRITTEN = [
     ("an item of a list by its number", "linking_variables[1].missing", ["-9"], None),
     ("a whole section", "binning", {"bins": "3"}, {"binning": {"bins": "3"}}),
     ("a metric that the study does not have", "metrics.unicity", {}, {"metrics": {"taxicab": {}, "unicity": {}}}),
-    ("a key that may be written with a hyphen", "linking_variables.c.integer_coded", "true", None),
+    ("a key that may be written with a hyphen", "linking_variables.c.integer_coded", True, None),
     ("a file", "files.puf.path", "other.csv", None),
     ("nothing, which is the default", "binning.bins", None, None),
 ]  # fmt: skip
@@ -431,4 +431,4 @@ def test_copies_for_people_are_of_the_study_alone(tmp_path):
     members = loaded(tmp_path, ALPHA, base=base)
     assert places(members)[1] == ("alpha-0.5", ""), "a variant equal to the study shares its results"
     with pytest.raises(InputError, match="`confirmed_csv` must not vary"):
-        loaded(tmp_path, {"set": "confirmed_csv", "values": ["true"]})
+        loaded(tmp_path, {"set": "confirmed_csv", "values": [True]})

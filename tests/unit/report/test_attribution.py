@@ -5,6 +5,7 @@ from making.attribution import HELD_OUT, LEARNT, WITHOUT_ID, write_learnt
 from reident.report import figures, language, tables
 from reident.report.results import Results
 from reident.report.tables import attribution
+from reident.report.tables.common import share_of
 from reident.report.wording import percent
 
 
@@ -43,10 +44,16 @@ def test_findings_are_those_of_the_most_dangerous_set(results):
     text = tables.attribution_findings(results["usual"])
     assert text.count("- **") == 2
     for line in lines.itertuples():
-        assert f"for {percent(line.disco)} of the people" in text
-        assert f"tell as much for {percent(line.disco_others)}" in text
+        assert f"of the {line.n_original:.0f} people ({percent(line.disclosive)})" in text
+        assert f"of the {line.n_original:.0f} people ({percent(line.disco)})" in text
+        assert f"of the {line.n_original:.0f} people ({percent(line.disco_others)})" in text
+        size = line.n_original * line.disclosive
+        right, guess = (
+            share_of(part / line.disclosive, size) for part in (line.disco, line.disclosive_guess)
+        )
+        assert f"{right} are right; the best guess without any key would be right for {guess} of them" in text
     assert "about the same income" in text
-    assert "all matching records of the two released files (on average) have the same job" in text
+    assert "one of the two released files (numbers are means over the files)" in text
 
 
 @pytest.mark.parametrize(

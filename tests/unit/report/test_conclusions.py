@@ -11,15 +11,17 @@ from typing import Any
 
 import pytest
 from making.attribution import HELD_OUT, LEARNT, WITHOUT_ID, write_learnt
-from making.filerisk import FILE_RISK, drawn, write_filerisk
+from making.filerisk import FILE_RISK, POPULATION, drawn, write_filerisk
 from making.larger import RIVALS, write_larger
 from making.matching import MATCHING, write_matching
 from making.report import Shape, write_results
 from making.utility import write_utility
 from making.variants import ALPHA, add_variants
+from making.why import write_why
 from reident.intake.severity import Line
-from reident.report import tables
+from reident.report import figures, tables
 from reident.report.results import Results
+from reident.report.tables.filerisk import CLASSES
 
 EVERY = ("unicity", "taxicab", "euclidean", "adhoc")
 ATTACK = {
@@ -54,16 +56,22 @@ ATTACK = {
     "may invalidate": r"\*\*May invalidate the results\.\*\*",
     # The findings
     "could be found": r"the intruder holds the same person in the same stratum\. No metric can find the others",
+    "larger file": r"With \S+× this file \([\d,]+ records\), .+ would confirm an estimated .+ of the .+ \(95 % int",
+    "larger guess": r"One best guess would then be right for [\d.]+ – [\d.]+ % of them \(95 % interval\)",
     "nobody could be found": r"For not one of the .+ does the intruder hold the same person",
     "suspects": r"[Tt]he intruder would suspect ",
     "suspects nothing": r"No metric suspects any of the ",
-    "found": r"For [\d,]+ records .+ the true person is among the candidates",
-    "found nobody": r"For no record is the true person among the candidates",
+    "found": r"For [\d,]+ of the [\d,]+ PUF records \(.+?\), the true person is among the candidates",
+    "found nobody": r"For not one of the [\d,]+ PUF records is the true person among the candidates",
     "found unknown": r"The number of records that are found cannot be determined",
     "share of candidates": r"The true person is among the candidates of (between )?\d",
     "share at random": r"As many candidates drawn at random",
     "one guess": r"One guess among the candidates would be right for",
-    "single right": r"Single candidates, where an intruder has no doubt, are right in",
+    "single right": r"Of the records with one candidate(, the| \(n = )",
+    "few suspected": r"Where fewer than 10 records are suspected, the true person is among",
+    "few guesses": r"Where fewer than 10 records are suspected, one guess would on average be right",
+    "few single": r"Where fewer than 10 records have one candidate, the candidate is right for",
+    "no doubt": r"no doubt",
     "no single": r"No suspected record has a single candidate",
     "no claim": r"The true person is among the candidates of no suspected record",
     "no claims": r"there are no claims to assess",
@@ -223,7 +231,8 @@ def test_a_conclusion_is_printed_where_its_numbers_allow_it_and_nowhere_else(res
 
 def test_every_conclusion_is_printed_in_a_case_and_not_in_another():
     tested = [expected for _, _, expected in CASES]
-    extra = {"perhaps by chance", "no single"}  # cases of their own below
+    extra = {"perhaps by chance", "no single", "no doubt"}  # cases of their own below, or no case at all
+    extra |= {"larger file", "larger guess", "few suspected", "few guesses", "few single"}
     for name in set(ATTACK) - extra:
         assert any(name in expected for expected in tested), name
         assert any(name not in expected for expected in tested), name
@@ -255,10 +264,78 @@ def test_the_upper_end_of_the_interval_may_decide(results, by, expected):
 def test_without_a_single_candidate_no_sentence_is_about_one(results):
     study = results(metrics=("taxicab",))
     rates = study.table("rates.csv")
-    rates["single_rate"] = float("nan")
+    rates["single_rate"], rates["n_single"] = float("nan"), 0
     shown = printed(front(study), ATTACK)
     assert "no single" in shown
-    assert "single right" not in shown
+    assert not {"single right", "few single"} & shown
+
+
+def counted(study: Results, metric: str, **columns: float) -> Results:
+    """Return the study with these rates of a metric for the whole study."""
+    rates = study.table("rates.csv")
+    line = (rates["metric"] == metric) & (rates["stratum"] == "ALL")
+    for name, value in columns.items():
+        rates.loc[line, name] = value
+    return study
+
+
+@pytest.mark.parametrize(
+    ("n", "right", "expected"),
+    [
+        (10, 7, {"single right"}),
+        (9, 7, {"single right", "few single"}),
+        (1, 1, {"single right", "few single"}),
+    ],
+)
+def test_fewer_than_ten_single_candidates_are_counted_beside_the_shares_of_the_others(
+    results, n, right, expected
+):
+    study = results(metrics=("taxicab", "adhoc", "euclidean"))
+    shown = front(counted(study, "adhoc", n_single=n, n_single_confirmed=right, single_rate=right / n))
+    assert {"single right", "few single"} & printed(shown, ATTACK) == expected
+    assert ("the candidate is right for 7 of 9 (Adhoc)." in shown) == (n == 9)
+    assert ("| 1 of 1 |" in shown) == (n == 1)
+    assert ("(Adhoc, n\u00a0=\u00a010)" in shown) == (n == 10)
+
+
+def test_where_all_are_few_there_are_no_shares(results):
+    study = results(metrics=("taxicab",), limit=None)
+    few = {"n_suspected": 4, "n_confirmed": 2, "conditional_rate": 0.5, "expected_correct_rate": 0.375}
+    shown = front(counted(study, "taxicab", **few, n_single=1, n_single_confirmed=1, single_rate=1.0))
+    assert {"few suspected", "few guesses", "few single"} <= printed(shown, ATTACK)
+    assert not {"share of candidates", "one guess", "single right"} & printed(shown, ATTACK)
+    assert "the true person is among the candidates of 2 of 4 (Taxicab)." in shown
+    assert "one guess would on average be right for 1.5 of 4 (Taxicab)." in shown
+
+
+@pytest.mark.parametrize(("n", "value"), [(9, "3 of 9"), (40, "33.3\u00a0% of 40")])
+def test_a_broken_limit_is_named_with_the_records_of_which_the_rate_is_a_share(results, n, value):
+    study = results(
+        metrics=("taxicab",), decision={"single_rate_at_most": 0.01, "conditional_rate_at_most": 0.9}
+    )
+    limits = study.table("verdict/limits.csv")
+    limits.loc[limits["limit"] == "single_rate_at_most", "value"] = 1 / 3
+    shown = front(counted(study, "taxicab", n_single=n, n_single_confirmed=n // 3, single_rate=1 / 3))
+    assert f"Taxicab ({value}; limit 1\u00a0%)" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "expected", "words"),
+    [
+        (None, set(), ""),
+        ({"population": 26_000}, {"larger file", "larger guess"}, "With 10× this file (20,000 records)"),
+        ({"population": 8_000}, {"larger file", "larger guess"}, "With 4× this file (8,000 records)"),
+        ({"fixed": EVERY}, set(), ""),
+        ({"rivals": (19,)}, set(), ""),
+    ],
+    ids=["not asked for", "tenfold", "fewer people", "no curve", "few"],
+)
+def test_the_front_page_says_what_a_larger_file_would_find(tmp_path, options, expected, words):
+    folder = write_results(tmp_path / "results", Shape())
+    study = Results(folder if options is None else write_larger(folder, **options))
+    shown = front(study)
+    assert {"larger file", "larger guess"} & printed(shown, ATTACK) == expected
+    assert words in shown
 
 
 CLAIMS = (
@@ -326,19 +403,22 @@ RISK = {
     "unique": r"(is|are) unique: no other record has the same values",
     "nobody unique": r"No record in the file is unique",
     "reliability": r"would be right in .+ of cases \(DIS",
+    "highest score": r"highest DIS-SUDA score: [\d.]+ %",
+    "true risk": r"the true risk of the \d+ unique records with a cell in it is [\d.]+ % on average, and 100 % for",
+    "highest risk": r"highest risk",
 }
 
 
 @pytest.mark.parametrize(
     ("decision", "people", "expected"),
     [
-        ({}, {}, {"unique", "reliability"}),
-        ({"k_anonymity_at_least": 2}, {}, {"above", "broken", "unique", "reliability"}),
-        ({"dis_at_most": 1}, {}, {"within", "met", "unique", "reliability"}),
+        ({}, {}, {"unique", "reliability", "highest score"}),
+        ({"k_anonymity_at_least": 2}, {}, {"above", "broken", "unique", "reliability", "highest score"}),
+        ({"dis_at_most": 1}, {}, {"within", "met", "unique", "reliability", "highest score"}),
         (
             {"k_anonymity_at_least": 2, "dis_at_most": 1},
             {},
-            {"above", "broken", "met", "unique", "reliability"},
+            {"above", "broken", "met", "unique", "reliability", "highest score"},
         ),
         ({"k_anonymity_at_least": 2}, {"age": "-9"}, {"none", "nobody unique"}),
     ],
@@ -352,31 +432,70 @@ def test_a_conclusion_about_one_file(tmp_path, decision, people, expected):
     assert printed(text, RISK) == expected
 
 
+STRANGERS = {"sex": ["7"] * 59 + ["1"], "job": ["3"] * 59 + ["-9"]}
+"""The one record with a sex of the population has no job."""
+
+
+@pytest.mark.parametrize(
+    ("section", "people", "words", "expected"),
+    [
+        (FILE_RISK, {}, "", {"unique", "reliability", "highest score"}),
+        (
+            POPULATION,
+            {},
+            "and 100 % for {n} of them",
+            {"unique", "reliability", "highest score", "true risk"},
+        ),
+        (POPULATION, STRANGERS, "", {"unique", "reliability", "highest score"}),
+        (POPULATION, {"age": "-9"}, "", {"nobody unique"}),
+    ],
+    ids=["no population", "a population", "nobody of it matches", "no unique record"],
+)
+def test_the_true_risk_is_beside_the_scores_where_it_is_known(tmp_path, section, people, words, expected):
+    study = Results(write_filerisk(tmp_path / "results", section, file=drawn(60).assign(**people)))
+    text = str(tables.risk_findings(study)).replace("\u00a0", " ")
+    assert printed(text, RISK) == expected
+    quantities = study.table("filerisk/summary.csv").set_index("quantity")["value"]
+    assert words.format(n=quantities.get("population_uniques")) in text
+
+
 CALIBRATED = {
     "too sure": r"The intruder is too sure",
     "too careful": r"The intruder is too careful",
     "about right": r"The probabilities are about right",
     "not converged": r"The EM algorithm did not converge",
+    "expected": r"The expected number of links is [\d,]+, the true number [\d,]+",
+    "at its bound": r"The estimate is at its bound",
+    "estimated links": r"The intruder estimates that \S+ % of these pairs are links",
+    "known links": r"links among all [\d,]+ pairs\. \S+ % of these pairs are links",
+    "estimated weights": r"Estimated weights by linking variable.*\*m\* is the estimated share of links",
+    "true shares": r"\*m\* is the share of true links",
 }
+BLIND = {"expected", "estimated links", "estimated weights"}
+INFORMED = {"options": {"fellegi_sunter": {"m": "informed"}}}
 
 
 @pytest.mark.parametrize(
     ("shape", "expected"),
     [
-        ({"calibration": ((100, 39, 0.5), (100, 50, 0.6))}, {"too sure"}),
-        ({"calibration": ((100, 50, 0.5), (100, 70, 0.5))}, {"about right"}),
-        ({"calibration": ((100, 50, 0.5), (100, 71, 0.5))}, {"too careful"}),
-        ({"calibration": ((100, 50, 0.7), (300, 160, 0.6))}, {"about right"}),
-        ({"calibration": ()}, set()),
-        ({"converged": False}, {"about right", "not converged"}),
-        ({"linked": 0.0, "lost": False}, set()),
+        ({"calibration": ((100, 39, 0.5), (100, 50, 0.6))}, BLIND | {"too sure"}),
+        ({"calibration": ((100, 50, 0.5), (100, 70, 0.5))}, BLIND | {"about right"}),
+        ({"calibration": ((100, 50, 0.5), (100, 71, 0.5))}, BLIND | {"too careful"}),
+        ({"calibration": ((100, 50, 0.7), (300, 160, 0.6))}, BLIND | {"about right"}),
+        ({"calibration": ()}, BLIND),
+        ({"converged": False}, BLIND | {"about right", "not converged"}),
+        ({"at_bound": True}, BLIND | {"about right", "at its bound"}),
+        (INFORMED, {"about right", "known links", "true shares"}),
+        ({"linked": 0.0, "lost": False}, BLIND),
         ({"metrics": ("taxicab",)}, set()),
     ],
 )
 def test_a_conclusion_about_match_probabilities(results, shape, expected):
     study = results(**{"metrics": ("taxicab", "fellegi_sunter")} | shape)
-    text = str(tables.weights_premise(study)) + str(tables.calibration_text(study))
+    text = f"{tables.weights_premise(study)} {tables.weights_table(study)} {tables.calibration_text(study)}"
     assert printed(text, CALIBRATED) == expected
+    drawn = figures.weights(study)
+    assert drawn is None or ("estimated" in drawn.caption) == ("estimated weights" in expected)
 
 
 @pytest.mark.parametrize(
@@ -395,6 +514,37 @@ def test_the_front_page_says_which_variants_pass(tmp_path, limit, words):
     assert (shown is None) == (not words)
     assert words in (shown or "")
     assert tables.variants_verdicts(study).count("alpha") == 1
+
+
+FOUND_OUT = {
+    "one file": r"An intruder who holds the released file and knows",
+    "several files": r"holds one of the two released files \(numbers are means over the files\) and knows",
+    "compared": r"Of these [\d.,]+ disclosed values, .+ are right; the best guess without any key would be right for",
+    "others": r"A right value is disclosed for .+; without the person’s own released record, the records of other",
+    "holdout": r"A right value is disclosed for .+; the same could be learnt of people who are not in the file",
+    "about": r"that all have about the same income for [\d.,]+ of the [\d,]+ people \(",
+    "the same": r"that all have the same job for [\d.,]+ of the [\d,]+ people \(",
+    "no one": r"that all have the same job for no one",
+    "shares": r"Of these [\d.,]+ disclosed values, [\d.]+ % are right",
+}
+"""What the front page says of attribute disclosure."""
+ONE_SEX = {"keys": ["sex"], "targets": ["job"]}
+
+
+@pytest.mark.parametrize(
+    ("options", "n", "expected"),
+    [
+        (LEARNT, 60, {"several files", "compared", "others", "about", "the same", "shares"}),
+        (WITHOUT_ID, 60, {"one file", "compared", "the same", "shares"}),
+        (WITHOUT_ID, 8, {"one file", "compared"}),
+        (HELD_OUT, 60, {"one file", "compared", "holdout", "the same", "shares"}),
+        ({**WITHOUT_ID, **ONE_SEX}, 60, {"one file", "no one"}),
+        ({**LEARNT, **ONE_SEX}, 60, {"several files", "no one"}),
+    ],
+)
+def test_the_front_page_compares_what_is_disclosed_with_a_guess_without_a_key(tmp_path, options, n, expected):
+    study = Results(write_learnt(tmp_path / "results", options, n=n))
+    assert printed(str(tables.attribution_findings(study)), FOUND_OUT) == expected
 
 
 LEARNING = {
@@ -478,7 +628,7 @@ ENLARGED = {
     "now": r"With the intruder’s file, the true person is among the candidates of",
     "then": r"With \S+× this file \(\S+ records\) the estimate is .+ \(.+\)",
     "guess": r"An intruder who names one best candidate of each record is right for",
-    "guessed": r"For the one named candidate it is .+ \(.+\)",
+    "guessed": r"For the one named candidate, the 95 % interval is \S+ – \S+ %",
     "size": r"The rule by which this metric compares two records changes with the size of the file",
     "few": r"Fewer than 20 records are confirmed",
     "whole": r"holds the whole population already",
@@ -510,3 +660,38 @@ THEN = {"now", "guess", "then", "guessed", "assumes"}
 def test_a_conclusion_about_a_larger_intruder(tmp_path, options, expected):
     study = Results(write_larger(write_results(tmp_path / "results", Shape()), **options))
     assert printed(str(tables.larger_findings(study)), ENLARGED) == expected
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_the_caption_names_the_last_bar_only_where_records_are_at_exactly_100_percent(tmp_path, n):
+    study = Results(write_filerisk(tmp_path / "results", FILE_RISK, file=drawn(60)))
+    classes = study.table(CLASSES)
+    last = classes["above"] == 1
+    assert last.sum() == 2, "one for each definition"
+    classes.loc[last, "n"] = [0, n]
+    assert ("The last bar" in figures.risk_classes(study).caption) == bool(n)
+
+
+NET = {
+    "carries": r"leaving out .+ would have prevented the most: .+ It would have confirmed \d+ others; the net",
+    "coarser": r"the coarser values, .+ They would have confirmed \d+ others; the net change is",
+    "none": r"No record is confirmed",
+    "nothing": r"None of the changes of a single variable would have prevented",
+    "no carrier": r"Leaving out a single variable would have prevented none",
+}
+"""The conclusions about what carries the confirmed claims."""
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, {"carries", "coarser"}),
+        ({"prevented": (30, 0, 0)}, {"carries"}),
+        ({"prevented": (0, 12, 0)}, {"no carrier", "coarser"}),
+        ({"prevented": (0, 0, 0)}, {"nothing"}),
+        ({"prevented": (0, 0, 0), "n_confirmed": 0}, {"none"}),
+    ],
+)
+def test_a_conclusion_about_what_carries_claims(tmp_path, options, expected):
+    study = Results(write_why(write_results(tmp_path / "results", Shape()), **options))
+    assert printed(str(tables.why_findings(study)), NET) == expected

@@ -48,6 +48,10 @@ def test_the_figure_has_every_observed_and_estimated_rate(results):
     figure = figures.larger_curves(study)
     assert figure.alt.count("observed") == 24
     assert figure.alt.count("estimated") == 12
+    confirmed, guessed = figure.alt.split("Best guess right.")
+    assert confirmed.count("estimated") == confirmed.count(" %)"), "an estimate with its interval"
+    assert guessed.count("estimated") == 4, "unicity does not rank its candidates"
+    assert "(" not in guessed, "the interval alone"
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def test_findings_say_what_the_intruder_knows(usual):
     text = tables.matching_findings(usual)
     assert text.count("- **") == 4
     assert "knows sex and region of a person, and the true values of job and income" in text
-    assert "of 300 people" in text
+    assert "of the 300 people" in text
 
 
 def test_the_premise_names_radii_and_targets(make_results):

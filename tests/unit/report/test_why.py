@@ -28,6 +28,8 @@ def test_findings_name_the_variable_and_the_coarser_values_that_prevent_most(res
     assert text.count("\n") == 1
     assert f"leaving out {first} would have prevented the most: 30 records (75.0" in text
     assert f"those of {first} (intervals of 10) would have prevented the most: 12 records (30.0" in text
+    assert "It would have confirmed 4 others; the net change is −26." in text
+    assert "They would have confirmed 13 others; the net change is +1." in text
 
 
 def test_findings_say_that_no_variable_alone_carries_a_claim(results):
@@ -42,15 +44,21 @@ def test_findings_say_that_nothing_would_prevent_a_claim(results):
 
 
 def test_without_confirmed_records_there_is_neither_table_nor_figure(results):
-    study = results(prevented=(0, 0, 0), n_confirmed=0)
+    study = results(prevented=(0, 0, 0), n_confirmed=0, new=(0, 0, 0))
     assert str(tables.why_findings(study)).count("No record is confirmed.") == 2
     assert tables.why_recodings(study) is tables.why_variables(study) is figures.why_carried(study) is None
 
 
-def test_every_change_has_a_line_with_the_share_of_each_metric(results):
+def test_records_that_only_a_change_confirms_are_shown_though_none_is_confirmed_now(results):
+    study = results(prevented=(0, 0, 0), n_confirmed=0)
+    assert "+13 (0; 13)" in str(tables.why_recodings(study))
+    assert figures.why_carried(study) is None
+
+
+def test_every_change_has_a_line_with_the_net_change_of_each_metric(results):
     study = results()
     shown, drawn = str(tables.why_recodings(study)), figures.why_carried(study)
-    for text in ("left out", "intervals of 10", "top code 85", "75.0", "30.0"):
+    for text in ("left out", "intervals of 10", "top code 85", "−26 (30; 4)", "+1 (12; 13)", "0 (0; 0)"):
         assert text in shown
     assert len([row for row in shown.splitlines() if "left out" in row]) == len(
         study.study["linking_variables"]

@@ -87,6 +87,9 @@ REFUSED = [
     ("a range that ends before it begins", {"29-18": "a"}, r"`.recode.29-18` must not end before it begins"),
     ("otherwise a missing code", {"otherwise": "-9"}, r"must not map a code to `-9`.*Choose another code"),
     ("a range onto a missing code", {"1-2": "-9"}, r"must not map a code to `-9`.*Choose another code"),
+    ("a missing code", {"a": "1", " -9": "1"}, r"must not have ` -9`, which is in `missing` too"),
+    ("a missing code onto itself", {"-9": "-9"}, r"must not have `-9`, which is in `missing` too.*never"),
+    ("a range of a missing code", {"-9--9": "1"}, r"must not have `-9--9`, .* from `recode`, otherwise"),
 ]
 
 
@@ -94,6 +97,46 @@ REFUSED = [
 def test_tables_that_cannot_be_meant_are_refused(sentence, table, says):
     with pytest.raises(ValueError, match=says):
         check_recodes(Coding("categorical", ["-9"], table), "recode")
+
+
+COVERED = [
+    ("a range that has it among others", Coding("categorical", ["-9"], {"-9--1": "a"})),
+    ("an open range", Coding("numeric", ["99"], {"65-": "70"})),
+    ("all others", Coding("categorical", ["-9"], {"1": "a", "otherwise": "b"})),
+    ("the word of all others", Coding("categorical", ["otherwise"], {"1": "a", "otherwise": "b"})),
+    ("another spelling of a category", Coding("categorical", ["9"], {"09": "a"})),
+    ("a range of no category", Coding("categorical", ["9.0"], {"9-9": "a"})),
+]
+
+
+@pytest.mark.parametrize(("sentence", "coding"), COVERED, ids=[case[0] for case in COVERED])
+def test_an_entry_may_cover_a_missing_code(sentence, coding):
+    check_recodes(coding, "recode")
+
+
+NAMED = [
+    ("an integer with zeros", Coding("categorical", ["9"], {"09": "a"}, integer_coded=True)),
+    ("a number in another spelling", Coding("numeric", ["9"], {"9.0": "1"})),
+    ("a code that is written like a range", Coding("categorical", ["18-29"], {"18-29": "a"})),
+    ("a range of one number", Coding("numeric", ["9.0"], {"9-9": "1"})),
+]
+
+
+@pytest.mark.parametrize(("sentence", "coding"), NAMED, ids=[case[0] for case in NAMED])
+def test_a_missing_code_cannot_be_recoded_however_it_is_written(sentence, coding):
+    with pytest.raises(ValueError, match=r"which is in `missing` too"):
+        check_recodes(coding, "recode")
+
+
+@pytest.mark.parametrize("section", ["linking_variables", "strata"])
+def test_a_code_in_both_lists_of_one_file_is_refused(section):
+    variable = {"name": "v", "missing": {"eif": ["X"]}, "recode": {"eif": {"X": "Separated"}}}
+    kind = {"type": "categorical"} if section == "linking_variables" else {}
+    says = r"`\.recode\.eif` must not have `X`, which is in `missing\.eif` too: .* from `recode\.eif`"
+    with pytest.raises(ValidationError, match=says):
+        study(**{section: [variable | kind]})
+    variable["missing"] = {"puf": ["X"]}
+    study(**{section: [variable | kind]})
 
 
 def test_a_study_with_ranges_that_overlap_is_refused():

@@ -143,7 +143,7 @@ REFUSED = [
     ("no id", {key: value for key, value in PLAIN.items() if key != "id"}, "`id` is missing. Add it"),
     (
         "suggestions without a limit",
-        plain(why={"suggest": "true"}),
+        plain(why={"suggest": True}),
         "`why.suggest` must not be `true` without a limit on the rates. Add one to `decision`",
     ),
     (
@@ -231,7 +231,7 @@ REFUSED = [
     ),
     (
         "coded integers for a number",
-        with_variable(type="numeric", integer_coded="yes"),
+        with_variable(type="numeric", integer_coded=True),
         "must not have `order` or `integer_coded` with `type: numeric`",
     ),
     ("an order of one category", with_variable(order=["1"]), "`linking_variables[1].order`"),
@@ -249,8 +249,13 @@ REFUSED = [
         "`linking_variables[1].recode.puf` must not map a code to `-9 `, which is a missing code: missing codes are",
     ),
     (
+        "a code that is missing and recoded",
+        with_variable(missing={"eif": "X"}, recode={"eif": {"X": "Separated"}}),
+        "`linking_variables[1].recode.eif` must not have `X`, which is in `missing.eif` too: missing codes are",
+    ),
+    (
         "a recode to a missing code of coded integers",
-        with_variable(missing={"eif": "9"}, integer_coded="true", recode={"eif": {"7": "09"}}),
+        with_variable(missing={"eif": "9"}, integer_coded=True, recode={"eif": {"7": "09"}}),
         "Add `7` to `missing.eif` instead.",
     ),
     (
@@ -314,6 +319,8 @@ REFUSED = [
         "`rates.level` must be a number. Write decimals with a point",
     ),
     ("a word for a boolean", with_variable(integer_coded="perhaps"), "must be `true` or `false`"),
+    ("a boolean in quotation marks", with_variable(integer_coded="true"), "must be `true` or `false`"),
+    ("a number that is read as 0", plain(rates={"level": "1e-400"}), "`rates.level` is so close to 0"),
     (
         "a date of seconds",
         plain(date="0"),
@@ -392,7 +399,7 @@ REFUSED = [
     (
         "two rules",
         plain(
-            metrics={"adhoc": {"scores": {"x": {"exact": "true", "bands": [{"within": "1", "score": "1"}]}}}}
+            metrics={"adhoc": {"scores": {"x": {"exact": True, "bands": [{"within": "1", "score": "1"}]}}}}
         ),
         "exactly one of",
     ),

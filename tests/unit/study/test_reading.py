@@ -2,6 +2,7 @@
 
 import pytest
 from reident.errors import InputError
+from reident.sections.base import Section
 from reident.study import reading as studyfile
 
 SCALARS = [
@@ -31,6 +32,27 @@ SCALARS = [
 @pytest.mark.parametrize(("sentence", "written", "value"), SCALARS, ids=[case[0] for case in SCALARS])
 def test_scalars_are_read_as_written(tmp_path, sentence, written, value):
     assert studyfile.read(saved(tmp_path, f"key: {written}\n"))[0] == {"key": value}
+
+
+BOOLEANS = [
+    ("true", True), ("True", True), ("FALSE", False), ('"true"', None), ("'false'", None), ("yes", None), ("on", None),
+    ("1", None), ("t", None), ("!!str true", True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("written", "value"), BOOLEANS, ids=[case[0] for case in BOOLEANS])
+def test_a_boolean_is_true_or_false_without_quotation_marks(tmp_path, written, value):
+    path = saved(tmp_path, f"variable: x\n\nequal: {written}\n")
+    if value is None:
+        with pytest.raises(InputError, match=r"s\.yaml, line 3: `equal` must be `true` or `false`\. Write"):
+            studyfile.load(path, Compared)
+    else:
+        assert studyfile.load(path, Compared).equal is value
+
+
+class Compared(Section):
+    variable: str
+    equal: bool
 
 
 def saved(folder, content):

@@ -17,7 +17,7 @@ from reident.attribution.parts import AttributionRules
 from reident.attribution.prepare import FILE, PERSON, ROW, codes_of
 from reident.intake.radius import Reach, neighbourhoods
 from reident.kernels import attributes, keysets
-from reident.kernels.attributes import Told
+from reident.kernels.attributes import Guess, Told
 from reident.kernels.keysets import Grouped
 from reident.sections.exact import rational_text
 from reident.sections.matching import Radius
@@ -61,6 +61,7 @@ class _Target(NamedTuple):
     low: np.ndarray
     high: np.ndarray
     own: list[np.ndarray]
+    guesses: list[Guess]
     n_values: int
 
 
@@ -201,7 +202,12 @@ def _target(rules: AttributionRules, files: _Files, name: str) -> _Target:
         for at, rows in enumerate(files.own, start=1)
     ]
     windows = low.astype(np.int32), high.astype(np.int32)
-    return _Target(name, radius, ranks, present, *windows, own_ranks, n_values)
+    numeric = radius is not None
+    guesses = [
+        attributes.best_guess(own[order], *windows, numeric)
+        for own, order in zip(ranks[1:-1], present[1:-1], strict=True)
+    ]
+    return _Target(name, radius, ranks, present, *windows, own_ranks, guesses, n_values)
 
 
 def _told(
@@ -244,7 +250,16 @@ def _tell(
 ) -> Told:
     n_values = target.n_values if keep and not numeric else 0
     return attributes.tell(
-        *files, own_cells, target.own[at], target.low, target.high, numeric, linked, n_values, keep
+        *files,
+        own_cells,
+        target.own[at],
+        target.low,
+        target.high,
+        target.guesses[at],
+        numeric,
+        linked,
+        n_values,
+        keep,
     )
 
 

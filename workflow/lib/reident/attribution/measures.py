@@ -31,6 +31,8 @@ class Measures(NamedTuple):
         Records in disclosive cells of the original and of the released file.
     matched, disclosive : float
         iS and DiS: original records whose cell is in the released file, and is disclosive there.
+    disclosive_guess : float
+        Original records whose cell is disclosive, and for which the best guess without any key is correct.
     disco, disdio : float
         DiSCO: original records whose value is disclosed and correct; DiSDiO: also by the original file.
     tcap : float
@@ -58,6 +60,7 @@ class Measures(NamedTuple):
     dsyn: float
     matched: float
     disclosive: float
+    disclosive_guess: float
     disco: float
     disdio: float
     tcap: float
@@ -98,6 +101,7 @@ def of(told: Told, *, linked: bool) -> Measures:
         dsyn=share(kernel.DSYN, m),
         matched=share(kernel.IS),
         disclosive=share(kernel.DIS),
+        disclosive_guess=mean(kernel.DIS_GUESS),
         disco=share(kernel.DISCO),
         disdio=share(kernel.DISDIO),
         tcap=mean(kernel.TCAP, counts[kernel.N_TARGETED]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import pyarrow as pa
 
@@ -11,14 +11,22 @@ from reident.intake.severity import MATERIAL
 from reident.intake.undeclared import look_missing
 from reident.sections.codes import clean, number
 
+MIN_RECORDS = 3
+"""A code that fewer records have is not written into a draft: it could single out a person."""
+
 _UNKNOWN = frozenset(
     {
         "unknown", "not stated", "not known", "not available", "not reported", "no answer", "no response", "refused",
         "refusal", "don't know", "dont know", "n.s.", "k.a.", "k. a.", "keine angabe", "unbekannt", "inconnu",
-        "onbekend", "desconocido", "none given", "not applicable",
+        "onbekend", "desconocido", "none given", "not applicable", "nicht angegeben", "weiß nicht", "weiss nicht",
+        "non renseigné", "sans réponse", "ne sait pas", "geen antwoord", "weet niet", "no sabe", "sin respuesta",
     }
 )  # fmt: skip
 """Words that say that a value is not known."""
+
+_MARKS = frozenset({"u", "x", "*", "na", "none"})
+_NINES = re.compile(r"9*[789]|7+|8+")
+"""Codes of missing values such as 8, 77, 98, 997 and 999, without leading zeros."""
 
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 
@@ -82,23 +90,42 @@ def certain(counts: Mapping[str, int]) -> dict[str, int]:
     return {code: rows for code, rows in counts.items() if code in looks or code in words}
 
 
-def uncertain(counts: Mapping[str, int], missing: Mapping[str, int]) -> dict[str, int]:
-    """Return the codes of a categorical column that may mean missing, with their records.
+def uncertain(
+    counts: Mapping[str, int], missing: Mapping[str, int], *, numeric: bool = False
+) -> dict[str, int]:
+    """Return the codes of a column that may mean missing, with their records.
 
-    A single letter U or X, a code of nines that follows a gap, and NA among codes of two letters.
+    A single letter U or X, NA among codes of two letters, and the last codes, such as 9, or 97, 98 and 99, of at most a
+    fifth of the records, if they follow a gap. Of a numeric column only the last ones, of two digits and at least
+    :data:`MIN_RECORDS` records, if every other number is at most half of them.
     """
     values = {code: rows for code, rows in counts.items() if code not in missing}
     if len(values) < 3:
         return {}
-    numbers = sorted(own for own in map(number, values) if own is not None)
-    result = {}
-    for code, rows in values.items():
-        own = number(code)
-        gap = own is not None and own == numbers[-1] and len(numbers) > 2 and own - numbers[-2] >= 2
-        nines = own is not None and re.fullmatch(r"0*[89]*9", code) and gap
-        letter = own is None and (code.casefold() in {"u", "x", "*"} or code.casefold() in {"na", "none"})
-        if nines or letter:
-            result[code] = rows
+    most = sum(values.values()) / 5
+    if numeric:
+        last = _last(values, lambda below, own: own >= 10 and below <= own / 2)
+        return {code: values[code] for code in last if MIN_RECORDS <= values[code] <= most}
+    last = _last(values, lambda below, own: own - below >= 2)
+    return {
+        code: rows
+        for code, rows in values.items()
+        if (code.casefold() in _MARKS and number(code) is None) or (code in last and rows <= most)
+    }
+
+
+def _last(codes: Iterable[str], is_gap: Callable[[float, float], bool]) -> list[str]:
+    """Return the largest numbers if they are like missing codes, and a gap lies between them and two others or more."""
+    numbers = sorted((own, code) for code in codes if (own := number(code)) is not None)
+    width = len(numbers[-1][1].lstrip("0")) if numbers else 0
+    result = []
+    for at in range(len(numbers) - 1, 1, -1):
+        own, code = numbers[at]
+        digits = code.lstrip("0")
+        if not _NINES.fullmatch(digits) or len(digits) != width:
+            break
+        if is_gap(numbers[at - 1][0], own):
+            result = [one for _, one in numbers[at:]]
     return result
 
 
@@ -114,3 +141,8 @@ def cleaned(counts: Mapping[str, int]) -> dict[str, int]:
         code = clean(text)
         result[code] = result.get(code, 0) + rows
     return result
+
+
+def with_point(text: str, decimal: str) -> str:
+    """Return a text of a file with this decimal separator as :func:`reident.sections.codes.number` reads it."""
+    return text.replace(",", ".") if decimal == "," and "." not in text else text

@@ -10,6 +10,7 @@ import pyarrow as pa
 from scipy.optimize import linear_sum_assignment
 
 from reident.drafting import names, types
+from reident.drafting.crosstable import CrossTable
 from reident.drafting.links import Links
 from reident.drafting.profile import Column
 from reident.drafting.wording import percent
@@ -224,19 +225,10 @@ def _rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
-def cross_table(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, list[str], list[str]]:
-    """Return how many linked records have each pair of codes, and the codes of the rows and columns."""
-    rows, at = np.unique(one.astype(str), return_inverse=True)
-    columns, of = np.unique(other.astype(str), return_inverse=True)
-    table = np.zeros((len(rows), len(columns)), np.int64)
-    np.add.at(table, (at, of), 1)
-    return table, rows.tolist(), columns.tolist()
-
-
 def _cramers_v(one: np.ndarray, other: np.ndarray) -> float:
     """Return Cramér's V, corrected for its bias as by Bergsma (2013)."""
-    table, rows, columns = cross_table(one, other)
-    n, r, k = len(one), len(rows), len(columns)
+    table = CrossTable.of(one, other).links
+    n, (r, k) = len(one), table.shape
     if min(r, k) < 2:
         return 0.0
     expected = table.sum(1, keepdims=True) * table.sum(0, keepdims=True) / n

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,7 +48,7 @@ def head(sheet: Sheet, out: Path, sources: Sequence[Source], what: str) -> None:
     )
     sheet.gap()
     name = study_id(out)
-    sheet.add(f"id: {name}", f"the results are in results/{name} and reports/{name}")
+    sheet.add(f"id: {name}", "the name of the folders with the results and the report")
     sheet.add("# title:", "of the report")
     sheet.add("# agency:", "that releases the file")
     sheet.add("# date:", "of the report, YYYY-MM-DD")
@@ -97,7 +97,7 @@ class Missing(NamedTuple):
     reason: str
 
 
-def missing(column: Column, kind: str, extra: Sequence[str] = ()) -> Missing:
+def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collection[str] = ()) -> Missing:
     """Return the missing codes of one column of a variable.
 
     Parameters
@@ -106,22 +106,28 @@ def missing(column: Column, kind: str, extra: Sequence[str] = ()) -> Missing:
     kind : str
         The type of the variable.
     extra : sequence of str
-        Codes that have no counterpart in the other file and look like missing ones.
+        Codes that look like missing ones and have no counterpart in the other file.
+    values : collection of str
+        Codes that are values although they look like missing ones.
     """
     known = {**column.missing, **{one: column.values[one] for one in extra}}
-    what = [f"{_word(one)} in {number(rows, 'record')}" for one, rows in known.items()]
-    reason = ", ".join(what)
+    certain = ", ".join(f"{_word(one)} in {number(rows, 'record')}" for one, rows in known.items())
     if extra:
-        reason += f" ({', '.join(map(_word, extra))}: no counterpart in the other file)"
-    doubtful = codes.uncertain(column.values, known) if kind != "numeric" else {}
-    doubtful = {
-        one: rows for one, rows in doubtful.items() if one not in known and one in types.shown(column)
-    }
+        certain += f" ({', '.join(map(_word, extra))}: without a counterpart)"
+    what = [certain] if certain else []
+    numeric = kind == "numeric"
+    points = {one: codes.with_point(one, column.decimal) for one in column.values if one not in known}
+    uncertain = codes.uncertain({points[one]: column.values[one] for one in points}, {}, numeric=numeric)
+    shown = points if numeric else types.shown(column)
+    looks = {one: column.values[one] for one in points if points[one] in uncertain and one in shown}
+    for one in looks:
+        if one in values:
+            what.append(f"{_word(one)} in {number(looks[one], 'record')} is a value: it has a counterpart")
+    doubtful = {one: rows for one, rows in looks.items() if one not in values}
     rows = sum(doubtful.values())
     if doubtful:
-        why = f"{', '.join(map(_word, doubtful))} in {number(rows, 'record')} may mean missing"
-        reason = f"{reason}; {why}" if reason else why
-    return Missing(tuple(known), codes.material(rows, column.records), reason)
+        what.append(f"{', '.join(map(_word, doubtful))} in {number(rows, 'record')} may mean missing")
+    return Missing(tuple(known), codes.material(rows, column.records), "; ".join(what))
 
 
 def _word(one: str) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reident.drafting import counterparts, draft, links, recodes, strata, types
+from reident.drafting import codes, counterparts, draft, links, recodes, strata, types
 from reident.drafting.counterparts import Pair
 from reident.drafting.draft import Draft, Missing
 from reident.drafting.links import Key, Links
@@ -122,7 +122,7 @@ def _variable(name: str, pair: Pair, found: Links | None) -> Variable:
     linked = counterparts.linked_codes(found, pair)
     recode = recodes.recode(pair, linked) if kind.kind == "categorical" else recodes.NONE
     missing = {
-        side: draft.missing(column, kind.kind, recode.missing.get(side, ()))
+        side: draft.missing(column, kind.kind, recode.missing.get(side, ()), recode.values.get(side, ()))
         for side, column in (("puf", pair.puf), ("eif", pair.eif))
     }
     return Variable(name, pair, kind, recode, missing, linked)
@@ -182,9 +182,7 @@ def _strata(
         sheet.end_block()
         sheet.remark(f"{_capital(effects[stratum].words(every))}.", 4)
     elif best:
-        sheet.remark(
-            f"There are no strata: all {every:,} pairs are compared. Move a variable here to make strata."
-        )
+        sheet.remark(f"Without strata all {every:,} pairs are compared. Move a variable here to make strata.")
     for name in best:
         sheet.remark(f"`{name}` {others[name].words(every)}.")
     sheet.gap()
@@ -213,7 +211,7 @@ def _variable_lines(sheet: Sheet, variable: Variable, *, typed: bool = True) -> 
     elif variable.name != pair.eif.name:
         sheet.add(f"    eif: {scalar(pair.eif.name)}")
     if typed:
-        reason = "; ".join(filter(None, (variable.kind.reason, recode.note)))
+        reason = "; ".join(filter(None, (variable.kind.reason, recode.note, _doubt(variable))))
         sheet.add(f"    type: {variable.kind.kind}", reason)
     if recode.integer_coded:
         sheet.add("    integer_coded: true", "" if recode.side else recode.reason)
@@ -221,7 +219,7 @@ def _variable_lines(sheet: Sheet, variable: Variable, *, typed: bool = True) -> 
     if recode.side:
         written = TODO if recode.table is None else table(recode.table)
         hidden = (
-            f"; {recode.hidden} further codes of fewer than {types.MIN_RECORDS} records are not written here"
+            f"; {recode.hidden} further codes of fewer than {codes.MIN_RECORDS} records are not written here"
             if recode.hidden
             else ""
         )
@@ -229,6 +227,14 @@ def _variable_lines(sheet: Sheet, variable: Variable, *, typed: bool = True) -> 
             '; write the table, as in {"a": "1"}, or {} if codes are the same' if recode.table is None else ""
         )
         sheet.add(f"    recode: {{{recode.side}: {written}}}", f"{recode.reason}{hidden}{decide}")
+
+
+def _doubt(variable: Variable) -> str:
+    """Return which codes of few records may mean missing, if no line of missing codes says it."""
+    own = variable.missing.values()
+    if any(one.codes or one.todo for one in own):
+        return ""
+    return "; ".join(f"{side}: {one.reason}" for side, one in variable.missing.items() if one.reason)
 
 
 def _missing(sheet: Sheet, variable: Variable) -> None:
@@ -261,7 +267,7 @@ def _closing(sheet: Sheet, n: int) -> None:
     metrics = METRICS
     if n > MAX_VARIABLES:
         metrics = metrics.replace("unicity: {}", "unicity: {max_order: 3}")
-    sheet.add(f"metrics: {metrics}", "all four, with their defaults")
+    sheet.add(f"metrics: {metrics}", "config/README.md describes their options")
     sheet.add(
         "# decision: {conditional_rate_at_most: 0.05}",
         draft.LIMIT,

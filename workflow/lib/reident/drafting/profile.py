@@ -163,7 +163,10 @@ class Column:
 
     def _conclude(self, counts: dict[str, int]) -> None:
         """Derive everything from exact counts."""
-        self.counts, self.missing = counts, codes.certain(counts)
+        points = {code: codes.with_point(code, self.decimal) for code in counts}
+        certain = codes.certain({points[code]: rows for code, rows in counts.items()})
+        self.counts = counts
+        self.missing = {code: rows for code, rows in counts.items() if points[code] in certain}
         values = self.values = {code: rows for code, rows in counts.items() if code not in self.missing}
         numbers = {code: _number(code, self.decimal) for code in values}
         self.not_numbers = sum(rows for code, rows in values.items() if numbers[code] is None)
@@ -196,7 +199,7 @@ class Column:
 
 
 def _number(text: str, decimal: str) -> float | None:
-    return number(text.replace(",", ".") if decimal == "," and "." not in text else text)
+    return number(codes.with_point(text, decimal))
 
 
 def _parsed(text: pa.Array, decimal: str) -> np.ndarray:

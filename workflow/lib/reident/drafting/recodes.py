@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from reident.drafting import codes, types
-from reident.drafting.counterparts import Pair, cross_table
+from reident.drafting.counterparts import Pair
+from reident.drafting.crosstable import MIN_LINKS, CrossTable
 from reident.drafting.wording import number, percent
 from reident.sections.codes import Coding, normaliser
 
-_MIN_SHARE = 0.6
 _MAX_SINGLE = 0.05
 """The largest share of a file's records whose codes the other file does not have, without a decision on them."""
 
-_MIN_LINKS = 5
+_OTHER = {"puf": "eif", "eif": "puf"}
 _LABELS = (
-    {"m", "male", "man", "men", "h", "hombre", "maennlich", "männlich", "homme"},
-    {"f", "female", "woman", "women", "w", "mujer", "weiblich", "femme", "vrouw"},
-    {"y", "yes", "true", "t", "ja", "j", "oui", "si"},
+    {"m", "male", "man", "men", "h", "hombre", "maennlich", "männlich", "mann", "homme"},
+    {"f", "female", "woman", "women", "w", "mujer", "weiblich", "frau", "femme", "vrouw"},
+    {"y", "yes", "true", "t", "ja", "j", "oui", "si", "sí"},
     {"n", "no", "false", "f", "nein", "nee", "non"},
 )
 """Words of the same meaning, in lower case."""
@@ -39,12 +38,15 @@ class Recode(NamedTuple):
     integer_coded : bool
         Whether ``1``, ``01`` and ``1.0`` are the same code.
     missing : dict
-        By side, codes without a counterpart that look like missing ones.
+        By side, codes that look like missing ones and have no counterpart; none of them is in the table.
     reason : str
     hidden : int
-        Codes that are not written since fewer than :data:`types.MIN_RECORDS` records have them.
+        Codes that are not written since fewer than :data:`codes.MIN_RECORDS` records have them.
     note : str
         What is remarkable, and needs no decision.
+    values : dict
+        By side, codes that look like missing ones and are values: most links of one have the same code, or another that
+        does not look like a missing one.
     """
 
     side: str
@@ -54,9 +56,102 @@ class Recode(NamedTuple):
     reason: str
     hidden: int = 0
     note: str = ""
+    values: Mapping[str, Collection[str]] = {}
 
 
 NONE = Recode("", {}, integer_coded=False, missing={}, reason="")
+
+
+class _Codes:
+    """The codes of a pair, normalised.
+
+    Attributes
+    ----------
+    columns : dict
+        The columns by side.
+    normal : callable
+    missing, every : dict
+        By side, the codes that mean missing, and those that are values.
+    crosses : dict
+        By side, the links by the codes of the other file (rows) and of this one (columns); empty without enough links.
+    shared : set
+        The codes that both files have with the same meaning.
+    only : dict
+        By side, the others.
+    """
+
+    def __init__(
+        self, pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None, *, integer_coded: bool
+    ) -> None:
+        self.columns = {"puf": pair.puf, "eif": pair.eif}
+        self.normal = normal = _normal(integer_coded=integer_coded)
+        self.missing = {side: set(map(normal, column.missing)) for side, column in self.columns.items()}
+        self.every = {
+            side: set(map(normal, column.values)) - self.missing[side]
+            for side, column in self.columns.items()
+        }
+        self.crosses: dict[str, CrossTable] = {}
+        if linked is not None:
+            puf, eif = (self._values(side, codes_) for side, codes_ in zip(_OTHER, linked, strict=True))
+            self._set_cross(CrossTable.of(puf, eif))
+        self._share()
+
+    def _share(self) -> None:
+        """Find the codes that both files have with the same meaning: links do not show another counterpart."""
+        self.shared = {
+            code
+            for code in self.every["puf"] & self.every["eif"]
+            if all(cross.counterpart(code) in (code, None) for cross in self.crosses.values())
+        }
+        self.only = {side: own - self.shared for side, own in self.every.items()}
+
+    def _values(self, side: str, values: np.ndarray) -> np.ndarray:
+        """Return the normalised codes of linked records, None where missing."""
+        known = {code: self.normal(code) for code in set(values.tolist()) - {None}}
+        known = {code: normal for code, normal in known.items() if normal in self.every[side]}
+        return np.array([known.get(code) for code in values.tolist()], object)
+
+    def _set_cross(self, cross: CrossTable) -> None:
+        self.crosses = {"puf": cross.transposed(), "eif": cross} if cross.n >= MIN_LINKS else {}
+
+    def looks(self, side: str) -> dict[str, str]:
+        """Return the codes of a file that look like missing ones, each with its normalised form."""
+        return {code: self.normal(code) for code in codes.uncertain(self.columns[side].values, {})}
+
+    def declare(self, missing: dict[str, list[str]]) -> None:
+        """Leave out codes that mean missing."""
+        gone = {side: set(map(self.normal, missing.get(side, ()))) for side in _OTHER}
+        for side, own in gone.items():
+            self.every[side] -= own
+            self.missing[side] |= own
+        if self.crosses:
+            self._set_cross(self.crosses["eif"].without(gone["puf"], gone["eif"]))
+        self._share()
+
+    def table(self, side: str) -> dict[str, str]:
+        """Return the codes of a file that links give a counterpart, each with it."""
+        cross = self.crosses[side]
+        return cross.counterparts(self.only[side]) if self.shared else cross.table()
+
+    def allows(self, side: str, table: dict[str, str]) -> bool:
+        """Return whether a table of a file results in no missing code of the file, which would be read as a value."""
+        return not self.missing[side] & set(table.values())
+
+    def confirms(self, side: str, table: dict[str, str]) -> bool:
+        """Return whether at least half of the links agree by a table, as far as there are links."""
+        cross = self.crosses.get(side)
+        return cross is None or 2 * cross.agreeing(table) >= cross.n
+
+    def records(self, side: str) -> int:
+        """Return the records of a file that have a code that the other file does not have."""
+        values = self.columns[side].values
+        return sum(rows for code, rows in values.items() if self.normal(code) in self.only[side])
+
+    def listed(self, side: str, some: Collection[str]) -> str:
+        """Return some codes of a file by their frequency, as far as a draft may show them."""
+        allowed = types.shown(self.columns[side])
+        by_frequency = sorted(allowed, key=lambda code: (-allowed[code], code))
+        return ", ".join(dict.fromkeys(code for code in map(self.normal, by_frequency) if code in some))
 
 
 def recode(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Recode:
@@ -68,40 +163,29 @@ def recode(pair: Pair, linked: tuple[np.ndarray, np.ndarray] | None) -> Recode:
     linked : tuple of object arrays (n,) or None
         The codes of both columns in linked records, None where missing.
     """
-    puf, eif = pair.puf, pair.eif
-    ours, theirs = set(puf.values), set(eif.values)
-    if not ours or not theirs:
+    if not pair.puf.values or not pair.eif.values:
         return NONE
-    integer_coded = _integers(ours, theirs)
-    if integer_coded:
-        normal = normaliser(Coding("categorical", integer_coded=True))
-        ours, theirs = {normal(code) for code in ours}, {normal(code) for code in theirs}
-        if linked is not None:
-            linked = _normalised(linked[0], normal), _normalised(linked[1], normal)
-    base = NONE._replace(
-        integer_coded=integer_coded, reason="codes with and without leading zeros or decimals"
-    )
-    base = base if integer_coded else NONE
-    only = {"puf": ours - theirs, "eif": theirs - ours}
-    if not only["puf"] and not only["eif"]:
+    base = NONE
+    if _integers(set(pair.puf.values), set(pair.eif.values)):
+        base = base._replace(integer_coded=True, reason="codes with and without leading zeros or decimals")
+    few = _categories(pair)
+    if not (few or base.integer_coded):
         return base
-    if not (_categories(pair) or integer_coded):
+    own = _Codes(pair, linked if few else None, integer_coded=base.integer_coded)
+    base = base._replace(missing=_missing(own))
+    own.declare(base.missing)
+    base = base._replace(values=_values(own, "eif", {}))
+    if not any(own.only.values()):
         return base
-    missing = {side: _missing(pair, side, only[side]) for side in only}
-    missing = {side: list_ for side, list_ in missing.items() if list_}
-    for side, list_ in missing.items():
-        only[side] -= set(list_)
-    base = base._replace(missing=missing)
-    coarser = not ours & theirs and len(ours) > len(theirs)
-    if not only["eif"] or coarser:
-        return _from_links(pair, base, only, linked, "puf") if only["puf"] else base
-    by_labels = _labels(only["eif"], only["puf"])
-    if by_labels and len(by_labels) == len(only["eif"]):
-        return _shown(
-            pair,
-            base._replace(side="eif", table=by_labels, reason=_joined(base, "labels of the same meaning")),
-        )
-    return _from_links(pair, base, only, linked, "eif")
+    by_labels = _labels(own.only["eif"], own.only["puf"])
+    complete = len(by_labels) == len(own.only["eif"]) > 0
+    if complete and own.allows("eif", by_labels) and own.confirms("eif", by_labels):
+        return _decided(pair, base, own, "eif", by_labels, "labels of the same meaning")
+    return _from_links(pair, base, own)
+
+
+def _normal(*, integer_coded: bool) -> Callable[[str], str]:
+    return normaliser(Coding("categorical", integer_coded=integer_coded))
 
 
 def _integers(ours: set[str], theirs: set[str]) -> bool:
@@ -111,17 +195,32 @@ def _integers(ours: set[str], theirs: set[str]) -> bool:
     return len(one & other) > len(ours & theirs)
 
 
-def _normalised(values: np.ndarray, normal: Callable[[str], str]) -> np.ndarray:
-    return np.array([None if value is None else normal(value) for value in values], object)
-
-
 def _categories(pair: Pair) -> bool:
     return all(0 < len(column.values) <= types.MAX_CODES for column in (pair.puf, pair.eif))
 
 
-def _missing(pair: Pair, side: str, only: set[str]) -> list[str]:
-    column = pair.puf if side == "puf" else pair.eif
-    return [code for code in codes.uncertain(column.values, {}) if code in only]
+def _missing(own: _Codes) -> dict[str, list[str]]:
+    """Return by side the codes that look like missing ones and have no counterpart.
+
+    The links decide. Without enough of them, a code that the other file has is a value, and another one has no
+    counterpart if the other file has no code left for it.
+    """
+    looks = {side: own.looks(side) for side in _OTHER}
+    left = {side: len(own.only[side] - set(looks[side].values())) for side in _OTHER}
+    result: dict[str, list[str]] = {}
+    for side, other in _OTHER.items():
+        every = own.crosses.get(side)
+        cross = every and every.without(set(looks[other].values()), set())
+        for code, normal in looks[side].items():
+            if every and every.counterpart(normal) is not None:
+                is_missing = False
+            elif cross and cross.n_of(normal) >= MIN_LINKS:
+                is_missing = cross.counterpart(normal) is None and cross.is_alike(normal)
+            else:
+                is_missing = normal in own.only[side] and left[other] <= left[side]
+            if is_missing:
+                result.setdefault(side, []).append(code)
+    return result
 
 
 def _labels(theirs: set[str], ours: set[str]) -> dict[str, str]:
@@ -136,96 +235,86 @@ def _labels(theirs: set[str], ours: set[str]) -> dict[str, str]:
     return dict(sorted(table.items()))
 
 
-def _from_links(
-    pair: Pair,
-    base: Recode,
-    only: dict[str, set[str]],
-    linked: tuple[np.ndarray, np.ndarray] | None,
-    side: str,
-) -> Recode:
-    """Return the recode table of a file by the codes that linked records have."""
-    other = "puf" if side == "eif" else "eif"
-    both = None
-    if linked is not None:
-        known = np.array([a is not None and b is not None for a, b in zip(*linked, strict=True)], bool)
-        both = linked[0][known], linked[1][known]
-    if both is None or len(both[0]) < _MIN_LINKS:
-        return _undecided(pair, base, only, side, "without enough links that show which codes correspond")
-    table, rows, columns = cross_table(*both)
-    if side == "puf":
-        table, rows, columns = table.T, columns, rows
-    if set(columns) & set(rows):
-        result, shares = _modal(table, rows, columns, only[side])
-    else:
-        result, shares = _one_to_one(table, rows, columns, only[side])
-    if not result:
-        return _undecided(pair, base, only, side, "and linked records do not show which codes correspond")
-    lowest, n = min(shares), int(table.sum())
+def _from_links(pair: Pair, base: Recode, own: _Codes) -> Recode:
+    """Return the recode table, of the file with which more links agree, by the codes that linked records have."""
+    coarser = not own.shared and len(own.every["puf"]) > len(own.every["eif"])
+    sides = [side for side in (("puf", "eif") if coarser else ("eif", "puf")) if own.only[side]]
+    if not own.crosses:
+        return _undecided(base, own, sides[0], "without enough links that show which codes correspond")
+    tables = {side: own.table(side) for side in sides}
+    tables = {side: table if own.allows(side, table) else {} for side, table in tables.items()}
+    agreeing = {side: own.crosses[side].agreeing(table) for side, table in tables.items()}
+    side = max(sides, key=lambda one: agreeing[one])
+    table, cross = tables[side], own.crosses[side]
+    if agreeing[side] <= cross.agreeing({}):
+        return _undecided(base, own, sides[0], "and linked records do not show which codes correspond")
+    lowest, n = min(cross.share(code, to) for code, to in table.items()), number(cross.n, "link")
     reason = (
-        f"every one of {number(n, 'link')} has the two codes together"
+        f"every one of {n} has the two codes together"
         if lowest == 1
-        else f"in {number(n, 'link')}, at least {percent(lowest)} of those with a code have its counterpart"
+        else f"in {n}, at least {percent(lowest)} of those with a code have its counterpart"
     )
-    left = sorted(only[side] - set(result) - set(base.missing.get(side, [])))
-    if left and side == "eif" and len(left) > len(only[side]) / 2:
-        return _undecided(pair, base, only, side, f"{reason}, but {len(left)} codes remain")
-    more = f"; {len(left)} codes of this file have no counterpart in {other}" if left else ""
-    return _shown(pair, base._replace(side=side, table=result, reason=_joined(base, reason + more)))
+    left = own.only[side] - set(table)
+    if side == "eif" and len(left) > len(own.only[side]) / 2:
+        return _undecided(base, own, side, f"{reason}, but {number(len(left), 'code')} remain")
+    return _decided(pair, base, own, side, table, reason)
 
 
-def _modal(
-    table: np.ndarray, rows: list[str], columns: list[str], only: set[str]
-) -> tuple[dict[str, str], list[float]]:
-    """Return for codes that one file only has the most frequent code of linked records, where it is frequent."""
-    result, shares = {}, []
-    for at, code in enumerate(columns):
-        n = int(table[:, at].sum())
-        best = int(table[:, at].argmax())
-        if code in only and n >= _MIN_LINKS and table[best, at] / n >= _MIN_SHARE:
-            result[code] = rows[best]
-            shares.append(table[best, at] / n)
-    return dict(sorted(result.items())), shares
+def _decided(pair: Pair, base: Recode, own: _Codes, side: str, table: dict[str, str], reason: str) -> Recode:
+    """Return a recode table, with its reason and what it leaves open."""
+    changed = {code: to for code, to in table.items() if code != to}
+    if set(changed) & own.every["puf"] & own.every["eif"]:
+        reason = f"codes that both files have differ in meaning; {reason}"
+    reason += _left(own, side, own.only[side] - set(table))
+    reason += _left(own, _OTHER[side], own.only[_OTHER[side]] - set(table.values()))
+    cross = own.crosses.get(side)
+    if cross is not None and (differing := cross.n - cross.agreeing(table)):
+        reason += f"; {number(differing, 'link')} still differ{'s' if differing == 1 else ''}"
+    return _shown(
+        pair,
+        base._replace(
+            side=side, table=changed, reason=_joined(base, reason), values=_values(own, side, table)
+        ),
+    )
 
 
-def _one_to_one(
-    table: np.ndarray, rows: list[str], columns: list[str], only: set[str]
-) -> tuple[dict[str, str], list[float]]:
-    """Return the codes of both files, one to one where they are equally many, that most linked records have."""
-    if len(columns) > len(rows):
-        return _modal(table, rows, columns, only)
-    at, of = linear_sum_assignment(table, maximize=True)
-    shares = [
-        float(table[row, column] / max(1, table[:, column].sum())) for row, column in zip(at, of, strict=True)
-    ]
-    n = int(table.sum())
-    agreeing = int(table[at, of].sum())
-    chance = 1 / max(2, min(len(rows), len(columns)))
-    if min(shares) < _MIN_SHARE or agreeing / n < _MIN_SHARE or n * np.log(1 / chance) < 5:
-        return {}, []
-    return dict(sorted((columns[column], rows[row]) for row, column in zip(at, of, strict=True))), shares
+def _values(own: _Codes, side: str, table: dict[str, str]) -> dict[str, list[str]]:
+    """Return by side the codes that look like missing ones and are values, by a table of a file."""
+    looks = {one: own.looks(one) for one in _OTHER}
+    normals = {one: set(looks[one].values()) for one in _OTHER}
+    cross = own.crosses.get(side)
+    same = {code for code in own.shared if cross is not None and cross.counterpart(code) == code}
+    pairs = {
+        (code, to)
+        for code, to in table.items()
+        if code not in normals[side] or to not in normals[_OTHER[side]]
+    }
+    having = {side: same | {code for code, _ in pairs}, _OTHER[side]: same | {to for _, to in pairs}}
+    return {one: [code for code, normal in looks[one].items() if normal in having[one]] for one in _OTHER}
 
 
-def _undecided(pair: Pair, base: Recode, only: dict[str, set[str]], side: str, why: str) -> Recode:
+def _left(own: _Codes, side: str, left: Collection[str]) -> str:
+    """Return which codes of a file have no counterpart, as a part of a reason."""
+    if not left:
+        return ""
+    listed = own.listed(side, left)
+    verb = "has" if len(left) == 1 else "have"
+    text = f"; {number(len(left), 'code')} of {side} {verb} no counterpart in {_OTHER[side]}"
+    return f"{text}: {listed}" if listed else text
+
+
+def _undecided(base: Recode, own: _Codes, side: str, why: str) -> Recode:
     """Return a table to be decided, with the codes of both files that a draft may show, by their frequency."""
-    column = pair.puf if side == "puf" else pair.eif
-    normal = normaliser(Coding("categorical", integer_coded=base.integer_coded))
-    single = sum(rows for code, rows in column.values.items() if normal(code) in only[side])
-    if single <= _MAX_SINGLE * column.valid:
-        note = (
-            f"the {side.upper()} alone has {number(len(only[side]), 'code')}, in {number(single, 'record')}"
-        )
-        return base._replace(note=note)
-    parts = []
-    for own, column in (("puf", pair.puf), ("eif", pair.eif)):
-        shown = types.shown(column)
-        listed = [
-            code
-            for code, _ in sorted(shown.items(), key=lambda item: (-item[1], item[0]))
-            if code in only[own]
+    records = {one: own.records(one) for one in _OTHER if own.only[one]}
+    listed = {one: own.listed(one, own.only[one]) for one in records}
+    if all(n <= _MAX_SINGLE * own.columns[one].valid for one, n in records.items()):
+        notes = [
+            f"the {one.upper()} alone has {number(len(own.only[one]), 'code')}, in {number(n, 'record')}"
+            + (f": {listed[one]}" if listed[one] else "")
+            for one, n in records.items()
         ]
-        if listed:
-            parts.append(f"{own} only: {', '.join(listed)}")
-    text = "; ".join(parts) or "codes differ"
+        return base._replace(note="; ".join(notes))
+    text = "; ".join(f"{one} only: {codes_}" for one, codes_ in listed.items() if codes_) or "codes differ"
     return base._replace(
         side=side, table=None, reason=_joined(base, f"codes in one file only, {why}. By frequency, {text}")
     )

@@ -42,6 +42,9 @@ _PUNCTUATION = frozenset("€£§°ºª«»‘’“”„‚–—…•·©®�
 """What texts in cp1252 have beside letters; other characters show another encoding."""
 
 _COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*", re.ASCII)
+_THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+\s*", re.ASCII)
+"""A comma in a file whose fields are separated by commas may well be one between thousands."""
+
 _POINT = re.compile(r"\s*[+-]?\d*\.\d+\s*", re.ASCII)
 
 
@@ -174,11 +177,15 @@ def _text_options(path: Path) -> Iterator[tuple[str, Any, str]]:
         )
     if quote != '"':
         yield "quote", quote, "fields are quoted by it" if quote else "quotation marks are part of the fields"
-    if delimiter != ",":
-        cells = [cell for record in records[1:] for cell in record]
-        commas, points = (sum(map(bool, map(form.fullmatch, cells))) for form in (_COMMA, _POINT))
-        if commas > points:
-            yield "decimal", ",", f"{commas:,} numbers of the first rows have a comma, {points:,} a point"
+    cells = [cell for record in records[1:] for cell in record]
+    commas, points = (sum(map(bool, map(form.fullmatch, cells))) for form in (_COMMA, _POINT))
+    if delimiter == "," and all(map(_THOUSANDS.fullmatch, filter(_COMMA.fullmatch, cells))):
+        commas = 0
+    if commas:
+        reason = f"{commas:,} numbers of the first rows have a comma, {points:,} a point"
+        if min(commas, points):
+            reason += "; only one of the two is read as numbers"
+        yield "decimal", "," if commas > points else ".", reason
 
 
 def _encoding(path: Path) -> tuple[str, str]:

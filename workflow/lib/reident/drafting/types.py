@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from reident.drafting import names
+from reident.drafting.codes import MIN_RECORDS
 from reident.drafting.profile import MAX_LEVELS, Column
 from reident.study.reading import TODO
 
 MAX_CODES = 50
 """A column with more levels is not taken for one of categories, and no code of it is written into a draft."""
-
-MIN_RECORDS = 3
-"""A code that fewer records have is not written into a draft: it could single out a person."""
 
 _FEW = 12
 """Whole numbers with at most this many levels are codes, unless the name is that of an amount."""
@@ -41,7 +39,8 @@ def kind(columns: Sequence[Column]) -> Kind:
         return Kind(TODO, "no record of one file has a value; remove the variable")
     if not all(column.is_numeric for column in columns):
         wrong = max(columns, key=lambda column: column.not_numbers / column.valid)
-        if 0 < wrong.not_numbers <= wrong.valid / 20:
+        few = wrong.whole and 0 < len(wrong.values) <= _FEW and not names.names_amount(wrong.name)
+        if 0 < wrong.not_numbers <= wrong.valid / 20 and not few:
             return Kind(
                 TODO,
                 f"{wrong.not_numbers:,} of {wrong.valid:,} values of `{wrong.name}` are not numbers; declare them as "

@@ -11,7 +11,9 @@ BENEDETTI = "benedetti-franconi"
 
 OK, NO_UNIQUE, NO_PAIR = "ok", "no_unique", "no_pair"
 NOT_CONVERGED, WHOLE = "not_converged", "whole_population"
-"""What is said of an estimate."""
+CONTRADICTED, UNSUPPORTED = "contradicted", "unsupported"
+"""What is said of an estimate; the last two say why the model that the rule of Dankar et al. chooses is not
+recommended."""
 
 SIGNIFICANT = 9
 """Digits of estimates and sums: processors differ in the last bits of a logarithm, and fits end within a tolerance."""

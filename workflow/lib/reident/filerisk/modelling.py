@@ -96,7 +96,7 @@ def model(options: Modelling, file: pa.Table, population: pa.Table) -> Modelled:
     overlapping = options.wildcard and bool((codes < 0).any())
     linear, of_uniques = _log_linear(options, codes, sizes, in_cells, overlapping=overlapping)
     lines = [*_individual(sizes, risks, households), *linear]
-    lines += _uniqueness(sizes, in_cells, overlapping=overlapping)
+    lines += _uniqueness(sizes, in_cells, linear, overlapping=overlapping)
     if true is not None:
         truth = _truth(options, sizes, true, people, households)
         lines = [line._replace(truth=truth[line.quantity]) for line in lines]
@@ -171,8 +171,13 @@ def _smallest_test(found: dict[str, log_linear.Model]) -> str | None:
     return min(known, key=lambda name: significant(tested[name]), default=None)
 
 
-def _uniqueness(sizes: np.ndarray, fraction: float, *, overlapping: bool) -> Iterator[Estimate]:
-    """Return the lines of the models of population uniques."""
+def _uniqueness(
+    sizes: np.ndarray, fraction: float, linear: list[Estimate], *, overlapping: bool
+) -> Iterator[Estimate]:
+    """Return the lines of the models of population uniques, given those of the log-linear models.
+
+    Only population uniques get a recommended value: log-linear models have that of the sample uniques.
+    """
     models = {
         "pitman": superpopulation.pitman, "zayatz": superpopulation.zayatz, "snb": superpopulation.snb,
     }  # fmt: skip
@@ -185,14 +190,21 @@ def _uniqueness(sizes: np.ndarray, fraction: float, *, overlapping: bool) -> Ite
     cells = _cells(sizes)
     found = {name: estimate(cells, fraction) for name, estimate in models.items()}
     best = superpopulation.chosen(fraction, found)
+    if best is not None:
+        status = superpopulation.support(found[best].in_sample, _recommended(linear))
+        found[best] = found[best]._replace(status=status)
     for name, one in found.items():
+        yield Estimate(UNIQUENESS, name, IN_SAMPLE, one.in_sample, one.low, one.high, status=one.status)
+        recommended = name == best and one.status == OK
         yield Estimate(
-            UNIQUENESS, name, IN_SAMPLE, one.in_sample, one.low, one.high,
-            recommended=name == best, status=one.status,
-        )  # fmt: skip
-        yield Estimate(
-            UNIQUENESS, name, IN_POPULATION, one.in_population, recommended=name == best, status=one.status
+            UNIQUENESS, name, IN_POPULATION, one.in_population, recommended=recommended, status=one.status
         )
+
+
+def _recommended(linear: list[Estimate]) -> tuple[float, float] | None:
+    """Return τ₁ by the recommended log-linear model and the larger of its tests, or None without one."""
+    own = {line.quantity: line for line in linear if line.recommended}
+    return (own[IN_SAMPLE].estimate, max(line.test for line in own.values())) if own else None
 
 
 def _cells(sizes: np.ndarray) -> np.ndarray:

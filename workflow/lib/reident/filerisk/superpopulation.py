@@ -8,15 +8,26 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, gammaln, logit
 
-from reident.filerisk.estimates import NO_PAIR, NO_UNIQUE, NOT_CONVERGED, OK, WHOLE, Z
+from reident.filerisk.estimates import (
+    CONTRADICTED,
+    NO_PAIR,
+    NO_UNIQUE,
+    NOT_CONVERGED,
+    OK,
+    UNSUPPORTED,
+    WHOLE,
+    Z,
+)
 
 SMALL_FRACTION = 0.1
-"""The sampling fraction up to which the rule of Dankar et al. chooses Pitman's model."""
+"""The sampling fraction up to which the rule of Dankar et al. chooses Pitman's model, and the others are too high."""
+AGREEMENT = 2.0
+"""The largest ratio between the τ₁ of a recommended model of uniqueness and that of the log-linear model."""
 ROUNDS, TOLERANCE = 200, 1e-9
 NOISE = 1e-13
 """The share of a likelihood that is rounding."""
 MAX_LOGIT = 15.0
-"""The logit of α from which the largest likelihood is at the edge, α = 0 or 1."""
+"""The logit of α beyond which the search has left the model for its edge."""
 LARGE = 50.0
 """Arguments from which Stirling's series has all digits."""
 
@@ -75,13 +86,15 @@ def pitman(sizes: np.ndarray, fraction: float) -> Uniques:
 
     Notes
     -----
-    θ and α have the largest likelihood. Of N people, the expected uniques are N·Π_{i=1}^{N−1} (θ + α + i − 1)/(θ + i),
-    and a unique of n records is unique in the population with the probability Π_{i=n}^{N−1} (θ + α + i − 1)/(θ + i).
-    Source: Hoshino 2001.
+    θ and α have the largest likelihood; where that is at the edge α = 0, the model is the Ewens sampling formula. Of N
+    people, the expected uniques are N·Π_{i=1}^{N−1} (θ + α + i − 1)/(θ + i), and a unique of n records is unique in the
+    population with the probability Π_{i=n}^{N−1} (θ + α + i − 1)/(θ + i). A file of uniques alone has its largest
+    likelihood where everybody is unique, at α = 1 and for every α as θ grows: it says nothing about the model.
+    Source: Pitman 1995; Ewens 1972; Hoshino 2001.
     """
     if (ends := applies(sizes, fraction)) is not None:
         return ends
-    if not (sizes == 2).any():
+    if sizes.max() == 1:
         return _without(NO_PAIR)
     found = _largest_likelihood(sizes)
     if found is None:
@@ -95,7 +108,7 @@ def pitman(sizes: np.ndarray, fraction: float) -> Uniques:
     step = 1e-5
     slope = [
         (np.log(_share(at + move, n, people)) - np.log(_share(at - move, n, people))) / (2 * step)
-        for move in np.eye(2) * step
+        for move in np.eye(2)[: len(information)] * step
     ]
     relative = float(slope @ np.linalg.solve(information, slope))
     variance = n_unique * share * (1 - share) + (n_unique * share) ** 2 * relative
@@ -123,6 +136,41 @@ def _ratio(z: float, a: float) -> float:
 
 
 def _largest_likelihood(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return ln(θ + α) and logit α with their information, at the edge that of the first; None if no search ends."""
+    inside, (edge, of_edge) = _inside(sizes), _edge(sizes)
+    if inside is not None and _likelihood(inside[0], sizes)[0] > _likelihood(edge, sizes)[0]:
+        return inside
+    return (edge, of_edge) if _slope_at_edge(float(np.exp(edge[0])), sizes) <= 0 else None
+
+
+def _edge(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return ln θ and logit α = −∞ of the Ewens sampling formula, and the information of ln θ.
+
+    As many cells as the file has are expected, Σ_{j<n} θ/(θ + j). The sum is convex in j and below 1 + θ·Σ 1/j, which
+    gives a bound on either side; without a unique or with uniques alone there is no such θ.
+    """
+    n_cells, j = len(sizes), np.arange(int(sizes.sum()), dtype=np.float64)
+    low = (n_cells - 1) / (1 / j[1:]).sum()
+    high = n_cells * (len(j) - 1) / (2 * (len(j) - n_cells))
+    at = brentq(
+        lambda at: (np.exp(at) / (np.exp(at) + j)).sum() - n_cells, np.log(low), np.log(high), xtol=1e-13
+    )
+    theta = np.exp(at)
+    return np.array([at, -np.inf]), np.array([[(theta * j / (theta + j) ** 2).sum()]])
+
+
+def _slope_at_edge(theta: float, sizes: np.ndarray) -> float:
+    """Return the derivative of the logarithm of the likelihood by α at α = 0."""
+    larger = _larger(sizes)
+    return len(sizes) * (len(sizes) - 1) / (2 * theta) - float((larger / np.arange(1, len(larger) + 1)).sum())
+
+
+def _larger(sizes: np.ndarray) -> np.ndarray:
+    """Return the cells of more than 1, 2, … records, up to the largest."""
+    return (len(sizes) - np.cumsum(np.bincount(sizes)))[1:-1]
+
+
+def _inside(sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     """Return ln(θ + α) and logit α with the information there, or None if the search does not end inside."""
     at, damping = np.array([np.log(len(sizes)), 0.0]), 1.0
     value, gradient, information = _likelihood(at, sizes)
@@ -147,8 +195,7 @@ def _likelihood(at: np.ndarray, sizes: np.ndarray) -> tuple[float, np.ndarray, n
     theta, alpha = _parameters(at)
     i = np.arange(1, len(sizes))
     j = np.arange(1, int(sizes.sum()))
-    of_size = np.bincount(sizes)
-    larger = (len(sizes) - np.cumsum(of_size))[1:-1]  # cells of more than 1, 2, … records
+    larger = _larger(sizes)
     k = np.arange(1, len(larger) + 1)
     a, b, c = theta + i * alpha, theta + j, k - alpha
     value = np.log(a).sum() - np.log(b).sum() + (larger * np.log(c)).sum()
@@ -252,7 +299,7 @@ def cells_of_population(sizes: np.ndarray, fraction: float) -> float:
     cells = of_size[i]
     missed = (1 - fraction) ** i
     squared = (i * fraction**2 * (1 - fraction**2) ** (i - 1.0) * cells).sum()
-    known = ((missed * (1 + fraction) ** i - missed) * cells).sum()
+    known = (((1 - fraction**2) ** i - missed) * cells).sum()
     once = (i * fraction * (1 - fraction) ** (i - 1.0) * cells).sum()
     return float(len(sizes) + (sizes == 1).sum() * squared / known * ((missed * cells).sum() / once) ** 2)
 
@@ -276,7 +323,7 @@ def _one(beta: float, fraction: float, ratio: float) -> float:
 
 
 def chosen(fraction: float, models: dict[str, Uniques]) -> str | None:
-    """Return the model that the rule of Dankar et al. (2012) recommends, or None if none has an estimate.
+    """Return the model that the rule of Dankar et al. (2012) chooses, or None if a model that it needs has no estimate.
 
     Parameters
     ----------
@@ -284,13 +331,35 @@ def chosen(fraction: float, models: dict[str, Uniques]) -> str | None:
         The sampling fraction.
     models : dict
         The estimates by `pitman`, `zayatz` and `snb`.
+
+    Notes
+    -----
+    Up to :data:`SMALL_FRACTION` it is Pitman's, above it the one of the others with the smaller estimate.
     """
-    known = {name: model.in_population for name, model in models.items() if model.status == OK}
-    if fraction <= SMALL_FRACTION and "pitman" in known:
-        return "pitman"
-    if fraction > SMALL_FRACTION and "snb" in known and not known["zayatz"] < known["snb"]:
-        return "snb"
-    return "zayatz" if "zayatz" in known else None
+    compared = ("pitman",) if fraction <= SMALL_FRACTION else ("snb", "zayatz")
+    if any(models[name].status != OK for name in compared):
+        return None
+    return min(compared, key=lambda name: models[name].in_population)
+
+
+def support(in_sample: float, linear: tuple[float, float] | None) -> str:
+    """Return `ok` if a log-linear model supports a model of uniqueness, or the status that says why not.
+
+    Parameters
+    ----------
+    in_sample : float
+        The expected sample uniques that are population uniques, τ₁, by the model of uniqueness.
+    linear : tuple of float or None
+        τ₁ by the recommended log-linear model and the larger of its tests; None if no model is recommended.
+
+    Notes
+    -----
+    The sizes of cells alone do not show whether a model of uniqueness holds, a log-linear model has a test.
+    """
+    if linear is None or linear[1] > Z:
+        return UNSUPPORTED
+    low, high = sorted((in_sample, linear[0]))
+    return OK if high <= AGREEMENT * low else CONTRADICTED
 
 
 def interval(value: float, variance: float, most: float) -> tuple[float, float]:

@@ -133,7 +133,7 @@ def typed_text(
     column: Column, side: str, source: RecordFile, text: pa.Array | pa.ChunkedArray, before: int = 0
 ) -> pa.Array:
     """Return one variable of one file, typed; null where missing. `before` is the number of records before these."""
-    place = Place(source.file_name, getattr(column, side), column.name, source.first_row + before)
+    place = Place.of(source, getattr(column, side), column.name, before)
     values = typed(text, column.coding(side, source.decimal), place)
     coarser = column.coarsen if isinstance(column, LinkingVariable) else None
     return values if coarser is None else coarsen(values, coarser, integer_coded=column.integer_coded)

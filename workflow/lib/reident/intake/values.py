@@ -6,6 +6,7 @@ whether it links two files, makes a record unique, or matches a synthetic record
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import NamedTuple
 
@@ -14,22 +15,42 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.errors import InputError
-from reident.sections.codes import Coding, normaliser, number
-from reident.sections.files import SourceFile
+from reident.sections.codes import Coding, clean, normaliser, number
+from reident.sections.files import PACKED, SourceFile
 from reident.sections.keys import KeyVariable
 from reident.sections.recodes import Recoding
 
 _PLAIN = r"^-?[0-9]{1,17}(\.[0-9]{1,17})?$"
 """Numbers that every reader of decimals reads alike, to the nearest double, as none is too large for one."""
 
+_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?", re.ASCII)
+"""What would be a number in a file with a decimal comma."""
+
 
 class Place(NamedTuple):
-    """The place of a column, for messages: file, column, variable of the study, number of the first record."""
+    """The place of a column, for messages.
+
+    Attributes
+    ----------
+    file, column : str
+    variable : str
+        Of the study.
+    first_row : int
+        The number of the first record.
+    takes_decimal : bool
+        Whether the study may declare the decimal separator of the file.
+    """
 
     file: str
     column: str
     variable: str
     first_row: int = 2
+    takes_decimal: bool = True
+
+    @classmethod
+    def of(cls, source: SourceFile, column: str, variable: str, before: int = 0) -> Place:
+        """Return the place of a column of a file, after some records that came before."""
+        return cls(source.file_name, column, variable, source.first_row + before, source.kind in PACKED)
 
 
 def typed(text: pa.ChunkedArray | pa.Array, coding: Coding, place: Place) -> pa.Array:
@@ -98,21 +119,32 @@ def _distinct(encoded: pa.DictionaryArray, coding: Coding, place: Place) -> pa.A
         value, problem = recode(value), None
         if numeric:
             out.append(number(value))
-            problem = "is not a number. Declare it as a missing code, recode it" if out[-1] is None else None
+            problem = None if out[-1] is not None else _not_a_number(raw, coding, place)
         else:
             out.append(value)
             if known is not None and value not in known:
-                problem = "is not in the declared `order`. Add it, recode it"
+                problem = "is not in the declared `order`. Add it, recode it, or correct the file."
         if problem:
             row = (
                 pc.index(encoded.indices, pa.scalar(position, encoded.indices.type)).as_py() + place.first_row
             )
             raise InputError(
-                f"{place.file}, row {row}, column `{place.column}`: the value of `{place.variable}` {problem}, "
-                "or correct the file.",
+                f"{place.file}, row {row}, column `{place.column}`: the value of `{place.variable}` {problem}",
                 ("variable", place.variable),
             )
     return pc.replace_with_mask(values, pa.array(~plain), pa.array(out, values.type))
+
+
+def _not_a_number(text: str, coding: Coding, place: Place) -> str:
+    """Return what is wrong with a text that is not a number, and what to do."""
+    if coding.decimal == "," or not _COMMA.fullmatch(clean(text)):
+        return "is not a number. Declare it as a missing code, recode it, or correct the file."
+    problem = "is not a number, because it has a comma. "
+    if not place.takes_decimal:
+        return problem + "Write the numbers of the file with a decimal point."
+    return problem + (
+        'If the comma is the decimal separator, set `decimal: ","` for the file; otherwise correct the file.'
+    )
 
 
 def _plain_numbers(texts: pa.Array, coding: Coding, missing: Collection[str]) -> tuple[pa.Array, np.ndarray]:
@@ -147,5 +179,5 @@ def _plain_numbers(texts: pa.Array, coding: Coding, missing: Collection[str]) ->
 
 def typed_key(variable: KeyVariable, source: SourceFile, text: pa.Array | pa.ChunkedArray) -> pa.Array:
     """Return one key variable of one file, typed as by :func:`typed_codes`."""
-    place = Place(source.file_name, variable.column, variable.name, source.first_row)
+    place = Place.of(source, variable.column, variable.name)
     return typed_codes(text, variable.coding(source.decimal), place)

@@ -20,9 +20,9 @@ from reident.kernels.compiling import jit, lean_jit
 ) = range(16)  # fmt: skip
 """Places in the counts, see METHODS §12."""
 
-CAP, GUESS, CAP_ORIGINAL, CAP_TRUE_OTHERS, TCAP, CAP_OTHERS, GUESS_OTHERS, CAP_HOLDOUT, GUESS_HOLDOUT = range(
-    9
-)
+(
+    CAP, GUESS, CAP_ORIGINAL, CAP_TRUE_OTHERS, TCAP, CAP_OTHERS, GUESS_OTHERS, CAP_HOLDOUT, GUESS_HOLDOUT, DIS_GUESS,
+) = range(10)  # fmt: skip
 """Rows of the sums: the numerators, by denominator."""
 
 
@@ -32,7 +32,7 @@ class Told(NamedTuple):
     Attributes
     ----------
     counts : int64 (16,)
-    sums : int64 (9, denominators)
+    sums : int64 (10, denominators)
         By denominator.
     by_value : int64 (values,)
         Records that are disclosed correctly, by their value.
@@ -128,8 +128,43 @@ def _mode_without(modes, count, own_count):
     return ties if largest > 0 and count == largest else 0
 
 
+class Guess(NamedTuple):
+    """The best guess of an intruder without a key.
+
+    Attributes
+    ----------
+    right : bool (values,)
+        By rank: whether one of the guesses agrees with it.
+    ties : int
+        The number of equally good guesses; 1 for a median.
+    """
+
+    right: np.ndarray
+    ties: int
+
+
 @jit
-def tell(original, released, holdout, own_cells, own_ranks, low, high, numeric, linked, n_values, keep):
+def best_guess(ranks, low, high, numeric):
+    """Return the best guess from all released values, which are sorted: the most frequent ones, or the lower median."""
+    right = np.zeros(len(low), np.bool_)
+    if len(ranks) == 0:
+        return Guess(right, 1)
+    if numeric:
+        middle = ranks[(len(ranks) - 1) // 2]
+        for y in range(len(low)):
+            right[y] = low[y] <= middle < high[y]
+        return Guess(right, 1)
+    counts = np.zeros(len(low), np.int64)
+    for rank in ranks:
+        counts[rank] += 1
+    right[:] = counts == counts.max()
+    return Guess(right, right.sum())
+
+
+@jit
+def tell(
+    original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked, n_values, keep
+):
     """Compare what a released file tells with the original values, over all cells of a set of keys.
 
     Parameters
@@ -140,6 +175,7 @@ def tell(original, released, holdout, own_cells, own_ranks, low, high, numeric, 
         By original record: the cell and the rank of the same person's released record, -1 where there is none.
     low, high : int32 (values,)
         By rank: the window of ranks that agree with it.
+    guess : Guess
     numeric : bool
         Whether the best guess is the median, not the most frequent value.
     linked : bool
@@ -153,25 +189,27 @@ def tell(original, released, holdout, own_cells, own_ranks, low, high, numeric, 
     -------
     Told
     """
-    widest = 1
+    widest = guess.ties
     for file in (original, released):
         for c in range(len(file.starts) - 1):
             widest = max(widest, file.starts[c + 1] - file.starts[c])
     told = Told(
         np.zeros(16, np.int64),
-        np.zeros((9, widest + 1), np.int64),
+        np.zeros((10, widest + 1), np.int64),
         np.zeros(n_values, np.int64),
         np.zeros(keep, np.int32),
         np.zeros(keep, np.int32),
         np.zeros(keep, np.bool_),
     )
     for c in range(len(original.starts) - 1):
-        _tell_cell(told, c, original, released, holdout, own_cells, own_ranks, low, high, numeric, linked)
+        _tell_cell(
+            told, c, original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked
+        )
     return told
 
 
 @lean_jit
-def _tell_cell(told, c, original, released, holdout, own_cells, own_ranks, low, high, numeric, linked):
+def _tell_cell(told, c, original, released, holdout, own_cells, own_ranks, low, high, guess, numeric, linked):
     """Add what one cell tells."""
     counts, sums = told.counts, told.sums
     begin, end = released.starts[c], released.starts[c + 1]
@@ -206,6 +244,7 @@ def _tell_cell(told, c, original, released, holdout, own_cells, own_ranks, low, 
         counts[DISCO] += correct
         counts[DORIG] += known
         counts[DISDIO] += correct and known
+        sums[DIS_GUESS, guess.ties] += discloses and guess.right[y]
         sums[CAP, size] += agreeing
         sums[CAP_ORIGINAL, n] += own_agreeing
         sums[CAP_TRUE_OTHERS, n - 1] += own_agreeing - 1

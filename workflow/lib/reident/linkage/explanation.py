@@ -18,14 +18,16 @@ from reident.linkage.pairing import encode
 from reident.linkage.parts import Explaining
 from reident.linkage.rates import share
 from reident.linkage.recodings import Change, changes
-from reident.linkage.strata import lines
+from reident.linkage.strata import lines, links_inside
 from reident.linkage.unique_sets import SmallestSets, smallest_sets
 
 if TYPE_CHECKING:
     from reident.linkage.batches import Source
     from reident.linkage.metrics.contract import Metric
 
-RECODINGS = ["variable", "recoding", "n_confirmed", "n_prevented", "prevented_rate"]
+RECODINGS = [
+    "variable", "recoding", "n_confirmed", "n_prevented", "prevented_rate", "n_newly_confirmed", "net_change",
+]  # fmt: skip
 VARIABLES = [
     "variable", "n_confirmed", "n_carried", "carried_rate", "n_pairs", "n_agree", "n_unique", "unique_share",
 ]  # fmt: skip
@@ -37,6 +39,25 @@ class Work(NamedTuple):
     threads: int = 1
     functions: Sequence[Path] = ()
     progress: Callable[[float], None] | None = None
+
+
+class Effects(NamedTuple):
+    """What changes do to the confirmed pairs and records of a metric.
+
+    Attributes
+    ----------
+    lost : bool (m, changes)
+        Which confirmed pairs each change prevents.
+    n_confirmed : int
+        Confirmed records.
+    n_prevented, n_newly_confirmed : int64 (changes,)
+        Of these, records that are not confirmed after the change; records that are confirmed only after it.
+    """
+
+    lost: np.ndarray
+    n_confirmed: int
+    n_prevented: np.ndarray
+    n_newly_confirmed: np.ndarray
 
 
 class Explanation(NamedTuple):
@@ -72,8 +93,8 @@ def explain(
     confirmed = {name: _confirmed(source) for name, source in positions.items()}
     pairs = confirmed[metric.name]
     tried = changes(part.variables, part.recodings, files.prepared["puf"], part.coarsened)
-    lost, kept = _without(part, metric, files, pairs, tried, work)
-    n_records = len(np.unique(pairs.puf))
+    effects = _effects(part, metric, files, pairs, tried, work, _linked(files))
+    lost = effects.lost
     sets, agree = _unique_sets(part, files, pairs)
     left_out = np.array([one.coarsening is None for one in tried], bool)
     names = [variable.name for variable in part.variables]
@@ -94,7 +115,7 @@ def explain(
             "+",
         ),
     }
-    recodings = _recodings(tried, n_records, kept)
+    recodings = _recodings(tried, effects)
     return Explanation(
         pa.table({**_keyed(part, files, pairs), **texts}),
         recodings,
@@ -103,7 +124,7 @@ def explain(
 
 
 def prevented(part: Explaining, metric: Metric, files: Files, source: Source, work: Work) -> pd.DataFrame:
-    """Return how many confirmed records of a metric each change would have prevented: :data:`RECODINGS`.
+    """Return which share of the confirmed records of a metric each change would have prevented.
 
     Parameters
     ----------
@@ -113,11 +134,17 @@ def prevented(part: Explaining, metric: Metric, files: Files, source: Source, wo
     source : pyarrow.Table or pyarrow.parquet.ParquetFile
         The suspected pairs of the metric by row number.
     work : Work
+
+    Returns
+    -------
+    pandas.DataFrame
+        variable, recoding, prevented_rate.
     """
     pairs = _confirmed(source)
     tried = changes(part.variables, part.recodings, files.prepared["puf"], part.coarsened)
-    _, kept = _without(part, metric, files, pairs, tried, work)
-    return _recodings(tried, len(np.unique(pairs.puf)), kept)
+    confirmed = _marked(files, pairs.puf)
+    effects = _effects(part, metric, files, pairs, tried, work, confirmed)
+    return _recodings(tried, effects)[["variable", "recoding", "prevented_rate"]]
 
 
 def _confirmed(source: Source) -> Pairs:
@@ -136,23 +163,41 @@ def numbers(pairs: Pairs) -> np.ndarray:
     return pairs.puf.astype(np.int64) << 32 | pairs.eif
 
 
-def _without(
-    part: Explaining, metric: Metric, files: Files, pairs: Pairs, tried: Sequence[Change], work: Work
-) -> tuple[np.ndarray, list[int]]:
-    """Return which pairs each change prevents, bool (m, changes), and how many records stay confirmed with each."""
-    records = np.zeros(files.prepared["puf"].num_rows, bool)
-    records[pairs.puf] = True
-    lost, kept, links = np.zeros((len(pairs.puf), len(tried)), bool), [], Links(files.iuf)
-    for at, change in enumerate(tried if len(pairs.puf) else ()):
+def _marked(files: Files, puf: np.ndarray) -> np.ndarray:
+    """Return a mark for each PUF record: whether it is one of those given."""
+    marks = np.zeros(files.prepared["puf"].num_rows, bool)
+    marks[puf] = True
+    return marks
+
+
+def _linked(files: Files) -> np.ndarray:
+    """Return which PUF records have a true link to an EIF record of their stratum: no other can be confirmed."""
+    inside = links_inside(files.iuf, lines(files.strata["puf"]), lines(files.strata["eif"]))
+    return _marked(files, files.iuf["puf"].to_numpy()[inside])
+
+
+def _effects(
+    part: Explaining,
+    metric: Metric,
+    files: Files,
+    pairs: Pairs,
+    tried: Sequence[Change],
+    work: Work,
+    records: np.ndarray,
+) -> Effects:
+    """Return what each change does to the confirmed pairs, and to those records that are marked."""
+    before, links = _marked(files, pairs.puf), Links(files.iuf)
+    lost, counts = np.zeros((len(pairs.puf), len(tried)), bool), np.zeros((2, len(tried)), np.int64)
+    for at, change in enumerate(tried if records.any() else ()):
         own = {change.variable: change.coarsening}
         recoded = counterfactual.recode(part, metric, files, own, work.threads)
         found = counterfactual.suspected(part, metric, files, recoded, records, work.functions, work.threads)
         lost[:, at] = ~np.isin(numbers(pairs), numbers(found))
-        true = links.hold(pa.table(found._asdict()))
-        kept.append(len(np.unique(found.puf[true])))
+        after = _marked(files, found.puf[links.hold(pa.table(found._asdict()))])
+        counts[:, at] = (before & ~after).sum(), (after & ~before).sum()
         if work.progress is not None:
             work.progress((at + 1) / len(tried))
-    return lost, kept or [0] * len(tried)
+    return Effects(lost, int(before.sum()), *counts)
 
 
 def _unique_sets(part: Explaining, files: Files, pairs: Pairs) -> tuple[SmallestSets, np.ndarray]:
@@ -197,11 +242,21 @@ def _keyed(part: Explaining, files: Files, pairs: Pairs) -> dict[str, Any]:
     return columns | {"stratum": stratum.take(pa.array(lines(files.strata["puf"])[pairs.puf]))}
 
 
-def _recodings(tried: Sequence[Change], n_records: int, kept: Sequence[int]) -> pd.DataFrame:
-    """Return one line per change: how many of the confirmed records it prevents."""
+def _recodings(tried: Sequence[Change], effects: Effects) -> pd.DataFrame:
+    """Return one line per change: how many of the confirmed records it prevents, and how many others it confirms."""
     table = [
-        (one.variable, one.title, n_records, n_records - n_kept, share(n_records - n_kept, n_records))
-        for one, n_kept in zip(tried, kept, strict=True)
+        (
+            one.variable,
+            one.title,
+            effects.n_confirmed,
+            lost,
+            share(lost, effects.n_confirmed),
+            new,
+            new - lost,
+        )
+        for one, lost, new in zip(
+            tried, effects.n_prevented.tolist(), effects.n_newly_confirmed.tolist(), strict=True
+        )
     ]
     return pd.DataFrame(table, columns=RECODINGS).astype({"prevented_rate": float})
 

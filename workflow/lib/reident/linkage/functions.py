@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,10 @@ from reident.sections.exact import SCALE
 
 if TYPE_CHECKING:
     from reident.linkage.pairing import Pairing, Records
+
+
+_MARK = "<study> "
+"""What the name of an approved file begins with in tracebacks, which tells its lines from those of libraries."""
 
 
 def own_scores(pairing: Pairing, at: int, function: Callable, rows: slice, columns: slice) -> np.ndarray:
@@ -33,8 +38,8 @@ def own_scores(pairing: Pairing, at: int, function: Callable, rows: slice, colum
         found = np.broadcast_to(raw, (p.shape[0], e.shape[1]))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code; its message may hold data
         raise InputError(
-            f"the scoring function of `{name}` failed ({type(error).__name__}); it takes two arrays that broadcast "
-            "(PUF values as a column, EIF values as a row) and returns their scores."
+            f"{_line(error)}the scoring function of `{name}` failed ({type(error).__name__}). It must take two arrays "
+            "that broadcast (PUF values as a column, EIF values as a row) and return their scores; correct it."
         ) from None
     missing = _is_missing(pairing.puf, at)[rows][:, None] | _is_missing(pairing.eif, at)[columns][None, :]
     if not ((found >= 0) & (found <= 5))[~missing].all():
@@ -67,14 +72,26 @@ def approved(function: str, sha256: str | None, files: tuple[Path, ...]) -> Call
     space: dict[str, Any] = {"__name__": module}
     try:
         with _silenced():
-            exec(compile(source, path.name, "exec"), space)  # noqa: S102 - the very bytes that the study approves
+            exec(compile(source, _MARK + path.name, "exec"), space)  # noqa: S102 - the bytes that the study approves
     except (Exception, SystemExit) as error:  # noqa: BLE001 - foreign code
+        where = _line(error) or f"{path.name}: "
         raise InputError(
-            f"{path.name} cannot be loaded ({type(error).__name__}); correct the file."
+            f"{where}the file cannot be loaded ({type(error).__name__}). Correct the file."
         ) from None
     if not callable(space.get(name)):
         raise InputError(f"{path.name} has no function `{name}`; correct `function`.")
     return space[name]
+
+
+def _line(error: BaseException) -> str:
+    """Return the file and the line of it at which foreign code failed, for a message; empty if it called nothing."""
+    if isinstance(error, SyntaxError) and (error.filename or "").startswith(_MARK):
+        places = [(str(error.filename), error.lineno)]
+    else:
+        frames = traceback.walk_tb(error.__traceback__)
+        places = [(frame.f_code.co_filename, line) for frame, line in frames]
+    own = [(name.removeprefix(_MARK), line) for name, line in places if name.startswith(_MARK)]
+    return f"{own[-1][0]}, line {own[-1][1]}: " if own else ""
 
 
 @contextlib.contextmanager

@@ -49,12 +49,15 @@ class Found(NamedTuple):
         By variable and level of :data:`LEVELS`.
     prior : float
         The share of links among all pairs.
+    largest_prior : float
+        The bound of the prior in EM; NaN without EM.
     rounds : int
     converged : bool
     """
 
     links: np.ndarray
     prior: float
+    largest_prior: float = math.nan
     rounds: int = 0
     converged: bool = True
 
@@ -218,7 +221,7 @@ def maximise(counts: np.ndarray, near: Sequence[bool], incomplete: Sequence[bool
         ]
         converged = max(changes) <= TOLERANCE and abs(prior - before[2]) <= TOLERANCE * prior
     links = pairs * _probability(level, m, u, prior)
-    return Found(_sums(level, links), prior, rounds, converged)
+    return Found(_sums(level, links), prior, most, rounds, converged)
 
 
 def _occurring(
@@ -302,6 +305,7 @@ def _estimates(
     line = {
         "n_pairs": n_pairs,
         "prior": prior,
+        "largest_prior": _rounded(found.largest_prior),
         "rounds": found.rounds,
         "converged": "yes" if found.converged else "no",
         "least_weight": least / SCALE,

@@ -188,7 +188,7 @@ def typed_variable(
     options: MatchedFiles, variable: MatchedVariable, text: pa.Array, source: SourceFile
 ) -> pa.Array:
     """Return one variable of one file, typed; null where missing."""
-    place = Place(source.file_name, variable.name, variable.name, source.first_row)
+    place = Place.of(source, variable.name, variable.name)
     return typed_codes(text, coding(options, variable, source.decimal), place)
 
 
@@ -239,21 +239,21 @@ def _targets(options: MatchedFiles, text: Source, file: str) -> np.ndarray:
     """Return which records meet every condition: bool (n,)."""
     chosen = np.ones(text.num_rows, bool)
     for target in options.targets:
-        chosen &= _meets(options, target, text, file)
+        chosen &= _meets(options, target, text)
     if not chosen.any():
         raise InputError(f"{file}: no record is a target. Correct `targets`.", ("targets",))
     return chosen
 
 
-def _meets(options: MatchedFiles, target: Target, text: Source, file: str) -> np.ndarray:
+def _meets(options: MatchedFiles, target: Target, text: Source) -> np.ndarray:
     name = target.variable
     by_name = {variable.name: variable for variable in options.variables}
     declared = by_name.get(name, MatchedVariable(name=name))
     integer_coded = declared.integer_coded and not target.numeric
     kind = coding(options, declared).kind if not target.numeric else "numeric"
-    decimal, first_row = options.file().decimal, options.file().first_row
-    how = Coding(kind, declared.missing, integer_coded=integer_coded, decimal=decimal)
-    values = typed(text[name], how, Place(file, name, name, first_row))
+    source = options.file()
+    how = Coding(kind, declared.missing, integer_coded=integer_coded, decimal=source.decimal)
+    values = typed(text[name], how, Place.of(source, name, name))
     if target.equals is not None:
         normal = normaliser(how)
         codes = [normal(clean(code)) for code in target.equals]
@@ -281,7 +281,7 @@ def _population(options: MatchedFiles, name: str, confidential: Source, targets:
     """Return the population counts, which must be positive for every target."""
     file, first_row = options.file().file_name, options.file().first_row
     coding = Coding("numeric", missing=("",), decimal=options.file().decimal)
-    counts = typed(confidential[name], coding, Place(file, name, name, first_row))
+    counts = typed(confidential[name], coding, Place.of(options.file(), name, name))
     wrong = targets & ~(counts.to_numpy(zero_copy_only=False) > 0)
     if wrong.any():
         raise InputError(

@@ -131,9 +131,8 @@ def _with_key(options: Microaggregate, original: pa.Table) -> tuple[pa.Table, np
 
 def _numbers(options: Microaggregate, original: pa.Table, name: str) -> np.ndarray:
     file = _file(options)
-    column = typed(
-        original[name], Coding("numeric", options.missing), Place(file, name, name, options.source.first_row)
-    )
+    place = Place(file, name, name, options.source.first_row, takes_decimal=False)
+    column = typed(original[name], Coding("numeric", options.missing), place)
     values = column.to_numpy(zero_copy_only=False).astype(np.float64)
     known = int((~np.isnan(values)).sum())
     if known < options.k:

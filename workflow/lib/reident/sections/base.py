@@ -21,9 +21,18 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
+from reident.sections.codes import underflows
+
 _NUMBERS = {int, float, Decimal, Fraction}
+_BOOLEANS = {"true", "false"}
 _UNDERSCORE = re.compile(r"(?![+-]?\d{1,3}(_\d{3})+(\.\d+)?$)[+-]?[\d.]+(_[\d./eE+-]*)+", re.ASCII)
 """A number with an underscore anywhere but between thousands."""
+
+
+class Quoted(str):
+    """A text that a study file has in quotation marks; it is never a boolean."""
+
+    __slots__ = ()
 
 
 def _day(value: Any) -> Any:
@@ -64,13 +73,25 @@ class Section(BaseModel):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _no_underscores(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse 5_0: Python reads it as 50, and the analyst may mean 5.0. 100_000 is unambiguous."""
+    def _no_other_number(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse 5_0, which is read as 50 and may mean 5.0 (100_000 is unambiguous), and 1e-400, which is read as 0."""
         types = set(_leaves(cls.model_fields[info.field_name or ""].annotation))
         if types & _NUMBERS and str not in types and any(map(_UNDERSCORE.fullmatch, _texts(value))):
             raise ValueError(
                 "must not have underscores except between thousands, as in 100_000. Write the digits without them."
             )
+        if float in types and str not in types and any(map(underflows, _texts(value))):
+            raise ValueError("is so close to 0 that it would be read as 0. Write 0, or a larger number.")
+        return value
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_words_for_booleans(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse "true" in quotation marks, and words such as `yes`, which are text in YAML."""
+        if bool not in set(_leaves(cls.model_fields[info.field_name or ""].annotation)):
+            return value
+        if isinstance(value, str) and (isinstance(value, Quoted) or value.casefold() not in _BOOLEANS):
+            raise ValueError("must be `true` or `false`. Write one of them, without quotation marks.")
         return value
 
 

@@ -55,6 +55,7 @@ Labels = Annotated[
 ]
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_ZERO = re.compile(r"[+-]?[0.]+([eE].*)?", re.ASCII)
 _SWAP = str.maketrans(",.", ".,")
 _INTEGER = re.compile(r"([+-]?)0*(\d+)(\.0*)?", re.ASCII)
 
@@ -130,11 +131,19 @@ def _swapped(text: str) -> str:
 
 
 def number(text: str) -> float | None:
-    """Return the finite number that a text denotes, never a negative zero; None if it is not a number."""
-    if not _NUMBER.fullmatch(text):
+    """Return the finite number that a text denotes, never a negative zero; None if it is not a number.
+
+    A number beyond the range of doubles, such as 1e400 or 1e-400, is not one.
+    """
+    if not _NUMBER.fullmatch(text) or underflows(text):
         return None
     value = float(text)
     return (value + 0.0) if np.isfinite(value) else None
+
+
+def underflows(text: str) -> bool:
+    """Return whether a number other than 0 is so close to 0 that it would be read as 0."""
+    return bool(_NUMBER.fullmatch(text)) and float(text) == 0 and not _ZERO.fullmatch(text)
 
 
 def check_order(kind: str, order: tuple[str, ...] | None, *, integer_coded: bool) -> None:

@@ -66,7 +66,7 @@ class Recoding:
     """
 
     def __init__(self, coding: Coding) -> None:
-        normal = normaliser(coding)
+        normal = self._normal = normaliser(coding)
         table = {code: normal(target) for code, target in coding.recode.items()}
         self._integers_only = coding.kind != "numeric"
         self.otherwise = table.pop(OTHERWISE, None)
@@ -77,6 +77,12 @@ class Recoding:
     def names(self, code: str) -> bool:
         """Return whether a normalised code has an entry of its own: itself, or a range."""
         return code in self.codes or self._target_of_span(code) is not None
+
+    def is_alone(self, code: str, entry: str) -> bool:
+        """Return whether an entry of the table, not `otherwise`, is a normalised code, or the range 9-9 of it."""
+        found = span(entry)
+        of_one = found is not None and found.first == found.last and self._value(code) in found
+        return self._normal(entry) == code or of_one
 
     def __call__(self, code: str) -> str:
         """Return the study's code for a normalised code that is not missing."""
@@ -106,9 +112,10 @@ class Recoding:
 
 
 def check_recodes(coding: Coding, key: str, missing: str = "missing") -> None:
-    """Refuse ranges that overlap or end before they begin, and a recode table that results in a missing code.
+    """Refuse ranges that overlap or end before they begin, and a recode table that has or results in a missing code.
 
-    Missing codes are looked up before recoding, so the result would be read as a value.
+    Missing codes are looked up before recoding: the table has no effect on one, and one that it results in would be
+    read as a value. A range, or `otherwise`, may cover missing codes.
 
     Parameters
     ----------
@@ -121,10 +128,16 @@ def check_recodes(coding: Coding, key: str, missing: str = "missing") -> None:
     ValueError
     """
     check_spans(coding.recode, key)
-    normal = normaliser(coding)
+    normal, recoding = normaliser(coding), Recoding(coding)
     codes = {normal(code) for code in coding.missing}
     for code, target in coding.recode.items():
-        if normal(target) in codes and normal(code) not in codes:
+        if code != OTHERWISE and any(recoding.is_alone(one, code) for one in codes):
+            raise ValueError(
+                f"`.{key}` must not have `{code}`, which is in `{missing}` too: missing codes are looked up before "
+                f"recoding, so it is never recoded. If it means missing, remove it from `{key}`, otherwise from "
+                f"`{missing}`."
+            )
+        if normal(target) in codes:
             single = code != OTHERWISE and span(code) is None
             remedy = f"Add `{code}` to `{missing}` instead." if single else "Choose another code."
             raise ValueError(

@@ -1,7 +1,8 @@
 """Read YAML study files safely, and say where in the file a mistake is.
 
 Every scalar is text until the study model gives it a type: ``NO``, ``012`` and ``22:30`` stay what the
-analyst wrote. A key that is given twice is an error. Each value keeps its line, for messages.
+analyst wrote, and what is in quotation marks is never a boolean. A key that is given twice is an error. Each value
+keeps its line, for messages.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import yaml
 from pydantic import ValidationError
 
 from reident.errors import InputError
-from reident.sections.base import Section
+from reident.sections.base import Quoted, Section
 from reident.sections.variants import split
 from reident.study import syntax
 
@@ -174,7 +175,9 @@ def _plain(node: yaml.Node, path: Path, above: tuple[int, ...], number: Iterator
     if isinstance(node, yaml.ScalarNode):
         if len(node.value) > MAX_SCALAR:
             raise _error(path, line, f"a value must have at most {MAX_SCALAR:,} characters. Shorten it.")
-        return None if node.style is None and node.value in _NULLS else node.value
+        if node.style is not None:
+            return Quoted(node.value)
+        return None if node.value in _NULLS else node.value
     if isinstance(node, yaml.SequenceNode):
         return [_plain(item, path, above, number) for item in node.value]
     mapping: dict[str, Any] = {}

@@ -88,6 +88,10 @@ MEASURES = (
     number("dsyn", "Dsyn, released records in disclosive cells"),
     number("matched", "iS, original records whose cell is in the released file"),
     number("disclosive", "DiS, original records whose cell is disclosive in the released file"),
+    number(
+        "disclosive_guess",
+        "original records whose cell is disclosive, and for which the best guess without any key is correct",
+    ),
     number("disco", "DiSCO, original records whose value is disclosed and correct"),
     number("disdio", "DiSDiO, these if their original cell discloses their value too"),
     number("tcap", "TCAP, mean over released records in disclosive cells; empty without one"),

@@ -55,11 +55,12 @@ MODEL_POPULATION = (
             number("truth", "the true value; empty without a population", "records"),
             number("bias", "estimated bias by a wrong model, log-linear models only", "records"),
             number("test", "the bias divided by its standard error, log-linear models only", ""),
-            boolean("recommended", "whether the model is the recommended one of its kind"),
+            boolean("recommended", "whether the value is the recommended one of the quantity"),
             text(
                 "status",
                 "`ok`, or why there is no estimate, interval or test: `no_cell`, `no_unique`, `no_pair`, "
-                "`not_converged`, `wildcard`, `table_too_large`, `whole_population`",
+                "`not_converged`, `wildcard`, `table_too_large`, `whole_population`; or why the model that the rule of "
+                "Dankar et al. chooses is not recommended: `contradicted`, `unsupported`",
             ),
         ),
         reported=True,

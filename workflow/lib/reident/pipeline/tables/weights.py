@@ -27,6 +27,11 @@ WEIGH = (
         (
             integer("n_pairs", "pairs inside the strata", "pairs"),
             number("prior", "the share of links among these pairs, estimated or known to the intruder"),
+            number(
+                "largest_prior",
+                "the bound of the prior: one link for each record of the smaller file of each stratum; empty for an "
+                "informed intruder",
+            ),
             integer("rounds", "rounds of the EM algorithm; 0 for an informed intruder", "rounds"),
             text("converged", "`yes`, or `no` where EM ended at its largest number of rounds"),
             number("least_weight", "the least match weight of a suspected pair", "bits"),

@@ -46,6 +46,8 @@ EXPLAIN = (
             integer("n_confirmed", "confirmed PUF records"),
             integer("n_prevented", "of these, records that would not be confirmed"),
             number("prevented_rate", "these as a share of the confirmed records; empty without one"),
+            integer("n_newly_confirmed", "other records, which would be confirmed only with the change"),
+            integer("net_change", "n_newly_confirmed − n_prevented"),
         ),
         holds="labels",
         reported=True,

@@ -23,7 +23,7 @@ from reident.report.style import (
     rows,
     share_axis,
 )
-from reident.report.tables.fellegi_sunter import CALIBRATION, LEVELS, bits
+from reident.report.tables.fellegi_sunter import CALIBRATION, LEVELS, bits, knowledge
 from reident.report.wording import number, percent
 
 TEXT = Sentences("fellegi_sunter")
@@ -39,7 +39,7 @@ MARKS: dict[str, Look] = {
 @part(LEVELS)
 def weights(results: Results) -> Figure:
     """Draw the weight of each level that is present, by variable."""
-    lines = results.table(LEVELS)
+    lines, how = results.table(LEVELS), knowledge(results)
     names = list(dict.fromkeys(lines["variable"]))
     by_level = {
         level: lines[lines["level"] == level].set_index("variable")["weight"]
@@ -61,7 +61,7 @@ def weights(results: Results) -> Figure:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
         axes.grid(visible=True, axis="x")
         axes.spines["bottom"].set_visible(False)
-        axes.set_xlabel(TEXT("weights.figure.axis"))
+        axes.set_xlabel(TEXT(f"weights.figure.axis_{how}"))
         rows(axes, names, letters(sheet))
         sheet.key()
 
@@ -73,8 +73,8 @@ def weights(results: Results) -> Figure:
             if name in weight
         ]
         cells.append(TEXT("weights.figure.cell", variable=str(name), weights=", ".join(own)))
-    alt = TEXT("weights.figure.alt", cells="; ".join(cells))
-    return figure(draw, height=height_of(len(names)) + 0.2, alt=alt, caption=TEXT("weights.figure.caption"))
+    alt, caption = TEXT("weights.figure.alt", cells="; ".join(cells)), TEXT(f"weights.figure.caption_{how}")
+    return figure(draw, height=height_of(len(names)) + 0.2, alt=alt, caption=caption)
 
 
 @part(CALIBRATION)

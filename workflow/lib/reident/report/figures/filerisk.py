@@ -169,12 +169,15 @@ def risk_classes(results: Results) -> Figure | None:
             for definition, lines in classes.items()
         }
     )
+    caption = TEXT("classes.figure.caption")
+    if any(lines["n"].iloc[-1] for lines in classes.values()):
+        caption += " " + TEXT("classes.figure.last_bar")
     return figure(
         draw,
         panels=2,
         height=2.0,
         alt=TEXT("classes.figure.alt", definitions=definitions),
-        caption=TEXT("classes.figure.caption"),
+        caption=caption,
         across=1,
         sharey=True,
         between=0.05,

@@ -25,7 +25,10 @@ BESIDE = 1.04
 
 @part(LARGER)
 def larger_curves(results: Results) -> Figure:
-    """Draw the observed rates as dots, the fitted curves from the file on as lines, and their intervals as bars."""
+    """Draw the observed rates as dots, estimated confirmed rates from the file on as lines, and intervals as bars.
+
+    The estimate of the best guess can be far off near the whole population: it is drawn by its interval alone.
+    """
     every = {
         quantity: {metric: curve(results, metric, quantity) for metric in results.metrics}
         for quantity in QUANTITIES
@@ -36,7 +39,7 @@ def larger_curves(results: Results) -> Figure:
         for axes, (quantity, curves) in zip(sheet.panels, every.items(), strict=True):
             for at, metric in enumerate(results.metrics):
                 _draw(axes, results, metric, quantity, BESIDE ** (at - (len(results.metrics) - 1) / 2))
-            values = [lines[name] for lines in curves.values() for name in ("observed", "estimate", "high")]
+            values = [lines[name] for lines in curves.values() for name in ("observed", "high")]
             share_axis(axes, top_of([value for column in values for value in column.dropna()], None))
             axes.axvline(1, color=RULE, linewidth=1, zorder=0)
             axes.set_xscale("log")
@@ -58,7 +61,6 @@ def _draw(axes: Axes, results: Results, metric: str, quantity: str, beside: floa
     """Draw a quantity of a metric, its intervals beside those of others by this factor."""
     lines, beyond = curve(results, metric, quantity), extrapolated(results, metric, quantity)
     colour, marker = LINES.get(metric, (MUTED, "o"))
-    fitted = lines[(lines["times"] >= 1) & lines["estimate"].notna()]
     axes.plot(
         lines["times"],
         lines["observed"],
@@ -69,7 +71,9 @@ def _draw(axes: Axes, results: Results, metric: str, quantity: str, beside: floa
         label=title(metric),
         zorder=4,
     )
-    axes.plot(fitted["times"], fitted["estimate"], color=colour, linewidth=1.2, zorder=3)
+    if quantity == CONFIRMED:
+        fitted = lines[(lines["times"] >= 1) & lines["estimate"].notna()]
+        axes.plot(fitted["times"], fitted["estimate"], color=colour, linewidth=1.2, zorder=3)
     axes.vlines(
         beyond["times"] * beside,
         beyond["low"],
@@ -104,13 +108,10 @@ def _points(results: Results, metric: str, quantity: str) -> str:
         TEXT("figure.alt.point", times=multiple(line.times), rate=percent(line.observed))
         for line in lines[lines["observed"].notna()].itertuples()
     ]
-    points += [
-        TEXT(
-            "figure.alt.estimate",
-            times=multiple(line.times),
-            rate=percent(line.estimate),
-            interval=span(line.low, line.high),
-        )
-        for line in extrapolated(results, metric, quantity).itertuples()
-    ]
+    for line in extrapolated(results, metric, quantity).itertuples():
+        fields = {"times": multiple(line.times), "interval": span(line.low, line.high)}
+        if quantity == CONFIRMED:
+            points.append(TEXT("figure.alt.estimate", rate=percent(line.estimate), **fields))
+        else:
+            points.append(TEXT("figure.alt.interval", **fields))
     return TEXT("figure.alt.line", metric=title(metric), points=", ".join(points))

@@ -12,14 +12,16 @@ from reident.report.nouns import some
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
 from reident.report.tables.choices import Choice, table_of
-from reident.report.tables.common import row_account, verdict_on, without_repeats
+from reident.report.tables.common import FEW, portion, row_account, share_of, verdict_on, without_repeats
 from reident.report.wording import (
     UNDEFINED,
     apart,
     code,
+    count,
     declared,
     defined,
     escape,
+    fixed,
     listed,
     number,
     percent,
@@ -37,9 +39,13 @@ MAX_SETS = 5
 OTHERS, HOLDOUT = "others", "holdout"
 """The baselines: other persons of the file, persons who are not in it."""
 
+WHOLE = 1e-6
+"""A mean number of people that is no farther from a whole one is shown as that."""
+
 COMPARED = ["metric", "value", "bound"]
 """Columns of the limits: the target, and what is compared with its limit."""
 
+FRONT = Sentences("front")
 TEXT = Sentences("attribution")
 HEADING = Sentences("headings")
 
@@ -83,6 +89,11 @@ def correct(lines: pd.DataFrame) -> pd.Series:
     return lines["disco"] / lines["disclosive"].where(lines["disclosive"] > 0)
 
 
+def guessed(lines: pd.DataFrame) -> pd.Series:
+    """Return for which share of the same values the best guess without any key is correct; NaN where none is."""
+    return lines["disclosive_guess"] / lines["disclosive"].where(lines["disclosive"] > 0)
+
+
 def keys_in_words(keys: str) -> str:
     """Return a set of keys as a list in words."""
     return listed([escape(name) for name in keys.split(" + ")])
@@ -106,34 +117,62 @@ def attribution_overall(results: Results) -> str | None:
         ATTRIBUTES,
         lambda key, **fields: TEXT(f"verdict.{key}", **fields),
         "nobody",
-        lambda limits: (_limit(*line) for line in limits[COMPARED].to_numpy()),
+        lambda limits: (_limit(results, *line) for line in limits[COMPARED].to_numpy()),
     )
 
 
-def _limit(target: str, value: float, bound: float) -> str:
+def _limit(results: Results, target: str, value: float, bound: float) -> str:
     """Return a limit on a target with what was compared with it."""
-    shown = apart(value, bound)[0] if defined(value) else UNDEFINED
-    return TEXT("verdict.limit", target=escape(target), value=shown, limit=declared(bound))
+    fields = {"target": escape(target), "limit": declared(bound)}
+    if not defined(value):
+        return TEXT("verdict.limit", value=UNDEFINED, **fields)
+    n = worst(results).at[target, "n_original"]
+    value_of = FRONT("value_of", value=share_of(value, n) if n < FEW else apart(value, bound)[0], n=count(n))
+    return TEXT("verdict.limit", value=value_of, **fields)
 
 
 @part(SUMMARY, TARGETS)
 def attribution_findings(results: Results) -> str:
-    """Say on the front page what is learnt most, for each target."""
-    kind, lines, types = baseline_of(results), worst(results), results.table(TARGETS).set_index("target")
-    texts = []
-    for target, line in lines.iterrows():
-        finding = "numeric" if types.at[target, "type"] == "numeric" else "disclosed"
-        text = TEXT(
-            f"findings.{finding}",
-            keys=keys_in_words(line["keys"]),
-            files=TEXT("all_files", n=n_files(results), number=word(n_files(results))),
-            target=escape(target),
-            share=percent(line["disco"]),
+    """Say on the front page what is learnt most of each target, and what would be guessed without any key."""
+    types = results.table(TARGETS).set_index("target")["type"]
+    texts = (
+        _finding(results, str(target), line, numeric=types[target] == "numeric")
+        for target, line in worst(results).iterrows()
+    )
+    return block("findings", items(texts))
+
+
+def _finding(results: Results, target: str, line: pd.Series, *, numeric: bool) -> str:
+    """Return what the most dangerous set of keys discloses of a target."""
+    m, kind, n = n_files(results), baseline_of(results), line["n_original"]
+    intruder = TEXT("findings.intruder", n=m, number=word(m), keys=keys_in_words(line["keys"]))
+    fields = {"intruder": intruder, "target": escape(target)}
+    if not line["disclosive"] > 0:
+        return TEXT("findings.nothing", **fields)
+    size = n * line["disclosive"]  # of the people for whom a value is disclosed, the mean over the files
+    right, guess = line["disco"] / line["disclosive"], line["disclosive_guess"] / line["disclosive"]
+    people = portion(_number(size), line["disclosive"], n, some(round(n), "person"))
+    compared = {"right": share_of(right, size), "guess": share_of(guess, size), "n": _number(size)}
+    texts = [
+        TEXT(f"findings.{'numeric' if numeric else 'disclosed'}", **fields, people=people),
+        TEXT("findings.compared", **compared),
+    ]
+    if kind:
+        of = line["n_holdout"] if kind == HOLDOUT else n
+        people = some(round(of), "person")
+        correct = TEXT(
+            "findings.correct",
+            people=portion(_number(n * line["disco"]), line["disco"], n, some(round(n), "person")),
         )
-        if kind:
-            text += " " + TEXT(f"findings.{kind}", share=percent(line[f"disco_{kind}"]))
-        texts.append(text)
-    return items(texts)
+        other = line[f"disco_{kind}"]
+        baseline = portion(_number(of * other), other, of, people)
+        texts.append(f"{correct} {TEXT(f'findings.{kind}', people=baseline)}")
+    return " ".join(texts)
+
+
+def _number(people: float) -> str:
+    """Return a number of people, which need not be whole, as a mean over files."""
+    return count(people) if abs(people - round(people)) < WHOLE else fixed(people, 1)
 
 
 @part(SUMMARY, TARGETS)
@@ -175,7 +214,7 @@ def attribution_targets(results: Results) -> str:
         "disco": lines["disco"],
         "disco_baseline": with_baseline(lines, "disco", kind),
         "correct": correct(lines),
-        "guess_no_key": targets["guess"],
+        "guess_no_key": guessed(lines),
         "cap": lines["cap"],
         "cap_baseline": with_baseline(lines, "cap", kind),
     }
@@ -242,8 +281,8 @@ def attribution_sets(results: Results) -> str:
 
 def _most(results: Results, kind: str) -> Iterator[str]:
     """Yield what the most dangerous set of each target discloses beyond its baseline."""
-    lines, guess = worst(results), results.table(TARGETS).set_index("target")["guess"]
-    right = correct(lines)
+    lines = worst(results)
+    right, guess = correct(lines), guessed(lines)
     for target, line in lines.iterrows():
         other = line[f"disco_{kind}"] if kind else None
         if not defined(other) or not defined(line["disco"]):

@@ -11,12 +11,41 @@ from reident.report.layout import Column, block, table
 from reident.report.recorded import recorded
 from reident.report.results import Results
 from reident.report.sentences import Sentences
-from reident.report.wording import count, defined, escape, listed, sentence
+from reident.report.wording import count, defined, escape, listed, number, percent, sentence
 from reident.verdict.limits import ABOVE, BREAKS, RESERVED, UNKNOWN
 
 ANNEX = Sentences("annex")
 FRONT = Sentences("front")
 HEADING = Sentences("headings")
+
+
+FEW = 10
+"""A share of fewer records than these is given as a number of records (METHODS §6)."""
+
+
+def portion(part: str, share: float, n: float, whole: str) -> str:
+    """Return a part of a whole, such as ``12 of the 300 records (4.0 %)``; without the share where there are few.
+
+    Parameters
+    ----------
+    part : str
+        The number of the part.
+    share : float
+    n : float
+        The size of the whole.
+    whole : str
+        This size with its noun.
+    """
+    if n < FEW:
+        return FRONT("portion.few", part=part, whole=whole)
+    return FRONT("portion.share", part=part, whole=whole, share=percent(share))
+
+
+def share_of(share: float, n: float) -> str:
+    """Return a share of n records, or where there are few the number of records, which need not be whole."""
+    if not defined(share) or n >= FEW:
+        return percent(share)
+    return number(round(share * n, 2))
 
 
 def size_class(low: float, high: float | None) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from reident.report.layout import Column, paragraphs, part, table
@@ -12,6 +14,7 @@ from reident.report.tables.common import without_repeats
 from reident.report.wording import (
     count,
     declared,
+    defined,
     digits,
     escape,
     percent,
@@ -36,21 +39,36 @@ def bits(weight: float) -> str:
 @part(MODEL)
 def weights_premise(results: Results) -> str:
     """Explain the weights, and on what this intruder bases them."""
-    model = results.table(MODEL).iloc[0]
-    how = results.options(METRIC).get("m", "blind")
-    fields = {"share": declared(float(f"{model['prior']:.3g}")), "least": bits(model["least_weight"])}
+    model, how = results.table(MODEL).iloc[0], knowledge(results)
+    texts = [
+        TEXT(f"premise.{how}", pairs=some(int(model["n_pairs"]), "pair")),
+        TEXT(f"premise.prior_{how}", share=declared(float(f"{model['prior']:.3g}"))),
+        *_expected(results),
+        TEXT("premise.least", least=bits(model["least_weight"])),
+    ]
     return paragraphs(
         TEXT("premise.text"),
-        " ".join(
-            [
-                TEXT(f"premise.{how}", pairs=some(int(model["n_pairs"]), "pair")),
-                TEXT("premise.prior", **fields),
-            ]
-        ),
+        " ".join(texts),
         TEXT("premise.not_converged", rounds=some(int(model["rounds"]), "round"))
         if model["converged"] == "no"
         else None,
     )
+
+
+def knowledge(results: Results) -> str:
+    """Return what the intruder knows of the links: ``blind`` or ``informed``."""
+    return str(results.options(METRIC).get("m", "blind"))
+
+
+def _expected(results: Results) -> Iterator[str]:
+    """Yield how many links a blind intruder expects beside their true number, and whether the prior is at its bound."""
+    model = results.table(MODEL).iloc[0]
+    if not defined(model["largest_prior"]):
+        return
+    expected, true = round(model["prior"] * model["n_pairs"]), results.true_links[1]
+    yield TEXT("premise.expected", expected=count(expected), true=count(true))
+    if model["prior"] >= model["largest_prior"]:
+        yield TEXT("premise.at_bound")
 
 
 @part(LEVELS)
@@ -58,7 +76,7 @@ def weights_table(results: Results) -> str:
     """Show the pairs, probabilities and weight of each level."""
     lines = results.table(LEVELS)
     return table(
-        TEXT("weights.caption"),
+        TEXT(f"weights.caption_{knowledge(results)}"),
         Column(
             HEADING("variable"), without_repeats([escape(name) for name in lines["variable"]]), "l", "1fr"
         ),

@@ -170,12 +170,27 @@ def risk_findings(results: Results) -> str:
 def _per_record(results: Results) -> str:
     selected = declaration(results).dis_suda
     line = results.table(DEFINITIONS).set_index("definition").loc[selected]
-    return TEXT(
+    scores = TEXT(
         "findings.record",
         mean=percent(line["mean"]),
         highest=percent(line["largest"]),
         definition=name_of(selected),
-        variables=listed([escape(name) for name in by_contribution(results)["variable"].head(2)]),
+    )
+    variables = listed([escape(name) for name in by_contribution(results)["variable"].head(2)])
+    return " ".join(
+        filter(None, [scores, _true_risk(results), TEXT("findings.contribute", variables=variables)])
+    )
+
+
+def _true_risk(results: Results) -> str | None:
+    """Return the true risk of the unique records, or None where none is known to be in the population."""
+    if declaration(results).population is None or not quantity(results, "uniques_in_population"):
+        return None
+    return TEXT(
+        "findings.truth",
+        n=round(quantity(results, "population_uniques")),
+        found=count(quantity(results, "uniques_in_population")),
+        reciprocal=percent(quantity(results, "mean_reciprocal")),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from reident.filerisk.estimates import (
@@ -11,23 +13,29 @@ from reident.filerisk.estimates import (
     IN_SAMPLE,
     LOG_LINEAR,
     MATCHES,
+    NOT_CONVERGED,
     OK,
     REIDENTIFICATIONS,
     UNIQUENESS,
     Z,
 )
+from reident.filerisk.superpopulation import SMALL_FRACTION
 from reident.report.layout import Column, items, paragraphs, part, table
 from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.tables.common import without_repeats
-from reident.report.tables.filerisk import declaration, file_name
+from reident.report.tables.filerisk import SUMMARY, declaration, file_name, quantity
 from reident.report.wording import UNDEFINED, declared, defined, escape, fixed, without_unit
 
 MODELS = "filerisk/population.csv"
 RISK_CLASSES = "filerisk/individual_classes.csv"
 
 QUANTITIES = (IN_SAMPLE, MATCHES, IN_POPULATION, REIDENTIFICATIONS, HOUSEHOLDS)
-"""The quantities, in the order of the table."""
+"""The quantities, in the order of the tables."""
+CONTRADICTION = 3
+"""Models contradict each other if their estimates of a quantity differ by more than this factor."""
+TOO_HIGH = ("zayatz", "snb")
+"""The models whose estimates are too high at small sampling fractions."""
 
 TEXT = Sentences("filerisk_models")
 
@@ -54,25 +62,38 @@ def _line(lines: pd.DataFrame, kind: str, quantity: str) -> pd.Series | None:
     return chosen.iloc[0] if len(chosen) else None
 
 
-@part(MODELS)
+@part(MODELS, SUMMARY)
 def models_findings(results: Results) -> str:
     """Explain the models, and say what the recommended ones find and how far to trust them."""
-    lines, given = results.table(MODELS), "weights" if declaration(results).weight else "declared"
+    lines, given = results.table(MODELS), _given(results)
     return paragraphs(
         TEXT("premise", file=file_name(results)),
-        items([_individual(lines, given), *_log_linear(lines), *_uniqueness(lines)]),
+        items([_individual(results, lines), *_log_linear(lines), _uniqueness(lines)]),
         TEXT(f"assumptions.{given}"),
         _without_estimate(lines),
     )
 
 
-def _individual(lines: pd.DataFrame, given: str) -> str:
-    """Say how many records, and households, the individual risks add up to."""
-    sums = lines[lines["model"] == BENEDETTI].set_index("quantity")["estimate"]
-    text = TEXT(f"individual.{given}", expected=fixed(sums[REIDENTIFICATIONS], 1))
-    if HOUSEHOLDS in sums:
-        text += " " + TEXT("households", expected=fixed(sums[HOUSEHOLDS], 1))
-    return text
+def _given(results: Results) -> str:
+    """Return where the sampling fraction comes from."""
+    return "weights" if declaration(results).weight else "declared"
+
+
+def _individual(results: Results, lines: pd.DataFrame) -> str:
+    """Say how many records, and households, the individual risks add up to, and how wrong the sum is."""
+    sums = lines[lines["model"] == BENEDETTI].set_index("quantity")
+    expected, truth = (sums.at[REIDENTIFICATIONS, name] for name in ("estimate", "truth"))
+    fields = {"expected": fixed(expected, 1)}
+    if defined(truth):
+        side = "equal" if fixed(truth, 1) == fields["expected"] else "below" if expected < truth else "above"
+        fields |= {} if side == "equal" else {"truth": fixed(truth, 1)}
+    else:
+        sparse = quantity(results, "U") > 0 and quantity(results, "f_cells") < 1
+        side = "low" if sparse else "alone"
+    texts = [TEXT(f"individual.{_given(results)}"), TEXT(f"individual.sum.{side}", **fields)]
+    if HOUSEHOLDS in sums.index:
+        texts.append(TEXT("households", expected=fixed(sums.at[HOUSEHOLDS, "estimate"], 1)))
+    return " ".join(texts)
 
 
 def _log_linear(lines: pd.DataFrame) -> list[str]:
@@ -99,16 +120,16 @@ def _log_linear(lines: pd.DataFrame) -> list[str]:
     ]
 
 
-def _uniqueness(lines: pd.DataFrame) -> list[str]:
-    """Say how many population uniques the rule of Dankar et al. leads to."""
+def _uniqueness(lines: pd.DataFrame) -> str:
+    """Say how many population uniques the recommended model estimates, or that none is recommended."""
     line = _line(lines, UNIQUENESS, IN_POPULATION)
     if line is None:
-        return []
-    return [TEXT("uniqueness", model=name_of(line["model"]), estimate=fixed(line["estimate"], 1))]
+        return TEXT("uniqueness.none")
+    return TEXT("uniqueness.text", model=name_of(line["model"]), estimate=fixed(line["estimate"], 1))
 
 
 def _without_estimate(lines: pd.DataFrame) -> str | None:
-    """Say why models have no estimate, interval or test."""
+    """Say why models have no estimate, interval or test, or are not recommended."""
     doubtful = lines[lines["status"] != OK].drop_duplicates(["model", "status"])
     if doubtful.empty:
         return None
@@ -120,33 +141,93 @@ def _without_estimate(lines: pd.DataFrame) -> str | None:
     )
 
 
-@part(MODELS)
+@part(MODELS, SUMMARY)
 def models_table(results: Results) -> str:
-    """Show what each model estimates, by quantity."""
+    """Show what each model estimates, in a table for each kind of model, and which quantities are contradictory."""
     lines = results.table(MODELS)
-    order = {quantity: at for at, quantity in enumerate(QUANTITIES)}
-    lines = lines.sort_values("quantity", key=lambda names: names.map(order), kind="stable")
-    known = lines["truth"].notna().any()
+    small = quantity(results, "f_cells") <= SMALL_FRACTION
+    order = {name: at for at, name in enumerate(QUANTITIES)}
+    ordered = lines.sort_values("quantity", key=lambda names: names.map(order), kind="stable")
+    contradictory = contradictions(ordered)
+    return paragraphs(
+        *(
+            _of_kind(kind, ordered[ordered["kind"] == kind], set(contradictory), small=small)
+            for kind in dict.fromkeys(lines["kind"])
+        ),
+        items(_contradiction(name, own) for name, own in contradictory.items()),
+    )
+
+
+def contradictions(lines: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the lines of each quantity whose estimates differ by more than :data:`CONTRADICTION`, the lowest first.
+
+    Parameters
+    ----------
+    lines : DataFrame
+        Of ``filerisk/population.csv``. Estimates of models that did not converge do not count, and neither do
+        quantities that every model puts at one or less.
+    """
+    usable = lines[lines["estimate"].notna() & (lines["status"] != NOT_CONVERGED)]
+    by_quantity = {
+        str(name): own.sort_values("estimate", kind="stable")
+        for name, own in usable.groupby("quantity", sort=False)
+    }
+    return {
+        name: own
+        for name, own in by_quantity.items()
+        if own["estimate"].iloc[-1] > max(1, CONTRADICTION * own["estimate"].iloc[0])
+    }
+
+
+def _contradiction(name: str, lines: pd.DataFrame) -> str:
+    """Say between which estimates of a quantity the models differ."""
+    ends = {"low": lines.iloc[0], "high": lines.iloc[-1]}
+    return TEXT(
+        "contradiction",
+        quantity=TEXT(f"quantities.{name}"),
+        **{end: fixed(line["estimate"], 1) for end, line in ends.items()},
+        **{f"{end}_model": escape(name_of(line["model"])) for end, line in ends.items()},
+    )
+
+
+def _of_kind(kind: str, lines: pd.DataFrame, contradictory: set[str], *, small: bool) -> str:
+    """Return the table of a kind of model, with the columns that it fills."""
     quantities = [TEXT(f"quantities.{name}") for name in lines["quantity"]]
-    models = [
-        TEXT("recommended", model=escape(name_of(row.model)))
-        if row.recommended
-        else escape(name_of(row.model))
-        for row in lines.itertuples()
+    quantities = [
+        TEXT("contradicted", quantity=text) if name in contradictory else text
+        for name, text in zip(lines["quantity"], quantities, strict=True)
     ]
     columns = [
         Column(TEXT("columns.quantity"), without_repeats(quantities), "l", "1fr"),
-        Column(TEXT("columns.model"), models, "l", "1fr"),
-        Column(TEXT("columns.estimate"), [fixed(value, 1) for value in lines["estimate"]]),
         Column(
-            TEXT("columns.interval"),
-            [interval_of(*ends) for ends in zip(lines["low"], lines["high"], strict=True)],
+            TEXT("columns.model"), [_labelled(row, small=small) for row in lines.itertuples()], "l", "1fr"
         ),
+        Column(TEXT("columns.estimate"), [fixed(value, 1) for value in lines["estimate"]]),
     ]
-    if known:
+    if lines["low"].notna().any():
+        ends = zip(lines["low"], lines["high"], strict=True)
+        columns.append(Column(TEXT("columns.interval"), [interval_of(*pair) for pair in ends]))
+    if lines["truth"].notna().any():
         columns.append(Column(TEXT("columns.truth"), [fixed(value, 1) for value in lines["truth"]]))
-    columns.append(Column(TEXT("columns.test"), [signed(value) for value in lines["test"]]))
-    return table(TEXT("caption"), *columns, kind="compact")
+    if lines["test"].notna().any():
+        columns.append(Column(TEXT("columns.test"), [signed(value) for value in lines["test"]]))
+    caption = TEXT(f"captions.{kind}")
+    if any(_is_too_high(row, small=small) for row in lines.itertuples()):
+        caption = TEXT("captions.uniqueness_small", caption=caption)
+    return table(caption, *columns, kind="compact")
+
+
+def _labelled(row: Any, *, small: bool) -> str:
+    """Return the name of a model with what is known of its estimate."""
+    name = escape(name_of(row.model))
+    if row.recommended:
+        return TEXT("recommended", model=name)
+    return TEXT("too_high", model=name) if _is_too_high(row, small=small) else name
+
+
+def _is_too_high(row: Any, *, small: bool) -> bool:
+    """Return whether an estimate is by a model that is too high at small sampling fractions."""
+    return small and row.model in TOO_HIGH and defined(row.estimate)
 
 
 @part(RISK_CLASSES)

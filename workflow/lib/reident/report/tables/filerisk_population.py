@@ -246,6 +246,7 @@ def _models(risk: FileRisk) -> dict[str, tuple[str, str]]:
             "`population_models.seed`",
         ),
         "recommended": (TEXT("choices.recommended.chosen"), "`population_models.log_linear`"),
+        "supported": (TEXT("choices.supported.chosen"), UNDEFINED),
     }
 
 

@@ -10,7 +10,8 @@ from reident.report.layout import Column, block, items, part, table
 from reident.report.nouns import some
 from reident.report.results import LIMITS, VERDICT, Results
 from reident.report.sentences import Sentences
-from reident.report.tables.common import reserved
+from reident.report.tables.common import FEW, portion, reserved, share_of
+from reident.report.tables.larger import GUESSED, LARGER, curve, extrapolated, multiple
 from reident.report.titles import title
 from reident.report.wording import (
     UNDEFINED,
@@ -131,13 +132,33 @@ def _above(results: Results, limits: pd.DataFrame) -> list[str]:
             TEXT(
                 "value",
                 metric=title(row.metric),
-                value=count(row.value) if limit == "confirmed_at_most" else apart(row.value, row.bound)[0],
+                value=_value(results, str(limit), row.metric, row.value, row.bound),
                 limit=bound_of(str(limit), row.bound),
             )
             for row in lines.itertuples()
         ]
         texts.append(TEXT("each_above", what=what(results, str(limit)), metrics=listed(values)))
     return texts
+
+
+WHOLES = {
+    "conditional_rate_at_most": "n_suspected",
+    "expected_correct_rate_at_most": "n_suspected",
+    "single_rate_at_most": "n_single",
+    "confirmed_rate_at_most": "n_puf",
+}
+"""By limit, the records of which the limited rate is a share, as a column of the rates."""
+
+
+def _value(results: Results, limit: str, metric: str, value: float, bound: float) -> str:
+    """Return what is compared with a limit: a number of records, or a share with the number of records it is of."""
+    if limit == "confirmed_at_most":
+        return count(value)
+    line = results.whole.loc[metric]
+    n = line[WHOLES[limit]] if limit in WHOLES else round(line["n_confirmed"] / line["reach"])
+    is_end = limit == "conditional_rate_at_most" and results.decision.get("by") == "upper"
+    shown = share_of(value, n) if n < FEW and not is_end else apart(value, bound)[0]
+    return TEXT("value_of", value=shown, n=count(n))
 
 
 def _within(results: Results, limits: pd.DataFrame) -> list[str]:
@@ -179,8 +200,8 @@ def findings(results: Results) -> str:
     return block("findings", items(texts))
 
 
-def _records(results: Results, file: str) -> str:
-    return some(round(results.whole[f"n_{file}"].iloc[0]), "record")
+def _puf(results: Results) -> str:
+    return some(round(results.whole["n_puf"].iloc[0]), "puf_record")
 
 
 def _intruder(results: Results) -> str:
@@ -190,43 +211,105 @@ def _intruder(results: Results) -> str:
     if len(names) > len(shown):
         shown.append(TEXT("intruder.more", n=len(names) - len(shown)))
     variables = some(len(names), "variable")
-    text = TEXT("intruder.text", eif=_records(results, "eif"), variables=variables, names=listed(shown))
+    eif = some(round(results.whole["n_eif"].iloc[0]), "record")
+    text = TEXT("intruder.text", eif=eif, variables=variables, names=listed(shown))
     if results.strata_names:
         names = [escape(name) for name in results.strata_names]
         text += " " + TEXT("intruder.strata", n=len(names), names=listed(names))
     return text
 
 
+def _of_puf(results: Results, n: int) -> str:
+    """Return a number of the PUF's records with its share of them."""
+    n_puf = results.whole["n_puf"].iloc[0]
+    return portion(count(n), n / n_puf, n_puf, _puf(results))
+
+
 def _findable(results: Results) -> str:
-    n, n_puf = round(results.whole["n_findable"].iloc[0]), results.whole["n_puf"].iloc[0]
+    """Return how many persons the intruder holds, and what is estimated for an intruder with a larger file."""
+    n = round(results.whole["n_findable"].iloc[0])
     where = "in_stratum" if results.strata_names else "in_file"
-    return TEXT(f"findable.{where}", n=n, puf=_records(results, "puf"), share=percent(n / n_puf))
+    text = TEXT(f"findable.{where}", n=n, puf=_puf(results), portion=_of_puf(results, n))
+    return f"{text} {_with_larger_file(results)}".strip()
 
 
-def _range(shares: pd.Series) -> dict[str, str]:
-    """Return the fields of a range of shares, or of the only share."""
-    low, high = str(shares.idxmin()), str(shares.idxmax())
+TENFOLD = 10
+"""The multiple of the intruder's file that the front page names, or the largest one below it that has an estimate."""
+
+
+def _with_larger_file(results: Results) -> str:
+    """Return the largest confirmed rate that is estimated for ten times the intruder's file; empty without one."""
+    if not results.has(LARGER):
+        return ""
+    lines = pd.concat([extrapolated(results, metric) for metric in results.metrics])
+    lines = lines[lines["times"] <= TENFOLD]
+    if lines.empty:
+        return ""
+    line = lines.sort_values(["times", "estimate"], ascending=False, kind="stable").iloc[0]
+    metric, times = str(line["metric"]), line["times"]
+    text = TEXT(
+        "findable.larger",
+        times=multiple(times),
+        size=count(line["n_eif"]),
+        metric=title(metric),
+        rate=percent(line["estimate"]),
+        interval=span(line["low"], line["high"]),
+        level=declared(results.level),
+        puf=_puf(results),
+        now=percent(results.whole.at[metric, "confirmed_rate"]),
+    )
+    guess = curve(results, metric, GUESSED)
+    guess = guess[(guess["times"] == times) & guess["low"].notna()]
+    if guess.empty:
+        return text
+    ends = span(guess["low"].iloc[0], guess["high"].iloc[0])
+    return f"{text} {TEXT('findable.larger_guess', interval=ends, level=declared(results.level))}"
+
+
+def _range(shares: pd.Series, names: pd.Series) -> dict[str, str]:
+    """Return the fields of a range of shares, or of the only one."""
+    low, high = shares.idxmin(), shares.idxmax()
     if percent(shares[low]) == percent(shares[high]):
         return {"share": percent(shares[high])}
     return {
         "low": percent(shares[low]),
-        "low_metric": title(low),
+        "low_metric": names[low],
         "high": percent(shares[high]),
-        "high_metric": title(high),
+        "high_metric": names[high],
     }
 
 
-def _ranged(name: str, shares: pd.Series) -> str:
-    """Return the sentence on a range of shares, or on the only share."""
-    fields = _range(shares)
-    return TEXT(f"sure.{name}.one_share" if "share" in fields else f"sure.{name}.range", **fields)
+def _ranged(name: str, shares: pd.Series, sizes: pd.Series) -> str:
+    """Return the sentences on a share by metric: of a range, and of the numbers of records where these are few."""
+    many, texts = sizes >= FEW, []
+    if many.any():
+        names = pd.Series({at: TEXT("sure.metric", metric=title(at), n=count(n)) for at, n in sizes.items()})
+        fields = _range(shares[many], names)
+        if "share" in fields:
+            texts.append(TEXT(f"sure.{name}.one_share", **fields, n=_sizes(sizes[many])))
+        else:
+            texts.append(TEXT(f"sure.{name}.range", **fields))
+    if not many.all():
+        counts = [
+            TEXT("sure.count", part=share_of(shares[at], n), n=count(n), metric=title(at))
+            for at, n in sizes[~many].items()
+        ]
+        texts.append(TEXT(f"sure.{name}.few", few=FEW, counts=listed(counts)))
+    return " ".join(texts)
+
+
+def _sizes(sizes: pd.Series) -> str:
+    """Return the number of records, or the smallest and the largest one."""
+    return " – ".join(dict.fromkeys([count(sizes.min()), count(sizes.max())]))
 
 
 def _suspected(results: Results) -> str:
-    shares, puf = results.whole["suspected_rate"], _records(results, "puf")
-    if shares.max() == 0:
+    whole, puf = results.whole, _puf(results)
+    if whole["n_suspected"].max() == 0:
         return TEXT("suspected.nothing", puf=puf)
-    fields = _range(shares)
+    if whole["n_puf"].iloc[0] < FEW:
+        return TEXT("suspected.few", n=round(whole["n_suspected"].max()), puf=puf)
+    fields = _range(whole["suspected_rate"], pd.Series({metric: title(metric) for metric in results.metrics}))
     return TEXT("suspected.one_share" if "share" in fields else "suspected.range", **fields, puf=puf)
 
 
@@ -235,7 +318,7 @@ def _found(results: Results) -> str:
         return TEXT("found.unknown")
     n = confirmed(results)
     key = "by_any_metric" if len(results.metrics) > 1 else "by_the_metric"
-    return TEXT(f"found.{key}", n=n, share=percent(n / results.whole["n_puf"].iloc[0]))
+    return TEXT(f"found.{key}", n=n, portion=_of_puf(results, n), puf=_puf(results))
 
 
 def confirmed(results: Results) -> int:
@@ -254,15 +337,33 @@ def _sure(results: Results) -> str:
         return TEXT("sure.nothing")
     if whole["n_confirmed"].sum() == 0:
         high = percent(whole["conditional_bound"].max())
-        return TEXT("sure.no_claim", level=declared(results.level), high=high)
-    texts = [_ranged("candidates", whole["conditional_rate"])]
-    baseline = whole["baseline_rate"].max()
-    if defined(baseline):
-        texts.append(TEXT("sure.baseline", n=len(whole), share=percent(baseline)))
-    texts.append(_ranged("guess", whole["expected_correct_rate"]))
-    single = whole["single_rate"].dropna()
-    texts.append(TEXT("sure.no_single") if single.empty else _ranged("single", single))
+        n = _sizes(whole["n_suspected"])
+        return TEXT("sure.no_claim", level=declared(results.level), high=high, n=n)
+    sizes = whole["n_suspected"]
+    texts = [_ranged("candidates", whole["conditional_rate"], sizes)]
+    baseline = whole["baseline_rate"].dropna()
+    if len(baseline):
+        metric = baseline.idxmax()
+        fields = {"share": share_of(baseline[metric], sizes[metric]), "size": count(sizes[metric])}
+        texts.append(TEXT("sure.baseline", n=len(whole), metric=title(metric), **fields))
+    texts.append(_ranged("guess", whole["expected_correct_rate"], sizes))
+    single = whole[whole["n_single"] > 0]
+    texts.append(
+        TEXT("sure.no_single")
+        if single.empty
+        else _ranged("single", single["single_rate"], single["n_single"])
+    )
     return " ".join(texts)
+
+
+def single_cells(lines: pd.DataFrame) -> list[str]:
+    """Return the cells of the rate of single candidates: the numbers of records where these are few."""
+    return [
+        TEXT("table.few", part=count(right), n=count(n)) if 0 < n < FEW else text
+        for right, n, text in zip(
+            lines["n_single_confirmed"], lines["n_single"], rates(lines["single_rate"]), strict=True
+        )
+    ]
 
 
 def interval_column(results: Results, lines: pd.DataFrame, width: str = "auto") -> Column:
@@ -296,7 +397,7 @@ def verdicts(results: Results) -> str:
         Column(HEADING("conditional_rate"), conditional_rates(whole, results.limit), "r", "1.2fr"),
         interval_column(results, whole, "1.3fr"),
         Column(HEADING("one_guess"), rates(whole["expected_correct_rate"]), "r", "0.9fr"),
-        Column(HEADING("single_right"), rates(whole["single_rate"]), "r", "1.1fr"),
+        Column(HEADING("single_right"), single_cells(whole), "r", "1.1fr"),
     ]
     caption = TEXT("table.without_limit", terms=terms)
     if len(limits):
@@ -306,6 +407,8 @@ def verdicts(results: Results) -> str:
         by_metric = limits.groupby("metric")["outcome"].agg(set)
         kinds = [verdict(by_metric.get(metric, set())) for metric in results.metrics]
         columns.insert(1, Column(HEADING("verdict"), [f"[{one.words}]{{.{one.kind}}}" for one in kinds], "l"))
+    if whole["n_single"].between(1, FEW - 1).any():
+        caption += " " + TEXT("table.few_single", few=FEW)
     if whole["single_rate"].isna().any():
         caption += " " + TEXT("table.undefined", undefined=UNDEFINED)
     return table(caption, *columns, kind="own-limit", name="verdict-by-metric")

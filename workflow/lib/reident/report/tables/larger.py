@@ -83,9 +83,7 @@ def _finding(results: Results, metric: str) -> str:
         text += " " + TEXT("then", times=multiple(last["times"]), size=count(last["n_eif"]), **fields)
     if len(further):
         last = further.iloc[-1]
-        text += " " + TEXT(
-            "guessed", rate=percent(last["estimate"]), interval=span(last["low"], last["high"])
-        )
+        text += " " + TEXT("guessed", level=declared(results.level), interval=span(last["low"], last["high"]))
     if (lines["status"] == BEYOND).any():
         text += " " + TEXT(f"statuses.{BEYOND}")
     return text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from reident.report.layout import block, items, part
 from reident.report.results import Results
 from reident.report.sentences import Sentences
+from reident.report.tables.common import portion, share_of
 from reident.report.tables.matching import (
     CONFIDENTIAL,
     CORRESPONDENCE,
@@ -23,7 +24,7 @@ from reident.report.tables.matching import (
     pooled,
     synthetic_files,
 )
-from reident.report.wording import count, declared, escape, listed, percent, word
+from reident.report.wording import count, declared, escape, listed, word
 from reident.sections.matching import KNOWN
 
 TEXT = Sentences("matching")
@@ -38,17 +39,11 @@ def matching_findings(results: Results) -> str | None:
     mean, confidential = summary.loc[MEAN], summary.loc[CONFIDENTIAL]
     m = len(synthetic_files(results))
     file = TEXT("findings.file", n=m)
-    expected = TEXT(
-        "findings.expected",
-        intruder=_intruder(results),
-        file=file,
-        expected=decimals(mean["expected_match_risk"]),
-        people=_people(mean["targets"]),
-        share=percent(mean["expected_match_risk"] / mean["targets"]),
-    )
+    people = _of_people(mean["expected_match_risk"], mean["targets"])
+    expected = TEXT("findings.expected", intruder=_intruder(results), file=file, people=people)
     unique = TEXT("findings.no_unique", file=file)
     if mean["unique_matches"]:
-        share = percent(mean["false_match_rate"])
+        share = share_of(mean["false_match_rate"], mean["unique_matches"])
         unique = TEXT("findings.unique", people=_people(mean["unique_matches"]), file=file, share=share)
     effect = _effect(mean["expected_match_risk"], confidential["expected_match_risk"], m)
     return block("findings", items([expected, unique, *pooled_findings(results), effect]))
@@ -59,16 +54,11 @@ def pooled_findings(results: Results) -> list[str]:
     intruder, m, texts = first_intruder(results), len(synthetic_files(results)), []
     if m > 1:
         line = pooled(results).loc[intruder]
-        expected = line["expected_match_risk"]
-        text = TEXT(
-            "findings.pooled",
-            number=word(m),
-            expected=_people(expected),
-            share=percent(expected / line["targets"]),
-        )
+        people = _of_people(line["expected_match_risk"], line["targets"])
+        text = TEXT("findings.pooled", number=word(m), people=people)
         more = TEXT("findings.pooled_no_unique")
         if line["unique_matches"]:
-            share = percent(line["false_match_rate"])
+            share = share_of(line["false_match_rate"], line["unique_matches"])
             more = TEXT("findings.pooled_unique", people=_people(line["unique_matches"]), share=share)
         texts.append(f"{text} {more}")
     if (uncertain := declaration(results).uncertain_targets) is not None:
@@ -103,6 +93,10 @@ def _people(n: float) -> str:
     return TEXT("findings.people.one" if n == 1 else "findings.people.several", number=decimals(n))
 
 
+def _of_people(expected: float, targets: float) -> str:
+    return portion(decimals(expected), expected / targets, targets, _people(targets))
+
+
 def _effect(synthetic: float, confidential: float, m: int) -> str:
     if not confidential:
         return TEXT("findings.no_risk")
@@ -110,4 +104,4 @@ def _effect(synthetic: float, confidential: float, m: int) -> str:
     if not change:
         return TEXT("findings.same", n=m, expected=expected)
     kind = "less" if change > 0 else "more"
-    return TEXT(f"findings.{kind}", n=m, expected=expected, change=percent(abs(change)))
+    return TEXT(f"findings.{kind}", n=m, expected=expected, change=share_of(abs(change), confidential))

@@ -13,12 +13,14 @@ from reident.report.results import Results
 from reident.report.sentences import Sentences
 from reident.report.tables.common import without_repeats
 from reident.report.titles import narrow_title, title
-from reident.report.wording import escape, fixed, number, percent, rates
+from reident.report.wording import count, escape, fixed, number, percent, rates
 from reident.suggestion.outcome import NONE, WITHIN
 
 TEXT = Sentences("why")
 HEADING = Sentences("headings")
 SUGGESTIONS = "suggest/suggestions.csv"
+COUNTS = ["net_change", "n_prevented", "n_newly_confirmed"]
+MINUS = "\u2212"
 MAX_SETS = 10
 """The largest number of sets of coarser values that the report shows."""
 _NUMBER = re.compile(r"(width|top|bottom) (\S+)")
@@ -64,9 +66,7 @@ def why_premise(results: Results) -> str | None:
     if lines is None:
         return None
     tried = lines.drop_duplicates(["variable", "recoding"])
-    return paragraphs(
-        TEXT("premise.text", changes=some(len(tried), "change")), TEXT("premise.only_confirmed")
-    )
+    return paragraphs(TEXT("premise.text", changes=some(len(tried), "change")), TEXT("premise.net_change"))
 
 
 @part("rates.csv")
@@ -106,6 +106,8 @@ def _most(lines: pd.DataFrame) -> dict[str, str]:
         "variable": escape(str(line["variable"])),
         "records": some(int(line["n_prevented"]), "record"),
         "share": percent(line["prevented_rate"]),
+        "new": count(line["n_newly_confirmed"]),
+        "net": signed(line["net_change"]),
     }
 
 
@@ -127,22 +129,32 @@ def why_variables(results: Results) -> str | None:
 
 @part("rates.csv")
 def why_recodings(results: Results) -> str | None:
-    """Show the share of the confirmed records that each change would have prevented, by metric."""
+    """Show by how much each change would change the number of confirmed records, by metric."""
     lines = of_metrics(results, "recodings")
-    if lines is None or not lines["n_confirmed"].any():
+    if lines is None or not lines[["n_confirmed", "n_newly_confirmed"]].any(axis=None):
         return None
-    shares = lines.pivot_table(
-        index=["variable", "recoding"], columns="metric", values="prevented_rate", sort=False, dropna=False
-    )
-    shares = shares.reindex(pd.MultiIndex.from_frame(lines[["variable", "recoding"]].drop_duplicates()))
-    names, recodings = zip(*shares.index, strict=True)
+    tried = lines[["variable", "recoding"]].drop_duplicates()
+    names, recodings = tried["variable"], tried["recoding"]
     return table(
         TEXT("recodings_table.caption"),
         Column(HEADING("variable"), without_repeats([escape(str(name)) for name in names]), "l", "1fr"),
         Column(TEXT("recodings_table.recoding"), [recoding_name(str(one)) for one in recodings], "l"),
-        *_by_metric(results, shares),
+        *(
+            Column(narrow_title(metric), [_change(*line) for line in own[COUNTS].to_numpy().tolist()])
+            for metric, own in lines.groupby("metric", sort=False)
+        ),
         kind="compact",
     )
+
+
+def _change(net: int, lost: int, new: int) -> str:
+    """Return the net change in confirmed records, with those prevented and newly confirmed."""
+    return TEXT("recodings_table.cell", net=signed(net), lost=count(lost), new=count(new))
+
+
+def signed(value: float) -> str:
+    """Return a whole number with its sign; 0 has none."""
+    return count(value) if not value else f"{'+' if value > 0 else MINUS}{count(abs(value))}"
 
 
 @part("suggest/suggestions.csv")

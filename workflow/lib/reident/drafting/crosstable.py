@@ -1,0 +1,139 @@
+"""How often linked records have two codes together, and what that says of the codes (METHODS §1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+MIN_LINKS = 5
+"""The fewest links of a code that show its counterpart."""
+
+_MIN_SHARE = 0.6
+_MIN_GAIN = 0.5
+"""How far the share of a counterpart is at least from its share among the links of other codes towards 1."""
+
+_MIN_EVIDENCE = 5.0
+"""The smallest logarithm of the likelihood ratio of a counterpart and of chance."""
+
+_MAX_DISTANCE = 0.5
+"""The largest distance of two distributions that are alike, beyond what few links bring about."""
+
+
+class CrossTable(NamedTuple):
+    """The links by the codes of both records, without links of which one has no code.
+
+    Attributes
+    ----------
+    links : int64 (n_rows, n_columns)
+    rows, columns : list of str
+        The codes, sorted.
+    """
+
+    links: np.ndarray
+    rows: list[str]
+    columns: list[str]
+
+    @classmethod
+    def of(cls, one: np.ndarray, other: np.ndarray) -> CrossTable:
+        """Count pairs of codes, object (n,), None where there is none."""
+        both = np.array([a is not None and b is not None for a, b in zip(one, other, strict=True)], bool)
+        rows, at = np.unique(one[both].astype(str), return_inverse=True)
+        columns, of = np.unique(other[both].astype(str), return_inverse=True)
+        links = np.zeros((len(rows), len(columns)), np.int64)
+        np.add.at(links, (at, of), 1)
+        return cls(links, rows.tolist(), columns.tolist())
+
+    @property
+    def n(self) -> int:
+        """The number of links."""
+        return int(self.links.sum())
+
+    def transposed(self) -> CrossTable:
+        """Return the table with the codes of the other file as rows."""
+        return CrossTable(self.links.T, self.columns, self.rows)
+
+    def without(self, rows: Set[str], columns: Set[str]) -> CrossTable:
+        """Return the table of the links that have none of some codes."""
+        kept = [
+            [at for at, code in enumerate(codes) if code not in gone]
+            for codes, gone in ((self.rows, rows), (self.columns, columns))
+        ]
+        names = ([self.rows[at] for at in kept[0]], [self.columns[at] for at in kept[1]])
+        return CrossTable(self.links[np.ix_(*kept)], *names)
+
+    def agreeing(self, table: Mapping[str, str]) -> int:
+        """Return how many links have the same code after the codes of the columns are recoded."""
+        rows = {code: at for at, code in enumerate(self.rows)}
+        places = [(rows.get(table.get(code, code)), at) for at, code in enumerate(self.columns)]
+        return sum(int(self.links[row, at]) for row, at in places if row is not None)
+
+    def _split(self, code: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return the links of one code of the columns, and of all others, by row."""
+        if code not in self.columns:
+            own = np.zeros(len(self.rows), np.int64)
+        else:
+            own = self.links[:, self.columns.index(code)]
+        return own, self.links.sum(1) - own
+
+    def n_of(self, code: str) -> int:
+        """Return the links of one code of the columns."""
+        return int(self._split(code)[0].sum())
+
+    def counterpart(self, code: str) -> str | None:
+        """Return the code that most links of a code of the columns have, if they show that it is not by chance.
+
+        At least :data:`MIN_LINKS` links and 60 % of the code's links have it. Its share is at least half way from its
+        share among the links of all other codes to 1, and e⁵ times as likely as that one.
+        """
+        own, others = self._split(code)
+        n = int(own.sum())
+        if n < MIN_LINKS or not others.sum():
+            return None
+        best = int(own.argmax())
+        share, chance = own[best] / n, max(others[best], 0.5) / others.sum()
+        if share < _MIN_SHARE or share - chance < _MIN_GAIN * (1 - chance):
+            return None
+        evidence = own[best] * np.log(share / chance)
+        if share < 1:
+            evidence += (n - own[best]) * np.log((1 - share) / (1 - chance))
+        return self.rows[best] if evidence >= _MIN_EVIDENCE else None
+
+    def is_alike(self, code: str) -> bool:
+        """Return whether the links of a code of the columns are distributed roughly as those of all others."""
+        own, others = self._split(code)
+        n = int(own.sum())
+        if not n or not others.sum():
+            return True
+        distance = np.abs(own / n - others / others.sum()).sum() / 2
+        return bool(distance <= _MAX_DISTANCE + np.sqrt(np.count_nonzero(self.links.sum(1)) / n) / 2)
+
+    def table(self) -> dict[str, str]:
+        """Return the codes of the columns with their counterparts: one to one, or the same ones if more links agree."""
+        return max(self.one_to_one(), self.counterparts(set(self.columns)), key=self.agreeing)
+
+    def counterparts(self, codes: Set[str]) -> dict[str, str]:
+        """Return the counterpart of each of some codes of the columns that has one."""
+        every = {code: self.counterpart(code) for code in self.columns if code in codes}
+        return {code: row for code, row in every.items() if row is not None}
+
+    def one_to_one(self) -> dict[str, str]:
+        """Return the codes of the columns with those of the rows, one to one, that most links have.
+
+        Empty unless at least 60 % of all links have them, and more than by chance; without codes of whose links fewer
+        have the two together.
+        """
+        places = list(zip(*linear_sum_assignment(self.links, maximize=True), strict=True))
+        agreeing = sum(int(self.links[place]) for place in places)
+        chance = 1 / max(2, min(self.links.shape))
+        if not self.n or agreeing / self.n < _MIN_SHARE or self.n * np.log(1 / chance) < _MIN_EVIDENCE:
+            return {}
+        table = {self.columns[column]: self.rows[row] for row, column in places}
+        return {code: row for code, row in sorted(table.items()) if self.share(code, row) >= _MIN_SHARE}
+
+    def share(self, code: str, row: str) -> float:
+        """Return the share of the links of a code of the columns that have a code of the rows."""
+        own = self._split(code)[0]
+        return float(own[self.rows.index(row)] / max(1, own.sum()))
