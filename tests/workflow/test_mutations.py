@@ -586,6 +586,20 @@ def test_the_results_of_a_run_that_went_no_further_are_verified(again, last):
     assert lines(found)["sources that changed after a step read them"] == "../in/puf.csv"
 
 
+def test_a_shard_left_from_another_number_of_shards_is_not_used(again):
+    entry = json.loads((again.results / "ledger/score.taxicab.0001.json").read_text(encoding="utf-8"))
+    (line,) = entry["outputs"].values()
+    left = again.results / "scores/taxicab/0002.parquet"
+    shutil.copyfile(again.results / line["path"], left)
+    line["path"] = chain.shown(left, again.results)
+    entry |= {"step": "score.taxicab.0002", "study_digest": "0" * 64}
+    text = json.dumps(chain.sealed(entry), indent=1, sort_keys=True)
+    (again.results / "ledger/score.taxicab.0002.json").write_text(text, encoding="utf-8")
+    found = again.check()
+    assert found.closes, found.line
+    assert "; 1 results that this study no longer uses are unchanged; " in found.line
+
+
 def test_results_of_which_the_study_uses_none_are_no_chain(again):
     """The chain of nothing does not close."""
     for name in sorted(path.stem for path in again.results.glob("ledger/*.json")):

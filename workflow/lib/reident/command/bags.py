@@ -59,17 +59,17 @@ exit status: 0 if the page was written, 1 if not, 2 for a wrong command line
 
 def declare(commands: Any) -> None:
     """Add these parts of the command to its parser."""
-    parser = _add(commands, "sign", "add a decision to a sealed study", _SIGN, _SIGN_EXAMPLES, sign)
+    parser = _add(commands, "sign", "add a decision to a sealed study", _SIGN, _SIGN_EXAMPLES, _sign)
     parser.add_argument("bag", type=_path, metavar="BAG", help="the sealed study")
     parser.add_argument("signoff", type=_path, metavar="SIGNOFF", help="the file with the decision")
     parser.add_argument("--key", type=_path, required=True, metavar="KEY", help="an SSH key")
 
-    parser = _add(commands, "verify", "check a sealed study", _VERIFY, _VERIFY_EXAMPLES, verify)
+    parser = _add(commands, "verify", "check a sealed study", _VERIFY, _VERIFY_EXAMPLES, _verify)
     parser.add_argument("bag", type=_path, metavar="BAG", help="the sealed study")
     _add_signers(parser)
 
     parser = _add(
-        commands, "reproduce", "compute a sealed study again", _REPRODUCE, _REPRODUCE_EXAMPLES, reproduce
+        commands, "reproduce", "compute a sealed study again", _REPRODUCE, _REPRODUCE_EXAMPLES, _reproduce
     )
     parser.add_argument("bag", type=_path, metavar="BAG", help="the sealed study")
     parser.add_argument(
@@ -86,7 +86,7 @@ def declare(commands: Any) -> None:
         "--cores", type=_cores, default="all", metavar="N", help="processors to use, by default all"
     )
 
-    parser = _add(commands, "compare", "compare two releases", _COMPARE, _COMPARE_EXAMPLES, compare)
+    parser = _add(commands, "compare", "compare two releases", _COMPARE, _COMPARE_EXAMPLES, _compare)
     for side in ("before", "after"):
         parser.add_argument(
             side, type=_path, metavar=side.upper(), help=f"the release {side}: a sealed study or a study file"
@@ -124,40 +124,22 @@ def _cores(text: str) -> str:
     return text
 
 
-def sign(given: argparse.Namespace) -> int:
-    """Add a signed decision to a bag.
-
-    Raises
-    ------
-    InputError
-        As :func:`reident.archive.sign.run`.
-    """
+def _sign(given: argparse.Namespace) -> int:
+    """Add a signed decision to a bag."""
     from reident.archive import sign
 
     return _write(sign.run(given.bag, given.signoff, given.key))
 
 
-def verify(given: argparse.Namespace) -> int:
-    """Verify a bag.
-
-    Raises
-    ------
-    InputError
-        As :func:`reident.archive.verify.run`.
-    """
+def _verify(given: argparse.Namespace) -> int:
+    """Verify a bag."""
     from reident.archive import verify
 
     return _write(verify.run(given.bag, given.signers))
 
 
-def reproduce(given: argparse.Namespace) -> int:
-    """Compute the study of a bag again.
-
-    Raises
-    ------
-    InputError
-        As :func:`reident.archive.reproduce.run`.
-    """
+def _reproduce(given: argparse.Namespace) -> int:
+    """Compute the study of a bag again."""
     from reident.archive import reproduce
     from reident.report import reproduction
 
@@ -169,14 +151,8 @@ def reproduce(given: argparse.Namespace) -> int:
     return status
 
 
-def compare(given: argparse.Namespace) -> int:
-    """Compare two releases.
-
-    Raises
-    ------
-    InputError
-        As :func:`reident.archive.compare.run`.
-    """
+def _compare(given: argparse.Namespace) -> int:
+    """Compare two releases."""
     from reident.archive import compare
     from reident.pipeline.release import NOTEBOOK
     from reident.report import releases

@@ -42,19 +42,19 @@ def declare(commands: Any) -> None:
     for name, run, text, description, status in (
         (
             "validate",
-            validate,
+            _validate,
             "report every mistake of studies",
             _VALIDATE,
             "0 without errors, 1 with errors",
         ),
         (
             "check",
-            check,
+            _check,
             "report whether results still hold",
             _CHECK,
             "0 if every chain closes, 1 if one does not",
         ),
-        ("seal", seal, "seal finished studies", _SEAL, "0 if every study is sealed, 1 if one is not"),
+        ("seal", _seal, "seal finished studies", _SEAL, "0 if every study is sealed, 1 if one is not"),
     ):
         parser = commands.add_parser(
             name,
@@ -72,14 +72,8 @@ def declare(commands: Any) -> None:
         parser.set_defaults(run=run)
 
 
-def validate(given: argparse.Namespace) -> int:
-    """Write every error and warning of the studies.
-
-    Raises
-    ------
-    InputError
-        For a setting that is wrong.
-    """
+def _validate(given: argparse.Namespace) -> int:
+    """Write every error and warning of the studies."""
     from reident.validation.run import validate
 
     answer = validate(_files(given))
@@ -87,14 +81,8 @@ def validate(given: argparse.Namespace) -> int:
     return int(bool(answer.errors))
 
 
-def check(given: argparse.Namespace) -> int:
-    """Write a line for each study, and below it what does not hold.
-
-    Raises
-    ------
-    InputError
-        For a study file or a setting that is wrong.
-    """
+def _check(given: argparse.Namespace) -> int:
+    """Write a line for each study, and below it what does not hold."""
     from reident.ledger.check import check
     from reident.pipeline.family import Family
     from reident.pipeline.release import NOTEBOOK
@@ -108,14 +96,8 @@ def check(given: argparse.Namespace) -> int:
     return int(not all(answer.closes for answer in answers))
 
 
-def seal(given: argparse.Namespace) -> int:
-    """Seal each study; one that cannot be sealed does not keep others from it.
-
-    Raises
-    ------
-    InputError
-        For a setting that is wrong.
-    """
+def _seal(given: argparse.Namespace) -> int:
+    """Seal each study; one that cannot be sealed does not keep others from it."""
     from reident.archive.seal import seal
     from reident.errors import InputError
     from reident.pipeline.family import Family
