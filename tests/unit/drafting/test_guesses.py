@@ -60,6 +60,8 @@ def test_names_resemble_each_other(one, other, least, most):
         ({"1": 9, "16": 9, "98": 9}, [], []),
         ({"1": 9, "16": 9, "98": 3, "99": 2}, [], ["98", "99"]),
         ({"1": 9, "16": 9, "99": 9}, ["99"], []),
+        ({"1": 9, "2": 9, "9": 9}, [], ["9"]),
+        ({"1": 9, "2": 9, "8": 9}, [], []),
         ({"1": 9, "2": 9, "3": 4, "8": 3, "9": 2}, [], ["8", "9"]),
         ({"1": 9, "2": 9, "77": 4, "88": 3}, [], ["77", "88"]),
         ({"18": 9, "60": 9, "97": 3, "98": 3}, [], ["97", "98"]),
@@ -69,7 +71,8 @@ def test_names_resemble_each_other(one, other, least, most):
 def test_codes_that_mean_missing(counts, certain, uncertain):
     missing = codes.certain(counts)
     assert list(missing) == certain
-    assert list(codes.uncertain(counts, missing)) == uncertain
+    values = {code: rows for code, rows in counts.items() if code not in missing}
+    assert list(codes.uncertain(values)) == uncertain
 
 
 @pytest.mark.parametrize(
@@ -85,7 +88,7 @@ def test_codes_that_mean_missing(counts, certain, uncertain):
     ],
 )
 def test_numbers_that_may_mean_missing(counts, uncertain):
-    assert set(codes.uncertain(counts, {}, numeric=True)) == set(uncertain)
+    assert set(codes.uncertain(counts, numeric=True)) == set(uncertain)
 
 
 @pytest.mark.parametrize(
@@ -295,8 +298,8 @@ def test_a_code_that_looks_missing_is_a_value_if_its_links_have_one_counterpart(
 
 def test_a_code_that_looks_missing_is_one_if_its_links_have_any_code(tmp_path):
     """The links of U are as those of all records, although most have one code."""
-    unknown = {(ours, "U"): n // 10 for ours, _ in MARITAL for n in [MARITAL[ours, _]]}
-    found = together(tmp_path, {**{at: n for at, n in MARITAL.items() if at[1] != "X"}, **unknown})
+    unknown = {(ours, "U"): n // 10 for (ours, _), n in MARITAL.items()}
+    found = together(tmp_path, {at: n for at, n in MARITAL.items() if at[1] != "X"} | unknown)
     assert found.missing == {"eif": ["U"]}
     assert "U" not in found.table
     assert "1 code of puf has no counterpart in eif: Separated" in found.reason

@@ -220,6 +220,14 @@ def test_a_file_without_a_unique_says_nothing_of_a_direction(tmp_path):
     assert "The file has no sample unique" in text
 
 
+def test_without_a_record_in_a_cell_no_sum_is_compared(tmp_path):
+    results = Results(write_filerisk(tmp_path / "results", AGAINST, file=drawn(60).assign(age="-9")))
+    text = tables.models_findings(results)
+    assert "add up to 0.0 expected re-identifications." in text
+    assert not re.search("true number|too low|too high", text)
+    assert "No record has a complete key" in text
+
+
 def test_the_models_that_contradict_each_other_are_named_with_their_estimates(usual):
     results = changed(usual, with_line("zayatz", "population_uniques", estimate=92_413.0))
     text = tables.models_table(results)

@@ -90,28 +90,29 @@ def certain(counts: Mapping[str, int]) -> dict[str, int]:
     return {code: rows for code, rows in counts.items() if code in looks or code in words}
 
 
-def uncertain(
-    counts: Mapping[str, int], missing: Mapping[str, int], *, numeric: bool = False
-) -> dict[str, int]:
+def uncertain(values: Mapping[str, int], *, numeric: bool = False) -> dict[str, int]:
     """Return the codes of a column that may mean missing, with their records.
 
-    A single letter U or X, NA among codes of two letters, and the last codes, such as 9, or 97, 98 and 99, of at most a
-    fifth of the records, if they follow a gap. Of a numeric column only the last ones, of two digits and at least
-    :data:`MIN_RECORDS` records, if every other number is at most half of them.
+    A single letter U or X, NA among codes of two letters, and the largest codes, such as 9, or 97, 98 and 99, if they
+    follow a gap; those that do not end in 9 are of at most a fifth of the records. Of a numeric column only the largest
+    ones, of two digits and at least :data:`MIN_RECORDS` records, if every other number is at most half of them.
+
+    Parameters
+    ----------
+    values : mapping
+        Records by code, without the codes that surely mean missing.
+    numeric : bool
     """
-    values = {code: rows for code, rows in counts.items() if code not in missing}
     if len(values) < 3:
         return {}
     most = sum(values.values()) / 5
     if numeric:
         last = _last(values, lambda below, own: own >= 10 and below <= own / 2)
         return {code: values[code] for code in last if MIN_RECORDS <= values[code] <= most}
+    marks = {code for code in values if code.casefold() in _MARKS and number(code) is None}
     last = _last(values, lambda below, own: own - below >= 2)
-    return {
-        code: rows
-        for code, rows in values.items()
-        if (code.casefold() in _MARKS and number(code) is None) or (code in last and rows <= most)
-    }
+    marks.update(code for code in last if values[code] <= most or code.endswith("9"))
+    return {code: rows for code, rows in values.items() if code in marks}
 
 
 def _last(codes: Iterable[str], is_gap: Callable[[float, float], bool]) -> list[str]:

@@ -117,7 +117,7 @@ def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collec
     what = [certain] if certain else []
     numeric = kind == "numeric"
     points = {one: codes.with_point(one, column.decimal) for one in column.values if one not in known}
-    uncertain = codes.uncertain({points[one]: column.values[one] for one in points}, {}, numeric=numeric)
+    uncertain = codes.uncertain({points[one]: column.values[one] for one in points}, numeric=numeric)
     shown = points if numeric else types.shown(column)
     looks = {one: column.values[one] for one in points if points[one] in uncertain and one in shown}
     for one in looks:

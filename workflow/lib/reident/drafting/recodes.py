@@ -116,7 +116,7 @@ class _Codes:
 
     def looks(self, side: str) -> dict[str, str]:
         """Return the codes of a file that look like missing ones, each with its normalised form."""
-        return {code: self.normal(code) for code in codes.uncertain(self.columns[side].values, {})}
+        return {code: self.normal(code) for code in codes.uncertain(self.columns[side].values)}
 
     def declare(self, missing: dict[str, list[str]]) -> None:
         """Leave out codes that mean missing."""

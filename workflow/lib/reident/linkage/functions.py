@@ -85,11 +85,9 @@ def approved(function: str, sha256: str | None, files: tuple[Path, ...]) -> Call
 
 def _line(error: BaseException) -> str:
     """Return the file and the line of it at which foreign code failed, for a message; empty if it called nothing."""
-    if isinstance(error, SyntaxError) and (error.filename or "").startswith(_MARK):
-        places = [(str(error.filename), error.lineno)]
-    else:
-        frames = traceback.walk_tb(error.__traceback__)
-        places = [(frame.f_code.co_filename, line) for frame, line in frames]
+    places = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError):  # of the file itself, which has no frame yet
+        places.append((error.filename or "", error.lineno or 1))
     own = [(name.removeprefix(_MARK), line) for name, line in places if name.startswith(_MARK)]
     return f"{own[-1][0]}, line {own[-1][1]}: " if own else ""
 

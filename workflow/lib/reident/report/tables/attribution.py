@@ -150,24 +150,27 @@ def _finding(results: Results, target: str, line: pd.Series, *, numeric: bool) -
     if not line["disclosive"] > 0:
         return TEXT("findings.nothing", **fields)
     size = n * line["disclosive"]  # of the people for whom a value is disclosed, the mean over the files
-    right, guess = line["disco"] / line["disclosive"], line["disclosive_guess"] / line["disclosive"]
-    people = portion(_number(size), line["disclosive"], n, some(round(n), "person"))
-    compared = {"right": share_of(right, size), "guess": share_of(guess, size), "n": _number(size)}
+    right, guess = (share_of(line[name] / line["disclosive"], size) for name in ("disco", "disclosive_guess"))
     texts = [
-        TEXT(f"findings.{'numeric' if numeric else 'disclosed'}", **fields, people=people),
-        TEXT("findings.compared", **compared),
+        TEXT(
+            f"findings.{'numeric' if numeric else 'disclosed'}",
+            **fields,
+            people=_people(line["disclosive"], n),
+        ),
+        TEXT("findings.compared", right=right, guess=guess, n=_number(size)),
     ]
     if kind:
-        of = line["n_holdout"] if kind == HOLDOUT else n
-        people = some(round(of), "person")
-        correct = TEXT(
-            "findings.correct",
-            people=portion(_number(n * line["disco"]), line["disco"], n, some(round(n), "person")),
-        )
-        other = line[f"disco_{kind}"]
-        baseline = portion(_number(of * other), other, of, people)
-        texts.append(f"{correct} {TEXT(f'findings.{kind}', people=baseline)}")
+        others = _people(line[f"disco_{kind}"], line["n_holdout"] if kind == HOLDOUT else n)
+        texts += [
+            TEXT("findings.correct", people=_people(line["disco"], n)),
+            TEXT(f"findings.{kind}", people=others),
+        ]
     return " ".join(texts)
+
+
+def _people(share: float, n: float) -> str:
+    """Return a share of people with their number."""
+    return portion(_number(n * share), share, n, some(round(n), "person"))
 
 
 def _number(people: float) -> str:

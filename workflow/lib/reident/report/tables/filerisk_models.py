@@ -84,7 +84,9 @@ def _individual(results: Results, lines: pd.DataFrame) -> str:
     sums = lines[lines["model"] == BENEDETTI].set_index("quantity")
     expected, truth = (sums.at[REIDENTIFICATIONS, name] for name in ("estimate", "truth"))
     fields = {"expected": fixed(expected, 1)}
-    if defined(truth):
+    if not expected:
+        side = "alone"
+    elif defined(truth):
         side = "equal" if fixed(truth, 1) == fields["expected"] else "below" if expected < truth else "above"
         fields |= {} if side == "equal" else {"truth": fixed(truth, 1)}
     else:
