@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from making import drafting
 from making.examples import examples
 from reident import reading
-from reident.drafting import draft
+from reident.drafting import draft, scan
 from reident.drafting import profile as profiling
-from reident.drafting import scan
 from reident.drafting.hashing import has_repeats, hashes
 from reident.drafting.profile import profile
 from reident.drafting.source import describe

@@ -120,9 +120,11 @@ def missing(column: Column, kind: str, extra: Sequence[str] = (), values: Collec
     uncertain = codes.uncertain({points[one]: column.values[one] for one in points}, numeric=numeric)
     shown = points if numeric else types.shown(column)
     looks = {one: column.values[one] for one in points if points[one] in uncertain and one in shown}
-    for one in looks:
-        if one in values:
-            what.append(f"{_word(one)} in {number(looks[one], 'record')} is a value: it has a counterpart")
+    what += [
+        f"{_word(one)} in {number(rows, 'record')} is a value: it has a counterpart"
+        for one, rows in looks.items()
+        if one in values
+    ]
     doubtful = {one: rows for one, rows in looks.items() if one not in values}
     rows = sum(doubtful.values())
     if doubtful:
