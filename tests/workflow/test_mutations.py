@@ -169,7 +169,7 @@ def test_an_edited_result_is_refused_and_computed_anew_by_its_rule(again, whole,
     edited = apply(again, case).read_bytes()
     found = again.check()
     assert not found.closes
-    rule = maker_of(Path(case.file.removeprefix(f"{R}/")))
+    rule = "report" if case.file.startswith("reports/") else maker_of(case.file)
     assert found.line == (
         f"small: the chain is broken. Run `snakemake --config study=../in/small.yaml --forcerun {rule}`.\n"
         f"  results that are not what their steps wrote: {case.file}"
@@ -233,9 +233,10 @@ def test_what_is_lost_is_made_again(again, whole, case):
     assert not found.closes
     assert "Run `snakemake --config study=../in/small.yaml" in found.line
     ended = again.run()
-    if ended.code:
-        assert len(ended.errors) == 1, ended.shown
-        ended = again.run(ended.advice)
+    for _ in range(3):
+        if ended.code:
+            assert len(ended.errors) == 1, ended.shown
+            ended = again.run(ended.advice)
     assert ended.code == 0, ended.shown
     assert again.made() == whole.made()
     assert again.check().closes

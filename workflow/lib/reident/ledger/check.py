@@ -126,7 +126,9 @@ def check(members: Family, results: Path, notebook: Path) -> Checked:
     except InputError as error:
         return Checked(f"{name}: {error}", closes=False)
     if not found.used and not found.breaks:
-        return Checked(f"{name}: there are no results of this study as it is now. Run `{command}`.", closes=False)
+        return Checked(
+            f"{name}: there are no results of this study as it is now. Run `{command}`.", closes=False
+        )
     absent = found.named(chain.ABSENT)
     broken = [kind for kind in KINDS if found.named(kind)]
     lines = [_broken(found, root, command) if broken else _closed(found, root)]

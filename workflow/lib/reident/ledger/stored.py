@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import glob
 import csv
 import errno
+import glob
 import hashlib
 import io
 import os
