@@ -363,7 +363,7 @@ def test_edited_code_runs_again_though_its_time_stamp_is_kept(
         ended = own.run(ended.advice)
     assert ended.code == 0, ended.shown
     assert ended.planned == planned
-    assert own.check().closes
+    assert own.checked().code == 0
 
 
 def test_an_unknown_file_is_reported_and_left_alone(again, whole):
@@ -536,7 +536,7 @@ def test_the_command_check_walks_and_changes_nothing(again):
     ended = again.checked()
     assert ended.code == 1
     (message,) = ended.errors
-    assert message.startswith("small: the chain is broken. Run `snakemake --config study=../in/small.yaml`")
+    assert message.startswith("small: the chain is broken. Run `snakemake --config study=../in/small.yaml --")
     assert "  results that are not what their steps wrote: results/small/rates.csv" in ended.shown
     shutil.rmtree(again.work / "results")
     ended = again.checked()
