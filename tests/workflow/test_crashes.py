@@ -176,7 +176,7 @@ def disturb(running: subprocess.Popen, who: str, number: signal.Signals, draw: R
 @pytest.mark.skipif(
     not Path("/proc/self/task").exists(), reason="no /proc in which to find the jobs of a run"
 )
-@pytest.mark.parametrize(("who", "number", "seed"), kills())
+@pytest.mark.parametrize(("who", "number", "seed"), list(kills()))
 def test_killed_at_a_random_moment_the_same_command_gives_the_same_bytes(whole, tmp_path, who, number, seed):
     draw = Random(f"{who} {number} {seed}")  # noqa: S311 - moments
     targets, steps = RATES, STEPS[draw.randrange(len(STEPS)) :]

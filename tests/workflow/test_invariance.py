@@ -78,7 +78,6 @@ def test_the_results_are_the_same_to_the_byte(reference, tmp_path, leg):
     results = tmp_path / "run" / "results" / "small"
     for metric in METRICS:
         assert len(scores(results, metric)) == leg.shards
-        assert all(len(table) for table in scores(results, metric)), "each shard has its part"
     for name in FILES:
         assert (results / name).read_bytes() == (reference / name).read_bytes(), (leg.sentence, name)
 

@@ -169,7 +169,7 @@ def test_an_edited_result_is_refused_and_computed_anew_by_its_rule(again, whole,
     edited = apply(again, case).read_bytes()
     found = again.check()
     assert not found.closes
-    rule = maker_of(Path(case.file.removeprefix(f"{R}/")))
+    rule = "report" if case.file.startswith("reports/") else maker_of(case.file)
     assert found.line == (
         f"small: the chain is broken. Run `snakemake --config study=../in/small.yaml --forcerun {rule}`.\n"
         f"  results that are not what their steps wrote: {case.file}"
@@ -233,9 +233,10 @@ def test_what_is_lost_is_made_again(again, whole, case):
     assert not found.closes
     assert "Run `snakemake --config study=../in/small.yaml" in found.line
     ended = again.run()
-    if ended.code:
-        assert len(ended.errors) == 1, ended.shown
-        ended = again.run(ended.advice)
+    for _ in range(3):
+        if ended.code:
+            assert len(ended.errors) == 1, ended.shown
+            ended = again.run(ended.advice)
     assert ended.code == 0, ended.shown
     assert again.made() == whole.made()
     assert again.check().closes
@@ -362,7 +363,7 @@ def test_edited_code_runs_again_though_its_time_stamp_is_kept(
         ended = own.run(ended.advice)
     assert ended.code == 0, ended.shown
     assert ended.planned == planned
-    assert own.check().closes
+    assert own.checked().code == 0
 
 
 def test_an_unknown_file_is_reported_and_left_alone(again, whole):
@@ -535,7 +536,7 @@ def test_the_command_check_walks_and_changes_nothing(again):
     ended = again.checked()
     assert ended.code == 1
     (message,) = ended.errors
-    assert message.startswith("small: the chain is broken. Run `snakemake --config study=../in/small.yaml`")
+    assert message.startswith("small: the chain is broken. Run `snakemake --config study=../in/small.yaml --")
     assert "  results that are not what their steps wrote: results/small/rates.csv" in ended.shown
     shutil.rmtree(again.work / "results")
     ended = again.checked()

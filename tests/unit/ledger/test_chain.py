@@ -252,6 +252,28 @@ def test_what_the_ledger_calls_a_file(path, recorded):
     assert chain.shown(Path(path), Path("results/s")) == recorded
 
 
+@pytest.mark.parametrize(
+    ("path", "rule"),
+    [
+        ("results/s/clusters.csv", "rate"),
+        ("results/s/variants/a/scores/taxicab/2-of-7.parquet", "score"),
+        ("results/s/ledger/score.taxicab.2-of-7.json", "score"),
+        ("results/s/disclosure-review.ipynb", "report"),
+        ("reports/s/disclosure-review.pdf", "report"),
+        ("prefix/reports/s/variants/a/disclosure-review.html", "report"),
+        ("reports/s/releasable/edition.html", "edition"),
+        ("reports/s/releasable/clusters.csv", "edition"),
+        ("results/s/release/clusters.csv", "release"),
+    ],
+)
+def test_the_rule_that_makes_what_does_not_hold(path, rule):
+    assert chain.forced([chain.Break(chain.EDITED, Path(path), "is edited")]) == f"--forcerun {rule}"
+
+
+def test_no_rule_makes_the_file_of_a_user():
+    assert chain.forced([chain.Break(chain.EDITED, Path("results/s/notes.txt"), "is edited")]) == ""
+
+
 # The library's digest
 
 

@@ -64,12 +64,16 @@ def forced(breaks: Iterable[Break]) -> str:
 
 
 def _rules_of(path: Path) -> Iterator[str]:
-    """Yield the rule that makes a result or an entry of the ledger, by its path; none for a path that no step makes."""
+    """Yield the rule that makes a result or an entry of the ledger, by its path; none for a path that no step makes.
+
+    Pages, and the tables beside those of the releasable edition, are made with the notebook behind them.
+    """
     if path.parent.name == "ledger":
         yield path.stem.partition(".")[0]
         return
+    made_with: Path | str = path.with_suffix(".ipynb").name if path.suffix in (".html", ".pdf") else path
     with contextlib.suppress(ValueError):
-        yield maker_of(path)
+        yield maker_of("releasable.ipynb" if path.parent.name == "releasable" else made_with)
 
 
 def stop(found: Break) -> NoReturn:
