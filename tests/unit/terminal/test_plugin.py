@@ -120,7 +120,7 @@ def test_a_run_is_its_steps_and_its_time(run):
         ended(2),
         info(event=LogEvent.PROGRESS, done=2, total=2),
     )
-    assert run(*BEFORE, *records).splitlines() == ["s: Reading the files (1 s)", "2 jobs done in 0 s."]
+    assert run(*BEFORE, *records).splitlines() == ["s: Reading the files (1 s)", "Done: 2 of 2 jobs in 0 s."]
 
 
 def test_a_failure_ends_with_its_sentence_once(run, tmp_path):
@@ -175,7 +175,7 @@ def test_a_step_that_is_tried_again_is_not_a_failure(run):
         "s: Reading the files: failed",
         "s: Reading the files: tried again",
         "s: Reading the files (1 s)",
-        "0 jobs done in 0 s.",
+        "Done: 0 of 2 jobs in 0 s.",
     ]
 
 
@@ -255,10 +255,10 @@ def test_a_dry_run_lists_the_steps_of_each_study_in_their_order_with_the_reasons
         "a: Reading the files (Updated input files)",
         "b: Reading the files (Missing output files)",
         "b: Ranking the pairs: Adhoc (Missing output files; Forced)",
-        "This was a dry run: 3 jobs would run.",
+        "This was a dry run. Jobs to run: 3.",
     ]
     counted = run(PLAN, dryrun=True, stdout=True, quiet={Quietness.RULES, Quietness.PROGRESS})
-    assert counted == "This was a dry run: 2 jobs would run.\n"
+    assert counted == "This was a dry run. Jobs to run: 2.\n"
 
 
 ENTRY = {

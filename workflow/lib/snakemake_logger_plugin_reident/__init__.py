@@ -68,14 +68,13 @@ def read_reason(text: str, outputs: list[str]) -> str:
 
 def read_state(job: Job) -> str:
     """Return how far a running job is, as its log says."""
-    known, seconds = progress.read(read_end(job.log)), progress.duration(time.monotonic() - job.began)
+    known, seconds = progress.read(_log_end(job.log)), progress.duration(time.monotonic() - job.began)
     if known.share is not None and not known.compiling:
         return f"{known.share:.0%}{known.left and f', about {known.left} left'}"
     return f"compiling kernels ({seconds})" if known.compiling else seconds
 
 
-def read_end(log: str) -> str:
-    """Return the last lines of a log; none if it cannot be read."""
+def _log_end(log: str) -> str:
     with contextlib.suppress(OSError), Path(log).open("rb") as stream:
         stream.seek(max(stream.seek(0, os.SEEK_END) - 4096, 0))
         return stream.read().decode("utf-8", errors="replace")
@@ -149,7 +148,7 @@ class LogHandler(LogHandlerBase):
             job = self._jobs.pop(info["jobid"], None)
             if job and not self._stopped:
                 unknown = "" if job.prints else f"Error: {job.text} gave no reason; memory may have run out."
-                sentences = [line for line in read_end(job.log).splitlines() if line.startswith("Error: ")]
+                sentences = [line for line in _log_end(job.log).splitlines() if line.startswith("Error: ")]
                 self._failed[info["jobid"]] = [unknown, *sentences][-1]
                 self._show(f"{job.text}: failed{job.log and f', see {job.log}'}")
 
@@ -195,6 +194,7 @@ class LogHandler(LogHandlerBase):
         if sentences or not self._total:
             return sentences
         if not self.common_settings.dryrun:
-            return [f"{self._done:,} jobs done in {progress.duration(time.monotonic() - self._began)}."]
+            took = progress.duration(time.monotonic() - self._began)
+            return [f"Done: {self._done:,} of {self._total:,} jobs in {took}."]
         jobs = [f"{job.text} ({job.reason})" for job in sorted(self._jobs.values()) if not job.prints]
-        return [*jobs, f"This was a dry run: {len(jobs) or self._total:,} jobs would run."]
+        return [*jobs, f"This was a dry run. Jobs to run: {len(jobs) or self._total:,}."]
