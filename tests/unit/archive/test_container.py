@@ -108,7 +108,7 @@ def test_every_bit_of_a_compressed_stream_leaves_the_content_or_is_refused(tmp_p
 @pytest.mark.parametrize(
     ("limit", "most", "sentence"),
     [
-        ("MAX_ENTRIES", 1, "the bag must have at least one file, and at most 1"),
+        ("MAX_ENTRIES", 1, "the bag must have at least one file, and at most 1 files"),
         ("MAX_TABLE", 100, "the file is not a complete zip file"),
         ("MAX_SIZE", 5, "must have at most"),
     ],

@@ -99,7 +99,7 @@ class Container:
     def _check_limits(self) -> None:
         """See that the files are few, small and of different names before one of them is read."""
         if not 0 < len(self.entries) <= MAX_ENTRIES:
-            raise self.refusal(f"the bag must have at least one file, and at most {MAX_ENTRIES:,}")
+            raise self.refusal(f"the bag must have at least one file, and at most {MAX_ENTRIES:,} files")
         names = set()
         for entry in self.entries:
             if entry.filename in names:
