@@ -145,6 +145,7 @@ def part(records: Records, seed: str = "") -> Releasing:
         ranked=metrics[1:],
         one_candidate=(),
         max_pairs=LIMIT,
+        interval="clopper-pearson",
         level=0.95,
         by_estimate=True,
         strata={"region": {}},
