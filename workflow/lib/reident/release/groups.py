@@ -39,7 +39,8 @@ def components(system: System) -> np.ndarray:
 def levels(cells: Sequence[Cell]) -> Iterator[np.ndarray]:
     """Yield the number of the group of each cell, from small groups to one of all.
 
-    The counts of a metric in a stratum, or of a convention or scenario; of a metric; of a table; all counts.
+    The counts of a line: a metric, stratum and rank limit, or a convention or scenario; those of the metric in the
+    stratum; of the metric; of a table; all counts.
 
     Parameters
     ----------
@@ -55,7 +56,8 @@ def levels(cells: Sequence[Cell]) -> Iterator[np.ndarray]:
         (*metric, cell.stratum, cell.other.rsplit("|", 2)[0])
         for metric, cell in zip(metrics, cells, strict=True)
     ]
-    for keys in (strata, metrics, tables, [""] * len(cells)):
+    lines = [(*key, cell.rank_limit) for key, cell in zip(strata, cells, strict=True)]
+    for keys in (lines, strata, metrics, tables, [""] * len(cells)):
         yield _numbers(keys)
 
 
