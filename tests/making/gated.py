@@ -1,6 +1,7 @@
 """Small studies before the gate: every table of an edition, counted record by record."""
 
 import dataclasses
+import hashlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ KEEP = 4
 LIMIT = 3
 """Rank limits: all that are counted, and the one in force."""
 
+METRICS = ("unicity", "taxicab", "euclidean")
 NEVER = 10**6
 """The rank limit with which nothing is suspected or confirmed."""
 
@@ -34,6 +36,14 @@ class Records(NamedTuple):
     single : bool (n, metrics)
         Whether it has one candidate with the limit in force.
     n_eif, n_links : int64 (strata,)
+    metrics : tuple of str
+        Of the columns.
+    cluster : int64 (n,) or None
+        The cluster of each record, in a study that has clusters.
+    codes : int32 (n, k) or None
+        The codes of key variables, -1 for a missing value, in a study of the risk of the released file.
+    keep, limit : int
+        The largest rank limit that is counted, and the one in force.
     """
 
     stratum: np.ndarray
@@ -42,9 +52,11 @@ class Records(NamedTuple):
     single: np.ndarray
     n_eif: np.ndarray
     n_links: np.ndarray
-
-
-METRICS = ("unicity", "taxicab", "euclidean")
+    metrics: tuple[str, ...] = METRICS
+    cluster: np.ndarray | None = None
+    codes: np.ndarray | None = None
+    keep: int = KEEP
+    limit: int = LIMIT
 
 
 def draw(generator: np.random.Generator, largest: int = 400) -> Records:
@@ -70,6 +82,39 @@ def draw(generator: np.random.Generator, largest: int = 400) -> Records:
     return Records(stratum, suspected, confirmed, single, n_eif, n_links)
 
 
+def draw_wide(generator: np.random.Generator, smallest: int = 50, largest: int = 2000) -> Records:
+    """Draw a study of up to 20 strata with every rank limit to 20; some have clusters, or the risk of their file."""
+    n = int(np.exp(generator.uniform(np.log(smallest), np.log(largest + 1))))
+    metrics = [METRICS, METRICS[:1], METRICS[1:2], METRICS[1:]][generator.integers(4)]
+    shape, keep = (n, len(metrics)), 20
+    n_strata = generator.choice([1, 2, 3, 4, 6, 8, 12, 20])
+    stratum = np.sort(generator.choice(n_strata, size=n, p=generator.dirichlet(np.full(n_strata, 2.0))))
+    stratum = np.unique(stratum, return_inverse=True)[1]
+    sizes = np.bincount(stratum)
+    n_eif = generator.integers(0, 2 * n // n_strata + 2, size=len(sizes))
+    n_eif *= generator.random(len(sizes)) < 0.95
+    none = (generator.random(shape) < generator.choice([0.05, 0.3, 0.6], size=len(metrics))) | (
+        n_eif[stratum] == 0
+    )[:, None]
+    suspected = np.where(none, NEVER, np.minimum(generator.geometric(0.25, size=shape), keep + 2))
+    unranked = np.array(metrics) == "unicity"
+    suspected = np.where(unranked & ~none, 1, suspected)
+    later = suspected + generator.choice([0, 0, 1], size=shape) * ~unranked
+    found = ~none & (generator.random(shape) < generator.choice([0.02, 0.3, 0.6], size=len(metrics)))
+    confirmed = np.where(found, later, NEVER)
+    single = (suspected == 1) & (later == 1) & (generator.random(shape) < 0.5)
+    linked = np.bincount(stratum[(confirmed < NEVER).any(axis=1)], minlength=len(sizes))
+    n_links = np.minimum(linked + generator.integers(0, 20, size=len(sizes)) * (n_eif > 0), sizes * n_eif)
+    cluster = np.sort(generator.integers(0, n // 3, size=n)) if generator.random() < 0.5 else None
+    codes = None
+    if generator.random() < 0.6:
+        most = generator.integers(2, 9, size=generator.integers(2, 6))
+        codes = generator.integers(0, most, size=(n, len(most))).astype(np.int32)
+        codes[generator.random(codes.shape) < generator.choice([0, 0.03, 0.1])] = -1
+    whole = (metrics, cluster, codes, keep, 5)
+    return Records(stratum, suspected, confirmed, single, n_eif, n_links, *whole)
+
+
 def counts(records: Records, at: int, limit: int, chosen: np.ndarray) -> dict[str, int]:
     """Count what one metric finds among some records with a rank limit."""
     suspected = (records.suspected[:, at] <= limit) & chosen
@@ -88,7 +133,7 @@ def tables(records: Records, bound: float = 0.3) -> dict[Path, pd.DataFrame]:
     rates: list[dict[str, Any]] = []
     limits, outcomes = {}, []
     for at in range(records.suspected.shape[1]):
-        metric = METRICS[at]
+        metric = records.metrics[at]
         for stratum in range(-1, n_strata):
             chosen = everything if stratum < 0 else records.stratum == stratum
             of = (
@@ -96,18 +141,18 @@ def tables(records: Records, bound: float = 0.3) -> dict[Path, pd.DataFrame]:
                 if stratum < 0
                 else (lambda values, s=stratum: int(values[s]))
             )
-            line = counts(records, at, LIMIT, chosen)
+            line = counts(records, at, records.limit, chosen)
             label = "ALL" if stratum < 0 else f"s{stratum + 1:04d}"
             whole = {"n_puf": sizes, "n_eif": records.n_eif, "n_links": records.n_links}
             rates.append(
                 {"metric": metric, "stratum": label, **{name: of(v) for name, v in whole.items()}, **line}
             )
-        all_limits = [] if metric == "unicity" else range(1, KEEP + 1)
+        all_limits = [] if metric == "unicity" else range(1, records.keep + 1)
         limits[metric] = pd.DataFrame(
             [{"stratum": "ALL", "max_pairs": k, **counts(records, at, k, everything)} for k in all_limits],
             columns=["stratum", "max_pairs", *COUNTS],
         ).drop(columns=list(COUNTS[3:]))
-        line = counts(records, at, LIMIT, everything)
+        line = counts(records, at, records.limit, everything)
         rate = line["n_confirmed"] / line["n_suspected"] if line["n_suspected"] else float("nan")
         outcome = "nothing" if np.isnan(rate) else "breaks" if rate > bound else "passes"
         outcomes.append(("attack", "conditional_rate_at_most", metric, rate, bound, outcome))
@@ -130,21 +175,53 @@ def tables(records: Records, bound: float = 0.3) -> dict[Path, pd.DataFrame]:
         results / "strata/manifest.csv": manifest,
         results / "verdict/limits.csv": pd.DataFrame(outcomes, columns=names),
         **{results / f"confirmed/{metric}.limits.csv": frame for metric, frame in limits.items()},
+        **({} if records.cluster is None else {results / "clusters.csv": clusters(records)}),
+        **({} if records.codes is None else {results / "filerisk/conventions.csv": conventions(records)}),
     }
+
+
+def clusters(records: Records) -> pd.DataFrame:
+    """Return the table of clusters."""
+    rows = []
+    for at in range(records.suspected.shape[1]):
+        for stratum in range(-1, len(records.n_eif)):
+            chosen = np.ones(len(records.stratum), bool) if stratum < 0 else records.stratum == stratum
+            suspected = (records.suspected[:, at] <= records.limit) & chosen
+            confirmed = (records.confirmed[:, at] <= records.limit) & suspected
+            numbers = [len(np.unique(records.cluster[of])) for of in (chosen, suspected, confirmed)]
+            label = "ALL" if stratum < 0 else f"s{stratum + 1:04d}"
+            rows.append([records.metrics[at], label, *numbers])
+    return pd.DataFrame(rows, columns=["metric", "stratum", "n_clusters", "n_suspected", "n_confirmed"])
+
+
+def conventions(records: Records) -> pd.DataFrame:
+    """Return the table of records with few matches, record by record."""
+    codes = records.codes
+    known = codes >= 0
+    both = known[:, None] & known[None]
+    equal = codes[:, None] == codes[None]
+    matches = {
+        "excluded": (both & equal).all(axis=2).sum(axis=1)[known.all(axis=1)],
+        "category": equal.all(axis=2).sum(axis=1),
+        "wildcard": (~both | equal).all(axis=2).sum(axis=1),
+    }
+    rows = [[name, len(n), *(int((n < k).sum()) for k in (2, 3, 5))] for name, n in matches.items()]
+    return pd.DataFrame(rows, columns=["convention", "n_records", "below_2", "below_3", "below_5"])
 
 
 def part(records: Records, seed: str = "") -> Releasing:
     """Return what the step takes from such a study."""
-    metrics = METRICS[: records.suspected.shape[1]]
+    metrics = records.metrics[: records.suspected.shape[1]]
     return Releasing(
         study="s",
         heading=Heading("A study", "", None, "en"),
         seed=seed,
         known=("puf",),
         metrics=tuple((name, name.capitalize()) for name in metrics),
-        ranked=metrics[1:],
+        ranked=tuple(name for name in metrics if name != "unicity"),
         one_candidate=(),
-        max_pairs=LIMIT,
+        max_pairs=records.limit,
+        interval="clopper-pearson",
         level=0.95,
         by_estimate=True,
         strata={"region": {}},
@@ -152,7 +229,7 @@ def part(records: Records, seed: str = "") -> Releasing:
         varied=(),
         variants={},
         alike=Alike((), (), {}),
-        file_is_puf=False,
+        file_is_puf=records.codes is not None,
         scenarios=(),
         nested_scenarios=(),
     )
@@ -174,6 +251,22 @@ def passed(
     described = part(records, SEED if chosen.rounding == "random" else "")
     tables_ = tables(records) if results is None else results
     return gate.let_pass(dataclasses.replace(described, **changes), chosen, tables_, after)
+
+
+KNOWN = ((), ("puf",), ("puf",), ("puf", "eif"))
+"""Files that the public counts, by the number of a wide study."""
+
+
+def wide(seed: int, policy: str, **draw: Any) -> tuple[Records, gate.Passed]:
+    """Draw a wide study and let it pass by a bundled policy."""
+    records = draw_wide(np.random.default_rng(seed), **draw)
+    return records, passed(records, policy, known=KNOWN[seed % len(KNOWN)])
+
+
+def digest(made: gate.Passed) -> str:
+    """Return the digest of all public files."""
+    texts = [made.tables[name].to_csv(index=False) for name in sorted(made.tables)]
+    return hashlib.sha256("\n".join([*texts, made.record]).encode()).hexdigest()
 
 
 FILES = {

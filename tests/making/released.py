@@ -123,6 +123,7 @@ class Sample:
     policy: dict[str, Any] = field(default_factory=lambda: CENSUS)
     suppressed: float = 0.08
     after: bool = False
+    interval: str = ""
     agency: str = "Office for National Statistics of Examplia"
     date: str | None = "2026-03-02"
     seed: int = 1
@@ -141,6 +142,7 @@ SAMPLES = {
         strata=(), metrics=("unicity", "taxicab"), keep=8, agency="", date=None, cut_points=False
     ),
     "variants": Sample(variants=6, before=True, clusters=True, policy=MIDPOINT, after=True),
+    "clustered": Sample(clusters=True, interval="clustered"),
     "random": Sample(policy=BASE_5, records=900, keep=5),
     "redacted": Sample(policy=REDACTED, records=300, keep=2, metrics=(*FOUR, "winkler")),
     "internal": Sample(policy=NONE, file=True),
@@ -187,7 +189,7 @@ class _Writer:
         rest = [self.count(of) for of in (suspected, min(suspected, confirmed), n // 9, single, single // 7)]
         rates = [self.rate(rest[0], first[0]), self.rate(rest[1], first[0]), self.rate(rest[1], rest[0])]
         ends = ["", ""]
-        if rates[2] and self.sample.policy["intervals"] == "rounded":
+        if rates[2] and self.sample.policy["intervals"] == "rounded" and self.sample.interval != "clustered":
             ends = [f"{max(0, float(rates[2]) - 0.02):.3f}", f"{min(1, float(rates[2]) + 0.02):.3f}"]
         detail = ["", ""] if one_limit else rest[3:]
         return [*keys, *first, *rest[:3], *detail, *rates, *ends, self.rate(rest[4], rest[3])]
@@ -318,6 +320,7 @@ def _record(sample: Sample) -> dict[str, Any]:
         "reident": "0.1.0",
         "policy": sample.policy,
         "known": ["puf"],
+        **({"interval": sample.interval} if sample.interval else {}),
         "level": 0.95,
         "rank_limit": min(5, sample.keep),
         "metrics": {metric: TITLES[metric] for metric in sample.metrics},

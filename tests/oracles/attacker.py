@@ -20,6 +20,9 @@ from scipy.optimize import LinearConstraint, linprog, milp
 
 FREE = ("n_puf", "n_eif", "n_links")
 OF_METRIC = ("n_suspected", "n_confirmed", "n_ambiguous", "n_single", "n_single_confirmed")
+BELOW = ("below_2", "below_3", "below_5", "n_records")
+SIZES = (2, 3, 4, 5, 6, 7, 8, 9)
+"""Records in cells of at least five are a sum of these numbers from 5 to 9."""
 MOST = 4_000
 """More records than any study of the tests has."""
 
@@ -42,14 +45,34 @@ def image(policy: str, text: str) -> tuple[int, int]:
     return images(policy)[text] if base is None else (max(0, int(text) - base + 1), int(text) + base - 1)
 
 
+def alone(policy: str, count: int) -> tuple[bool, int, int]:
+    """What a policy publishes of a count, suppressed or not: whether a number, and the interval of its text."""
+    if policy in rounding.BASES:
+        low, high, _ = rounding.around(count, rounding.BASES[policy])
+        ends = [image(policy, str(value)) for value in (low, high)]
+        return True, *min(ends, key=lambda end: end[1] - end[0])
+    text = rounding.FIXED[policy](count)
+    return text.isdigit(), *image(policy, text)
+
+
 class Attacker:
     """All that is published of a study, as one system."""
 
-    def __init__(self, policy: str, folder: Path, known: dict[str, int], *, blind: bool = False) -> None:
-        with (folder / "attack.csv").open(encoding="utf-8", newline="") as stream:
-            self.lines = [line for line in csv.DictReader(stream) if line["file"] == "released"]
-        with (folder / "limits.csv").open(encoding="utf-8", newline="") as stream:
-            self.limits = list(csv.DictReader(stream))
+    def __init__(
+        self,
+        policy: str,
+        folder: Path,
+        known: dict[str, int],
+        known_eif: dict[str, int] | None = None,
+        *,
+        blind: bool = False,
+    ) -> None:
+        tables = {}
+        for name in ("attack", "limits", "clusters", "file"):
+            with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as stream:
+                tables[name] = list(csv.DictReader(stream))
+        self.lines = [line for line in tables["attack"] if line["file"] == "released"]
+        self.limits, self.clusters, self.file = tables["limits"], tables["clusters"], tables["file"]
         self.texts: dict[tuple[str, ...], str] = {}
         for line in self.lines:
             for name in (*FREE, *OF_METRIC):
@@ -58,16 +81,25 @@ class Attacker:
                     assert self.texts.setdefault(cell, line[name]) == line[name], (
                         "one number is published twice"
                     )
-        self.cells = {cell: at for at, cell in enumerate(sorted(self.texts))}
-        ends = [image(policy, "x" if blind else self.texts[cell]) for cell in self.cells]
-        ends = [
-            (known[cell[2]],) * 2 if cell[0] == "n_puf" else end
-            for cell, end in zip(self.cells, ends, strict=True)
-        ]
+        for line in self.clusters:
+            for name in ("n_clusters", "n_suspected", "n_confirmed"):
+                self.texts[self.group(line, name)] = line[name]
+        for line in self.file:
+            for name in BELOW:
+                self.texts[self.below(line["convention"], name)] = line[name]
+        # Numbers of cells of a size that nobody published.
+        hidden = {self.below(line["convention"], f"cells_of_{size}") for line in self.file for size in SIZES}
+        self.cells = {cell: at for at, cell in enumerate(sorted({*self.texts, *hidden}))}
+        ends = [image(policy, "x" if blind else self.texts.get(cell, "x")) for cell in self.cells]
+        public = {"n_puf": known, "n_eif": known_eif or {}}
+        for at, cell in enumerate(self.cells):
+            if cell[2] in public.get(cell[0], {}):
+                ends[at] = (public[cell[0]][cell[2]],) * 2
         self.low, self.high = (np.array([end[side] for end in ends], float) for side in (0, 1))
         self.rows: list[np.ndarray] = []
         self.most: list[float] = []
         self._relate()
+        self.matrix = sparse.csr_array(np.array(self.rows))
 
     @staticmethod
     def cell(line: dict[str, str], name: str) -> tuple[str, ...]:
@@ -75,6 +107,16 @@ class Attacker:
         return (name, "", line["stratum"], "") if name in FREE else (
             name, line["metric"], line["stratum"], line["rank_limit"],
         )  # fmt: skip
+
+    @staticmethod
+    def group(line: dict[str, str], name: str) -> tuple[str, ...]:
+        """Which count of clusters it is."""
+        return f"clusters {name}", "" if name == "n_clusters" else line["metric"], line["stratum"], ""
+
+    @staticmethod
+    def below(convention: str, name: str) -> tuple[str, ...]:
+        """Which count of the file on its own it is."""
+        return name, "", "ALL", convention
 
     def at_most(self, terms: dict[tuple[str, ...], float], most: float = 0) -> None:
         """A weighted sum of counts is at most a number, if all of them are published."""
@@ -105,13 +147,16 @@ class Attacker:
             )
         self._add_up()
         self._rank()
+        self._group()
+        if self.file:
+            self._count_matches()
         for limit in self.limits:
             self._judge(limit)
 
     def _add_up(self) -> None:
         parts = defaultdict(list)
         for cell in self.cells:
-            if cell[2] != "ALL":
+            if cell[2] != "ALL" and not cell[0].startswith("clusters"):
                 parts[(cell[0], cell[1], "ALL", cell[3])].append(cell)
         for whole, own in parts.items():
             terms = {whole: -1, **dict.fromkeys(own, 1)}
@@ -139,6 +184,59 @@ class Attacker:
         for cell in unranked:
             self.equal({cell: 1})
 
+    def _group(self) -> None:
+        """A cluster has a first record and further ones, and counts in each stratum that it has records in."""
+        for line in self.clusters:
+            record = next(
+                other
+                for other in self.lines
+                if (other["metric"], other["stratum"]) == (line["metric"], line["stratum"])
+                and other["n_single"] != ""
+            )
+            many, some, few = (self.group(line, name) for name in ("n_clusters", "n_suspected", "n_confirmed"))
+            whole, claimed, right = (self.cell(record, name) for name in ("n_puf", "n_suspected", "n_confirmed"))
+            for small, large in ((few, some), (some, many), (many, whole), (some, claimed), (few, right)):
+                self.at_most({small: 1, large: -1})
+            self.at_most({right: 1, few: -1, claimed: -1, some: 1})
+            self.at_most({claimed: 1, some: -1, whole: -1, many: 1})
+        for name in ("n_clusters", "n_suspected", "n_confirmed"):
+            for metric in {line["metric"] for line in self.clusters}:
+                own = [line for line in self.clusters if line["metric"] == metric]
+                cells = {line["stratum"]: self.group(line, name) for line in own}
+                total = cells.pop("ALL")
+                for cell in cells.values():
+                    self.at_most({cell: 1, total: -1})
+                self.at_most({total: 1, **dict.fromkeys(cells.values(), -1)})
+
+    def _count_matches(self) -> None:
+        """Records of one file come in cells; a missing value is left out, a category, or matches everything."""
+        for convention in ("excluded", "category", "wildcard"):
+            below = [self.below(convention, name) for name in BELOW]
+            for small, large in pairwise(below):
+                self.at_most({small: 1, large: -1})
+            sizes = {size: self.below(convention, f"cells_of_{size}") for size in SIZES}
+            for few, more, those in ((0, 1, (2,)), (1, 2, (3, 4)), (2, 3, (5, 6, 7, 8, 9))):
+                if convention != "wildcard":
+                    self.equal(
+                        {below[more]: 1, below[few]: -1, **{sizes[size]: -size for size in those}}
+                    )
+        complete, category, wild = (
+            [self.below(convention, name) for name in BELOW]
+            for convention in ("excluded", "category", "wildcard")
+        )
+        for few, all_of_them, fewer in zip(complete, category, wild, strict=True):
+            self.at_most({few: 1, all_of_them: -1})
+            self.at_most({fewer: 1, all_of_them: -1})
+        for at, later in pairwise(range(4)):
+            self.at_most({complete[later]: 1, complete[at]: -1, category[later]: -1, category[at]: 1})
+        for size in (2, 3, 4):
+            few, more = (self.below(convention, f"cells_of_{size}") for convention in ("excluded", "category"))
+            self.at_most({few: 1, more: -1})
+        everyone = ("n_puf", "", "ALL", "")
+        self.equal({wild[3]: 1, category[3]: -1})
+        self.equal({category[3]: 1, everyone: -1})
+        self.at_most({complete[3]: 1, everyone: -1})
+
     def _judge(self, limit: dict[str, str]) -> None:
         if limit["outcome"] == "withheld":
             return
@@ -154,15 +252,23 @@ class Attacker:
         """Largest minus smallest value of a count that everything allows."""
         objective = np.zeros(len(self.cells))
         objective[self.cells[cell]] = 1
-        return round(-self._least(-objective) - self._least(objective))
+        return round(objective @ self._least(-objective) - objective @ self._least(objective))
 
-    def _least(self, objective: np.ndarray) -> float:
-        """The smallest value, over whole numbers.
+    def spread(self, tries: int = 8) -> np.ndarray:
+        """How far every count is apart in solutions that are drawn up or down together: its width is at least this."""
+        generator, found = np.random.default_rng(0), []
+        for _ in range(tries):
+            signs = generator.choice([-1.0, 1.0], size=len(self.cells))
+            found += [self._least(signs), self._least(-signs)]
+        return np.max(found, axis=0) - np.min(found, axis=0)
+
+    def _least(self, objective: np.ndarray) -> np.ndarray:
+        """The point with the smallest value, over whole numbers.
 
         Where the linear program has a whole-numbered solution, it is the answer: the solver for whole numbers can err
         (it has given 2 where 0 is possible), and is asked only where there is none, without its presolve.
         """
-        rows, most = sparse.csr_array(np.array(self.rows)), np.array(self.most)
+        rows, most = self.matrix, np.array(self.most)
         ends = np.stack([self.low, self.high], axis=1)
         found = linprog(objective, A_ub=rows, b_ub=most, bounds=ends, method="highs-ds")
         if found.status == 0 and np.abs(found.x - np.round(found.x)).max() > 1e-6:
@@ -174,7 +280,7 @@ class Attacker:
                 options={"presolve": False},
             )
         assert found.status == 0, found.message
-        return found.fun
+        return np.round(found.x)
 
 
 NUMBER = re.compile(r"(?<![\w.,])\d[\d,]*(?:\.\d+)?(?![\w])")

@@ -8,23 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from making import gated
 from making.examples import examples
-from oracles import rounding
-from oracles.attacker import Attacker, image
+from oracles.attacker import Attacker, alone
 
 POLICIES = ("census-drb", "opensafely", "midpoint-6", "base-5-random", "base-3-random")
 SHARE = 0.5
 """The share of its interval that a rounded count keeps; a small one keeps all of it."""
-
-
-def published_alone(policy, count):
-    """What the policy publishes of a count: whether a number, and the interval."""
-    if policy in rounding.BASES:
-        base = rounding.BASES[policy]
-        low, high, _ = rounding.around(count, base)
-        ends = [image(policy, str(value)) for value in (low, high)]
-        return True, *min(ends, key=lambda end: end[1] - end[0])
-    text = rounding.FIXED[policy](count)
-    return text.isdigit(), *image(policy, text)
 
 
 def exact(records, cell):
@@ -62,7 +50,7 @@ def attack(seed, policy, folder):
             continue
         count = exact(records, cell)
         assert attacker.low[attacker.cells[cell]] <= count <= attacker.high[attacker.cells[cell]]
-        rounded, low, high = published_alone(policy, count)
+        rounded, low, high = alone(policy, count)
         required = math.floor((SHARE if rounded else 1) * (high - low))
         width = attacker.width(cell)
         if width < required:

@@ -6,6 +6,7 @@ import shutil
 
 import pytest
 import yaml
+from oracles import edition_intervals
 from reident.study import rounding
 from workflow.commands import PRELOADED, reident, snakemake
 
@@ -122,6 +123,36 @@ def test_the_seed_of_a_random_policy_is_nowhere(again):
     assert ended.code == 0, ended.shown
     assert not any(seed.encode() in path.read_bytes() for path in public(again).iterdir())
     assert seed not in ended.shown
+
+
+def test_no_edition_has_an_interval_of_another_kind_than_its_study(made, tmp_path):
+    """Editions of every method, with variants and without; that of a clustered study says why it has none."""
+    rates = {
+        "wilson": {"interval": "wilson", "level": 0.9},
+        "clustered": {"interval": "clustered", "cluster": "house"},
+        "haushalte": {"interval": "clustered", "cluster": "house"},
+    }
+    for name, own in rates.items():
+        changed = study() | {"id": name, "rates": own}
+        if name == "clustered":
+            changed["variants"] = [{"set": "metrics.taxicab.alpha", "values": ["1/3", "1/2"]}]
+        if name == "haushalte":
+            changed["language"] = "de"
+        small.write(tmp_path / "in", changed)
+    shutil.copyfile(rounding.FOLDER / "census-drb.yaml", tmp_path / "in" / POLICY)
+    ended = snakemake(
+        studies=[f"../in/{name}.yaml" for name in rates], folder=tmp_path / "run", program=PRELOADED
+    )
+    assert ended.code == 0, ended.shown
+    editions = {name: tmp_path / "run" / "reports" / name / "releasable" for name in rates}
+    for name, folder in {**editions, "small": public(made)}.items():
+        own = rates.get(name, {})
+        assert edition_intervals.strange(folder, own) == [], name
+        assert bool(edition_intervals.intervals(folder)) == (own.get("interval") != "clustered"), name
+        page = " ".join((folder / "edition.html").read_text(encoding="utf-8").split())
+        why = ("This edition has no confidence intervals.", "Diese Fassung enthält keine Konfidenzintervalle.")
+        assert [sentence in page for sentence in why] == [name == "clustered", name == "haushalte"], name
+        assert bool(re.search(r"9[05]\s% interval|Intervall, 9", page)) == bool(edition_intervals.intervals(folder))
 
 
 def test_a_study_with_variants_and_one_with_the_file_before_protection(tmp_path):

@@ -45,6 +45,25 @@ def test_the_interval_of_none_of_none_is_undefined():
     assert intervals.interval(0, 0) == (None, None)
 
 
+@pytest.mark.parametrize("method", ["clopper-pearson", "wilson"])
+def test_counts_of_independent_records_have_the_interval_of_the_study(method):
+    expected = oracle.interval({"interval": method, "level": 0.9}, 7, 40)
+    assert intervals.of_study(7, 40, method, 0.9) == pytest.approx(expected, rel=1e-9)
+    assert intervals.of_study(7, 40, method, 0.9, trials_are_clusters=True) == pytest.approx(expected, rel=1e-9)
+    assert intervals.are_independent(method)
+
+
+def test_counts_of_records_that_depend_on_each_other_have_no_interval():
+    assert intervals.of_study(7, 40, "clustered", 0.95) == (None, None)
+    assert not intervals.are_independent("clustered")
+
+
+def test_clusters_are_independent_trials():
+    expected = oracle.interval({}, 7, 40)
+    found = intervals.of_study(7, 40, "clustered", 0.95, trials_are_clusters=True)
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
 def test_more_successes_than_trials_is_a_mistake_of_the_program():
     with pytest.raises(ValueError, match="successes"):
         intervals.interval(2, 1)

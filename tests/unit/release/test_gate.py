@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from making import gated
 from making.released import executed
+from oracles import edition_intervals
 from pypdf import PdfReader
 from reident.errors import InputError
 from reident.pipeline.steps import STEPS
@@ -55,6 +56,23 @@ def let_pass(results):
 
 def contents(folder):
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+# The intervals -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("interval", ["clopper-pearson", "wilson", "clustered"])
+def test_an_edition_has_the_intervals_of_its_study_or_none(interval, name, tmp_path):
+    found = 0
+    for seed in range(6):
+        records = gated.draw_wide(np.random.default_rng(seed), largest=300)
+        made = gated.passed(records, name, interval=interval, level=0.9)
+        folder = gated.publish(made, tmp_path / str(seed))
+        assert edition_intervals.strange(folder, {"interval": interval, "level": 0.9}) == []
+        found += len(edition_intervals.intervals(folder))
+        assert json.loads(made.record).get("interval", "clopper-pearson") == interval
+    assert (found > 0) == (interval != "clustered")
 
 
 # What is refused ----------------------------------------------------------------------------------

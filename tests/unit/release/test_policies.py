@@ -310,7 +310,7 @@ def test_a_rate_has_the_decimals_of_its_policy():
 
 def test_the_interval_of_a_rate_is_of_the_rounded_counts_and_rounded_outward():
     census = policy("census-drb")
-    low, high = bounds(census, number(150), number(350), 0.95)
+    low, high = bounds(census, number(150), number(350))
     exact = intervals.interval(150, 350)
     assert (low, high) == ("0.376", "0.483")
     assert float(low) <= exact.low <= rate_as_number(census, 150, 350) <= exact.high <= float(high)
@@ -320,6 +320,13 @@ def test_the_interval_of_a_rate_is_of_the_rounded_counts_and_rounded_outward():
     assert bounds(census, number(350), number(350)) == ("", "")
     assert bounds(policy("none"), number(11), number(10)) == ("", "")
     assert bounds(changed("census-drb", intervals="absent"), number(150), number(350)) == ("", "")
+
+
+def test_the_interval_is_that_of_the_study_or_none():
+    pair = policy("census-drb"), number(150), number(350)
+    assert bounds(*pair, "wilson", 0.95) == ("0.377", "0.481")
+    assert bounds(*pair, "wilson", 0.5) != bounds(*pair, "wilson", 0.95)
+    assert bounds(*pair, "clustered", 0.95) == ("", "")
 
 
 def rate_as_number(rules, part, whole):

@@ -20,7 +20,7 @@ from reident.report import sentences
 from reident.report.edition import annex, figures, front, parts, tables
 from reident.report.edition.make import make, pages
 from reident.report.edition.policy import Policy
-from reident.report.edition.reading import FORMS, Count, Edition
+from reident.report.edition.reading import FORMS, Count, Edition, open_edition
 from reident.report.edition.wording import cell, hundred, in_words, precise
 from reident.report.layout import Part
 from reident.report.render import About, read, to_html
@@ -336,6 +336,27 @@ def test_a_missing_file_stops_the_edition(tmp_path, name):
     (write_released(tmp_path) / name).unlink()
     with pytest.raises(InputError, match=f"`{name}` is missing"):
         Edition(tmp_path)
+
+
+DEPENDENT = {
+    "en": ("This edition has no confidence intervals.", "depend on each other"),
+    "de": ("Diese Fassung enthält keine Konfidenzintervalle.", "voneinander ab"),
+}
+
+
+@pytest.mark.parametrize("spoken", DEPENDENT)
+def test_an_edition_of_dependent_records_says_why_it_has_no_intervals(spoken, tmp_path):
+    texts = {}
+    for name in ("clustered", "example"):
+        folder = write_released(tmp_path / name, SAMPLES[name])
+        record = json.loads((folder / "release.json").read_text(encoding="utf-8")) | {"language": spoken}
+        (folder / "release.json").write_text(json.dumps(record), encoding="utf-8")
+        edition = open_edition(folder)
+        texts[name] = " ".join(" ".join(str(part(edition)) for part in EVERY).split())
+    assert all(words in texts["clustered"] for words in DEPENDENT[spoken])
+    assert DEPENDENT[spoken][0] not in texts["example"]
+    headings = [bool(re.search(r"95\s% interval|Intervall, 95", text)) for text in texts.values()]
+    assert headings == [False, True]
 
 
 # The pages ----------------------------------------------------------------------------------------

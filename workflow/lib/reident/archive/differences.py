@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import pandas as pd
 
-from reident.linkage.intervals import Interval, interval
+from reident.linkage.intervals import Interval, are_independent, of_study, score
 from reident.pipeline.tables import WHOLE
 
 Group: TypeAlias = tuple[str, ...] | None
@@ -155,12 +155,7 @@ def _share(line: dict[str, Any], rate: str, attack: Attack) -> Share:
         return Share(None if hits is None else int(hits), None if records is None else int(records))
     ends = Interval(_known(line.get("conditional_low")), _known(line.get("conditional_high")))
     if rate != "conditional_rate":
-        clustered = attack.method == "clustered"
-        ends = (
-            Interval(None, None)
-            if clustered
-            else interval(int(hits), int(records), attack.method, attack.level)
-        )
+        ends = of_study(int(hits), int(records), attack.method, attack.level)
     return Share(int(hits), int(records), hits / records, *ends)
 
 
@@ -176,15 +171,15 @@ def _comparable(
     Where records depend on each other in one of the releases, only the conditional rate has such intervals: those of
     the studies, if they have the same level.
     """
-    clustered = any(attack.method == "clustered" for attack in attacks)
+    independent = all(are_independent(attack.method) for attack in attacks)
     for share in pair:
-        if clustered:
+        if not independent:
             usable = rate == "conditional_rate" and level is not None
             yield share if usable else Share(share.hits, share.records, share.rate)
         elif share.records:
             used = attacks[1].level if level is None else level
             hits = share.hits or 0
-            yield share._replace(**interval(hits, share.records, "wilson", used)._asdict())
+            yield share._replace(**score(hits, share.records, used)._asdict())
         else:
             yield share
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from reident.linkage import batches
 from reident.linkage.cluster_sums import Clusters
-from reident.linkage.intervals import interval, one_sided
+from reident.linkage.intervals import of_study, one_sided
 from reident.linkage.parts import Rating
 from reident.linkage.ranking import WHOLE
 from reident.linkage.rates import share
@@ -72,8 +72,7 @@ def rate(
 
 def _rates(part: Rating, n_clusters: int, suspected: int, confirmed: int) -> dict[str, float | int | None]:
     options = part.rates
-    method = "wilson" if options.interval == "wilson" else "clopper-pearson"
-    low, high = interval(confirmed, suspected, method, options.level)
+    low, high = of_study(confirmed, suspected, options.interval, options.level, trials_are_clusters=True)
     return {
         "n_clusters": n_clusters,
         "n_suspected": suspected,

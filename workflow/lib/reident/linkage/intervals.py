@@ -19,6 +19,40 @@ class Interval(NamedTuple):
     high: float | None
 
 
+CLUSTERED = "clustered"
+"""The method of a study whose records depend on each other within their clusters."""
+
+
+def are_independent(method: str) -> bool:
+    """Return whether a study takes its records as independent, so that its intervals follow from counts of them."""
+    return method != CLUSTERED
+
+
+def of_study(
+    successes: int, trials: int, method: str, level: float, *, trials_are_clusters: bool = False
+) -> Interval:
+    """Return the study's own interval of a rate of which two counts are known; no other one replaces it (METHODS §6).
+
+    Parameters
+    ----------
+    successes, trials : int
+    method : {'clopper-pearson', 'wilson', 'clustered'}
+        That of the study.
+    level : float
+        The confidence level, a fraction.
+    trials_are_clusters : bool
+        Whether clusters are counted, which are independent in every study, and not records.
+
+    Returns
+    -------
+    Interval
+        None for both ends where records depend on each other: their counts do not tell how they spread over clusters.
+    """
+    if are_independent(method):
+        return interval(successes, trials, method, level)
+    return interval(successes, trials, level=level) if trials_are_clusters else Interval(None, None)
+
+
 def interval(successes: int, trials: int, method: str = "clopper-pearson", level: float = 0.95) -> Interval:
     """Return the confidence interval of a proportion of independent records (METHODS §6).
 
@@ -48,6 +82,11 @@ def interval(successes: int, trials: int, method: str = "clopper-pearson", level
     low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0
     high = float(betainccinv(successes + 1, failures, tail)) if failures else 1.0
     return Interval(low, high)
+
+
+def score(successes: int, trials: int, level: float) -> Interval:
+    """Return Wilson's score interval, of which Newcombe's interval of a difference is made (METHODS §10.3)."""
+    return interval(successes, trials, "wilson", level)
 
 
 def _wilson(p: float, n: int, z: float) -> Interval:

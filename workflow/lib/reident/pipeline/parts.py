@@ -480,7 +480,8 @@ class Releasing:
     metrics : the names and titles of the metrics, in order
     ranked : the metrics with a rank filter
     one_candidate : the metrics that pair a record with at most one record
-    max_pairs, level : the rank limit in force, and the confidence level
+    max_pairs : the rank limit in force
+    interval, level : the method and the confidence level of intervals
     by_estimate : whether conditional rates themselves are compared with their limit
     strata : by name, the labels of the codes of each strata variable
     linking_variables : their names
@@ -500,6 +501,7 @@ class Releasing:
     ranked: tuple[str, ...]
     one_candidate: tuple[str, ...]
     max_pairs: int
+    interval: str
     level: float
     by_estimate: bool
     strata: Mapping[str, Mapping[str, str]]
@@ -536,6 +538,7 @@ def releasing(study: Study, variants: Mapping[str, Mapping[str, str]], alike: Al
         ranked=tuple(name for name in study.chosen if REGISTRY[name].ranked),
         one_candidate=("unicity",) if unicity is not None and unicity.interactions == "full" else (),
         max_pairs=study.rank_filter.max_pairs,
+        interval=study.rates.interval,
         level=study.rates.level,
         by_estimate=study.decision is None or study.decision.by == "estimate",
         strata={variable.name: _labels(variable) for variable in study.strata},

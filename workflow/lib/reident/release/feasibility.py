@@ -53,6 +53,11 @@ class Width(NamedTuple):
         """Whether the interval is known exactly."""
         return (self.low, self.high) == (self.outer_low, self.outer_high)
 
+    def possible(self, wanted: int) -> int:
+        """Return the proven width if it is what was wanted or all that is possible; otherwise the outer one."""
+        is_known = self.is_exact or self.proven >= wanted
+        return self.proven if is_known else self.outer_high - self.outer_low
+
 
 def propagate(system: System, passes: int = PASSES) -> tuple[np.ndarray, np.ndarray]:
     """Return bounds that every feasible point respects, drawn closer relation by relation; int64 (cells,) each.
@@ -115,7 +120,7 @@ def narrow(
     -------
     dict of Width
         Of every cell of the system. Where the proven width is less than the required one, the interval is exact, or in
-        a large system its outer bounds are closer than required.
+        a large system its outer bounds are closer than required, or the solver calls are spent.
 
     Raises
     ------
@@ -211,8 +216,10 @@ class _Search:
         """Return which cells need a witness still; bool (cells,).
 
         In a system of several parts a cell that is too narrow for certain needs none; in a small one its interval is
-        found exactly.
+        found exactly. None needs one when the solver calls are spent.
         """
+        if self.system.calls.are_spent:
+            return np.zeros(len(wanted), bool)
         known = (self.least == self.low) & (self.most == self.high)
         if len(self.parts) > 1 and not self.is_exact:
             known |= self.high - self.low < wanted

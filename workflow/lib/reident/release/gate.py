@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,10 +26,14 @@ from reident.release.facts import Facts, Limit
 from reident.release.linear import ContradictionError, Relation
 from reident.release.relations import relations
 from reident.sections.language import DEFAULT_LANGUAGE
+from reident.sections.linkage import Rates
 from reident.sections.release import Policy
 
 KNOWN = {"puf": "n_puf", "eif": "n_eif"}
 """The count that who holds a file knows of each stratum."""
+
+DEFAULT_INTERVAL = Rates().interval
+"""The method of intervals that a record does not name."""
 
 EDITION = 1
 """The version of the public files' form."""
@@ -46,15 +50,22 @@ class Passed(NamedTuple):
         JSON.
     audit : pandas.DataFrame
         One line per count of the edition.
+    is_least : bool
+        False where the search for suppressions reached its limit, and more is suppressed than necessary.
     """
 
     tables: dict[str, pd.DataFrame]
     record: str
     audit: pd.DataFrame
+    is_least: bool
 
 
 def let_pass(
-    part: Releasing, policy: Policy, results: Mapping[Path, pd.DataFrame], after: Sequence[Edition] = ()
+    part: Releasing,
+    policy: Policy,
+    results: Mapping[Path, pd.DataFrame],
+    after: Sequence[Edition] = (),
+    progress: Callable[[float], None] | None = None,
 ) -> Passed:
     """Round, audit and suppress the numbers of a study (METHODS §11).
 
@@ -66,6 +77,8 @@ def let_pass(
         The tables whose numbers are in the edition, by their path; in the declared types.
     after : sequence of Edition
         The earlier editions, with which the new one is audited.
+    progress : callable, optional
+        Takes the share of the solver calls that are spent.
 
     Raises
     ------
@@ -81,16 +94,17 @@ def let_pass(
         tables.lines("verdict/limits.csv"), rounded, _rank_limits(part), by_estimate=part.by_estimate
     )
     known = {cell: count for cell, count in counts.items() if _is_known(cell, part)}
-    work = _Audit(part, rounded, known, tuple(tables.strata.values()), policy, after)
+    work = _Audit(part, rounded, known, tuple(tables.strata.values()), policy, after, progress)
     audited = work.run(limits)
     if limits and work.tell(audited):
         limits = []
         audited = work.run(limits)
     shown = {cell: _shown(cell, rounded, audited) for cell in rounded}
     return Passed(
-        tables.published(published.Rounded(shown, policy, part.level), limits),
+        tables.published(published.Rounded(shown, policy, part.interval, part.level), limits),
         record(part, policy, shown, after),
         audit(shown, audited, known),
+        audited.is_least,
     )
 
 
@@ -103,6 +117,7 @@ class _Audit(NamedTuple):
     strata: tuple[str, ...]
     policy: Policy
     after: Sequence[Edition]
+    progress: Callable[[float], None] | None
 
     def relations(self, limits: list[Limit], cells: Mapping[Cell, Published]) -> list[Relation]:
         """Return every relation between counts of the edition."""
@@ -125,7 +140,12 @@ class _Audit(NamedTuple):
             after.append((other, relations(other.cells, facts_of(other))))
         try:
             return joint.protect_jointly(
-                cells, self.relations(limits, cells), after, self.known, _required(policies_)
+                cells,
+                self.relations(limits, cells),
+                after,
+                self.known,
+                _required(policies_),
+                progress=self.progress,
             )[0]
         except ContradictionError:
             raise InputError(
@@ -145,7 +165,9 @@ class _Audit(NamedTuple):
             return False
         unpublished = self.relations([], self.rounded)
         widths = suppression.unpublished(self.rounded, unpublished, self.known, capped)
-        return any(widths[cell].proven > audited.audit[cell].required for cell in capped)
+        return any(
+            widths[cell].possible(asked) > audited.audit[cell].required for cell, asked in capped.items()
+        )
 
 
 class _Tables:
@@ -286,6 +308,7 @@ def record(
         "reident": versions.recorded()["version"],
         "policy": policy.model_dump(mode="json"),
         "known": list(part.known),
+        **({"interval": part.interval} if part.interval != DEFAULT_INTERVAL else {}),
         "level": part.level,
         "rank_limit": part.max_pairs,
         "metrics": dict(part.metrics),

@@ -7,13 +7,14 @@ edition. Counts that mean the same in both editions differ by at most D, the sma
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from reident.linkage.ranking import WHOLE
+from reident.release.calls import Calls, limit
 from reident.release.cells import SUPPRESSED, Cell, Published
 from reident.release.earlier import UNKNOWN, Edition, is_own
 from reident.release.feasibility import propagate, witness
@@ -218,6 +219,7 @@ def protect_jointly(
     known: Mapping[Cell, int],
     required: Required,
     weights: Mapping[Cell, float] | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> tuple[Protected, tuple[int, ...]]:
     """Choose suppressions in a new edition that also protect the counts of earlier ones (METHODS §11).
 
@@ -229,6 +231,8 @@ def protect_jointly(
     editions : sequence of (Edition, iterable of Relation)
     weights : mapping, optional
         Of the cells of the new edition; earlier ones cannot be suppressed.
+    progress : callable, optional
+        Takes the share of the solver calls that are spent.
 
     Returns
     -------
@@ -244,21 +248,23 @@ def protect_jointly(
     """
     relations, editions = list(relations), [(edition, list(rows)) for edition, rows in editions]
     weights = default_weights([cell for cell in cells if cell not in known]) if weights is None else weights
-    published, cuts = dict(cells), 0
+    published, cuts, is_least = dict(cells), 0, True
     suppressed: list[Cell] = []
     joint = join(published, relations, editions, known)
     needs = {
         cell: required(cell, one) if callable(required) else required.get(cell, 0)
         for cell, one in joint.cells.items()
     }
+    calls = Calls(limit(len(joint.cells)), progress)
     while True:
         open_ones = {cell: weights[cell] for cell in weights if published[cell].text != SUPPRESSED}
-        found = protect(joint.cells, joint.relations, known, needs, open_ones)
+        found = protect(joint.cells, joint.relations, known, needs, open_ones, calls=calls)
         suppressed += found.suppressed
-        cuts += found.cuts
+        cuts, is_least = cuts + found.cuts, is_least and found.is_least
         published |= dict.fromkeys(found.suppressed, Published(SUPPRESSED, None, 0, UNKNOWN))
         after = join(published, relations, editions, known)
         if after.distances == joint.distances:
             loss = math.fsum(weights[cell] for cell in suppressed)
-            return Protected(tuple(sorted(suppressed)), found.audit, loss, cuts), joint.distances
+            found = Protected(tuple(sorted(suppressed)), found.audit, loss, cuts, is_least)
+            return found, joint.distances
         joint = after

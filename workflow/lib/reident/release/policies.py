@@ -123,25 +123,27 @@ def rate(policy: Policy, part: Published, whole: Published) -> str:
     return _fraction(scaled, policy)
 
 
-def bounds(policy: Policy, part: Published, whole: Published, level: float = 0.95) -> tuple[str, str]:
-    """Return the Clopper–Pearson interval of the rate of two published counts (METHODS §11.1).
+def bounds(
+    policy: Policy, part: Published, whole: Published, method: str = "clopper-pearson", level: float = 0.95
+) -> tuple[str, str]:
+    """Return the study's interval of the rate of two published counts (METHODS §11.1).
 
     Parameters
     ----------
     policy : Policy
     part, whole : Published
-    level : float
-        The confidence level, a fraction.
+    method, level : str, float
+        Those of the intervals of the study.
 
     Returns
     -------
     tuple of str
-        Fractions in [0, 1], rounded outward to the decimals of the policy; both empty where the rate is, or where the
-        policy has no intervals.
+        Fractions in [0, 1], rounded outward to the decimals of the policy; both empty where the rate is, where the
+        policy has no intervals, or where those of the study do not follow from counts.
     """
     if policy.intervals == "absent" or not rate(policy, part, whole):
         return "", ""
-    return _clopper_pearson(part.value or 0, whole.value or 0, level, policy.rates.decimals)
+    return _outward(part.value or 0, whole.value or 0, method, level, policy.rates.decimals)
 
 
 def cut_point(policy: Policy, value: Decimal | float | str) -> str:
@@ -247,13 +249,12 @@ def _image(rounding: str, unit: int, value: int) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=100_000)
-def _clopper_pearson(part: int, whole: int, level: float, decimals: int) -> tuple[str, str]:
-    low, high = intervals.interval(part, whole, "clopper-pearson", level)
+def _outward(part: int, whole: int, method: str, level: float, decimals: int) -> tuple[str, str]:
+    low, high = intervals.of_study(part, whole, method, level)
+    if low is None or high is None:
+        return "", ""
     step = Decimal(1).scaleb(-decimals - 2)
-    ends = (
-        Decimal(low or 0.0).quantize(step, ROUND_FLOOR),
-        Decimal(1.0 if high is None else high).quantize(step, ROUND_CEILING),
-    )
+    ends = Decimal(low).quantize(step, ROUND_FLOOR), Decimal(high).quantize(step, ROUND_CEILING)
     return f"{ends[0]:f}", f"{ends[1]:f}"
 
 

@@ -31,12 +31,13 @@ class Rounded(NamedTuple):
     ----------
     cells : mapping of Published
     policy : Policy
-    level : float
-        The confidence level of intervals.
+    method, level : str, float
+        Those of the intervals of the study.
     """
 
     cells: Mapping[Cell, Published]
     policy: Policy
+    method: str
     level: float
 
     def text(self, cell: Cell) -> str:
@@ -53,7 +54,7 @@ class Rounded(NamedTuple):
         """Return the interval of the rate of two published counts; empty where it is not published."""
         if part not in self.cells or whole not in self.cells:
             return "", ""
-        return policies.bounds(self.policy, self.cells[part], self.cells[whole], self.level)
+        return policies.bounds(self.policy, self.cells[part], self.cells[whole], self.method, self.level)
 
 
 def attack(rounded: Rounded, metrics: Sequence[str], strata: Sequence[str]) -> pd.DataFrame:

@@ -12,9 +12,14 @@ import highspy
 import numpy as np
 from scipy import sparse
 
+from reident.release.calls import LINEAR, WHOLE, Calls
+
 WARM = 3000
 """The largest number of variables with which a solution starts from the one before: larger programs are simplified."""
 
+
+MAX_NODES = 1000
+"""The nodes after which a search for a best point of whole numbers ends; the audits of small studies need one."""
 
 PRIMAL = 4
 """The primal simplex method, by its number: the point before stays feasible where only the objective changes."""
@@ -29,10 +34,13 @@ class Solution(NamedTuple):
     duals : float64 (rows,)
         Positive where the lower end of a row holds the objective up, negative for the upper end; meaningless where
         the point is of whole numbers.
+    is_best : bool
+        False where the search for a point of whole numbers ended before it was complete.
     """
 
     point: np.ndarray
     duals: np.ndarray
+    is_best: bool = True
 
 
 class Program:
@@ -46,10 +54,15 @@ class Program:
     matrix : scipy.sparse.csr_array, (rows, k)
     row_low, row_high : float64 (rows,)
         The ends of each row; they may be infinite.
+    calls : Calls, optional
+        Counts the solutions.
     """
 
-    def __init__(self, matrix: sparse.csr_array, row_low: np.ndarray, row_high: np.ndarray) -> None:
+    def __init__(
+        self, matrix: sparse.csr_array, row_low: np.ndarray, row_high: np.ndarray, calls: Calls | None = None
+    ) -> None:
         self.matrix, self.row_low, self.row_high = matrix, row_low, row_high
+        self.calls = calls or Calls()
         self._models: dict[bool, highspy.Highs] = {}
 
     def smallest(
@@ -86,11 +99,15 @@ class Program:
             model.changeColsBounds(k, columns, low.astype(float), high.astype(float))
             model.setOptionValue("presolve", "choose" if presolve else "off")
             model.setOptionValue("mip_rel_gap", gap)
+            model.setOptionValue("mip_max_nodes", MAX_NODES if objective.any() else highspy.kHighsIInf)
             model.run()
-            if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            status, found = model.getModelStatus(), model.getSolution()
+            self.calls.add(WHOLE + max(0, model.getInfo().mip_node_count) if whole else LINEAR)
+            is_best = status == highspy.HighsModelStatus.kOptimal
+            # A point that is whole but perhaps not the best one is of use too.
+            if not is_best and not (status == highspy.HighsModelStatus.kSolutionLimit and found.value_valid):
                 return None
-            found = model.getSolution()
-            return Solution(np.array(found.col_value), np.array(found.row_dual))
+            return Solution(np.array(found.col_value), np.array(found.row_dual), is_best)
 
     def _model(self, whole: bool) -> highspy.Highs:
         rows, k = self.matrix.shape

@@ -3,7 +3,8 @@
 Fischetti and Salazar-González (2000, 2001): the dual values of the two problems that find the interval of a count bound
 its width for every pattern of suppressions. Each such bound is a *cut*; a pattern of least weight that satisfies all
 cuts so far is found, audited, and cut off until it protects every count. All cuts hold for every pattern that protects,
-so that the last pattern has the least weight of all.
+so that the last pattern has the least weight of all. A search that spends its solver calls ends otherwise: whole groups
+of cells are suppressed, until every count is protected.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import numpy as np
 from scipy import sparse
 
 from reident.linkage.ranking import WHOLE
+from reident.release import groups
+from reident.release.calls import Calls, limit
 from reident.release.cells import SUPPRESSED as TEXT
 from reident.release.cells import Cell, Published
 from reident.release.feasibility import PART, Width, narrow, propagate, witness
@@ -72,12 +75,15 @@ class Protected(NamedTuple):
         Of the suppressed cells together.
     cuts : int
         The number of cuts that were needed.
+    is_least : bool
+        False where the search ended at its limit, and whole groups of cells are suppressed.
     """
 
     suppressed: tuple[Cell, ...]
     audit: dict[Cell, Audit]
     weight: float
     cuts: int
+    is_least: bool = True
 
 
 def default_weights(cells: Iterable[Cell]) -> dict[Cell, float]:
@@ -105,6 +111,7 @@ def protect(
     required: Required,
     weights: Weights | None = None,
     largest: int | None = None,
+    calls: Calls | None = None,
 ) -> Protected:
     """Choose the suppressions of least weight that protect every count (METHODS §11).
 
@@ -124,6 +131,8 @@ def protect(
     largest : int, optional
         The largest number that a suppressed count may be, for all that a reader knows. If absent: well above every
         number of the edition.
+    calls : Calls, optional
+        The solver calls that may be spent. If absent: as many as the size of the edition asks for.
 
     Returns
     -------
@@ -135,8 +144,13 @@ def protect(
     ValueError
         If the published counts contradict the relations, or a weight is not positive.
     """
-    work = _Work(cells, relations, known, required, weights, largest)
+    calls = calls or Calls(limit(len(cells)))
+    calls.renew()
+    work = _Work(cells, relations, known, required, weights, largest, calls)
     while (bad := work.audit()).size:
+        if calls.are_spent:
+            work.suppress_groups()
+            break
         work.cut(bad)
     return work.result()
 
@@ -146,6 +160,7 @@ def unpublished(
     relations: Iterable[Relation],
     known: Mapping[Cell, int],
     widths: Mapping[Cell, int],
+    calls: Calls | None = None,
 ) -> dict[Cell, Width]:
     """Return how wide the intervals of counts are where no count of the edition is published (METHODS §11.2).
 
@@ -158,21 +173,14 @@ def unpublished(
         Counts that the public knows exactly.
     widths : mapping of int
         The cells that are asked for, each with the width that is of interest: a wider one need not be proven.
+    calls : Calls, optional
+        The solver calls that may be spent. If absent: as many as the size of the edition asks for.
     """
+    calls = calls or Calls(limit(len(widths)))
     largest = BEYOND * max([100, *known.values(), *widths.values()])
     intervals = dict.fromkeys(cells, (0, largest)) | {cell: (count, count) for cell, count in known.items()}
     order = sorted(relations, key=lambda row: (row.name, sorted(row.terms.items()), row.low, row.high))
-    return narrow(System(order, intervals, largest), widths)
-
-
-def _blocks(system: System) -> np.ndarray:
-    """Return the number of the block of each cell; most proofs need the relations inside one block alone."""
-    keys = [
-        (cell.stratum, "") if cell.stratum != WHOLE else (WHOLE, f"{cell.metric} {cell.other}")
-        for cell in system.cells
-    ]
-    numbers = {key: at for at, key in enumerate(sorted(set(keys)))}
-    return np.array([numbers[key] for key in keys], np.int64)
+    return narrow(System(order, intervals, largest, calls), widths)
 
 
 class _Work:
@@ -184,6 +192,8 @@ class _Work:
         The pattern.
     block : int64 (cells,)
         Cells of one stratum, or totals of one metric, have the same number.
+    component : int64 (cells,)
+        What can vary in one component says nothing about another one.
     doubtful : int64 (k,)
         The cells that are not protected where nothing is suppressed; a pattern cannot make others narrow.
     """
@@ -196,6 +206,7 @@ class _Work:
         required: Required,
         weights: Weights | None,
         largest: int | None,
+        calls: Calls,
     ) -> None:
         intervals = {cell: (one.low, one.high) for cell, one in cells.items()}
         ends = [one.high for one in cells.values() if one.high < 2**53] + list(known.values())
@@ -203,8 +214,8 @@ class _Work:
         intervals = {cell: (low, min(high, self.largest)) for cell, (low, high) in intervals.items()}
         intervals |= {cell: (count, count) for cell, count in known.items()}
         order = sorted(relations, key=lambda row: (row.name, sorted(row.terms.items()), row.low, row.high))
-        self.system = System(order, intervals, self.largest)
-        self.published, self.known = cells, known
+        self.system = System(order, intervals, self.largest, calls)
+        self.published, self.known, self.calls = cells, known, calls
         n = len(self.system.cells)
         self.weight, self.asked = np.full(n, math.inf), np.zeros(n, np.int64)
         weights = default_weights(cells) if weights is None else weights
@@ -227,8 +238,9 @@ class _Work:
         self.final: dict[Cell, Width] = {}
         self.protected: dict[int, bytes] = {}
         self.safe: dict[int, list[np.ndarray]] = {}
-        self.block = _blocks(self.system)
+        self.block, self.component = groups.blocks(self.system), groups.components(self.full)
         self.stubborn: set[int] = set()
+        self.is_least = True
         self.widths: dict[Cell, Width] = {}
         self.point = witness(self.system)
         self.doubtful = self._doubtful()
@@ -250,13 +262,15 @@ class _Work:
         """Return the cells that suppressions must protect; require no more of them than suppressing all gives."""
         doubtful, self.widths = self._short(self.system)
         short = doubtful
-        while short.size:
+        while short.size and not self.calls.are_spent:
             short, widths = self._short(self.full, short)
+            before = self.required[short]
             for at in short:
                 width = widths[self.system.cells[at]]
                 self.required[at] = min(self.required[at], width.outer_high - width.outer_low)
                 if width.is_exact:
                     self.required[at] = width.proven
+            short = short[self.required[short] < before]
         proven = np.array([self.widths[self.system.cells[at]].proven for at in doubtful], np.int64)
         return doubtful[proven < self.required[doubtful]]
 
@@ -264,12 +278,29 @@ class _Work:
         """Return the cells that the pattern does not protect, after cutting it off where that is cheap to prove."""
         if not self.doubtful.size:
             return self.doubtful
-        while fresh := self._proofs():
+        while not self.calls.are_spent and (fresh := self._proofs()):
             self._solve(fresh)
-        if not self.suppressed.any():
-            return self.doubtful
+        return self._audit() if self.suppressed.any() else self.doubtful
+
+    def _audit(self) -> np.ndarray:
+        """Return the cells that the pattern is not proven to protect, and that further suppressions could widen."""
         short, self.final = self._short(self._system(self.suppressed), self.doubtful)
-        return short
+        return short[self._open()[short]]
+
+    def _open(self) -> np.ndarray:
+        """Return which cells a further suppression could widen; bool (cells,)."""
+        return (np.bincount(self.component, self.free & ~self.suppressed) > 0)[self.component]
+
+    def suppress_groups(self) -> None:
+        """Suppress the groups of cells that are not proven to be protected, in larger and larger groups: this ends."""
+        self.is_least = False
+        self.calls.renew()
+        for group in groups.levels(self.system.cells):
+            while (bad := self._audit()).size:
+                more = self.free & np.isin(group, group[bad]) & ~self.suppressed
+                if not more.any():
+                    break
+                self.suppressed |= more
 
     def cut(self, bad: np.ndarray) -> None:
         """Cut the pattern off for cells that it does not protect."""
@@ -372,23 +403,38 @@ class _Work:
         return cut if cut[self.suppressed].sum() < 1 - TOLERANCE else None
 
     def _no_good(self, at: int) -> np.ndarray:
-        """Return the cut that one more cell must be suppressed, near a cell if that is needed."""
-        near, others = self._near(at), self.free.copy()
+        """Return the cut that one of few cells must be suppressed: with all the others, a cell is narrow still."""
+        near = np.intersect1d(self._near(at), np.flatnonzero(self.component == self.component[at]))
+        part, others = Part(self.full, near, None, self.by_column), self.free.copy()
         others[near] = self.suppressed[near]
-        part = Part(self._system(others), near, None, self.by_column)
-        place = int(np.searchsorted(near, at))
-        objective = np.eye(1, len(near), place)[0]
+        if not self._is_narrow(part, at, others):
+            return np.where(self.free & ~self.suppressed, 1.0, 0.0)
+        queue = [np.flatnonzero(self.free & ~others)]
+        while queue and not self.calls.are_spent:
+            cells = queue.pop()
+            more = others.copy()
+            more[cells] = True
+            if self._is_narrow(part, at, more):
+                others = more
+            elif len(cells) > 1:
+                queue += [cells[len(cells) // 2 :], cells[: len(cells) // 2]]
+        return np.where(self.free & ~others, 1.0, 0.0)
+
+    def _is_narrow(self, part: Part, at: int, suppressed: np.ndarray) -> bool:
+        """Return whether a cell is proven to be narrower than required with a pattern."""
+        system = self._system(suppressed)
+        part.low, part.high = system.low[part.own], system.high[part.own]
+        place = int(np.searchsorted(part.own, at))
+        objective = np.eye(1, len(part.own), place)[0]
+        ends = [part.relax(sign * objective) for sign in (1, -1)]
+        if ends[0] is None or ends[1] is None:
+            return False
+        if math.floor(ends[1][place] + TOLERANCE) - math.ceil(ends[0][place] - TOLERANCE) < self.required[at]:
+            return True
         ends = [part.solve(sign * objective, is_exact=True) for sign in (1, -1)]
-        cut = np.zeros(len(self.weight))
-        if (
-            ends[0] is not None
-            and ends[1] is not None
-            and ends[1][place] - ends[0][place] < self.required[at]
-        ):
-            cut[near] = 1
-        else:
-            cut[:] = 1
-        return np.where(self.free & ~self.suppressed, cut, 0)
+        if ends[0] is None or ends[1] is None:
+            return False
+        return bool(ends[1][place] - ends[0][place] < self.required[at])
 
     def _solve(self, cuts: list[np.ndarray]) -> None:
         """Add cuts, and find the pattern of least weight that satisfies all of them."""
@@ -397,7 +443,8 @@ class _Work:
         used = np.flatnonzero(np.bincount(matrix.indices, minlength=len(self.weight)))
         ends = np.full(matrix.shape[0], 1 - TOLERANCE), np.full(matrix.shape[0], np.inf)
         none, one = np.zeros(len(used)), np.ones(len(used))
-        found = Program(matrix[:, used], *ends).smallest(self.weight[used], none, one, whole=True)
+        program = Program(matrix[:, used], *ends, self.calls)
+        found = program.smallest(self.weight[used], none, one, whole=True)
         if found is None:
             raise ValueError(
                 "no pattern of suppressions protects every count; allow more cells to be suppressed"
@@ -411,25 +458,28 @@ class _Work:
         chosen = tuple(cells[at] for at in np.flatnonzero(self.suppressed))
         if chosen:
             widths = self._final()
-        audit = {}
+        audit, is_open = {}, self._open()
         for cell in sorted(self.published):
-            at = self.system.place[cell]
+            at, width = self.system.place[cell], widths[cell]
+            # Of a cell that no suppression can widen, the width is the required one, whatever is proven of it.
+            required = int(self.required[at] if is_open[at] else min(self.required[at], width.proven))
             is_hidden = self.suppressed[at] or self.published[cell].text == TEXT
-            status = SUPPRESSED if is_hidden else KEPT if self.required[at] > 0 else OPEN
-            audit[cell] = Audit(status, int(self.asked[at]), int(self.required[at]), widths[cell])
-        return Protected(chosen, audit, float(self.weight[self.suppressed].sum()), len(self.cuts))
+            status = SUPPRESSED if is_hidden else KEPT if required > 0 else OPEN
+            audit[cell] = Audit(status, int(self.asked[at]), required, width)
+        weight = float(self.weight[self.suppressed].sum())
+        return Protected(chosen, audit, weight, len(self.cuts), self.is_least)
 
     def _final(self) -> dict[Cell, Width]:
         """Return the widths under the final pattern: those that are proven without suppressions hold with them too."""
-        system = self._system(self.suppressed)
-        if len(self.weight) <= PART:
-            needs = dict(zip(self.system.cells, self.required.tolist(), strict=True))
-            return narrow(system, needs, self.point)
+        system, cells = self._system(self.suppressed), self.system.cells
+        found: dict[Cell, Width] = {}
+        if len(cells) <= PART:
+            self.calls.renew()
+            found = narrow(system, dict(zip(cells, self.required.tolist(), strict=True)), self.point)
         low, high = propagate(system)
-        widths = {}
-        for at, cell in enumerate(self.system.cells):
-            one, other = self.widths[cell], self.final[cell]
-            widths[cell] = Width(
-                min(one.low, other.low), max(one.high, other.high), int(low[at]), int(high[at])
-            )
-        return widths
+        for at, cell in enumerate(cells):
+            if cell not in found or found[cell].proven < self.required[at]:
+                one, other = self.widths[cell], self.final[cell]
+                ends = min(one.low, other.low), max(one.high, other.high)
+                found[cell] = Width(*ends, int(low[at]), int(high[at]))
+        return found

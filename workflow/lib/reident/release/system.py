@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from reident.linkage.ranking import WHOLE
+from reident.release.calls import Calls
 from reident.release.cells import Cell
 from reident.release.linear import Relation
 from reident.release.solver import Program
@@ -33,10 +34,16 @@ class System:
         What the relations say.
     program : Program
         The relations, for the solver.
+    calls : Calls
+        Counts the solver calls.
     """
 
     def __init__(
-        self, relations: Iterable[Relation], intervals: Mapping[Cell, tuple[int, int]], largest: int
+        self,
+        relations: Iterable[Relation],
+        intervals: Mapping[Cell, tuple[int, int]],
+        largest: int,
+        calls: Calls | None = None,
     ) -> None:
         """Collect a system.
 
@@ -47,6 +54,8 @@ class System:
             What is published of each cell.
         largest : int
             The end of the interval of a cell that only relations name, well above every published count.
+        calls : Calls, optional
+            If absent: without a limit.
         """
         rows = [relation for relation in relations if relation.terms]
         self.cells = sorted({*intervals, *(cell for row in rows for cell in row.terms)})
@@ -58,7 +67,8 @@ class System:
         self.matrix = sparse.csr_array((values, columns, starts), shape=(len(rows), len(self.cells)))
         self.matrix.sort_indices()
         self.row_low, self.row_high = (np.array([row[at] for row in rows], float) for at in (1, 2))
-        self.program = Program(self.matrix, self.row_low, self.row_high)
+        self.calls = calls or Calls()
+        self.program = Program(self.matrix, self.row_low, self.row_high, self.calls)
         hidden = (0, largest)
         ends = np.array([intervals.get(cell, hidden) for cell in self.cells], np.int64).reshape(-1, 2)
         self.low, self.high = ends[:, 0].copy(), ends[:, 1].copy()
@@ -95,7 +105,7 @@ class Part:
         by_column: sparse.csc_array | None = None,
     ) -> None:
         self.own, self.low, self.high = own, system.low[own], system.high[own]
-        matrix, low, high = system.matrix, system.row_low, system.row_high
+        matrix, low, high, self.calls = system.matrix, system.row_low, system.row_high, system.calls
         self.rows, self.program = np.arange(matrix.shape[0]), system.program
         if len(own) < len(system.cells):
             columns = (matrix.tocsc() if by_column is None else by_column)[:, own]
@@ -112,7 +122,7 @@ class Part:
             low = low[self.rows] - np.bincount(owners, many, len(self.rows))
             high = high[self.rows] - np.bincount(owners, few, len(self.rows))
             matrix = columns.tocsr()[self.rows]
-            self.program = Program(matrix, low, high)
+            self.program = Program(matrix, low, high, self.calls)
         self.matrix, self.row_low, self.row_high = matrix, low, high
 
     def solve(self, objective: np.ndarray, *, is_exact: bool = False) -> np.ndarray | None:
@@ -124,14 +134,17 @@ class Part:
         is_exact : bool
             Whether the objective must be the smallest one.
         """
-        found = self._milp(objective, whole=False)
+        found = self.relax(objective)
         if found is None:
             return None
         point = np.rint(found)
         if abs(found - point).max(initial=0) > TOLERANCE or not self._holds(point):
-            found = self._milp(objective, whole=True, gap=0.0 if is_exact else 0.02)
-            point = np.rint(found) if found is not None else np.zeros(0)
-            if found is None or not self._holds(point):
+            gap = 0.0 if is_exact else 0.02
+            whole = self.program.smallest(objective, self.low, self.high, whole=True, gap=gap)
+            if whole is None or (is_exact and not whole.is_best):
+                return None
+            point = np.rint(whole.point)
+            if not self._holds(point):
                 return None
         return point.astype(np.int64)
 
@@ -144,7 +157,7 @@ class Part:
         rows = np.flatnonzero(first == last)
         self.rows, self.matrix = self.rows[rows], self.matrix[rows]
         self.row_low, self.row_high = self.row_low[rows], self.row_high[rows]
-        self.program = Program(self.matrix, self.row_low, self.row_high)
+        self.program = Program(self.matrix, self.row_low, self.row_high, self.calls)
         return first[rows]
 
     def inner_box(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -163,6 +176,7 @@ class Part:
             matrix.tocsr(),
             np.concatenate([self.row_low, self.low, -infinite]),
             np.concatenate([self.row_high, infinite, self.high]),
+            self.calls,
         )
         found = box.smallest(
             np.concatenate([np.zeros(k), -1 / np.maximum(width, 1)]),
@@ -184,10 +198,7 @@ class Part:
 
     def relax(self, objective: np.ndarray) -> np.ndarray | None:
         """Return a point with the smallest objective, whole numbers or not; None where the solver has none."""
-        return self._milp(objective, whole=False)
-
-    def _milp(self, objective: np.ndarray, *, whole: bool, gap: float = 0.0) -> np.ndarray | None:
-        found = self.program.smallest(objective, self.low, self.high, whole=whole, gap=gap)
+        found = self.program.smallest(objective, self.low, self.high)
         return None if found is None else found.point
 
     def _holds(self, point: np.ndarray) -> bool:

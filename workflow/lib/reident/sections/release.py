@@ -208,7 +208,9 @@ class Policy(Section):
         default_factory=CutPointRule, description="How cut points are published."
     )
     intervals: Literal["rounded", "absent"] = Field(
-        "rounded", description="Whether the conditional rate has an interval, which is of the rounded counts."
+        "rounded",
+        description="Whether the conditional rate has an interval, which is of the rounded counts by the study's method. "
+        "The edition of a study with clustered intervals has none. Source: METHODS §11.1.",
     )
     internal: bool = Field(
         False,

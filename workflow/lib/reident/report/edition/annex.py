@@ -19,7 +19,7 @@ TEXT = Sentences("edition-tables")
 def rules(edition: Edition) -> str:
     """Return the rules applied, in words and as a table."""
     policy = edition.policy
-    lines = list(_rules(policy))
+    lines = list(_rules(edition))
     caption = TEXT("rules.caption", title=whole(policy.title), version=escape(policy.version))
     heads = TEXT.group("rules.columns")
     return paragraphs(
@@ -34,9 +34,9 @@ def rules(edition: Edition) -> str:
     )
 
 
-def _rules(policy: Policy) -> Iterator[tuple[str, str]]:
+def _rules(edition: Edition) -> Iterator[tuple[str, str]]:
     """Yield what a rule is about, and the rule."""
-    what = TEXT.group("rules.what_fixed")
+    policy, what = edition.policy, TEXT.group("rules.what_fixed")
     yield from _counts(policy, what)
     if policy.small:
         sign = f"**{escape(policy.small['shown'])}**"
@@ -48,7 +48,9 @@ def _rules(policy: Policy) -> Iterator[tuple[str, str]]:
         yield what["width"], TEXT("rules.width", **shares)
     yield what["rates"], TEXT("rules.rates", n=int(policy.given["rates"]["decimals"]))
     for name in ("extremes", "intervals"):
-        if rule := policy.given.get(name):
+        if name == "intervals" and edition.has_dependent_records:
+            yield what[name], TEXT("rules.intervals.dependent")
+        elif rule := policy.given.get(name):
             yield what[name], TEXT(f"rules.{name}.{rule}")
     digits = (policy.given.get("cut_points") or {}).get("significant_digits")
     yield what["cut_points"], TEXT("rules.digits", n=int(digits)) if digits else TEXT("rules.exact")

@@ -172,6 +172,11 @@ class Edition:
         raise ValueError(f"`{text}` must be a text that the policy publishes.")
 
     @property
+    def has_dependent_records(self) -> bool:
+        """Return whether records of a cluster depend on each other, so that no interval follows from counts."""
+        return bool(self.record.get("interval") == "clustered")
+
+    @property
     def language(self) -> str:
         """Return the language of the pages."""
         return language.named(self.record)

@@ -64,7 +64,11 @@ def _metrics(edition: Edition, metrics: Iterable[str]) -> list[str]:
 def meaning(edition: Edition) -> str:
     """Return what the rates and the metrics mean, a line each."""
     lines = edition.whole.values()
-    interval = any(line.shares["conditional_low"].text for line in lines)
+    own = None
+    if edition.has_dependent_records:
+        own = "dependent"
+    elif any(line.shares["conditional_low"].text for line in lines):
+        own = "interval"
     each = [
         TEXT(f"metrics.each.{metric}", title=escape(edition.metrics[metric]))
         for metric in edition.whole
@@ -72,7 +76,7 @@ def meaning(edition: Edition) -> str:
     ]
     return block(
         "reading",
-        TEXT("metrics.rates") + (f" {TEXT('metrics.interval')}" if interval else ""),
+        TEXT("metrics.rates") + (f" {TEXT(f'metrics.{own}')}" if own else ""),
         *([TEXT("metrics.lead"), items(each)] if each else []),
     )
 

@@ -1,0 +1,54 @@
+"""The solver calls that an audit may spend, so that it ends (METHODS §11.3).
+
+Calls are counted, and time is not measured: the same edition comes from every machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+LINEAR, WHOLE = 1, 10
+"""What a linear program counts, and a program of whole numbers, each of whose nodes is a linear program, more."""
+
+BASE, PER_CELL = 4000, 4
+"""The limit of a system, and what each of its cells adds. Small studies have needed at most half of it."""
+
+PHASES = 3
+"""A search, the suppression of groups where it reaches its limit, and the last audit."""
+
+
+class Calls:
+    """A count of solver calls with a limit.
+
+    Parameters
+    ----------
+    limit : float
+        Of each phase. If absent: none.
+    progress : callable, optional
+        Takes the share of the calls of all phases that are spent.
+    """
+
+    def __init__(self, limit: float = math.inf, progress: Callable[[float], None] | None = None) -> None:
+        self.limit, self._progress = limit, progress
+        self._before = self._spent = 0
+
+    @property
+    def are_spent(self) -> bool:
+        """Whether the phase has reached its limit."""
+        return self._spent >= self.limit
+
+    def add(self, n: int) -> None:
+        """Count calls."""
+        self._spent += n
+        if self._progress is not None:
+            self._progress(min((self._before + self._spent) / (PHASES * self.limit), 1.0))
+
+    def renew(self) -> None:
+        """Begin a new phase."""
+        self._before, self._spent = self._before + self._spent, 0
+
+
+def limit(n_cells: int) -> int:
+    """Return the number of calls that a phase may spend on a system of so many cells."""
+    return BASE + PER_CELL * n_cells
