@@ -151,7 +151,7 @@ def test_a_dry_run_lists_every_step_with_its_reason_and_other_terminals_are_snak
     assert (
         "test: Ranking the pairs: Adhoc (Missing output files; Input files updated by another job)" in shown
     )
-    assert re.fullmatch(r"This was a dry run of \d+ jobs\.", shown[-1])
+    assert re.fullmatch(r"Dry run: \d+ jobs to do\.", shown[-1])
     folder = study.parent / "run"
     for option in ("--verbose", "--workflow-profile=none"):
         plain = snakemake("--dry-run", option, studies=[study], folder=folder, program=SNAKEMAKE)

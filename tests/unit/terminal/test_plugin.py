@@ -260,10 +260,10 @@ def test_a_dry_run_lists_the_steps_of_each_study_in_their_order_with_the_reasons
         "a: Reading the files (Updated input files)",
         "b: Reading the files (Missing output files)",
         "b: Ranking the pairs: Adhoc (Missing output files; Forced)",
-        "This was a dry run of 3 jobs.",
+        "Dry run: 3 jobs to do.",
     ]
     counted = run(PLAN, dryrun=True, stdout=True, quiet={Quietness.RULES, Quietness.PROGRESS})
-    assert counted == "This was a dry run of 2 jobs.\n"
+    assert counted == "Dry run: 2 jobs to do.\n"
 
 
 ENTRY = {

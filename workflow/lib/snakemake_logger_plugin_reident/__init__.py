@@ -197,6 +197,4 @@ class LogHandler(LogHandlerBase):
         if self._total and not (sentences or self.common_settings.dryrun):
             return [f"Done: {self._done:,} jobs in {progress.duration(time.monotonic() - self._began)}."]
         rows = [f"{job.text} ({job.reason})" for job in sorted(self._jobs.values()) if not job.prints]
-        return sentences or [*rows, f"This was a dry run of {len(rows) or self._total} jobs."] * bool(
-            self._total
-        )
+        return sentences or [*rows, f"Dry run: {len(rows) or self._total} jobs to do."] * bool(self._total)
