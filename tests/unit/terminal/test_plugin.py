@@ -4,6 +4,7 @@ import io
 import json
 import logging
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -26,7 +27,7 @@ class Terminal(io.StringIO):
 def run(monkeypatch):
     """Feed records to the plugin; returns what it wrote."""
 
-    def feed(*records, stream=None, **options):
+    def feed(*records, stream=None, last=0.0, **options):
         stream = stream or io.StringIO()
         monkeypatch.setattr(sys, "stdout" if options.get("stdout") else "stderr", stream)
         names = ("verbose", "debug_dag", "printshellcmds", "nocolor", "dryrun", "stdout")
@@ -36,6 +37,7 @@ def run(monkeypatch):
             record = logging.LogRecord("snakemake", level, "", 0, text, (), None)
             record.__dict__.update(fields)
             handler.handle(record)
+        time.sleep(last)
         handler.close()
         handler.close()
         return stream.getvalue()
@@ -340,6 +342,17 @@ def test_in_a_terminal_the_running_steps_fit_the_screen_and_are_erased(run, monk
     assert region[-1] == "0 of 0 jobs done, 30 running"[: width - 1]
     assert drawn.endswith("\x1b[J"), "the last that is written erases the running steps"
     assert "\x1b" not in run(*records, info("Creating x"), ended(1))
+
+
+def test_in_a_pipe_steps_that_take_long_tell_how_far_they_are(run, monkeypatch, tmp_path):
+    log = tmp_path / "score.log"
+    log.write_text("score.adhoc: 42% done, about 3 min left\n")
+    records = (PLAN, began(1, "score", str(log), metric="adhoc"))
+    line = "s: Comparing records: Adhoc: 42%, about 3 min left"
+    assert line not in run(*records, last=0.3)
+    monkeypatch.setattr(plugin, "INTERVAL", 0.05)
+    assert run(*records, last=0.3).splitlines()[0] == line
+    assert line not in run(*records, last=0.3, quiet={Quietness.ALL})
 
 
 def test_nothing_is_drawn_while_a_job_runs_that_prints(run, monkeypatch):
