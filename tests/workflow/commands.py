@@ -50,7 +50,7 @@ class Ended(NamedTuple):
             return {}
         rules = {step.label: rule for rule, step in STEPS.items()}
         label = "|".join(sorted(map(re.escape, rules), key=len, reverse=True))
-        detail = r"\D.*" if "This was a dry run" in self.shown else r"\d+(?: s| min|\.\d h)"
+        detail = r"\D.*" if "Dry run: " in self.shown else r"\d+(?: s| min|\.\d h)"
         lines = re.findall(
             rf"^[^ :]+(?:, variant [^ :]+)?: ({label})\b.* \({detail}\)$", self.shown, re.MULTILINE
         )

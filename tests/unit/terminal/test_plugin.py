@@ -4,6 +4,7 @@ import io
 import json
 import logging
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -26,7 +27,7 @@ class Terminal(io.StringIO):
 def run(monkeypatch):
     """Feed records to the plugin; returns what it wrote."""
 
-    def feed(*records, stream=None, **options):
+    def feed(*records, stream=None, last=0.0, **options):
         stream = stream or io.StringIO()
         monkeypatch.setattr(sys, "stdout" if options.get("stdout") else "stderr", stream)
         names = ("verbose", "debug_dag", "printshellcmds", "nocolor", "dryrun", "stdout")
@@ -36,6 +37,7 @@ def run(monkeypatch):
             record = logging.LogRecord("snakemake", level, "", 0, text, (), None)
             record.__dict__.update(fields)
             handler.handle(record)
+        time.sleep(last)
         handler.close()
         handler.close()
         return stream.getvalue()
@@ -120,13 +122,14 @@ def test_a_run_is_its_steps_and_its_time(run):
         ended(2),
         info(event=LogEvent.PROGRESS, done=2, total=2),
     )
-    assert run(*BEFORE, *records).splitlines() == ["s: Reading the files (1 s)", "Done: 2 of 2 jobs in 0 s."]
+    assert run(*BEFORE, *records).splitlines() == ["s: Reading the files (1 s)", "Done: 2 jobs in 0 s."]
 
 
 def test_a_failure_ends_with_its_sentence_once(run, tmp_path):
     log = tmp_path / "prepare.log"
     log.write_text("prepare: 10% done\nError: first.\nError: puf.csv, row 4: wrong. Correct it.\n")
     assert run(*BEFORE, began(1, "prepare", str(log)), *failed(1), *failed(1), *AFTER).splitlines() == [
+        "s: Reading the files: failed",
         f"s: Reading the files: failed, see {log}",
         f"1 failed, 1 not run. {AGAIN}",
         "Error: puf.csv, row 4: wrong. Correct it.",
@@ -140,7 +143,7 @@ def test_two_failures_of_one_cause_have_one_sentence(run, tmp_path):
     begun = [began(n, "prepare", str(log)) for n, log in enumerate(logs)]
     shown = run(*begun, *failed(0), *failed(1), *failed(2), *AFTER).splitlines()
     assert shown[-2:] == ["Error: a.", "Error: b."]
-    assert len(shown) == 6
+    assert len(shown) == 9
 
 
 def test_a_group_of_jobs_on_a_cluster_names_each_job_that_failed(run, tmp_path):
@@ -165,7 +168,11 @@ def test_a_step_that_was_killed_has_a_sentence_too(run, log):
 
 def test_a_job_without_output_says_itself_why_it_failed(run):
     shown = run(PLAN, began(1, "conclude", output=()), *failed(1), *AFTER)
-    assert shown.splitlines() == ["s: conclude: failed", f"1 failed, 1 not run. {AGAIN}"]
+    assert shown.splitlines() == [
+        "s: conclude: failed",
+        "s: conclude: failed",
+        f"1 failed, 1 not run. {AGAIN}",
+    ]
 
 
 def test_a_step_that_is_tried_again_is_not_a_failure(run):
@@ -175,7 +182,7 @@ def test_a_step_that_is_tried_again_is_not_a_failure(run):
         "s: Reading the files: failed",
         "s: Reading the files: tried again",
         "s: Reading the files (1 s)",
-        "Done: 0 of 2 jobs in 0 s.",
+        "Done: 0 jobs in 0 s.",
     ]
 
 
@@ -255,10 +262,10 @@ def test_a_dry_run_lists_the_steps_of_each_study_in_their_order_with_the_reasons
         "a: Reading the files (Updated input files)",
         "b: Reading the files (Missing output files)",
         "b: Ranking the pairs: Adhoc (Missing output files; Forced)",
-        "This was a dry run. Jobs to run: 3.",
+        "Dry run: 3 jobs to do.",
     ]
     counted = run(PLAN, dryrun=True, stdout=True, quiet={Quietness.RULES, Quietness.PROGRESS})
-    assert counted == "This was a dry run. Jobs to run: 2.\n"
+    assert counted == "Dry run: 2 jobs to do.\n"
 
 
 ENTRY = {
@@ -335,6 +342,17 @@ def test_in_a_terminal_the_running_steps_fit_the_screen_and_are_erased(run, monk
     assert region[-1] == "0 of 0 jobs done, 30 running"[: width - 1]
     assert drawn.endswith("\x1b[J"), "the last that is written erases the running steps"
     assert "\x1b" not in run(*records, info("Creating x"), ended(1))
+
+
+def test_in_a_pipe_steps_that_take_long_tell_how_far_they_are(run, monkeypatch, tmp_path):
+    log = tmp_path / "score.log"
+    log.write_text("score.adhoc: 42% done, about 3 min left\n")
+    records = (PLAN, began(1, "score", str(log), metric="adhoc"))
+    line = "s: Comparing records: Adhoc: 42%, about 3 min left"
+    assert line not in run(*records, last=0.3)
+    monkeypatch.setattr(plugin, "INTERVAL", 0.05)
+    assert run(*records, last=0.3).splitlines()[0] == line
+    assert line not in run(*records, last=0.3, quiet={Quietness.ALL})
 
 
 def test_nothing_is_drawn_while_a_job_runs_that_prints(run, monkeypatch):

@@ -54,9 +54,8 @@ def read_job(info: dict[str, Any]) -> Job:
 def read_reason(text: str, outputs: list[str]) -> str:
     """Return why a job runs, without files; of changed parameters, whose digests its ledger entry has."""
     digests: dict[str, str] = {}
-    with contextlib.suppress(OSError, ValueError, KeyError):  # no entry, or one of another version
-        entry = next((path for path in outputs if "/ledger/" in path), "")
-        content = json.loads(Path(entry).read_text(encoding="utf-8"))
+    with contextlib.suppress(Exception):  # no entry, or one of another version
+        content = json.loads(Path(next(path for path in outputs if "/ledger/" in path)).read_text("utf-8"))
         digests[content["study_digest"]] = "the settings in the study file changed"
         digests[content["library_digest"]] = "the code changed"
         for line in (line for lines in content["inputs"].values() for line in lines):
@@ -72,6 +71,11 @@ def read_state(job: Job) -> str:
     if known.share is not None and not known.compiling:
         return f"{known.share:.0%}{known.left and f', about {known.left} left'}"
     return f"compiling kernels ({seconds})" if known.compiling else seconds
+
+
+def _failure(job: Job) -> str:
+    unknown = "" if job.prints else f"Error: {job.text} gave no reason; memory may have run out."
+    return [unknown, *(line for line in _log_end(job.log).splitlines() if line.startswith("Error: "))][-1]
 
 
 def _log_end(log: str) -> str:
@@ -90,14 +94,14 @@ class LogHandler(LogHandlerBase):
     def __post_init__(self) -> None:
         Handler.__init__(self)  # older versions of the interface do not
         given = self.common_settings
-        quiet = {getattr(level, "name", str(level)).lower() for level in given.quiet or ()}
-        self.has_filter = not (given.verbose or given.debug_dag or given.printshellcmds)
-        self._quiet = not given.dryrun and bool(quiet & {"all", "rules", "progress"})
-        self._tells = self.has_filter and not (self._quiet or given.dryrun)
+        words = bool(given.verbose or given.debug_dag or given.printshellcmds)
+        quiet = any(level.name in {"ALL", "RULES", "PROGRESS"} for level in given.quiet or ())
+        self.has_filter, self._quiet = not words, quiet and not given.dryrun
+        self._tells = not (words or quiet or given.dryrun)
         self._stream = sys.stdout if given.stdout else sys.stderr
         self._drawn = self._tells and self._stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
         self._jobs: dict[int, Job] = {}
-        self._failed: dict[int, str] = {}
+        self._failed: dict[int, Job] = {}
         self._errors: list[str] = []
         self._done, self._total, self._stopped = 0, 0, False
         self._began, self._over = time.monotonic(), threading.Event()
@@ -136,7 +140,7 @@ class LogHandler(LogHandlerBase):
 
     def _on_job_info(self, record: Any) -> None:
         job = self._jobs[record.jobid] = read_job(vars(record))
-        if self._failed.pop(record.jobid, None) is not None:
+        if self._failed.pop(record.jobid, None):
             self._show(f"{job.text}: tried again")
 
     def _on_job_finished(self, record: Any) -> None:
@@ -147,10 +151,8 @@ class LogHandler(LogHandlerBase):
         for info in getattr(record, "job_error_info", None) or [vars(record)]:
             job = self._jobs.pop(info["jobid"], None)
             if job and not self._stopped:
-                unknown = "" if job.prints else f"Error: {job.text} gave no reason; memory may have run out."
-                sentences = [line for line in _log_end(job.log).splitlines() if line.startswith("Error: ")]
-                self._failed[info["jobid"]] = [unknown, *sentences][-1]
-                self._show(f"{job.text}: failed{job.log and f', see {job.log}'}")
+                self._failed[info["jobid"]] = job
+                self._show(f"{job.text}: failed")
 
     _on_group_error = _on_job_error
 
@@ -186,15 +188,13 @@ class LogHandler(LogHandlerBase):
         super().close()
 
     def _end(self) -> list[str]:
-        sentences = [line for line in dict.fromkeys([*self._errors, *self._failed.values()]) if line]
+        failed = [f"{job.text}: failed{job.log and f', see {job.log}'}" for job in self._failed.values()]
+        sentences = [*filter(None, dict.fromkeys([*self._errors, *map(_failure, self._failed.values())]))]
         if self._stopped or self._failed:
-            left = f"{len(self._failed):,} failed, {self._total - self._done - len(self._failed):,} not run."
+            left = f"{len(failed):,} failed, {self._total - self._done - len(failed):,} not run."
             again = "Run the same command again to go on from here."
-            return [f"Stopped. {again}"] if self._stopped else [f"{left} {again}", *sentences]
-        if sentences or not self._total:
-            return sentences
-        if not self.common_settings.dryrun:
-            took = progress.duration(time.monotonic() - self._began)
-            return [f"Done: {self._done:,} of {self._total:,} jobs in {took}."]
-        jobs = [f"{job.text} ({job.reason})" for job in sorted(self._jobs.values()) if not job.prints]
-        return [*jobs, f"This was a dry run. Jobs to run: {len(jobs) or self._total:,}."]
+            return [f"Stopped. {again}"] if self._stopped else [*failed, f"{left} {again}", *sentences]
+        if self._total and not (sentences or self.common_settings.dryrun):
+            return [f"Done: {self._done:,} jobs in {progress.duration(time.monotonic() - self._began)}."]
+        rows = [f"{job.text} ({job.reason})" for job in sorted(self._jobs.values()) if not job.prints]
+        return sentences or [*rows, f"Dry run: {len(rows) or self._total} jobs to do."] * bool(self._total)
