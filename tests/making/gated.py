@@ -164,7 +164,6 @@ def tables(records: Records, bound: float = 0.3) -> dict[Path, pd.DataFrame]:
             "n_eif": records.n_eif,
             "n_links": records.n_links,
             "pairs": sizes * records.n_eif,
-            "shard": "0001",
         }
     )
     names = ["about", "limit", "metric", "value", "bound", "outcome"]

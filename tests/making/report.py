@@ -281,7 +281,6 @@ def _manifest(shape: Shape, rng: np.random.Generator) -> pd.DataFrame:
         table.loc[n - 1, "n_eif"] = 0  # a stratum that only one file has
     table["n_links"] = (table["n_puf"] * shape.linked).astype(int) * (table["n_eif"] > 0)
     table["pairs"] = table["n_puf"] * table["n_eif"]
-    table["shard"] = np.where(table["pairs"] > 0, "0001", "")
     return table
 
 

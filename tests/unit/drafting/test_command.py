@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from making import drafting
 from making.examples import examples
-from reident.archive import environment
 from reident.command import main
 from reident.errors import InputError
 from reident.study.model import load
@@ -124,20 +123,6 @@ def test_the_command_is_a_module_too(files, tmp_path):
     assert ended.returncode == 0, ended.stderr
     assert oct((tmp_path / "study.yaml").stat().st_mode & 0o777) == "0o600"
     assert "Nothing is left to be decided" in ended.stdout
-
-
-def test_set_up_installs_the_command_in_any_folder(files, tmp_path):
-    """Also in one whose name has a blank and an umlaut, with the interpreter of its environment."""
-    folder = tmp_path / "my stüdies" / ".venv"
-    (folder / "bin").mkdir(parents=True)
-    python = folder / "bin" / "python"
-    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', encoding="utf-8")
-    python.chmod(0o755)
-    environment.site_packages(folder).mkdir(parents=True)
-    environment._make_ready(folder)
-    command = [folder / "bin" / "reident", "init", *map(str, files)]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr
 
 
 def test_a_column_that_a_study_cannot_name_is_left_out(tmp_path, capsys):

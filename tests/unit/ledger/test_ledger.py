@@ -214,15 +214,6 @@ def test_the_details_of_an_earlier_failure_go_when_the_step_succeeds(shop):
     assert not (shop.root / "confidential" / "bin.txt").exists()
 
 
-def test_a_study_that_changes_after_the_run_began_is_refused(shop):
-    job = shop.job("bin", {}, {"to": "binned/puf.txt"})
-    shop.declare(binning={"bins": "3"})
-    with pytest.raises(SystemExit):
-        run(job, lambda _: pytest.fail("the body ran"))
-    log = (shop.root / "logs" / "bin.log").read_text(encoding="utf-8")
-    assert "study.yaml changed since this run began. Run the same command again" in log
-
-
 def imported(source: Path) -> set[str]:
     """The modules of the library that a file imports at run time, by its syntax."""
     found = set()

@@ -44,7 +44,9 @@ def rule(body):
 
 
 def directive(body, name):
-    return re.search(rf"^    {name}:\n((?:        .*\n)+)", body, re.MULTILINE)[1]
+    """The lines of a directive; none where the rule does not have it."""
+    found = re.search(rf"^    {name}:\n((?:        .*\n)+)", body, re.MULTILINE)
+    return found[1] if found else ""
 
 
 RULES = rules()

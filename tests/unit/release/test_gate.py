@@ -98,7 +98,7 @@ def test_a_column_that_does_not_say_how_it_leaves_stops_the_edition(path):
 
 
 @pytest.mark.parametrize(
-    "path", ["strata/shards.csv", "matching/scenarios.csv", "agreements.csv", "filerisk/classes.csv"]
+    "path", ["description/overlap.csv", "matching/scenarios.csv", "agreements.csv", "filerisk/classes.csv"]
 )
 def test_a_table_of_results_that_is_not_in_the_edition_stops_it(path):
     with pytest.raises(InputError, match=f"`{re.escape(path)}` is not a table of the releasable edition"):
