@@ -197,10 +197,18 @@ def made(study: str, *names: str) -> list[str]:
 
 
 def open_to_others(folder: Path) -> dict[str, str]:
-    """What others than the owner may read or enter in a folder, by path, with its mode; not what goes meanwhile."""
+    """What others than the owner may read or enter in a folder, by path, with its mode; not what goes meanwhile.
+
+    Snakemake opens its records to the group, in a folder that is closed.
+    """
     found = {}
     walked = ((Path(parent), names) for parent, *kinds in os.walk(folder) for names in kinds)
     for path in (parent / name for parent, names in walked for name in names):
+        if (
+            ".snakemake/metadata/" in path.as_posix()
+            and not folder.joinpath(".snakemake").stat().st_mode & 0o077
+        ):
+            continue
         try:
             mode = path.lstat().st_mode
         except OSError:

@@ -159,7 +159,7 @@ def test_the_report_of_every_section_reads_all_its_tables_and_nothing_else(finis
     not_shown = {"agreements.csv", "filerisk/scores.csv"}
     assert tables - check_reads(finished) <= not_shown
     text = shown(finished)
-    sources = {"puf.csv": "PUF", "small.yaml": "study file", "synthetic_1.csv": "synthetic 1"}
+    sources = {"puf.csv": "PUF", "synthetic_1.csv": "synthetic 1"}
     for name, side in sources.items():
         assert f"[{name}]{{.file}} [{side}]{{.aside}}" in text
     assert [word for _, words in DROPPED.values() for word in words if word not in text] == []

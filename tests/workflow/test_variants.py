@@ -172,10 +172,12 @@ def test_an_edited_result_of_a_variant_is_refused_and_computed_again_by_its_rule
     assert rates.read_bytes() == before
 
 
-def test_results_made_with_another_value_are_made_again_though_the_scheduler_has_forgotten(again):
+def test_results_made_with_another_value_are_refused_where_the_scheduler_has_forgotten(again):
     shutil.rmtree(again.folder / "run" / ".snakemake")
     small.write(again.inputs, varied(other), {})
-    ended = again.run(*COMPARISON)
+    refused = again.run()
+    assert refused.code == 1, refused.shown
+    ended = again.run(refused.advice)
     assert ended.code == 0, ended.shown
     assert set(compared(again.folder)["set_alpha"]) == {"1/3", "3/4"}
 

@@ -11,6 +11,7 @@ from pathlib import Path
 # Everything that the run and its jobs make is their owner's alone; Snakemake's folder was there before this line.
 os.umask(0o077)
 
+from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from reident.errors import InputError
@@ -59,4 +60,7 @@ wildcard_constraints:
 
 def many_threads():
     """The threads of a long job: all cores here; a cluster has no such number, there as many as configured."""
-    return workflow.cores or SETTINGS.threads_on_a_cluster
+    try:
+        return workflow.cores
+    except WorkflowError:
+        return SETTINGS.threads_on_a_cluster
