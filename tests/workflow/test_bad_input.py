@@ -64,7 +64,7 @@ def change(name: str, old: str, new: str | bytes) -> dict[str, str | bytes]:
     return {name: text.replace(old.encode(), new if isinstance(new, bytes) else new.encode(), 1)}
 
 
-SCORE = {"step": "score.adhoc.0001", "target": "suspected/adhoc.parquet"}
+SCORE = {"step": "score.adhoc.1-of-1", "target": "suspected/adhoc.parquet"}
 CASES = [
     Case(
         "field-too-many",

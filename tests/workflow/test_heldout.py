@@ -39,8 +39,7 @@ CSV_FILES = {
     "prepared/warnings.csv": ["severity", "warning", "affected", "share", "codes"],
     "verdict/warnings.csv": ["about", "severity", "warning", "affected", "share"],
     "strata/account.csv": ACCOUNT,
-    "strata/manifest.csv": ["stratum", "region", "n_puf", "n_eif", "n_links", "pairs", "shard"],
-    "strata/shards.csv": ["shard", "stratum", "start", "stop", "n_puf", "n_eif", "pairs"],
+    "strata/manifest.csv": ["stratum", "region", "n_puf", "n_eif", "n_links", "pairs"],
     "binned/cutpoints.csv": ["scope", "variable", "file", "bin", "above", "up_to", "n_puf", "n_eif"],
     "description/agreement.csv": ["metric", "pairs", "variable", "n", "agree", "differ", "missing"],
     "description/overlap.csv": ["set", "metrics", "n_pufids"],
@@ -55,11 +54,11 @@ PARQUET_FILES = {
     "strata/eif.parquet": ["stratum"],
     "binned/puf.parquet": VARIABLES,
     "binned/eif.parquet": VARIABLES,
-    **{f"scores/{m}/0001.parquet": [*ROWS, "score"] for m in METRICS[1:]},
+    **{f"scores/{m}/1-of-1.parquet": [*ROWS, "score"] for m in METRICS[1:]},
     **{f"suspected/{m}.parquet": [*ROWS, "score", "rank", "max_pairs"] for m in METRICS[1:]},
     **{f"confirmed/{m}.pairs.parquet": [*ROWS, "score", "confirmed"] for m in METRICS[1:]},
     **{f"confirmed/{m}.parquet": [*RANKED, "rank", "confirmed"] for m in METRICS[1:]},
-    "scores/unicity/0001.parquet": [*ROWS, "order", "variables"],
+    "scores/unicity/1-of-1.parquet": [*ROWS, "order", "variables"],
     "suspected/unicity.parquet": [*ROWS, "order"],
     "confirmed/unicity.pairs.parquet": [*ROWS, "order", "confirmed"],
     "confirmed/unicity.parquet": [*KEYS, "stratum", "order", "confirmed"],
@@ -100,7 +99,9 @@ def pairs_by_key(results, stage, metric):
 
 
 @pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("stage", ["scores/{}/0001.parquet", "suspected/{}.parquet", "confirmed/{}.parquet"])
+@pytest.mark.parametrize(
+    "stage", ["scores/{}/1-of-1.parquet", "suspected/{}.parquet", "confirmed/{}.parquet"]
+)
 def test_pairs_are_sorted_by_pufid_then_best_first_then_eifid(finished, metric, stage):
     found = pairs_by_key(finished.results, stage, metric)
     sign = -1 if metric == "adhoc" else 1

@@ -81,8 +81,8 @@ def _manager(stream: IO[bytes], folder: Path) -> type[AsyncKernelManager]:
             # In a folder of its own: two kernels that start at once in one folder could take the same sockets.
             super().__init__(**kw, transport="ipc", connection_file=str(folder / "kernel.json"))
 
-        async def start_kernel(self, **kw: Any) -> None:
-            await super().start_kernel(**kw, stdout=stream, stderr=stream)
+        def start_kernel(self, **kw: Any) -> Any:
+            return super().start_kernel(**kw, stdout=stream, stderr=stream)
 
     return QuietKernel
 

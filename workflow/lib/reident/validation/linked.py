@@ -18,7 +18,6 @@ from reident.validation import codes
 from reident.validation.findings import Findings
 
 SIDES = ("puf", "eif")
-_ONE_SHARD = 2**62
 _NO_LINK = "no link joins"
 
 
@@ -163,7 +162,7 @@ def _check_strata(part: Preparing, prepared: intake.Prepared, findings: Findings
     if not {column.name for column in part.strata} <= set(prepared.puf.column_names):
         return
     with findings.noting():
-        manifest = strata.stratify(own, prepared.puf, prepared.eif, prepared.iuf, _ONE_SHARD).manifest
+        manifest = strata.stratify(own, prepared.puf, prepared.eif, prepared.iuf).manifest
         for side, other, (file, lacking) in (
             ("n_puf", "n_eif", names),
             ("n_eif", "n_puf", names[::-1]),
