@@ -372,14 +372,9 @@ def test_every_page_of_an_edition_for_internal_use_says_so(samples, notebook_of,
     assert 4 <= len(leaves) <= 8
 
 
-def test_an_edition_is_made_in_a_closed_kernel_with_the_same_bytes(samples, tmp_path):
+def test_an_edition_is_made_with_the_same_bytes(samples, tmp_path):
     folder = write_released(tmp_path / "releasable", SAMPLES["file"])
     (tmp_path / "results").mkdir()
-    made = make(folder, NOTEBOOK, closed=(tmp_path / "results",))
+    made = make(folder, NOTEBOOK)
     assert made.pages == pages(executed(samples["file"]), samples["file"])
     assert str(tmp_path) not in json.dumps(made.notebook)
-
-
-def test_nothing_closed_makes_no_edition(tmp_path):
-    with pytest.raises(ValueError, match="must be closed"):
-        make(write_released(tmp_path), NOTEBOOK, closed=())
