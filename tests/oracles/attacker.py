@@ -193,8 +193,12 @@ class Attacker:
                 if (other["metric"], other["stratum"]) == (line["metric"], line["stratum"])
                 and other["n_single"] != ""
             )
-            many, some, few = (self.group(line, name) for name in ("n_clusters", "n_suspected", "n_confirmed"))
-            whole, claimed, right = (self.cell(record, name) for name in ("n_puf", "n_suspected", "n_confirmed"))
+            many, some, few = (
+                self.group(line, name) for name in ("n_clusters", "n_suspected", "n_confirmed")
+            )
+            whole, claimed, right = (
+                self.cell(record, name) for name in ("n_puf", "n_suspected", "n_confirmed")
+            )
             for small, large in ((few, some), (some, many), (many, whole), (some, claimed), (few, right)):
                 self.at_most({small: 1, large: -1})
             self.at_most({right: 1, few: -1, claimed: -1, some: 1})
@@ -217,9 +221,7 @@ class Attacker:
             sizes = {size: self.below(convention, f"cells_of_{size}") for size in SIZES}
             for few, more, those in ((0, 1, (2,)), (1, 2, (3, 4)), (2, 3, (5, 6, 7, 8, 9))):
                 if convention != "wildcard":
-                    self.equal(
-                        {below[more]: 1, below[few]: -1, **{sizes[size]: -size for size in those}}
-                    )
+                    self.equal({below[more]: 1, below[few]: -1, **{sizes[size]: -size for size in those}})
         complete, category, wild = (
             [self.below(convention, name) for name in BELOW]
             for convention in ("excluded", "category", "wildcard")
@@ -230,7 +232,9 @@ class Attacker:
         for at, later in pairwise(range(4)):
             self.at_most({complete[later]: 1, complete[at]: -1, category[later]: -1, category[at]: 1})
         for size in (2, 3, 4):
-            few, more = (self.below(convention, f"cells_of_{size}") for convention in ("excluded", "category"))
+            few, more = (
+                self.below(convention, f"cells_of_{size}") for convention in ("excluded", "category")
+            )
             self.at_most({few: 1, more: -1})
         everyone = ("n_puf", "", "ALL", "")
         self.equal({wild[3]: 1, category[3]: -1})

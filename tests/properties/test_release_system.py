@@ -3,9 +3,11 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles import release as oracle
+from reident.release import solver
+from reident.release.calls import Calls
 from reident.release.cells import Cell, Published
 from reident.release.feasibility import narrow
 from reident.release.linear import Relation
@@ -69,6 +71,24 @@ def test_no_pattern_of_less_weight_protects(case, shuffle, data):
     turned = list(published.items())
     shuffle.shuffle(turned)
     assert protect(dict(turned), rows[::-1], {}, asked, free, LARGEST) == found
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(systems(most=4), st.data(), st.sampled_from([0, 20, 60]), st.sampled_from([0, 1000]))
+def test_a_search_that_ends_early_protects_too(monkeypatch, case, data, limit, nodes):
+    """What the policy asks for is kept, or what is left with every count suppressed."""
+    monkeypatch.setattr(solver, "MAX_NODES", nodes)
+    intervals, rows = case
+    published = {cell: Published(f"{low}", low, low, high) for cell, (low, high) in intervals.items()}
+    asked = {cell: data.draw(st.integers(0, 4)) for cell in intervals}
+    free = dict.fromkeys(intervals, 1.0)
+    found = protect(published, rows, {}, asked, free, LARGEST, Calls(limit))
+    required = oracle.attainable(intervals, rows, asked, free, LARGEST)
+    assert oracle.protects(intervals, rows, set(found.suppressed), required, LARGEST)
+    widths = oracle.widest(oracle.suppressed(intervals, set(found.suppressed), LARGEST), rows)
+    for cell, one in found.audit.items():
+        assert widths[cell][0] <= one.width.low <= one.width.high <= widths[cell][1]
+        assert one.required <= required[cell] or one.width.proven >= one.required
 
 
 def test_relations_that_contradict_each_other_are_refused():

@@ -8,7 +8,6 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -127,7 +126,9 @@ def elsewhere(seeds, cores):
     return json.loads(made.stdout)
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system does not choose the cores of a process")
+@pytest.mark.skipif(
+    not hasattr(os, "sched_setaffinity"), reason="the system does not choose the cores of a process"
+)
 def test_one_core_makes_the_same_edition_as_two():
     assert elsewhere([3], 1) == elsewhere([3], 2)
 

@@ -146,9 +146,14 @@ def test_no_edition_has_an_interval_of_another_kind_than_its_study(made, tmp_pat
         assert edition_intervals.strange(folder, own) == [], name
         assert bool(edition_intervals.intervals(folder)) == (own.get("interval") != "clustered"), name
         page = " ".join((folder / "edition.html").read_text(encoding="utf-8").split())
-        why = ("This edition has no confidence intervals.", "Diese Fassung enthält keine Konfidenzintervalle.")
+        why = (
+            "This edition has no confidence intervals.",
+            "Diese Fassung enthält keine Konfidenzintervalle.",
+        )
         assert [sentence in page for sentence in why] == [name == "clustered", name == "haushalte"], name
-        assert bool(re.search(r"9[05]\s% interval|Intervall, 9", page)) == bool(edition_intervals.intervals(folder))
+        assert bool(re.search(r"9[05]\s% interval|Intervall, 9", page)) == bool(
+            edition_intervals.intervals(folder)
+        )
 
 
 def test_a_study_with_variants_and_one_with_the_file_before_protection(tmp_path):

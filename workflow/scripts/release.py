@@ -10,6 +10,6 @@ with ledger.step(snakemake) as step:
     after = [earlier.read(path, policies.interval_of) for path in earlier.places(step.inputs)]
     passed = gate.let_pass(step.part, rounding.load(step.path("policy")), tables, after, step.progress)
     if not passed.is_least:
-        step.say("release: the search for suppressions reached its limit; whole groups of counts are suppressed")
+        step.say("release: the search reached its limit; whole groups of counts are suppressed")
     for name, content in {**passed.tables, "record": passed.record, "audit": passed.audit}.items():
         step.write(name, content)

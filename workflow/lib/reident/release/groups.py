@@ -1,4 +1,4 @@
-"""Groups of the counts of an edition: which are tied to each other, and which are suppressed together (METHODS §11.3)."""
+"""Groups of the counts of an edition: which are tied to each other, which are suppressed together (METHODS §11.3)."""
 
 from __future__ import annotations
 

@@ -209,8 +209,8 @@ class Policy(Section):
     )
     intervals: Literal["rounded", "absent"] = Field(
         "rounded",
-        description="Whether the conditional rate has an interval, which is of the rounded counts by the study's method. "
-        "The edition of a study with clustered intervals has none. Source: METHODS §11.1.",
+        description="Whether the conditional rate has an interval, which is of the rounded counts, by the study's "
+        "method. The edition of a study with clustered intervals has none. Source: METHODS §11.1.",
     )
     internal: bool = Field(
         False,
