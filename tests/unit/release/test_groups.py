@@ -92,9 +92,13 @@ def test_calls_are_spent_by_phase():
     assert shares == [pytest.approx(share) for share in (4 / 30, 10 / 30, 25 / 30)]
 
 
-def test_no_limit_is_never_reached():
+def test_no_limit_is_never_reached_and_a_phase_can_be_ended():
     spent = Calls()
     spent.add(10**9)
+    assert not spent.are_spent
+    spent.end()
+    assert spent.are_spent
+    spent.renew()
     assert not spent.are_spent
 
 

@@ -32,11 +32,12 @@ class Calls:
     def __init__(self, limit: float = math.inf, progress: Callable[[float], None] | None = None) -> None:
         self.limit, self._progress = limit, progress
         self._before = self._spent = 0
+        self._has_ended = False
 
     @property
     def are_spent(self) -> bool:
-        """Whether the phase has reached its limit."""
-        return self._spent >= self.limit
+        """Whether the phase has reached its limit, or has been ended."""
+        return self._has_ended or self._spent >= self.limit
 
     def add(self, n: int) -> None:
         """Count calls."""
@@ -44,9 +45,13 @@ class Calls:
         if self._progress is not None:
             self._progress(min((self._before + self._spent) / (PHASES * self.limit), 1.0))
 
+    def end(self) -> None:
+        """End the phase: further calls cannot help."""
+        self._has_ended = True
+
     def renew(self) -> None:
         """Begin a new phase."""
-        self._before, self._spent = self._before + self._spent, 0
+        self._before, self._spent, self._has_ended = self._before + self._spent, 0, False
 
 
 def limit(n_cells: int) -> int:
