@@ -7,7 +7,7 @@ from reident.release import calls, solver
 from reident.release.calls import Calls
 from reident.release.cells import Cell, Published
 from reident.release.feasibility import narrow
-from reident.release.groups import components, levels
+from reident.release.groups import Ties, levels
 from reident.release.linear import Relation
 from reident.release.relations import relations
 from reident.release.suppression import protect
@@ -22,14 +22,21 @@ ROWS = [
 
 def test_what_can_vary_ties_components_together():
     free = System(ROWS, dict.fromkeys((A, B, C, D), (0, 9)), 50)
-    assert len(set(components(free))) == 1
+    assert len(set(Ties(free).component)) == 1
 
 
 def test_a_constant_ties_nothing_together():
     known = System(ROWS, {A: (0, 9), B: (0, 9), C: (4, 4), D: (0, 9)}, 50)
-    of = dict(zip(known.cells, components(known).tolist(), strict=True))
+    of = dict(zip(known.cells, Ties(known).component.tolist(), strict=True))
     assert of[B] == of[D]
     assert len({of[A], of[B], of[C]}) == 3
+
+
+def test_distances_are_those_of_relations():
+    free = System(ROWS, dict.fromkeys((A, B, C, D), (0, 9)), 50)
+    assert Ties(free).distances(free.place[A]).tolist() == [0, 4, 2, 4]
+    known = System(ROWS, {A: (0, 9), B: (0, 9), C: (4, 4), D: (0, 9)}, 50)
+    assert Ties(known).distances(known.place[B]).tolist() == [np.inf, 0, np.inf, 2]
 
 
 def test_relations_that_cancel_out_tie_all_the_same():
@@ -37,7 +44,7 @@ def test_relations_that_cancel_out_tie_all_the_same():
         Relation({A: 1.0, B: 1.0}, 0, 5, "sum"),
         Relation({A: 1.0, B: -1.0}, 0, 5, "difference"),
     ]
-    assert len(set(components(System(rows, {A: (0, 9), B: (0, 9)}, 50)))) == 1
+    assert len(set(Ties(System(rows, {A: (0, 9), B: (0, 9)}, 50)).component)) == 1
 
 
 def test_groups_grow_from_a_line_to_all_counts():

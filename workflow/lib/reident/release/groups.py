@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, dijkstra
 
 from reident.linkage.ranking import WHOLE
 from reident.release.cells import Cell
@@ -27,13 +27,27 @@ def blocks(system: System) -> np.ndarray:
     )
 
 
-def components(system: System) -> np.ndarray:
-    """Return the number of the component of each cell: no relation of what can vary ties two components together."""
-    varying = sparse.diags_array((system.low < system.high).astype(float))
-    matrix = system.matrix @ varying
-    matrix.eliminate_zeros()
-    relations_and_cells = sparse.block_array([[None, matrix], [matrix.T, None]])
-    return connected_components(relations_and_cells, directed=False)[1][matrix.shape[0] :]
+class Ties:
+    """Which cells of a system are tied together by relations; constants tie nothing.
+
+    Attributes
+    ----------
+    component : int64 (cells,)
+        What can vary in one component says nothing about another one.
+    """
+
+    def __init__(self, system: System) -> None:
+        varying = sparse.diags_array((system.low < system.high).astype(float))
+        matrix = abs(system.matrix) @ varying
+        matrix.eliminate_zeros()
+        self._cells = slice(matrix.shape[0], None)
+        self._graph = sparse.block_array([[None, matrix], [matrix.T, None]], format="csr")
+        self.component = connected_components(self._graph, directed=False)[1][self._cells]
+
+    def distances(self, at: int) -> np.ndarray:
+        """Return how many relations are between a cell and each other one, twice; float64 (cells,)."""
+        start = self._cells.start + at
+        return dijkstra(self._graph, directed=False, indices=start, unweighted=True)[self._cells]
 
 
 def levels(cells: Sequence[Cell]) -> Iterator[np.ndarray]:

@@ -85,7 +85,7 @@ class Program:
         gap : float
             With whole numbers: how far the objective may be from the smallest one, as a share of it.
         presolve : bool
-            Whether the first solution may simplify the program before it; small ones are solved faster without.
+            Whether a solution may simplify the program before it; small ones are solved faster without.
         """
         k = len(objective)
         if not k:

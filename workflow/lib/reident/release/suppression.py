@@ -192,8 +192,9 @@ class _Work:
         The pattern.
     block : int64 (cells,)
         Cells of one stratum, or totals of one metric, have the same number.
+    ties : groups.Ties
     component : int64 (cells,)
-        What can vary in one component says nothing about another one.
+        That of each cell by its ties.
     doubtful : int64 (k,)
         The cells that are not protected where nothing is suppressed; a pattern cannot make others narrow.
     """
@@ -238,7 +239,8 @@ class _Work:
         self.final: dict[Cell, Width] = {}
         self.protected: dict[int, bytes] = {}
         self.safe: dict[int, list[np.ndarray]] = {}
-        self.block, self.component = groups.blocks(self.system), groups.components(self.full)
+        self.block, self.ties = groups.blocks(self.system), groups.Ties(self.full)
+        self.component = self.ties.component
         self.stubborn: set[int] = set()
         self.is_least = True
         self.widths: dict[Cell, Width] = {}
@@ -409,7 +411,9 @@ class _Work:
         others[near] = self.suppressed[near]
         if not self._is_narrow(part, at, others):
             return np.where(self.free & ~self.suppressed, 1.0, 0.0)
-        queue = [np.flatnonzero(self.free & ~others)]
+        # The farthest cells first, which are least likely to matter.
+        rest = np.flatnonzero(self.free & ~others)
+        queue = [rest[np.argsort(-self.ties.distances(at)[rest], kind="stable")]]
         while queue and not self.calls.are_spent:
             cells = queue.pop()
             more = others.copy()
@@ -443,8 +447,8 @@ class _Work:
         used = np.flatnonzero(np.bincount(matrix.indices, minlength=len(self.weight)))
         ends = np.full(matrix.shape[0], 1 - TOLERANCE), np.full(matrix.shape[0], np.inf)
         none, one = np.zeros(len(used)), np.ones(len(used))
-        program = Program(matrix[:, used], *ends, self.calls)
-        found = program.smallest(self.weight[used], none, one, whole=True)
+        program, task = Program(matrix[:, used], *ends, self.calls), (self.weight[used], none, one)
+        found = program.smallest(*task, whole=True) or program.smallest(*task, whole=True, presolve=False)
         if found is None:  # Widths are required that no pattern gives, as a cap is not known exactly.
             self.calls.end()
             return

@@ -11,7 +11,7 @@ from reident.linkage.ranking import WHOLE
 from reident.release.calls import Calls
 from reident.release.cells import Cell
 from reident.release.linear import Relation
-from reident.release.solver import Program
+from reident.release.solver import Program, Solution
 
 TOLERANCE = 1e-6
 
@@ -139,14 +139,24 @@ class Part:
             return None
         point = np.rint(found)
         if abs(found - point).max(initial=0) > TOLERANCE or not self._holds(point):
-            gap = 0.0 if is_exact else 0.02
-            whole = self.program.smallest(objective, self.low, self.high, whole=True, gap=gap)
+            whole = self._whole(objective, is_exact=is_exact)
             if whole is None or (is_exact and not whole.is_best):
                 return None
             point = np.rint(whole.point)
             if not self._holds(point):
                 return None
         return point.astype(np.int64)
+
+    def _whole(self, objective: np.ndarray, *, is_exact: bool) -> Solution | None:
+        """Return a whole-number point with a small objective, or the smallest one.
+
+        The solver can err where it simplifies a program of whole numbers: it has found no point where there is one, and
+        2 where 0 is possible. What must be right is therefore solved as it is.
+        """
+        found, program = None, (objective, self.low, self.high)
+        if not is_exact:
+            found = self.program.smallest(*program, whole=True, gap=0.02)
+        return found or self.program.smallest(*program, whole=True, presolve=False)
 
     def keep_groups(self, group: np.ndarray) -> np.ndarray:
         """Keep the relations that are inside one group, by the group of each cell; return that of each relation."""
