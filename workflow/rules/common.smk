@@ -33,7 +33,7 @@ configfile: configuration.file(release.ROOT)
 try:
     SETTINGS = configuration.read(config, release.ROOT)
     FAMILIES = load_families(SETTINGS.study_files)
-    # In a workflow that imports this one, a rule may make the sources: Snakemake tells which are missing.
+    # Where another workflow imports this one, its rules may make the sources, and Snakemake tells which are missing.
     if Path(workflow.basedir) in (release.ROOT, release.ROOT / "workflow"):
         check_files(FAMILIES)
     for warning in confidentiality.check_folders([RESULTS, REPORTS], SETTINGS.shared_results):
