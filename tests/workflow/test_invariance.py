@@ -4,7 +4,6 @@ environment of the process. Locales are made here where the system has none with
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -105,7 +104,7 @@ def test_a_dry_run_shows_every_job_of_a_study_that_never_ran(tmp_path):
     four = {"score": 12, "rank": 4, "confirm": 4}
     once = ("resolve", "prepare", "stratify", "bin", "describe", "rate", "judge", "report")
     assert ended.planned == {**four, **dict.fromkeys(once, 1)}
-    assert {f"score.{metric}.3-of-3.log" for metric in METRICS} <= set(re.findall(r"score\.\S+", ended.shown))
+    assert ended.shown.count("3 of 3") == len(METRICS)
 
 
 def shuffled(tables: dict[str, list[list[str]]]) -> dict[str, list[list[str]]]:

@@ -73,6 +73,10 @@ def read_state(job: Job) -> str:
     return f"compiling kernels ({seconds})" if known.compiling else seconds
 
 
+def _jobs(n: int) -> str:
+    return f"{n:,} job{'s' * (n != 1)}"
+
+
 def _failure(job: Job) -> str:
     unknown = "" if job.prints else f"Error: {job.text} gave no reason; memory may have run out."
     return [unknown, *(line for line in _log_end(job.log).splitlines() if line.startswith("Error: "))][-1]
@@ -195,6 +199,6 @@ class LogHandler(LogHandlerBase):
             again = "Run the same command again to go on from here."
             return [f"Stopped. {again}"] if self._stopped else [*failed, f"{left} {again}", *sentences]
         if self._total and not (sentences or self.common_settings.dryrun):
-            return [f"Done: {self._done:,} jobs in {progress.duration(time.monotonic() - self._began)}."]
+            return [f"Done: {_jobs(self._done)} in {progress.duration(time.monotonic() - self._began)}."]
         rows = [f"{job.text} ({job.reason})" for job in sorted(self._jobs.values()) if not job.prints]
-        return sentences or [*rows, f"Dry run: {len(rows) or self._total} jobs to do."] * bool(self._total)
+        return sentences or [*rows, f"Dry run: {_jobs(len(rows) or self._total)} to do."] * bool(self._total)

@@ -6,12 +6,18 @@ temporary name in the same folder, syncs, renames, and then writes its entry. :m
 follows the entries back to the sources.
 """
 
+import signal
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reident.ledger.running import Step, step
 
 __all__ = ["Step", "step"]
+
+if "/.snakemake/scripts/" in sys.argv[0]:
+    # Ctrl-C ends a step at once and without a traceback: the terminal says that the run is stopped.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def __getattr__(name: str) -> Any:
