@@ -588,14 +588,14 @@ def test_the_results_of_a_run_that_went_no_further_are_verified(again, last):
 
 
 def test_a_shard_left_from_another_number_of_shards_is_not_used(again):
-    entry = json.loads((again.results / "ledger/score.taxicab.0001.json").read_text(encoding="utf-8"))
+    entry = json.loads((again.results / "ledger/score.taxicab.1-of-1.json").read_text(encoding="utf-8"))
     (line,) = entry["outputs"].values()
-    left = again.results / "scores/taxicab/0002.parquet"
+    left = again.results / "scores/taxicab/2-of-2.parquet"
     shutil.copyfile(again.results / line["path"], left)
     line["path"] = chain.shown(left, again.results)
-    entry |= {"step": "score.taxicab.0002", "study_digest": "0" * 64}
+    entry |= {"step": "score.taxicab.2-of-2", "study_digest": "0" * 64}
     text = json.dumps(chain.sealed(entry), indent=1, sort_keys=True)
-    (again.results / "ledger/score.taxicab.0002.json").write_text(text, encoding="utf-8")
+    (again.results / "ledger/score.taxicab.2-of-2.json").write_text(text, encoding="utf-8")
     found = again.check()
     assert found.closes, found.line
     assert "; 1 results that this study no longer uses are unchanged; " in found.line

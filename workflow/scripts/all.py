@@ -7,7 +7,8 @@ from reident.ledger import conclusion
 
 log, studies = Path(snakemake.log[0]), [Path(file) for file in snakemake.input.studies]
 found = conclusion.conclude(studies, log.parent, snakemake.input, Path(snakemake.params.notebook))
-log.write_text("\n".join(found.lines) + "\n", encoding="utf-8")
+text = "\n".join([*found.lines, ""])
+log.write_text(text, encoding="utf-8")
 # The terminal takes errors from the log.
-sys.stdout.writelines(f"{line}\n" for line in found.lines if not line.startswith("Error: "))
+sys.stdout.writelines(line for line in text.splitlines(keepends=True) if not line.startswith("Error: "))
 sys.exit(not found.closes)
