@@ -17,9 +17,10 @@ pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is no
 
 
 def planned(folder, target="development", *settings):
-    """What `make` would run."""
-    command = ["make", "--dry-run", target, *settings]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
+    """What `make` would run; nothing of the `make` that runs the tests is handed on."""
+    command = ["make", "--dry-run", "--no-print-directory", target, *settings]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=True).stdout
 
 
 def link(folder, version):
