@@ -336,3 +336,16 @@ def test_an_edited_module_changes_the_digest_of_the_rules_that_run_it(
         "resolve",
     }
     assert changed & steps == rules & steps
+
+
+@pytest.mark.parametrize(
+    ("rule", "name", "says"),
+    [
+        ("all", "all", "rate judge"),
+        ("all", "reident_all", "reident_rate reident_judge"),
+        ("bin", "bin_of_2025", "rate_of_2025 judge_of_2025"),
+    ],
+)
+def test_rules_have_the_names_of_the_workflow_that_runs_them(rule, name, says):
+    message = "Run it again with `--forcerun {}`. Then all is well."
+    assert chain.by_importer(message.format("rate judge"), rule, name) == message.format(says)

@@ -220,6 +220,15 @@ MESSAGES = [
         ),
         "Error: x must be y.",
     ),
+    (
+        "a rule in place of a file",
+        (
+            logging.ERROR,
+            "WorkflowError:\nTarget rules may not contain wildcards. Please specify concrete files.",
+            {"event": LogEvent.ERROR, "exception": "WorkflowError"},
+        ),
+        "Error: a rule of a study is asked for by one of its files. Name one, such as results/ID/rates.csv.",
+    ),
     ("an error of one line", (logging.ERROR, "Error", {"event": LogEvent.ERROR}), "Error: Error"),
     ("another command", info("Unlocked working directory."), "Unlocked working directory."),
     (
@@ -276,20 +285,50 @@ ENTRY = {
         "eif": [{"path": "source:eif.csv", "sha256": "e1"}],
     },
 }
+PART = {"keep": 9, "max_pairs": 5, "rates": {"interval": "wilson"}, "variables": [{"name": "age", "bins": 4}]}
+UNKNOWN = "Params have changed since last execution"
+
+
+def part(**changes):
+    """A parameter as Snakemake shows it: what a step takes from the study."""
+    return repr(json.dumps(PART | changes))
+
+
 CHANGES = [
-    ("the study", ENTRY, "'5a'", "'5b'", "the settings in the study file changed"),
+    ("an option", ENTRY, part(), part(max_pairs=6), "`max_pairs` changed in the study file"),
+    (
+        "an option of a section",
+        None,
+        part(),
+        part(rates={"interval": "exact; 'no'"}),
+        "`rates.interval` changed in the study file",
+    ),
+    (
+        "an option of a variable",
+        ENTRY,
+        part(),
+        part(variables=[{"name": "age", "bins": 8}]),
+        "`variables.age.bins` changed in the study file",
+    ),
+    (
+        "many options",
+        ENTRY,
+        part(),
+        part(a=1, b=1, c=1, d=1),
+        "`a`, `b`, `c` and 1 more changed in the study file",
+    ),
     ("the code", ENTRY, "'c0'", "'c1'", "the code changed"),
     ("one of two sources", ENTRY, "['f1', 'e1']", "['f2', 'e1']", "puf.csv changed"),
     (
         "everything",
         ENTRY,
-        "'5a','c0',['f1', 'e1']",
-        "<nothing exclusive>",
-        "the settings in the study file changed, the code changed, puf.csv changed, eif.csv changed",
+        f"{part()},'c0',['f1', 'e1']",
+        f"'c1',['f2', 'e2'],{part(keep=8)}",
+        "`keep` changed in the study file, the code changed, puf.csv changed, eif.csv changed",
     ),
-    ("what no entry has", ENTRY, "'9'", "'8'", "Params have changed since last execution"),
-    ("an entry of another version", {"study": 1}, "'5a'", "'5b'", "Params have changed since last execution"),
-    ("no entry", None, "'5a'", "'5b'", "Params have changed since last execution"),
+    ("what no entry has", ENTRY, "'9'", "'8'", UNKNOWN),
+    ("an entry of another version", {"study": 1}, "'c0'", "'c1'", UNKNOWN),
+    ("no entry", None, "'c0'", "<nothing exclusive>", UNKNOWN),
 ]
 
 
@@ -301,7 +340,7 @@ def test_a_dry_run_names_what_changed(run, tmp_path, entry, before, now, reason)
     path.parent.mkdir()
     if entry:
         path.write_text(json.dumps(entry))
-    text = "Params have changed since last execution: Union of exclusive params before and now across all output: "
+    text = f"{UNKNOWN}: Union of exclusive params before and now across all output: "
     record = began(1, "prepare", reason=f"{text}before: {before} now: {now} ", output=["x.csv", str(path)])
     assert run(PLAN, record, dryrun=True).splitlines()[0] == f"s: Reading the files ({reason})"
 

@@ -1,7 +1,6 @@
 """Snakemake's `logger: reident`: a line for each step, how far long steps are, and a failure in one sentence."""
 
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -14,12 +13,13 @@ from typing import Any, NamedTuple
 
 from reident.ledger import progress
 from reident.linkage.metrics import REGISTRY
+from reident.pipeline.reasons import read_reason
 from reident.pipeline.steps import STEPS
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 
 INTERVAL = 10  # between two reports on long steps outside a terminal, in seconds
-_CHANGED = "Params have changed since last execution"
 _INTERRUPTED = ("user request", "SIGINT", "exit status 130")
+_NO_FILE = "Target rules may not contain wildcards"
 _SUMMARIES = ("CalledProcessError", "a job execution failed", "did not complete successfully")
 _HIDDEN = re.compile("host|Assum|Build|Conda .*ign|Config|Compl|Elap|Rem|Sele|Shut|Sing|Try|Using|Waiting f")
 
@@ -49,20 +49,6 @@ def read_job(info: dict[str, Any]) -> Job:
         words = f"{study.replace('/variants/', ', variant ')}: {words}"
     order, reason = (study, [*STEPS, step].index(step)), read_reason(str(info.get("reason")), outputs)
     return Job(order, words, "".join(log[:1]), reason, not outputs, time.monotonic())
-
-
-def read_reason(text: str, outputs: list[str]) -> str:
-    """Return why a job runs, without files; of changed parameters, whose digests its ledger entry has."""
-    digests: dict[str, str] = {}
-    with contextlib.suppress(Exception):  # no entry, or one of another version
-        content = json.loads(Path(next(path for path in outputs if "/ledger/" in path)).read_text("utf-8"))
-        digests[content["study_digest"]] = "the settings in the study file changed"
-        digests[content["library_digest"]] = "the code changed"
-        for line in (line for lines in content["inputs"].values() for line in lines):
-            digests[line["sha256"]] = f"{line['path'].replace(':', '/').rpartition('/')[2]} changed"
-    before, _, now = text.partition(" now: ")
-    changes = [words for digest, words in digests.items() if str(digest) in before and str(digest) not in now]
-    return re.sub(": [^;]*", "", text).replace(_CHANGED, ", ".join(dict.fromkeys(changes)) or _CHANGED)
 
 
 def read_state(job: Job) -> str:
@@ -127,6 +113,8 @@ class LogHandler(LogHandlerBase):
         elif record.levelno >= ERROR:
             lines = [line for line in text.splitlines() if not line.lstrip().startswith('File "')]
             message = "\n".join(lines[1:] if lines[0].startswith(name) and lines[1:] else lines)
+            if message.startswith(_NO_FILE):
+                message = "a rule of a study is asked for by one of its files. Name one, such as results/ID/rates.csv."
             if not any(words in text for words in _SUMMARIES):
                 self._errors.append(f"Error: {message.removeprefix('Error: ')}")
         elif record.levelno >= WARNING:

@@ -63,6 +63,16 @@ def forced(breaks: Iterable[Break]) -> str:
     return f"--forcerun {' '.join(rules)}" if rules else ""
 
 
+def by_importer(message: str, rule: str, name: str) -> str:
+    """Return a message whose rules have the names that an importing workflow gives them, as it does to one of them."""
+    before, _, after = name.rpartition(rule)
+    return re.sub(
+        r"(?<=--forcerun )\w+(?: \w+)*",
+        lambda rules: re.sub(r"\w+", rf"{before}\g<0>{after}", rules[0]),
+        message,
+    )
+
+
 def _rules_of(path: Path) -> Iterator[str]:
     """Yield the rule that makes a result or an entry of the ledger, by its path; none for a path that no step makes.
 

@@ -25,6 +25,7 @@ from reident.ledger import progress
 from reident.ledger.chain import (
     AGAIN,
     Chain,
+    by_importer,
     gathers,
     place_of,
     place_of_path,
@@ -73,9 +74,9 @@ class Step:
     ----------
     job
         The job as the scheduler describes it to an adapter: ``wildcards``, ``input``, ``output``, ``params``, ``log``,
-        ``threads``. ``params.part`` is what the step takes from the study, ``params.study`` and ``params.library`` are
-        the digests of it and of the code, ``params.file`` is the study file; the output named ``ledger`` is the step's
-        entry, whose name begins with the rule's.
+        ``threads``. ``params.part`` is what the step takes from the study, ``params.study`` the same as JSON,
+        ``params.library`` the digest of the code, ``params.file`` the study file; the output named ``ledger`` is the
+        step's entry, whose name begins with the rule's.
     """
 
     def __init__(self, job: Any) -> None:
@@ -89,7 +90,10 @@ class Step:
         self.root = root_of(self.folder)
         self.place = place_of(self.folder)
         self.name = self.entry.stem
-        self.rule = self.name.partition(".")[0]  # `job.rule` is the name that another workflow gives to it
+        self.rule, self.name_of_rule = (
+            self.name.partition(".")[0],
+            job.rule,
+        )  # an importer may give it another name
         self.log = Path(job.log[0])
         self._written: dict[str, Written] = {}
         self._sinks: dict[str, Sink] = {}
@@ -225,7 +229,7 @@ class Step:
             "step": self.name,
             "rule": self.rule,
             "metric": self.metric,
-            "study_digest": self.params.get("study"),
+            "study_digest": hashlib.sha256(self.params["study"].encode()).hexdigest(),
             "library_digest": self.params.get("library"),
             "inputs": {
                 name: [self._line(path, self._read[path].sha256, self._read[path].size) for path in paths]
@@ -330,7 +334,7 @@ def step(job: Any) -> Iterator[Step]:
 def _end(running: Step, error: Exception) -> NoReturn:
     """End the process with one sentence in the log, which the terminal shows; on the terminal if there is no log."""
     if isinstance(error, InputError):
-        message = f"Error: {error}"
+        message = by_importer(f"Error: {error}", running.rule, running.name_of_rule)
     else:
         message = _about_disk(running, error) or _about_unexpected(running, error)
     # A full disk may be why the step failed. An error here would bring the first one to the terminal, with data.

@@ -590,7 +590,11 @@ def plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no canonical form")
 
 
+def canonical(value: Any) -> str:
+    """Return the canonical JSON of a frozen value, or of any JSON-like value."""
+    return json.dumps(plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
 def digest(value: Any) -> str:
-    """Return the SHA-256 of a frozen value, or of any JSON-like value."""
-    text = json.dumps(plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    """Return the SHA-256 of the canonical JSON of a value."""
+    return hashlib.sha256(canonical(value).encode()).hexdigest()

@@ -154,23 +154,23 @@ class Plan:
         return [_outside(members.path) for members in self.families.values()]
 
     def params(self, rule: str) -> dict[str, Asked]:
-        """Return the parameters of a step's rule: what it takes from the study, with its digest, and that of its code.
+        """Return the parameters of a step's rule: what it takes from the study, also as JSON, and its code.
 
-        A part and a path are no text or number, so that Snakemake hands them to the job and does not compare them: what
-        runs a step again is a digest.
+        Snakemake hands a part and a path to the job and does not compare them, since they are no text or number. What
+        runs a step again is the JSON or the digest.
         """
 
         def part(wildcards: Any) -> Any:
             members, place = self.family(wildcards.study)
             return members.part(place, rule, wildcards.get("metric"))
 
-        def digest(wildcards: Any) -> str:
+        def settings(wildcards: Any) -> str:
             members, place = self.family(wildcards.study)
-            return members.digest(place, rule, wildcards.get("metric"))
+            return members.settings(place, rule, wildcards.get("metric"))
 
         return {
             "part": part,
-            "study": digest,
+            "study": settings,
             "library": lambda wildcards: digests.library_digest(rule, wildcards.get("metric")),
             "file": lambda wildcards: self.family(wildcards.study)[0].path.absolute(),
         }

@@ -1,0 +1,86 @@
+"""Why a step runs, from Snakemake's words: which settings of the study changed, the code, or which file."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+CHANGED = "Params have changed since last execution"
+"""What Snakemake says of changed parameters, before their values."""
+
+_VALUES = re.compile(rf"{CHANGED}: .*? before: (.*) now: (.*?) ?(?=; [A-Z]|$)", re.DOTALL)
+_MAX_NAMES = 3
+
+
+def read_reason(text: str, outputs: list[str]) -> str:
+    """Return why a job runs, without the paths of files and without values.
+
+    Parameters
+    ----------
+    text : str
+        The reason in Snakemake's words.
+    outputs : list of str
+        The files of the job; what its parameters were is known from the entry of the ledger among them.
+    """
+    values = _VALUES.search(text)
+    words = _changes(*map(_literals, values.groups()), outputs) if values else []
+    without_values = _VALUES.sub(CHANGED, text)
+    return re.sub(": [^;]*", "", without_values).replace(CHANGED, ", ".join(words) or CHANGED)
+
+
+def _literals(text: str) -> list[Any]:
+    """Return the values of parameters."""
+    with contextlib.suppress(ValueError, SyntaxError):
+        return list(ast.literal_eval(f"({text},)"))
+    return []
+
+
+def _changes(before: list[Any], now: list[Any], outputs: list[str]) -> list[str]:
+    """Return what changed: settings, the code, files."""
+    settings = [next((value for value in values if _is_part(value)), None) for values in (before, now)]
+    words = _changed_settings(*settings) if all(settings) else []
+    with contextlib.suppress(Exception):  # no entry, or one of another version
+        entry = json.loads(Path(next(path for path in outputs if "/ledger/" in path)).read_text("utf-8"))
+        names = {entry["library_digest"]: "the code changed"}
+        for line in (line for lines in entry["inputs"].values() for line in lines):
+            names[line["sha256"]] = f"{line['path'].replace(':', '/').rpartition('/')[2]} changed"
+        old, new = ([*_flat(values)] for values in (before, now))
+        words += [name for digest, name in names.items() if digest in old and digest not in new]
+    return list(dict.fromkeys(words))
+
+
+def _is_part(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith("{")
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    for value in values:
+        yield from _flat(value) if isinstance(value, list | tuple) else [value]
+
+
+def _changed_settings(before: str, now: str) -> list[str]:
+    """Return a sentence on the settings in which two parts differ."""
+    old, new = (dict(_leaves(json.loads(part))) for part in (before, now))
+    names = sorted({name for name in old.keys() | new.keys() if old.get(name, ...) != new.get(name, ...)})
+    more = f" and {len(names) - _MAX_NAMES:,} more" if len(names) > _MAX_NAMES else ""
+    return [f"{', '.join(f'`{name}`' for name in names[:_MAX_NAMES])}{more} changed in the study file"]
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every setting of a part by its name; items of a list by the name that they have."""
+    if isinstance(value, dict):
+        items = list(value.items())
+    elif (
+        isinstance(value, list) and value and all(isinstance(item, dict) and "name" in item for item in value)
+    ):
+        items = [(item["name"], item) for item in value]
+    else:
+        yield name, value
+        return
+    for key, item in items:
+        yield from _leaves(item, f"{name}.{key}".lstrip("."))
