@@ -133,6 +133,20 @@ def test_a_source_that_is_neither_there_nor_made_is_named(alone, tmp_path):
     assert "made/puf.csv" in ended.shown
 
 
+def test_folders_under_a_prefix_must_be_closed_to_others(alone, tmp_path):
+    place(alone, tmp_path, "config/small.yaml", sources="made")
+    (tmp_path / "risk/results").mkdir(parents=True)
+    (tmp_path / "risk/results").chmod(0o750)
+    snakefile = IMPORTER.format(
+        checkout=CHECKOUT, study="config/small.yaml", prefix='prefix: "risk"', rule=""
+    )
+    ended = run(tmp_path, "--dry-run", "reident_all", snakefile=snakefile)
+    assert ended.code == 1
+    assert (
+        f"{tmp_path}/risk/results holds confidential data and is open to others (drwxr-x---)" in ended.shown
+    )
+
+
 TWO = """
     module first:
         snakefile: "{checkout}/workflow/Snakefile"

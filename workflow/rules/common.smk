@@ -24,7 +24,7 @@ from reident.pipeline.plan import Plan, are_many, check_files, is_large, load_fa
 
 NOTEBOOK = release.NOTEBOOK
 EDITION = notebooks(NOTEBOOK)["edition_notebook"]
-RESULTS, REPORTS = Path("results"), Path("reports")
+RESULTS = Path("results")
 
 
 configfile: configuration.file(release.ROOT)
@@ -36,8 +36,6 @@ try:
     # Where another workflow imports this one, its rules may make the sources, and Snakemake tells which are missing.
     if Path(workflow.basedir) in (release.ROOT, release.ROOT / "workflow"):
         check_files(FAMILIES)
-    for warning in confidentiality.check_folders([RESULTS, REPORTS], SETTINGS.shared_results):
-        logger.warning(f"Warning: {warning}")
 except InputError as error:
     sys.exit(f"Error: {error}")
 
@@ -64,3 +62,13 @@ def many_threads():
         return workflow.cores
     except WorkflowError:
         return SETTINGS.threads_on_a_cluster
+
+
+def check_folders(*results):
+    """Refuse folders of results that others may read; an importing workflow may have given them a prefix."""
+    try:
+        folders = [Path(result).parents[1] for result in results]
+        for warning in confidentiality.check_folders(folders, SETTINGS.shared_results):
+            logger.warning(f"Warning: {warning}")
+    except InputError as error:
+        sys.exit(f"Error: {error}")
