@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import yaml
 from reident.linkage.intervals import Spread
-from reident.pipeline.parts import digest
+from reident.pipeline.parts import digest, part
 from reident.pipeline.steps import STEPS, wanted
 from reident.study.model import Study
 
@@ -54,7 +54,7 @@ def study(**sections: Any) -> Study:
 def parts(study: Study, *rules: str, metric: str = "taxicab") -> dict[str, str]:
     """Return the digests of what the steps of a study take from it: all steps that it asks for, or the given ones."""
     steps = [STEPS[rule] for rule in rules] or wanted(study)
-    return {step.rule: digest(step.part(study, metric)) for step in steps if step.part is not None}
+    return {step.rule: digest(part(study, step.rule, metric)) for step in steps}
 
 
 def changed(before: Study, after: Study) -> set[str]:

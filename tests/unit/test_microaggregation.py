@@ -62,8 +62,7 @@ def make(model, text):
 
 
 def part(model, rule):
-    step = STEPS[rule]
-    return step.part(model, "winkler") if step.wanted(model) else None
+    return parts.part(model, rule, "winkler") if STEPS[rule].wanted(model) else None
 
 
 def by_firm(made: files.Made) -> dict[str, tuple]:

@@ -74,7 +74,7 @@ def test_a_file_that_is_not_declared_has_no_declaration():
 @pytest.mark.parametrize("name", COMPARED)
 def test_a_comparison_has_the_columns_of_its_table_but_the_one_that_selects(name):
     declared = table_of(f"comparison/{name}.csv").columns
-    front, compared = tables.COMPARE[0].columns[:-1], COMPARED[name]
+    front, compared = tables.COMPARE_VARIANTS[0].columns[:-1], COMPARED[name]
     assert [column.name for column in declared] == [
         column.name for column in (*front, *compared.columns) if column.name != compared.compared.column
     ]
@@ -89,7 +89,7 @@ def test_the_lines_that_are_compared_are_selected_by_a_column_of_the_table():
 def test_what_holds_no_data_has_no_column_that_a_study_names():
     """A key or a value of a record needs a column of its own."""
     for table in DECLARED:
-        if table.holds == "aggregates" and table not in tables.COMPARE:
+        if table.holds == "aggregates" and table not in tables.COMPARE_VARIANTS:
             assert not [column.name for column in table.columns if "{" in column.name], table.path
 
 

@@ -8,7 +8,7 @@ import pytest
 from making import variants
 from making.report import REGIONS, Shape, write_results
 from reident.linkage import protection
-from reident.pipeline.tables import PROTECTION
+from reident.pipeline.tables import COMPARE_PROTECTION
 from reident.report import figures, tables, wording
 from reident.report.results import Results
 
@@ -85,4 +85,4 @@ def test_without_a_file_before_protection_there_is_no_section(tmp_path):
 
 
 def test_the_declared_columns_are_those_of_the_comparison():
-    assert [column.name for column in PROTECTION[0].columns] == protection.COLUMNS
+    assert [column.name for column in COMPARE_PROTECTION[0].columns] == protection.COLUMNS

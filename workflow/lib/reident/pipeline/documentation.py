@@ -78,7 +78,7 @@ def _section(step: Step) -> str:
 
 def _describe(table: Table) -> str:
     facts = [table.meaning]
-    if table in tables.COMPARE:
+    if table in tables.COMPARE_VARIANTS:
         facts.append(f"The tables are {_either([f'`{compared.path}`' for compared in COMPARED.values()])}.")
     if table.holds != "aggregates":
         facts.append(f"Holds `{table.holds}`.")

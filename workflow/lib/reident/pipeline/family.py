@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from reident.errors import InputError
-from reident.pipeline.parts import Alike, Releasing, canonical, digest, releasing, resolving
+from reident.pipeline.parts import Alike, Releasing, canonical, digest, part, releasing, resolving
 from reident.pipeline.steps import STEPS
 from reident.sections.variants import label_of
 from reident.study import checklists, named_files, rounding, variants
@@ -187,10 +187,9 @@ class Family:
 
     def part(self, place: str, rule: str, metric: str | None = None) -> Any:
         """Return the frozen value that a step takes from the study at a place."""
-        make = STEPS[rule].part
-        if make is not None:
-            return make(self.at(place), metric)
-        return self._releasing() if rule == "release" else self._compared()
+        if rule == "release":
+            return self._releasing()
+        return self._compared() if rule == "compare_variants" else part(self.at(place), rule, metric)
 
     def _compared(self) -> tuple[Compared, ...]:
         return tuple(Compared(member.variant, member.labels, not member.place) for member in self.members)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
+from inspect import signature
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -57,6 +59,34 @@ from reident.verdict.parts import Judging
 SectionT = TypeVar("SectionT", bound=Section)
 
 
+MakeT = TypeVar("MakeT", bound=Callable[..., Any])
+_PARTS: dict[str, tuple[Callable[..., Any], Callable[[Study], Any]]] = {}
+
+
+def _part_of(*rules: str, of: Callable[[Study], Any] = lambda study: study) -> Callable[[MakeT], MakeT]:
+    """Register a function of a study, or of a section of it, and possibly of the metric, as the part of rules."""
+
+    def register(make: MakeT) -> MakeT:
+        _PARTS.update(dict.fromkeys(rules, (make, of)))
+        return make
+
+    return register
+
+
+def part(study: Study, rule: str, metric: str | None) -> Any:
+    """Return the frozen value that a step takes from a study; None for a step that takes nothing of it."""
+    if rule not in _PARTS:
+        return None
+    make, of = _PARTS[rule]
+    return make(of(study), metric) if "metric" in signature(make).parameters else make(of(study))
+
+
+@_part_of("compare_protection")
+def strata_names(study: Study) -> tuple[str, ...]:
+    """Return the names of the strata variables."""
+    return tuple(variable.name for variable in study.strata)
+
+
 def variables(study: Study) -> tuple[Variable, ...]:
     """Return the linking variables as the metrics know them."""
     return tuple(
@@ -69,11 +99,13 @@ def _unlabelled(variables: tuple[SectionT, ...]) -> tuple[SectionT, ...]:
     return tuple(variable.model_copy(update={"labels": {}}) for variable in variables)
 
 
+@_part_of("resolve")
 def resolving(study: Study) -> Study:
     """Return the study without how it is sealed, which changes none of its results."""
     return study.model_copy(update={"seal": Seal()})
 
 
+@_part_of("simulate", "synthesize", "simulate_amounts", "populate")
 def simulating(study: Study) -> Section:
     """Return the section `simulate`."""
     if study.simulate is None:
@@ -81,18 +113,21 @@ def simulating(study: Study) -> Section:
     return study.simulate
 
 
+@_part_of("microaggregate")
 def masking(study: Study) -> Masking:
     """Return what masking a file takes."""
     variables_ = tuple(one.model_copy(update={"coarsen": None}) for one in study.linking_variables)
     return Masking(study.microaggregated, _unlabelled((*study.strata, *variables_)))
 
 
+@_part_of("prepare")
 def preparing(study: Study) -> Preparing:
     """Return what typing the three files takes."""
     strata, variables_ = _unlabelled(study.strata), _unlabelled(study.linking_variables)
     return Preparing(study.linked_files, strata, variables_, study.rates.cluster or ())
 
 
+@_part_of("stratify")
 def stratifying(study: Study) -> Stratifying:
     """Return what stratification takes."""
     files = study.linked_files
@@ -100,6 +135,7 @@ def stratifying(study: Study) -> Stratifying:
     return Stratifying(tuple(variable.name for variable in study.strata), (names[0], names[1]))
 
 
+@_part_of("bin")
 def cutting(study: Study) -> Cutting:
     """Return what binning takes."""
     return Cutting(variables(study), study.binning)
@@ -113,12 +149,14 @@ def ordered_variables(study: Study) -> tuple[OrderedVariable, ...]:
     )
 
 
+@_part_of("score")
 def scoring(study: Study, metric: str) -> Scoring:
     """Return what scoring with a metric takes."""
     compared = ordered_variables(study) if REGISTRY[metric].weighs else variables(study)
     return Scoring(compared, study.binning.scope, study.rank_filter.keep, study.chosen[metric])
 
 
+@_part_of("weigh")
 def weighing(study: Study) -> Weighing:
     """Return what the estimation of weights takes."""
     options: Any = study.chosen["fellegi_sunter"]
@@ -128,21 +166,24 @@ def weighing(study: Study) -> Weighing:
     )
 
 
+@_part_of("rank")
 def assigning(study: Study, metric: str | None) -> Assigning | None:
     """Return what the ranking of a metric takes: nothing, unless its pairs are assigned one to one."""
     one_to_one = metric is not None and getattr(study.chosen[metric], "one_to_one", False)
     return Assigning(study.rank_filter.max_pairs) if one_to_one else None
 
 
+@_part_of("confirm")
 def confirming(study: Study) -> Confirming:
     """Return what confirmation takes."""
     return Confirming(study.keys, study.rank_filter.max_pairs, study.rank_filter.keep)
 
 
-def explaining(study: Study, metric: str | None) -> Explaining:
+@_part_of("explain")
+def explaining(study: Study, metric: str) -> Explaining:
     """Return what the explanation of confirmed records takes."""
-    if study.why is None or metric is None:
-        raise ValueError("the study has no section `why`, or the metric is missing")
+    if study.why is None:
+        raise ValueError("the study has no section `why`")
     return attacking(study, metric, study.why)
 
 
@@ -163,6 +204,7 @@ def attacking(study: Study, metric: str, why: Why) -> Explaining:
     )
 
 
+@_part_of("rate")
 def rating(study: Study) -> Rating:
     """Return what the rates take."""
     tolerances = {}
@@ -174,10 +216,11 @@ def rating(study: Study) -> Rating:
     return Rating(tuple(study.chosen), tolerances, names, study.rank_filter.max_pairs, study.rates)
 
 
-def thinning(study: Study, metric: str | None) -> Thinning:
+@_part_of("thin")
+def thinning(study: Study, metric: str) -> Thinning:
     """Return what thinning the external intruder file takes, for a metric."""
-    if study.larger_intruder is None or metric is None:
-        raise ValueError("the study has no section `larger_intruder`, or no metric is given")
+    if study.larger_intruder is None:
+        raise ValueError("the study has no section `larger_intruder`")
     return Thinning(
         cutting(study),
         scoring(study, metric),
@@ -189,6 +232,7 @@ def thinning(study: Study, metric: str | None) -> Thinning:
     )
 
 
+@_part_of("extrapolate")
 def extrapolating(study: Study) -> Extrapolating:
     """Return what the rates of a larger intruder take."""
     if study.larger_intruder is None:
@@ -216,12 +260,14 @@ def _depends_on_size(options: Any) -> bool:
     )
 
 
+@_part_of("describe")
 def describing(study: Study) -> Describing:
     """Return what the description takes."""
     columns = tuple((variable.puf, variable.eif) for variable in study.linking_variables)
     return Describing(variables(study), columns, tuple(study.chosen))
 
 
+@_part_of("agreements")
 def counting(study: Study) -> Counting:
     """Return what counting agreements takes."""
     options: Any = study.chosen["winkler"]
@@ -230,6 +276,7 @@ def counting(study: Study) -> Counting:
     return Counting(tuple(range(options.min_agree, len(study.linking_variables) + 1)))
 
 
+@_part_of("measure_utility")
 def measuring(study: Study) -> Measuring:
     """Return what measuring utility takes."""
     if study.utility is None:
@@ -247,6 +294,7 @@ def measuring(study: Study) -> Measuring:
     )
 
 
+@_part_of("try_recodings")
 def suggesting(study: Study) -> Suggesting:
     """Return what the search for coarser values takes."""
     if study.decision is None:
@@ -264,6 +312,7 @@ def suggesting(study: Study) -> Suggesting:
     )
 
 
+@_part_of("judge")
 def judging(study: Study) -> Judging:
     """Return what the verdict takes."""
     names = [variable.name for variable in study.linking_variables]
@@ -272,6 +321,7 @@ def judging(study: Study) -> Judging:
     return Judging(study.decision, len(names), tuple(default))
 
 
+@_part_of("prepare_matching", of=attrgetter("matched"))
 def matched_files(matching: Matching) -> MatchedFiles:
     """Return what typing the confidential and the synthetic files takes."""
     if matching.confidential is None:
@@ -287,6 +337,7 @@ def matched_files(matching: Matching) -> MatchedFiles:
     )
 
 
+@_part_of("match", of=attrgetter("matched"))
 def match_rules(matching: Matching) -> MatchRules:
     """Return what matching takes."""
     return MatchRules(
@@ -301,6 +352,7 @@ def match_rules(matching: Matching) -> MatchRules:
     )
 
 
+@_part_of("prepare_filerisk")
 def risk_files(study: Study) -> RiskFiles:
     """Return what typing the file of `file_risk` takes."""
     options, sources = study.risk, study.risk_sources
@@ -323,6 +375,7 @@ def risk_files(study: Study) -> RiskFiles:
     )
 
 
+@_part_of("assess_scenarios")
 def intruder_rules(study: Study) -> IntruderRules:
     """Return what measuring scenarios and sets of key variables takes."""
     options = study.risk
@@ -337,6 +390,7 @@ def intruder_rules(study: Study) -> IntruderRules:
     )
 
 
+@_part_of("model_population")
 def modelling(study: Study) -> Modelling:
     """Return what the models of the population take."""
     options = study.risk
@@ -353,6 +407,7 @@ def modelling(study: Study) -> Modelling:
     )
 
 
+@_part_of("assess_file")
 def assessment(study: Study) -> Assessment:
     """Return what measuring the risk of a file takes."""
     options = study.risk
@@ -381,6 +436,7 @@ def _coarsenings(study: Study) -> tuple[Coarsening, ...]:
     )
 
 
+@_part_of("sample_population")
 def sampling(study: Study) -> Sampling:
     """Return what the numerical study takes."""
     options = study.risk
@@ -398,6 +454,7 @@ def sampling(study: Study) -> Sampling:
     )
 
 
+@_part_of("prepare_attribution")
 def attribution_files(study: Study) -> AttributionFiles:
     """Return what typing the files of `attribute_disclosure` takes."""
     options, files = study.attributed, study.attribution_sources
@@ -416,6 +473,7 @@ def attribution_files(study: Study) -> AttributionFiles:
     )
 
 
+@_part_of("assess_attribution")
 def attribution_rules(study: Study) -> AttributionRules:
     """Return what measuring attribute disclosure takes."""
     _, targets = study.attribution_variables
@@ -428,6 +486,7 @@ def attribution_rules(study: Study) -> AttributionRules:
     )
 
 
+@_part_of("checklist")
 def answering(study: Study) -> Mapping[str, str]:
     """Return the answers to the board's checklist, by question."""
     if study.checklist is None:
@@ -445,6 +504,7 @@ class Heading:
     language: str
 
 
+@_part_of("edition", "report")
 def heading(study: Study) -> Heading:
     """Return what stands above the report."""
     return Heading(study.title or study.id, study.agency, study.date, study.language)

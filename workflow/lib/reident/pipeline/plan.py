@@ -16,6 +16,7 @@ from reident.errors import InputError
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import digests, family, steps
 from reident.pipeline.family import CHECKLIST, Family
+from reident.pipeline.parts import weighing
 from reident.sections.microaggregation import ORIGINAL
 from reident.study import rounding
 from reident.study.model import Study
@@ -257,8 +258,7 @@ class Plan:
 
     def known_links(self, wildcards: Any) -> list[str]:
         """Return the true links where the intruder who estimates weights knows them."""
-        part = steps.STEPS["weigh"].part
-        informed = part is not None and part(self.study(wildcards), None).informed
+        informed = weighing(self.study(wildcards)).informed
         return [self.result("prepare", "prepared/iuf.parquet")(wildcards)] if informed else []
 
     def compared_tables(self, wildcards: Any) -> list[str]:

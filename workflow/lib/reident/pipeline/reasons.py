@@ -28,7 +28,7 @@ def read_reason(text: str, outputs: list[str]) -> str:
         The files of the job; what its parameters were is known from the entry of the ledger among them.
     """
     values = _VALUES.search(text)
-    words = _changes(*map(_literals, values.groups()), outputs) if values else []
+    words = _changes(_literals(values[1]), _literals(values[2]), outputs) if values else []
     without_values = _VALUES.sub(CHANGED, text)
     return re.sub(": [^;]*", "", without_values).replace(CHANGED, ", ".join(words) or CHANGED)
 
@@ -42,8 +42,8 @@ def _literals(text: str) -> list[Any]:
 
 def _changes(before: list[Any], now: list[Any], outputs: list[str]) -> list[str]:
     """Return what changed: settings, the code, files."""
-    settings = [next((value for value in values if _is_part(value)), None) for values in (before, now)]
-    words = _changed_settings(*settings) if all(settings) else []
+    old_parts, new_parts = ([value for value in values if _is_part(value)] for values in (before, now))
+    words = _changed_settings(old_parts[0], new_parts[0]) if old_parts and new_parts else []
     with contextlib.suppress(Exception):  # no entry, or one of another version
         entry = json.loads(Path(next(path for path in outputs if "/ledger/" in path)).read_text("utf-8"))
         names = {entry["library_digest"]: "the code changed"}

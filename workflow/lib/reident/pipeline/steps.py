@@ -7,11 +7,11 @@ test holds them to it. A new step is a line here, its module, its rule and its a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reident.linkage.metrics import REGISTRY
 from reident.pipeline import tables
@@ -19,19 +19,6 @@ from reident.pipeline.tables import Table
 
 if TYPE_CHECKING:
     from reident.study.model import Study
-
-
-class _Parts:
-    """The functions of :mod:`reident.pipeline.parts`; it is imported when one is called, since a job needs none."""
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        def make(*arguments: Any) -> Any:
-            return getattr(import_module("reident.pipeline.parts"), name)(*arguments)
-
-        return make
-
-
-parts = _Parts()
 
 
 @dataclass(frozen=True)
@@ -46,36 +33,33 @@ class Step:
         What it does, in words for the terminal.
     modules : tuple of str
         The modules of the library that it runs; with what these import they make the library digest.
-    part : callable
-        ``part(study, metric)`` gives the frozen value that the step takes from the study; None for a step that
-        takes the study with all its variants, see :meth:`reident.pipeline.family.Family.part`.
     wanted : callable
         ``wanted(study)`` tells whether the study asks for the step.
-    after : tuple of str
-        The steps whose results it reads.
     tables : tuple of Table
         What it makes.
+    after : tuple of str
+        The steps whose results it reads.
     compiled : bool
         Whether it runs kernels.
     shared : bool
         Whether variants that agree on what it takes, and on what the steps before it take, share its results.
     gathers : bool
         Whether its input ``tables`` are results of several variants, each with a chain of its own to the sources.
-    on_request : callable
-        ``on_request(study)`` tells whether only a command of its own asks for it, and no run of the study.
     """
 
     rule: str
     label: str
     modules: tuple[str, ...]
-    part: Callable[[Study, str | None], Any] | None
     wanted: Callable[[Study], bool]
-    after: tuple[str, ...]
     tables: tuple[Table, ...]
+    after: tuple[str, ...] = ()
     compiled: bool = False
-    shared: bool = True
+    shared: bool = False
     gathers: bool = False
-    on_request: Callable[[Study], bool] = lambda _: False
+
+    def on_request(self, study: Study) -> bool:
+        """Return whether only a command of its own asks for it, and no run of the study."""
+        return self.rule == "try_recodings" and (study.why is None or not study.why.suggest)
 
     def before(self, metric: str | None) -> tuple[str, ...]:
         """Return the steps whose results it reads for a metric: scoring reads bins and weights only where needed."""
@@ -89,36 +73,19 @@ def _always(_: Study) -> bool:
     return True
 
 
-def _linked(study: Study) -> bool:
-    return study.metrics is not None
+def _has(section: str) -> Callable[[Study], bool]:
+    return lambda study: getattr(study, section) is not None
+
+
+_linked = _has("metrics")
 
 
 def _weighed(study: Study) -> bool:
     return any(REGISTRY[name].weighs for name in study.chosen)
 
 
-def _matched(study: Study) -> bool:
-    return study.matching is not None
-
-
-def _assessed(study: Study) -> bool:
-    return study.file_risk is not None
-
-
-def _attributed(study: Study) -> bool:
-    return study.attribute_disclosure is not None
-
-
-def _explained(study: Study) -> bool:
-    return study.why is not None
-
-
 def _limited(study: Study) -> bool:
     return _linked(study) and study.decision is not None and bool(study.decision.of_metrics)
-
-
-def _measured(study: Study) -> bool:
-    return study.utility is not None
 
 
 def _sampled(study: Study) -> bool:
@@ -135,14 +102,6 @@ def _has_scenarios(study: Study) -> bool:
     return risk is not None and bool(risk.scenarios or risk.key_sets)
 
 
-def _released(study: Study) -> bool:
-    return study.release is not None
-
-
-def _enlarged(study: Study) -> bool:
-    return study.larger_intruder is not None
-
-
 def _simulated(kind: str) -> Callable[[Study], bool]:
     return lambda study: type(study.simulate).__name__ == kind
 
@@ -151,444 +110,91 @@ def _compared_with_original(study: Study) -> bool:
     return bool(import_module("reident.study.variants").before_protection(study))
 
 
-def _of_study(make: Callable[[Study], Any]) -> Callable[[Study, str | None], Any]:
-    """A part that is the same for every metric."""
-    return lambda study, _: make(study)
+# fmt: off
+_TABLE = (
+    # rule, label, modules that it runs, who wants it, steps whose results it reads; compiled, gathers, shared
+    ("resolve", "Filling in the study", "study.model study.reading pipeline.family", _always, "", ""),
+    ("checklist", "Reading the checklist", "study.checklists study.reading", _has("checklist"), "", ""),
+    ("simulate", "Simulating the survey", "simulation.survey", _simulated("HouseholdSurvey"), "", "shared"),
+    ("synthesize", "Simulating the synthetic files", "simulation.synthesis", _simulated("SyntheticSurvey"),
+     "", "shared"),
+    ("simulate_amounts", "Simulating the file of amounts", "simulation.skewed", _simulated("SkewedAmounts"),
+     "", "shared"),
+    ("populate", "Simulating the population", "simulation.authorities", _simulated("LocalAuthorities"), "", "shared"),
+    ("microaggregate", "Masking the file", "microaggregation.masking", _has("microaggregate"),
+     "simulate_amounts", "shared"),
+    ("prepare", "Reading the files", "intake.prepare", _linked, "simulate microaggregate", "shared"),
+    ("stratify", "Forming the strata", "linkage.strata", _linked, "prepare", "shared"),
+    ("bin", "Cutting variables into categories", "linkage.bins", _linked, "prepare stratify", "shared"),
+    ("weigh", "Estimating the weights", "linkage.weights", _weighed, "prepare stratify bin", "compiled shared"),
+    ("score", "Comparing records", "linkage.scoring linkage.metrics.{metric}", _linked,
+     "prepare stratify bin weigh", "compiled shared"),
+    ("rank", "Ranking the pairs", "linkage.ranking", _linked, "stratify score", "compiled shared"),
+    ("confirm", "Confirming the pairs", "linkage.confirmation", _linked, "prepare stratify rank", "shared"),
+    ("export_confirmed", "Writing suspected pairs as CSV",
+     "linkage.confirmation", lambda study: study.confirmed_csv and _linked(study),
+     "confirm", ""),
+    ("rate", "Computing the rates", "linkage.rates linkage.clusters", _linked, "prepare stratify weigh confirm", ""),
+    ("calibrate", "Comparing probabilities with true links", "linkage.calibration", _weighed, "weigh confirm", ""),
+    ("describe", "Describing the variables", "linkage.description", _linked, "prepare stratify bin confirm", ""),
+    ("explain", "Explaining the confirmed records", "linkage.explanation linkage.metrics.{metric}", _has("why"),
+     "prepare stratify bin confirm", "compiled"),
+    ("export_why", "Writing what carries each pair as CSV",
+     "linkage.confirmation", lambda study: study.confirmed_csv and study.why is not None,
+     "explain", ""),
+    ("agreements", "Counting agreements", "linkage.agreements", lambda study: "winkler" in study.chosen,
+     "confirm rate", ""),
+    ("thin", "Attacking with a part of the file", "larger.thinning linkage.metrics.{metric}", _has("larger_intruder"),
+     "prepare stratify rank", "compiled shared"),
+    ("extrapolate", "Extrapolating to a larger intruder", "larger.curves", _has("larger_intruder"), "thin", ""),
+    ("prepare_matching", "Reading the synthetic files", "matching.prepare", _has("matching"), "synthesize", "shared"),
+    ("match", "Matching records", "matching.summary", _has("matching"), "prepare_matching", "compiled"),
+    ("prepare_filerisk", "Reading the file and its population", "filerisk.prepare", _has("file_risk"),
+     "populate simulate microaggregate synthesize", "shared"),
+    ("assess_file", "Measuring the risk of the file", "filerisk.assessment", _has("file_risk"),
+     "prepare_filerisk", "compiled"),
+    ("model_population", "Modelling the population", "filerisk.modelling", _modelled, "prepare_filerisk", "compiled"),
+    ("assess_scenarios", "Measuring several keys at once", "filerisk.scenarios", _has_scenarios,
+     "prepare_filerisk", "compiled"),
+    ("sample_population", "Sampling the population", "filerisk.numerical_study", _sampled,
+     "prepare_filerisk", "compiled"),
+    ("prepare_attribution", "Reading original and released files", "attribution.prepare", _has("attribute_disclosure"),
+     "synthesize", "shared"),
+    ("assess_attribution", "Measuring what could be learnt", "attribution.assessment", _has("attribute_disclosure"),
+     "prepare_attribution", "compiled"),
+    ("measure_utility", "Measuring the utility", "utility.measure", _has("utility"), "prepare", "compiled gathers"),
+    ("judge", "Reaching the verdict",
+     "verdict.limits verdict.terminal", _always,
+     ("prepare stratify rate match assess_file assess_scenarios assess_attribution"
+      " prepare_matching prepare_filerisk prepare_attribution"), ""),
+    ("compare_variants", "Comparing the variants", "pipeline.comparison", lambda study: bool(study.variants),
+     "rate agreements match assess_file measure_utility judge", "gathers"),
+    ("compare_protection", "Comparing before and after protection", "linkage.protection", _compared_with_original,
+     "stratify rate", "gathers"),
+    ("try_recodings", "Trying coarser values", "suggestion.suggest linkage.metrics", _limited,
+     "prepare stratify bin confirm", "compiled"),
+    ("release", "Rounding for publication", "release.gate", _has("release"),
+     "stratify bin confirm rate match assess_file judge compare_variants compare_protection", ""),
+    ("edition", "Writing the edition for publication", "report.edition", _has("release"), "release", ""),
+    ("report", "Writing the report",
+     "report report.execute report.render report.tables report.figures pipeline.release", _always,
+     "", ""),
+)
+# fmt: on
 
 
-def _of_metric(study: Study, metric: str | None) -> Any:
-    if metric is None:
-        raise ValueError("scoring needs a metric")
-    return parts.scoring(study, metric)
-
-
-def _steps() -> Iterator[Step]:
-    simulate = _of_study(parts.simulating)
-    yield Step(
-        "resolve",
-        "Filling in the study",
-        ("study.model", "study.reading", "pipeline.family"),
-        _of_study(parts.resolving),
-        _always,
-        (),
-        tables.RESOLVE,
-        shared=False,
+STEPS: dict[str, Step] = {
+    rule: Step(
+        rule,
+        label,
+        tuple(modules.split()),
+        wanted,
+        getattr(tables, rule.upper()),
+        tuple(after.split()),
+        **dict.fromkeys(traits.split(), True),
     )
-    yield Step(
-        "checklist",
-        "Reading the checklist",
-        ("study.checklists", "study.reading"),
-        _of_study(parts.answering),
-        lambda study: study.checklist is not None,
-        (),
-        tables.CHECKLIST,
-        shared=False,
-    )
-    yield Step(
-        "simulate",
-        "Simulating the survey",
-        ("simulation.survey",),
-        simulate,
-        _simulated("HouseholdSurvey"),
-        (),
-        tables.SIMULATE,
-    )
-    yield Step(
-        "synthesize",
-        "Simulating the synthetic files",
-        ("simulation.synthesis",),
-        simulate,
-        _simulated("SyntheticSurvey"),
-        (),
-        tables.SYNTHESIZE,
-    )
-    yield Step(
-        "simulate_amounts",
-        "Simulating the file of amounts",
-        ("simulation.skewed",),
-        simulate,
-        _simulated("SkewedAmounts"),
-        (),
-        tables.SIMULATE_AMOUNTS,
-    )
-    yield Step(
-        "populate",
-        "Simulating the population",
-        ("simulation.authorities",),
-        simulate,
-        _simulated("LocalAuthorities"),
-        (),
-        tables.POPULATE,
-    )
-    yield Step(
-        "microaggregate",
-        "Masking the file",
-        ("microaggregation.masking",),
-        _of_study(parts.masking),
-        lambda study: study.microaggregate is not None,
-        ("simulate_amounts",),
-        tables.MICROAGGREGATE,
-    )
-    yield Step(
-        "prepare",
-        "Reading the files",
-        ("intake.prepare",),
-        _of_study(parts.preparing),
-        _linked,
-        ("simulate", "microaggregate"),
-        tables.PREPARE,
-    )
-    yield Step(
-        "stratify",
-        "Forming the strata",
-        ("linkage.strata",),
-        _of_study(parts.stratifying),
-        _linked,
-        ("prepare",),
-        tables.STRATIFY,
-    )
-    yield Step(
-        "bin",
-        "Cutting variables into categories",
-        ("linkage.bins",),
-        _of_study(parts.cutting),
-        _linked,
-        ("prepare", "stratify"),
-        tables.BIN,
-    )
-    yield Step(
-        "weigh",
-        "Estimating the weights",
-        ("linkage.weights",),
-        _of_study(parts.weighing),
-        _weighed,
-        ("prepare", "stratify", "bin"),
-        tables.WEIGH,
-        compiled=True,
-    )
-    yield Step(
-        "score",
-        "Comparing records",
-        ("linkage.scoring", "linkage.metrics.{metric}"),
-        _of_metric,
-        _linked,
-        ("prepare", "stratify", "bin", "weigh"),
-        tables.SCORE,
-        compiled=True,
-    )
-    yield Step(
-        "rank",
-        "Ranking the pairs",
-        ("linkage.ranking",),
-        parts.assigning,
-        _linked,
-        ("stratify", "score"),
-        tables.RANK,
-        compiled=True,  # a one-to-one assignment is
-    )
-    yield Step(
-        "confirm",
-        "Confirming the pairs",
-        ("linkage.confirmation",),
-        _of_study(parts.confirming),
-        _linked,
-        ("prepare", "stratify", "rank"),
-        tables.CONFIRM,
-    )
-    yield Step(
-        "export_confirmed",
-        "Writing suspected pairs as CSV",
-        ("linkage.confirmation",),
-        _of_study(lambda _: None),
-        lambda study: study.confirmed_csv and _linked(study),
-        ("confirm",),
-        tables.EXPORT_CONFIRMED,
-        shared=False,
-    )
-    yield Step(
-        "rate",
-        "Computing the rates",
-        ("linkage.rates", "linkage.clusters"),
-        _of_study(parts.rating),
-        _linked,
-        ("prepare", "stratify", "weigh", "confirm"),
-        tables.RATE,
-        shared=False,
-    )
-    yield Step(
-        "calibrate",
-        "Comparing probabilities with true links",
-        ("linkage.calibration",),
-        _of_study(lambda _: None),
-        _weighed,
-        ("weigh", "confirm"),
-        tables.CALIBRATE,
-        shared=False,
-    )
-    yield Step(
-        "describe",
-        "Describing the variables",
-        ("linkage.description",),
-        _of_study(parts.describing),
-        _linked,
-        ("prepare", "stratify", "bin", "confirm"),
-        tables.DESCRIBE,
-        shared=False,
-    )
-    yield Step(
-        "explain",
-        "Explaining the confirmed records",
-        ("linkage.explanation", "linkage.metrics.{metric}"),
-        parts.explaining,
-        _explained,
-        ("prepare", "stratify", "bin", "confirm"),
-        tables.EXPLAIN,
-        compiled=True,
-        shared=False,
-    )
-    yield Step(
-        "export_why",
-        "Writing what carries each pair as CSV",
-        ("linkage.confirmation",),
-        _of_study(lambda _: None),
-        lambda study: study.confirmed_csv and _explained(study),
-        ("explain",),
-        tables.EXPORT_WHY,
-        shared=False,
-    )
-    yield Step(
-        "agreements",
-        "Counting agreements",
-        ("linkage.agreements",),
-        _of_study(parts.counting),
-        lambda study: "winkler" in study.chosen,
-        ("confirm", "rate"),
-        tables.AGREEMENTS,
-        shared=False,
-    )
-    yield Step(
-        "thin",
-        "Attacking with a part of the file",
-        ("larger.thinning", "linkage.metrics.{metric}"),
-        parts.thinning,
-        _enlarged,
-        ("prepare", "stratify", "rank"),
-        tables.THIN,
-        compiled=True,
-    )
-    yield Step(
-        "extrapolate",
-        "Extrapolating to a larger intruder",
-        ("larger.curves",),
-        _of_study(parts.extrapolating),
-        _enlarged,
-        ("thin",),
-        tables.EXTRAPOLATE,
-        shared=False,
-    )
-    yield Step(
-        "prepare_matching",
-        "Reading the synthetic files",
-        ("matching.prepare",),
-        _of_study(lambda study: parts.matched_files(study.matched)),
-        _matched,
-        ("synthesize",),
-        tables.PREPARE_MATCHING,
-    )
-    yield Step(
-        "match",
-        "Matching records",
-        ("matching.summary",),
-        _of_study(lambda study: parts.match_rules(study.matched)),
-        _matched,
-        ("prepare_matching",),
-        tables.MATCH,
-        compiled=True,
-        shared=False,
-    )
-    yield Step(
-        "prepare_filerisk",
-        "Reading the file and its population",
-        ("filerisk.prepare",),
-        _of_study(parts.risk_files),
-        _assessed,
-        ("populate", "simulate", "microaggregate", "synthesize"),
-        tables.PREPARE_FILERISK,
-    )
-    yield Step(
-        "assess_file",
-        "Measuring the risk of the file",
-        ("filerisk.assessment",),
-        _of_study(parts.assessment),
-        _assessed,
-        ("prepare_filerisk",),
-        tables.ASSESS_FILE,
-        compiled=True,
-        shared=False,
-    )
-    yield Step(
-        "model_population",
-        "Modelling the population",
-        ("filerisk.modelling",),
-        _of_study(parts.modelling),
-        _modelled,
-        ("prepare_filerisk",),
-        tables.MODEL_POPULATION,
-        compiled=True,
-        shared=False,
-    )
-    yield Step(
-        "assess_scenarios",
-        "Measuring several keys at once",
-        ("filerisk.scenarios",),
-        _of_study(parts.intruder_rules),
-        _has_scenarios,
-        ("prepare_filerisk",),
-        tables.ASSESS_SCENARIOS,
-        compiled=True,
-        shared=False,
-    )
-    yield Step(
-        "sample_population",
-        "Sampling the population",
-        ("filerisk.numerical_study",),
-        _of_study(parts.sampling),
-        _sampled,
-        ("prepare_filerisk",),
-        tables.SAMPLE_POPULATION,
-        compiled=True,
-        shared=False,
-    )
-    yield Step(
-        "prepare_attribution",
-        "Reading original and released files",
-        ("attribution.prepare",),
-        _of_study(parts.attribution_files),
-        _attributed,
-        ("synthesize",),
-        tables.PREPARE_ATTRIBUTION,
-    )
-    yield Step(
-        "assess_attribution",
-        "Measuring what could be learnt",
-        ("attribution.assessment",),
-        _of_study(parts.attribution_rules),
-        _attributed,
-        ("prepare_attribution",),
-        tables.ASSESS_ATTRIBUTION,
-        compiled=True,
-        shared=False,
-    )
-    yield Step(
-        "measure_utility",
-        "Measuring the utility",
-        ("utility.measure",),
-        _of_study(parts.measuring),
-        _measured,
-        ("prepare",),
-        tables.MEASURE_UTILITY,
-        compiled=True,
-        shared=False,
-        gathers=True,
-    )
-    yield Step(
-        "judge",
-        "Reaching the verdict",
-        ("verdict.limits", "verdict.terminal"),
-        _of_study(parts.judging),
-        _always,
-        (
-            "prepare",
-            "stratify",
-            "rate",
-            "prepare_matching",
-            "match",
-            "prepare_filerisk",
-            "assess_file",
-            "assess_scenarios",
-            "prepare_attribution",
-            "assess_attribution",
-        ),
-        tables.JUDGE,
-        shared=False,
-    )
-    yield Step(
-        "compare_variants",
-        "Comparing the variants",
-        ("pipeline.comparison",),
-        None,
-        lambda study: bool(study.variants),
-        ("rate", "agreements", "match", "assess_file", "measure_utility", "judge"),
-        tables.COMPARE,
-        shared=False,
-        gathers=True,
-    )
-    yield Step(
-        "compare_protection",
-        "Comparing before and after protection",
-        ("linkage.protection",),
-        _of_study(lambda study: tuple(variable.name for variable in study.strata)),
-        _compared_with_original,
-        ("stratify", "rate"),
-        tables.PROTECTION,
-        shared=False,
-        gathers=True,
-    )
-    yield Step(
-        "try_recodings",
-        "Trying coarser values",
-        ("suggestion.suggest", "linkage.metrics"),
-        _of_study(parts.suggesting),
-        _limited,
-        ("prepare", "stratify", "bin", "confirm"),
-        tables.SUGGEST,
-        compiled=True,
-        shared=False,
-        on_request=lambda study: study.why is None or not study.why.suggest,
-    )
-    yield Step(
-        "release",
-        "Rounding for publication",
-        ("release.gate",),
-        None,
-        _released,
-        (
-            "stratify",
-            "bin",
-            "confirm",
-            "rate",
-            "match",
-            "assess_file",
-            "judge",
-            "compare_variants",
-            "compare_protection",
-        ),
-        tables.RELEASE,
-        shared=False,
-    )
-    yield Step(
-        "edition",
-        "Writing the edition for publication",
-        ("report.edition",),
-        _of_study(parts.heading),
-        _released,
-        ("release",),
-        tables.EDITION,
-        shared=False,
-    )
-    yield Step(
-        "report",
-        "Writing the report",
-        ("report", "report.execute", "report.render", "report.tables", "report.figures", "pipeline.release"),
-        _of_study(parts.heading),
-        _always,
-        (),
-        tables.REPORT,
-        shared=False,
-    )
-
-
-STEPS: dict[str, Step] = {step.rule: step for step in _steps()}
+    for rule, label, modules, wanted, after, traits in _TABLE
+}
 """Every step by the name of its rule, each after those whose results it reads."""
 
 
@@ -634,7 +240,7 @@ def released_tables(study: Study) -> list[str]:
         path
         for table in released
         for path in paths(table, study)
-        if table not in tables.COMPARE or COMPARED[Path(path).stem].released
+        if table not in tables.COMPARE_VARIANTS or COMPARED[Path(path).stem].released
     ]
 
 
@@ -680,7 +286,7 @@ def declared(path: Path | str) -> tuple[Table, dict[str, str]]:
 
 
 def _with_columns(table: Table, wildcards: dict[str, str]) -> Table:
-    if table not in tables.COMPARE:
+    if table not in tables.COMPARE_VARIANTS:
         return table
     lines = COMPARED[wildcards["table"]]
     compared = [column for column in lines.columns if lines.compared and column.name != lines.compared.column]

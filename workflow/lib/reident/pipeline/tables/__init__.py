@@ -19,11 +19,11 @@ from reident.pipeline.tables.linkage import (
 )
 from reident.pipeline.tables.matching import MATCH, PREPARE_MATCHING
 from reident.pipeline.tables.population import MODEL_POPULATION
-from reident.pipeline.tables.rates import AGREEMENTS, PROTECTION, RATE
+from reident.pipeline.tables.rates import AGREEMENTS, COMPARE_PROTECTION, RATE
 from reident.pipeline.tables.release import EDITION, RELEASE
 from reident.pipeline.tables.risk import (
     ASSESS_FILE,
-    COMPARE,
+    COMPARE_VARIANTS,
     COMPARED_COLUMNS,
     PREPARE_FILERISK,
     REPORT,
@@ -42,14 +42,14 @@ from reident.pipeline.tables.sources import (
 from reident.pipeline.tables.utility import MEASURE_UTILITY
 from reident.pipeline.tables.verdict import JUDGE
 from reident.pipeline.tables.weights import CALIBRATE, WEIGH
-from reident.pipeline.tables.why import EXPLAIN, EXPORT_WHY, SUGGEST
+from reident.pipeline.tables.why import EXPLAIN, EXPORT_WHY, TRY_RECODINGS
 
 __all__ = [
     "AGREEMENTS", "ASSESS_ATTRIBUTION", "ASSESS_FILE", "ASSESS_SCENARIOS", "BIN", "CALIBRATE", "CHECKLIST",
-    "COMPARE", "COMPARED_COLUMNS", "CONFIRM", "DESCRIBE", "EDITION", "EXPLAIN", "EXPORT_CONFIRMED", "EXPORT_WHY",
-    "EXTRAPOLATE", "JUDGE", "MATCH", "MEASURE_UTILITY", "MICROAGGREGATE", "MODEL_POPULATION", "POPULATE",
-    "PREPARE", "PREPARE_ATTRIBUTION", "PREPARE_FILERISK", "PREPARE_MATCHING", "PROTECTION", "RANK", "RATE",
-    "RELEASE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY",
-    "SUGGEST", "SYNTHESIZE", "THIN", "WEIGH", "WHOLE", "Column", "Count", "Dimension", "Kind", "Lines", "Rate",
+    "COMPARED_COLUMNS", "COMPARE_PROTECTION", "COMPARE_VARIANTS", "CONFIRM", "DESCRIBE", "EDITION", "EXPLAIN",
+    "EXPORT_CONFIRMED", "EXPORT_WHY", "EXTRAPOLATE", "JUDGE", "MATCH", "MEASURE_UTILITY", "MICROAGGREGATE",
+    "MODEL_POPULATION", "POPULATE", "PREPARE", "PREPARE_ATTRIBUTION", "PREPARE_FILERISK", "PREPARE_MATCHING", "RANK",
+    "RATE", "RELEASE", "REPORT", "RESOLVE", "SAMPLE_POPULATION", "SCORE", "SIMULATE", "SIMULATE_AMOUNTS", "STRATIFY",
+    "SYNTHESIZE", "THIN", "TRY_RECODINGS", "WEIGH", "WHOLE", "Column", "Count", "Dimension", "Kind", "Lines", "Rate",
     "Table",
 ]  # fmt: skip

@@ -166,7 +166,7 @@ def _beside(kind: Kind | None, side: str) -> Kind:
 
 
 _FILES: dict[str, Literal["before", "released"]] = {"before": "before", "after": "released"}
-PROTECTION = (
+COMPARE_PROTECTION = (
     Table(
         "rates",
         "protection/rates.csv",

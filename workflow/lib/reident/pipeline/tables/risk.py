@@ -352,7 +352,7 @@ SAMPLE_POPULATION = (
 )
 
 COMPARED_COLUMNS = "{columns of the compared table}"
-COMPARE = (
+COMPARE_VARIANTS = (
     Table(
         "comparison",
         "comparison/{table}.csv",

@@ -77,7 +77,7 @@ EXPLAIN = (
 )
 
 _PLACE = integer("place", "1 for the best set, 2 for the next …", "")
-SUGGEST = (
+TRY_RECODINGS = (
     Table(
         "suggestions",
         "suggest/suggestions.csv",
