@@ -306,7 +306,6 @@ def test_every_step_failed_once_and_the_run_ended_well_all_the_same(left):
         "score",
         "rank",
         "confirm",
-        "describe",
         "rate",
         "judge",
         "compare_variants",

@@ -275,7 +275,6 @@ def test_every_file_of_the_small_study_has_the_declared_columns(finished):
         "rank",
         "confirm",
         "rate",
-        "describe",
         "judge",
         "report",
     )

@@ -218,7 +218,7 @@ LOST = [
     Case("an entry lost", f"{R}/ledger/bin.json", Path.unlink),
     Case("the last entry lost", f"{R}/ledger/report.json", Path.unlink, long=True),
     Case("an entry cut", f"{R}/ledger/rate.json", cut, long=True),
-    Case("an entry emptied", f"{R}/ledger/describe.json", empty, long=True),
+    Case("an entry emptied", f"{R}/ledger/resolve.json", empty, long=True),
     Case("a number of an entry edited", f"{R}/ledger/confirm.taxicab.json", forge),
     Case("an entry in place of another", f"{R}/ledger/rate.json", swap_entries, long=True),
     Case("the whole ledger lost", f"{R}/ledger", shutil.rmtree, keeps=False),
@@ -404,7 +404,7 @@ def test_every_break_is_listed_by_its_kind(again):
     edit(again.results / "rates.csv")
     edit(again.reports / "disclosure-review.pdf")
     (again.results / "suspected" / "taxicab.parquet").unlink()
-    cut(again.results / "ledger" / "describe.json")
+    cut(again.results / "ledger" / "resolve.json")
     change_entry(again.results / "ledger" / "bin.json", library_digest="0" * 64, release=None)
     change_entry(again.results / "ledger" / "judge.json", study_digest="0" * 64)
     (again.results / "ledger" / "stratify.json").unlink()
@@ -422,7 +422,7 @@ def test_every_break_is_listed_by_its_kind(again):
         "sources that changed after a step read them": "../in/puf.csv",
         "results that are not what their steps wrote": "reports/small/disclosure-review.pdf, results/small/rates.csv",
         "results that are missing": "results/small/suspected/taxicab.parquet",
-        "entries of the ledger that are incomplete or edited": "results/small/ledger/describe.json",
+        "entries of the ledger that are incomplete or edited": "results/small/ledger/resolve.json",
         "results that have no entry in the ledger": told["results that have no entry in the ledger"],
         "results made with different study settings": ", ".join(
             f"results/small/verdict/{name}.csv" for name in ("limits", "summary", "warnings")

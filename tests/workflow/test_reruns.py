@@ -19,8 +19,8 @@ from workflow import library_run, small
 
 pytestmark = pytest.mark.slow
 
-ONE_METRIC = {"score": 1, "rank": 1, "confirm": 1, "describe": 1, "rate": 1}
-EVERYTHING = {"stratify": 1, "bin": 1, "score": 4, "rank": 4, "confirm": 4, "describe": 1, "rate": 1}
+ONE_METRIC = {"score": 1, "rank": 1, "confirm": 1, "rate": 1}
+EVERYTHING = {"stratify": 1, "bin": 1, "score": 4, "rank": 4, "confirm": 4, "rate": 1}
 REPORT = {"report": 1}
 VERDICT = {"judge": 1, **REPORT}
 DATA = made("small", "study.json", "rates.csv", "description/overlap.csv")
@@ -89,17 +89,17 @@ CHANGES = [
     (
         "the rank limit",
         lambda study: study.update(rank_filter={"max_pairs": 3}),
-        {"resolve": 1, "confirm": 4, "describe": 1, "rate": 1, **VERDICT},
+        {"resolve": 1, "confirm": 4, "rate": 1, **VERDICT},
     ),
     (
         "a metric less",
         lambda study: study["metrics"].pop("adhoc"),
-        {"resolve": 1, "describe": 1, "rate": 1, **VERDICT},
+        {"resolve": 1, "rate": 1, **VERDICT},
     ),
     (
         "the file that cuts the bins",
         lambda study: study.update(binning={"cutpoints": "eif"}),
-        {"resolve": 1, "bin": 1, "score": 2, "rank": 2, "confirm": 2, "describe": 1, "rate": 1, **VERDICT},
+        {"resolve": 1, "bin": 1, "score": 2, "rank": 2, "confirm": 2, "rate": 1, **VERDICT},
     ),
     (
         "a missing code",
@@ -131,12 +131,12 @@ def score_file(again, metric):
 
 MODULES = [
     ("nothing", None, {}),
-    ("the rank filter", "linkage/ranking.py", {"rank": 4, "confirm": 4, "describe": 1, "rate": 1}),
-    ("confirmation", "linkage/confirmation.py", {"confirm": 4, "describe": 1, "rate": 1}),
+    ("the rank filter", "linkage/ranking.py", {"rank": 4, "confirm": 4, "rate": 1}),
+    ("confirmation", "linkage/confirmation.py", {"confirm": 4, "rate": 1}),
     ("the rates", "linkage/rates.py", {"rate": 1}),
     ("one metric", "linkage/metrics/taxicab.py", {"resolve": 1, **ONE_METRIC}),
     ("one kernel", "kernels/euclidean.py", ONE_METRIC),
-    ("bins", "linkage/bins.py", {"bin": 1, "score": 4, "rank": 4, "confirm": 4, "describe": 1, "rate": 1}),
+    ("bins", "linkage/bins.py", {"bin": 1, "score": 4, "rank": 4, "confirm": 4, "rate": 1}),
     ("the study model", "study/model.py", {"resolve": 1}),
     ("keys, which all steps use", "intake/keys.py", {"prepare": 1, **EVERYTHING}),
     ("a figure", "report/figures/rates.py", {}),

@@ -29,7 +29,6 @@ OTHERS = {
 """What each variant says that is not the study itself."""
 
 COMPARISON = made("small", "comparison/rates.csv")
-REPORT = {"describe": 1, "report": 1}
 
 
 def varied(change=None):

@@ -9,12 +9,14 @@ Makes  rates.csv: one line per metric and stratum, and for the whole study;
 
 
 rule rate:
-    """Compute the rates, on a chain of steps that closes."""
+    """Compute the rates, on a chain of steps that closes, and count what the report shows of linking variables."""
     input:
         unpack(PLAN.linked_sources),
         puf=PLAN.result("prepare", "prepared/puf.parquet"),
         eif=PLAN.result("prepare", "prepared/eif.parquet"),
         iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
+        binned_puf=PLAN.result("bin", "binned/puf.parquet"),
+        binned_eif=PLAN.result("bin", "binned/eif.parquet"),
         clusters=PLAN.result("prepare", "prepared/clusters.parquet"),
         strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
         strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
@@ -31,6 +33,9 @@ rule rate:
             labels={"result": "Rates", "format": "CSV"},
         ),
         clusters="results/{study}/clusters.csv",
+        variables="results/{study}/description/variables.csv",
+        agreement="results/{study}/description/agreement.csv",
+        overlap="results/{study}/description/overlap.csv",
         ledger="results/{study}/ledger/rate.json",
     log:
         "results/{study}/logs/rate.log",
@@ -46,38 +51,6 @@ rule rate:
         **PLAN.params("rate"),
     script:
         "../scripts/rate.py"
-
-
-rule describe:
-    """Count what the report shows of linking variables, agreement and overlap."""
-    input:
-        puf=PLAN.result("prepare", "prepared/puf.parquet"),
-        eif=PLAN.result("prepare", "prepared/eif.parquet"),
-        iuf=PLAN.result("prepare", "prepared/iuf.parquet"),
-        binned_puf=PLAN.result("bin", "binned/puf.parquet"),
-        binned_eif=PLAN.result("bin", "binned/eif.parquet"),
-        strata_puf=PLAN.result("stratify", "strata/puf.parquet"),
-        strata_eif=PLAN.result("stratify", "strata/eif.parquet"),
-        pairs=PLAN.confirmed("pairs.parquet"),
-    output:
-        variables="results/{study}/description/variables.csv",
-        agreement="results/{study}/description/agreement.csv",
-        overlap="results/{study}/description/overlap.csv",
-        ledger="results/{study}/ledger/describe.json",
-    log:
-        "results/{study}/logs/describe.log",
-    benchmark:
-        "results/{study}/benchmarks/describe.tsv"
-    conda:
-        "../../environment.yml"
-    threads: 1
-    resources:
-        mem_mb=memory(5),
-        runtime=minutes,
-    params:
-        **PLAN.params("describe"),
-    script:
-        "../scripts/describe.py"
 
 
 rule compare_protection:

@@ -7,5 +7,4 @@ with ledger.step(snakemake) as step:
     step.check_chain()
     tables = [step.read(name) for name in ("file", "population")]
     found = scenarios.assess(step.part, *tables, threads=step.threads, progress=step.progress)
-    for name, table in found._asdict().items():
-        step.write(name, table)
+    step.write_all(found)

@@ -5,7 +5,7 @@ from reident.linkage import confirmation
 from reident.linkage.metrics import REGISTRY
 
 with ledger.step(snakemake) as step:
-    files = {side: step.open(side) for side in ("puf", "eif")}
+    files = step.open_sides()
     truth = files, step.open("iuf"), step.open("strata_puf"), step.read("manifest")
     metric, sinks = REGISTRY[step.metric], (step.sink("confirmed"), step.sink("positions"))
     tables = step.open("suspected"), *truth, *sinks

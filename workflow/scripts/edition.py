@@ -9,7 +9,6 @@ with ledger.step(snakemake) as step:
     published = [name for name in step.outputs if name in step.inputs]
     made = make.make(step.path("record").parent, step.path("edition_notebook"))
     step.write("notebook", nbformat.writes(made.notebook))
-    for name, content in made.pages._asdict().items():
-        step.write(name, content)
+    step.write_all(made.pages)
     for name in published:
         step.write(name, step.path(name).read_bytes())

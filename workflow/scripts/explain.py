@@ -6,12 +6,9 @@ from reident.linkage.counterfactual import Files
 from reident.linkage.metrics import REGISTRY
 
 with ledger.step(snakemake) as step:
-    prepared, binned, strata = (
-        {side: step.read(f"{kind}{side}") for side in ("puf", "eif")} for kind in ("", "binned_", "strata_")
-    )
+    prepared, binned, strata = (step.read_sides(kind) for kind in ("", "binned_", "strata_"))
     files = Files(prepared, binned, strata, step.read("manifest"), step.read("iuf"))
     positions = dict(zip(step.part.metrics, step.open_all("confirmed"), strict=True))
     work = explanation.Work(step.threads, step.inputs["functions"], step.progress)
     explained = explanation.explain(step.part, REGISTRY[step.metric], files, positions, work)
-    for name, table in explained._asdict().items():
-        step.write(name, table)
+    step.write_all(explained)

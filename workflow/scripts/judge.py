@@ -8,5 +8,4 @@ with ledger.step(snakemake) as step:
     judged = limits.judge(step.part, {name: step.read(name) for name in sorted(names)})
     for line in terminal.log_lines(judged.warnings):
         step.say(line)
-    for name, table in judged._asdict().items():
-        step.write(name, table)
+    step.write_all(judged)

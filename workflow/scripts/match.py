@@ -6,5 +6,4 @@ from reident.matching import summary
 with ledger.step(snakemake) as step:
     step.check_chain()
     found = summary.match_files(step.part, step.read("confidential"), step.read("synthetic"))
-    for name, table in found._asdict().items():
-        step.write(name, table)
+    step.write_all(found)

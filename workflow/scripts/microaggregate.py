@@ -5,5 +5,4 @@ from reident.microaggregation import masking as files
 
 with ledger.step(snakemake) as step:
     original = files.read_original(step.part, step.path("original"))
-    for name, table in files.make(step.part, original)._asdict().items():
-        step.write(name, table)
+    step.write_all(files.make(step.part, original))

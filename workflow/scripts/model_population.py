@@ -5,7 +5,4 @@ from reident.filerisk import modelling
 
 with ledger.step(snakemake) as step:
     step.check_chain()
-    for name, table in (
-        modelling.model(step.part, step.read("file"), step.read("population"))._asdict().items()
-    ):
-        step.write(name, table)
+    step.write_all(modelling.model(step.part, step.read("file"), step.read("population")))

@@ -6,5 +6,4 @@ from reident.intake import prepare as intake
 with ledger.step(snakemake) as step:
     sources = {side: intake.batches(step.part, side, step.path(side)) for side in step.part.sides}
     sinks = {name: step.sink(name) for name in ("puf", "eif", "iuf", "clusters")}
-    for name, table in intake.prepare_files(step.part, sources, sinks, step.scratch, step.threads).items():
-        step.write(name, table)
+    step.write_all(intake.prepare_files(step.part, sources, sinks, step.scratch, step.threads))

@@ -11,5 +11,4 @@ with ledger.step(snakemake) as step:
         if name == "file" or getattr(step.part, name)
     }
     sinks = {name: step.sink(name) for name in paths}
-    for name, table in prepare.prepare_files(step.part, sources, sinks, step.scratch).items():
-        step.write(name, table)
+    step.write_all(prepare.prepare_files(step.part, sources, sinks, step.scratch))

@@ -7,5 +7,4 @@ with ledger.step(snakemake) as step:
     files = {None: "confidential"} | {at: f"synthetic_{at + 1}" for at in range(len(step.part.synthetic))}
     sources = [prepare.batches(step.part, at, step.path(name)) for at, name in files.items()]
     sinks = {name: step.sink(name) for name in ("confidential", "synthetic")}
-    for name, table in prepare.prepare_files(step.part, sources, sinks, step.scratch).items():
-        step.write(name, table)
+    step.write_all(prepare.prepare_files(step.part, sources, sinks, step.scratch))

@@ -11,5 +11,4 @@ with ledger.step(snakemake) as step:
     passed = gate.let_pass(step.part, rounding.load(step.path("policy")), tables, after, step.progress)
     if not passed.is_least:
         step.say("release: the search reached its limit; whole groups of counts are suppressed")
-    for name, content in {**passed.tables, "record": passed.record, "audit": passed.audit}.items():
-        step.write(name, content)
+    step.write_all({**passed.tables, "record": passed.record, "audit": passed.audit})

@@ -11,5 +11,4 @@ with ledger.step(snakemake) as step:
     notebook = execute.execute(step.path("notebook"), {"results": step.folder})
     step.write("notebook", nbformat.writes(notebook))
     heading = dataclasses.asdict(step.part)
-    for name, content in render.render(notebook, study=step.called, live=True, **heading)._asdict().items():
-        step.write(name, content)
+    step.write_all(render.render(notebook, study=step.called, live=True, **heading))

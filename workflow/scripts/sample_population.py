@@ -8,5 +8,4 @@ with ledger.step(snakemake) as step:
     found = numerical_study.run(
         step.part, step.read("population"), threads=step.threads, progress=step.progress
     )
-    for name, table in found._asdict().items():
-        step.write(name, table)
+    step.write_all(found)

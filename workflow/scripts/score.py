@@ -6,8 +6,8 @@ from reident.linkage.metrics import REGISTRY
 from reident.linkage.metrics.contract import Estimates
 
 with ledger.step(snakemake) as step:
-    files = {side: step.open(side) for side in ("puf", "eif")}
-    lines, manifest = {side: step.read(f"strata_{side}") for side in files}, step.read("manifest")
+    files = step.open_sides()
+    lines, manifest = step.read_sides("strata_"), step.read("manifest")
     shard, n_shards = map(int, step.wildcards["scatteritem"].split("-of-"))
     blocks = strata.pack(manifest, n_shards).query("shard == @shard")
     estimates = [step.read(name) for name in ("levels", "model") if step.inputs[name]]

@@ -3,5 +3,4 @@
 from reident import ledger, simulation
 
 with ledger.step(snakemake) as step:
-    for side, table in simulation.simulate(step.part).items():
-        step.write(side, table)
+    step.write_all(simulation.simulate(step.part))

@@ -6,5 +6,4 @@ from reident.linkage import strata
 with ledger.step(snakemake) as step:
     records = [step.open(side).read(list(step.part.strata)) for side in ("puf", "eif")]
     made = strata.stratify(step.part, *records, step.read("iuf"))
-    for name, table in made._asdict().items():
-        step.write(name, table)
+    step.write_all(made)

@@ -6,14 +6,9 @@ from reident.suggestion import suggest
 from reident.suggestion.trial import Setting
 
 with ledger.step(snakemake) as step:
-    tables = [
-        {side: step.read(kind + side) for side in ("puf", "eif")} for kind in ("", "binned_", "strata_")
-    ]
+    tables = [step.read_sides(kind) for kind in ("", "binned_", "strata_")]
     files = Files(*tables, step.read("manifest"), step.read("iuf"))
     own = step.read("clusters"), step.inputs["functions"], step.threads
     positions = dict(zip(step.part.attacks, step.read_all("confirmed"), strict=True))
     setting = Setting(files, *own)
-    for name, table in (
-        suggest.suggest(step.part, setting, positions, step.kept, step.progress)._asdict().items()
-    ):
-        step.write(name, table)
+    step.write_all(suggest.suggest(step.part, setting, positions, step.kept, step.progress))

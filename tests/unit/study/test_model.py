@@ -544,7 +544,7 @@ TOUCHES = [
     ("the rank limit", {"rank_filter": {"max_pairs": "4"}}, {"confirm", "rate"}),
     ("what scoring keeps", {"rank_filter": {"keep": "30"}}, {"score", "confirm"}),
     ("α", {"metrics": {"taxicab": {"alpha": "0.4"}}}, {"score"}),
-    ("a metric more", {"metrics": {"taxicab": {}, "unicity": {}}}, {"describe", "rate"}),
+    ("a metric more", {"metrics": {"taxicab": {}, "unicity": {}}}, {"rate"}),
     (
         "labels of codes",
         {

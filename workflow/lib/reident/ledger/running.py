@@ -167,6 +167,14 @@ class Step:
         """Return some columns of all CSV tables of a named input, in the order of the rule."""
         return [read_csv(path, columns) for path in self.inputs[name]]
 
+    def read_sides(self, prefix: str = "") -> dict[str, Any]:
+        """Return the inputs of the PUF and the EIF, by side."""
+        return {side: self.read(prefix + side) for side in ("puf", "eif")}
+
+    def open_sides(self, prefix: str = "") -> dict[str, pq.ParquetFile]:
+        """Open the Parquet inputs of the PUF and the EIF, by side."""
+        return {side: self.open(prefix + side) for side in ("puf", "eif")}
+
     def open(self, name: str) -> pq.ParquetFile:
         """Open a named Parquet input, to be read batch by batch."""
         return _open(self.path(name))
@@ -188,6 +196,11 @@ class Step:
         rows = len(content) if isinstance(content, pd.DataFrame) else None
         path = self.outputs[name]
         self._written[name] = write_temporary(path, encoded(content, path))._replace(rows=rows)
+
+    def write_all(self, tables: Any) -> None:
+        """Write outputs by their names: the items of a mapping, or the fields of a named tuple."""
+        for name, table in (tables if isinstance(tables, dict) else tables._asdict()).items():
+            self.write(name, table)
 
     def say(self, message: str) -> bool:
         """Add a line to the log file, never a key or a value of the data; return whether it could be written."""

@@ -204,7 +204,6 @@ def attacking(study: Study, metric: str, why: Why) -> Explaining:
     )
 
 
-@_part_of("rate")
 def rating(study: Study) -> Rating:
     """Return what the rates take."""
     tolerances = {}
@@ -260,11 +259,16 @@ def _depends_on_size(options: Any) -> bool:
     )
 
 
-@_part_of("describe")
 def describing(study: Study) -> Describing:
     """Return what the description takes."""
     columns = tuple((variable.puf, variable.eif) for variable in study.linking_variables)
     return Describing(variables(study), columns, tuple(study.chosen))
+
+
+@_part_of("rate")
+def rating_and_describing(study: Study) -> dict[str, Any]:
+    """Return what the rates and the description take."""
+    return {"rating": rating(study), "describing": describing(study)}
 
 
 @_part_of("agreements")

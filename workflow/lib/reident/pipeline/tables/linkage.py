@@ -312,7 +312,7 @@ EXPORT_CONFIRMED = (
     ),
 )
 
-DESCRIBE = (
+DESCRIPTION = (
     Table(
         "variables",
         "description/variables.csv",

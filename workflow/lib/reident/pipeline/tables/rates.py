@@ -17,7 +17,7 @@ from reident.pipeline.tables.columns import (
     number,
     text,
 )
-from reident.pipeline.tables.linkage import EXPECTED_CORRECT, STRATUM
+from reident.pipeline.tables.linkage import DESCRIPTION, EXPECTED_CORRECT, STRATUM
 
 RATES = (
     text("metric", "the metric", kind=Dimension("metric")),
@@ -157,6 +157,7 @@ RATE = (
         section="6",
         released=True,
     ),
+    *DESCRIPTION,
 )
 
 
