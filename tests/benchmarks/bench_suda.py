@@ -18,7 +18,7 @@ import numpy as np
 from reident.kernels.suda import minimal_uniques
 
 FACTORS, MISSING = 6, 0.05
-DEFAULTS = (100_000, 60, 5, 2)
+DEFAULTS = (5_000, 60, 3, 1)
 
 
 def survey(n: int, v: int, seed: int = 1) -> np.ndarray:

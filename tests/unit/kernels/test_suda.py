@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from oracles import minimal_uniques as oracle
-from reident.kernels import suda, suda_by_size, suda_rows
+from reident.kernels import suda
 from reident.kernels.suda import minimal_uniques
-from reident.sections.filerisk import MAX_KEY_VARIABLES, MAX_UNLIMITED, largest_order
+from reident.sections.filerisk import MAX_KEY_VARIABLES, MAX_ORDER, MAX_UNLIMITED
 
 CASES = [
     (
@@ -45,9 +45,7 @@ def test_cases_checked_by_hand(sentence, records, expected):
         assert result.counts[i].tolist() == np.bincount(sizes, minlength=records.shape[1] + 1).tolist(), (
             sentence
         )
-        assert (result.order[i], result.variables[i, 0]) == ((min(sizes), sets[0]) if sets else (0, 0)), (
-            sentence
-        )
+        assert (result.order[i], result.variables[i]) == ((min(sizes), sets[0]) if sets else (0, 0)), sentence
         assert [sum(1 << j for j in s) for s in oracle.minimal_uniques(records)[i]] == sets, (
             "the oracle reads it alike"
         )
@@ -84,15 +82,15 @@ def test_any_number_of_categories(levels):
     assert result.by_level[1][:, 1].tolist() == [1] * levels
 
 
-@pytest.mark.parametrize("v", [15, 16, 31, 32, 57])
+@pytest.mark.parametrize("v", [15, 16, 31, 32, 57, 60])
 def test_many_variables_at_every_width_of_a_set(v):
-    """Ever more bits for a set: two for 16, four for 32, eight for up to 57 variables."""
+    """Ever more bits for a set: two for 16, four for 32, eight for up to 60 variables."""
     rng = np.random.default_rng(v)
     records = rng.integers(-1, 4, (25 if v < 57 else 8, v)).astype(np.int32)
     result = minimal_uniques(records, max_order=3)
     for i, sets in enumerate(oracle.minimal_uniques(records, 3)):
         assert result.counts[i].tolist() == np.bincount([len(s) for s in sets], minlength=4).tolist()
-        assert (result.order[i], result.variables[i, 0]) == (len(sets[0]), sum(1 << j for j in sets[0]))
+        assert (result.order[i], result.variables[i]) == (len(sets[0]), sum(1 << j for j in sets[0]))
 
 
 @pytest.mark.parametrize("v", [15, 16])
@@ -105,30 +103,27 @@ def test_the_full_set_can_be_the_only_one(v):
     )  # the last record differs from each pair of others by one variable
     result = minimal_uniques(records)
     assert result.order.tolist() == [0] * v + [v] + [0] * v
-    assert result.variables[v, 0] == 2**v - 1
+    assert result.variables[v] == 2**v - 1
 
 
-@pytest.mark.parametrize("v", [28, 40, 57])
-def test_pages_grow_if_a_record_has_many_sets(v):
+@pytest.mark.parametrize(("v", "max_order"), [(28, None), (40, None), (57, None), (60, 7)])
+def test_pages_grow_if_a_record_has_many_sets(v, max_order):
     """Seven others differ from record 0 on four variables each, no two on the same: any choice of one of each."""
     records = np.zeros((8, v), np.int32)
     for other in range(7):
         records[other + 1, 4 * other : 4 * other + 4] = 1
-    result = minimal_uniques(records)
+    result = minimal_uniques(records, max_order=max_order)
     assert result.counts[0, 7] == result.counts[0].sum() == 4**7
     assert result.counts[1:, 1].tolist() == result.counts[1:].sum(axis=1).tolist() == [4] * 7
-    assert (result.order[0], result.variables[0, 0]) == (7, sum(1 << 4 * other for other in range(7)))
+    assert (result.order[0], result.variables[0]) == (7, sum(1 << 4 * other for other in range(7)))
     assert [levels[0, 7] for levels in result.by_level[:28]] == [4**6] * 28
     assert [int(levels[:, 1:].sum()) for levels in result.by_level[28:]] == [0] * (v - 28)
 
 
 def test_arguments_beyond_the_limits_are_refused():
-    with pytest.raises(ValueError, match="58 variables must have a max_order of at most 6; at most 57"):
-        minimal_uniques(np.zeros((1, 58), np.int32))
-    with pytest.raises(ValueError, match="at most 4"):
-        minimal_uniques(np.zeros((1, 256), np.int32), max_order=5)
-    with pytest.raises(ValueError, match="at most 0"):
-        minimal_uniques(np.zeros((1, 257), np.int32), max_order=1)
+    for v, max_order in ((58, None), (60, 8), (61, 1)):
+        with pytest.raises(ValueError, match=f"57 variables, or 60 with a max_order of at most 7, not {v}"):
+            minimal_uniques(np.zeros((1, v), np.int32), max_order=max_order)
     with pytest.raises(ValueError, match="at least 1"):
         minimal_uniques(np.zeros((1, 5), np.int32), max_order=0)
 
@@ -166,78 +161,9 @@ def test_an_error_in_the_progress_callback_stops_the_search():
         minimal_uniques(_file(3, 100, 3, 6), progress=stop)
 
 
-BY_RECORD, IN_PAIRS = ("_MAX_VALUES", -1), ("_MAX_SPACE", 10**9)
-
-
-@pytest.mark.parametrize("way", [BY_RECORD, IN_PAIRS], ids=["by record", "in pairs"])
-def test_size_by_size_neither_threads_nor_memory_change_a_byte(monkeypatch, way):
-    """Cells above and below one word, sets with fewer cells than records and with more, copies and missing values."""
-    records = _file(5, 3000, 22, 12)
-    records[::50] = records[7]
-    records[[3, 8], [2, 21]] = 99
-    monkeypatch.setattr(suda_by_size, *way)
-    whole = minimal_uniques(records, max_order=4)
-    assert suda.comb(22, 4) > suda._MANY_SETS
-    assert (whole.counts.sum(axis=0) > 0).tolist() == [False, True, True, True, True]
-    expected = _bytes(whole)
-    for threads, row_bytes in ((2, 1 << 30), (1, 1 << 14), (2, 1 << 17), (2, 1 << 18)):
-        monkeypatch.setattr(suda_by_size, "_ROW_BYTES", row_bytes)
-        assert _bytes(minimal_uniques(records, max_order=4, threads=threads)) == expected
-    monkeypatch.setattr(suda, "_MANY_SETS", 10**9)
-    assert _bytes(minimal_uniques(records, max_order=4)) == expected
-
-
-@pytest.mark.parametrize("n", [2, 63, 64, 65, 128, 512, 513])
-@pytest.mark.parametrize(("v", "levels", "most"), [(8, 2, 6), (40, 3, 3), (30, 30, 3)])
-def test_all_searches_return_the_same_bytes(monkeypatch, n, v, levels, most):
-    """Cells of one word and of more; rows of one vector and of several."""
-    records = _file(n + v, n, v, levels)
-    records[:, 3], records[:, 4] = 1, -1
-    results = []
-    for way in (BY_RECORD, IN_PAIRS):
-        with monkeypatch.context() as patch:
-            patch.setattr(suda_by_size, *way)
-            results.append(_bytes(suda_by_size.minimal_uniques(records, most, 2)))
-    monkeypatch.setattr(suda, "_MANY_SETS", 10**9)
-    assert results == [_bytes(minimal_uniques(records, max_order=most))] * 2
-
-
-def test_memory_decides_in_how_many_groups_pairs_are_searched(monkeypatch):
-    """One group for each last variable at the least; where one does not fit, pairs are not searched."""
-    records = _file(5, 3000, 22, 12)
-    plans = []
-    plan = suda_by_size._Search._plan_matrices
-    monkeypatch.setattr(
-        suda_by_size._Search, "_plan_matrices", lambda *given: plans.append(plan(*given)) or plans[-1]
+def test_the_section_and_the_search_have_the_same_limits():
+    assert (MAX_UNLIMITED, MAX_KEY_VARIABLES, MAX_ORDER) == (
+        suda.MAX_VARIABLES,
+        suda.MAX_LIMITED,
+        suda.MAX_ORDER,
     )
-    for row_bytes in (1 << 30, 1 << 18, 1 << 17):
-        monkeypatch.setattr(suda_by_size, "_ROW_BYTES", row_bytes)
-        suda_by_size.minimal_uniques(records, 4, 1)
-    one, several, none = plans
-    assert one == [(0, 22)]
-    assert len(several) > 1
-    assert [low for low, _ in several] == [0, *(high for _, high in several[:-1])]
-    assert several[-1][1] == 22
-    assert none == []
-
-
-def test_size_by_size_reports_rise_to_one():
-    reports: list[float] = []
-    minimal_uniques(_file(5, 300, 22, 12), max_order=4, progress=reports.append)
-    assert reports == sorted(reports)
-    assert reports[-1] == pytest.approx(1)
-    assert len(reports) > 50
-
-
-def test_an_error_in_the_callback_stops_the_search_size_by_size():
-    def stop(_):
-        raise RuntimeError("enough")
-
-    with pytest.raises(RuntimeError, match="enough"):
-        minimal_uniques(_file(5, 300, 22, 12), max_order=4, progress=stop)
-
-
-@pytest.mark.parametrize("v", [58, 79, 80, 131, 132, 256])
-def test_the_section_and_the_search_allow_the_same_sizes(v):
-    assert largest_order(v) == suda_by_size.largest_order(v)
-    assert (MAX_KEY_VARIABLES, MAX_UNLIMITED) == (suda_rows.MAX_VARIABLES, suda.MAX_VARIABLES)

@@ -104,15 +104,15 @@ def test_the_files_that_a_study_reads(tmp_path, keys, sides, names):
         ({"file_risk": {**FILE_RISK, "file": {"id": "pid"}}}, "`file_risk.file.path` is missing"),
         (
             {"file_risk": without(FILE_RISK, "key_variables")},
-            "must have 1 to 256 key variables. List them as `key_variables`",
+            "must have 1 to 60 key variables. List them as `key_variables`",
         ),
         (
             {"file_risk": {**FILE_RISK, "key_variables": [f"k{at}" for at in range(58)]}},
-            "`file_risk` must have a `max_order` of at most 6 for 58 key variables; it need not for at most 57. Add it",
+            "`file_risk` must have a `max_order` of at most 7 for 58 key variables; it need not for at most 57. Add it",
         ),
         (
-            {"file_risk": {**FILE_RISK, "key_variables": [f"k{at}" for at in range(132)], "max_order": 5}},
-            "`file_risk` must have a `max_order` of at most 4 for 132 key variables",
+            {"file_risk": {**FILE_RISK, "key_variables": [f"k{at}" for at in range(60)], "max_order": 8}},
+            "`file_risk` must have a `max_order` of at most 7 for 60 key variables",
         ),
         (
             {"file_risk": without(FILE_RISK, "sampling_fraction")},
@@ -124,7 +124,7 @@ def test_the_files_that_a_study_reads(tmp_path, keys, sides, names):
             {"file_risk": {**FILE_RISK, "key_variables": ["sex", "sex"]}},
             "`sex` is given twice in `key_variables`",
         ),
-        ({"file_risk": {**FILE_RISK, "key_variables": [f"x{j}" for j in range(257)]}}, "key_variables`"),
+        ({"file_risk": {**FILE_RISK, "key_variables": [f"x{j}" for j in range(61)]}}, "key_variables`"),
         (
             {"file_risk": {**FILE_RISK, "key_variables": ["pid"]}},
             "`pid` must not identify a record of `file_risk`",

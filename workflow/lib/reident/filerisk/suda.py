@@ -72,7 +72,7 @@ def scores(
     Parameters
     ----------
     codes : int32 (n, v)
-        Category codes of the key, -1 for missing; v from 1 to 57, with ``max_order`` up to 256.
+        Category codes of the key, -1 for missing; v from 1 to 57, or to 60 with a ``max_order`` of at most 7.
     weighting : {'elliot', 'normalised'}
     max_order : int, optional
         Largest MSU searched. By default all are, with the weights of M = ATT − 1.
@@ -175,10 +175,7 @@ def by_level(suda: Suda, names: list[str], labels: list[list[str]]) -> pd.DataFr
 
 
 def in_words(variables: np.ndarray, names: list[str]) -> list[str]:
-    """Return sets of variables, uint64 (n, words), as ``age × tenure``; an empty set is an empty text."""
-    sets, at = np.unique(variables, axis=0, return_inverse=True)
-    words = [
-        " × ".join(name for j, name in enumerate(names) if int(members[j // 64]) >> j % 64 & 1)
-        for members in sets
-    ]
-    return [words[i] for i in at.ravel()]
+    """Return sets of variables, uint64 (n,), as ``age × tenure``; an empty set is an empty text."""
+    sets, at = np.unique(variables, return_inverse=True)
+    words = [" × ".join(name for j, name in enumerate(names) if int(members) >> j & 1) for members in sets]
+    return [words[i] for i in at]

@@ -26,8 +26,7 @@ module         makes                                   with the help of
 `neighbours`   distances to the g-th nearest value     `compiling` only
                (§4.5)
 `unicity`      pairs of shared sample uniques (§4.1)   `coding`, `cells`, `unicity_search`, `unicity_pairs`
-`suda`         minimal sample uniques (§7)             `coding`, `cells`, `suda_counts`, `suda_by_size` with its
-                                                       helpers, `suda_search`
+`suda`         minimal sample uniques (§7)             `coding`, `cells`, `suda_search`
 `matching`     points of a group inside a box (§8)     `compiling` only
 `pooling`      points with the largest match           `compiling` only
                probability over several files (§8)
@@ -70,12 +69,6 @@ module         makes                                   with the help of
 `cells`             cells of records and their splitting, for unicity and SUDA
 `unicity_search`    unicity's searches in cells
 `unicity_pairs`     unicity's pairs, each with its best set
-`suda_counts`       the counts that both of SUDA's searches return
-`suda_rows`         what the search for the sets of one size reads and fills in
-`bit_rows`          rows of bits in vectors, for `suda_pairs`
-`suda_pairs`        SUDA's search for the sets of one size, by pairs of values
-`suda_sizes`        the same record by record, for variables of many values
-`suda_by_size`      minimal sample uniques of many variables, size by size, without keeping them (§7)
 `suda_search`       SUDA's search in cells
 ==================  =================================================================================================
 
@@ -89,7 +82,7 @@ arguments for that are in the docstrings of these modules:
 - no pair is left out or entered twice in adhoc: `adhoc_search`; the bounds in bytes: `adhoc_query`, `adhoc_index`;
 - no pair is left out among the closest: `closest`;
 - no set and no pair is left out in unicity: `unicity`; the order of sets: `unicity_pairs`;
-- every minimal sample unique is noted once: `suda`; counted once: `suda_by_size`;
+- every minimal sample unique is noted once: `suda`;
 - what rounding could decide in sums of match probabilities: `pooling`;
 - sums of fractions do not depend on the order of records: `attributes`.
 """

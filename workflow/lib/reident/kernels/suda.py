@@ -14,9 +14,6 @@ its cell among the records that miss none, and is alone on no proper subset. The
   variable still to come separates it from the others, or if a variable of the set is superfluous: each record that
   it separates is separated by another variable too.
 
-Where sets are limited to a few variables of many, `suda_by_size` counts the same without keeping the sets noted, and
-is called instead.
-
 Records are searched in blocks that share nothing: those of the block may be unique, all others only count. The
 result hence does not depend on the number of threads, and the sets noted, which can be many, are kept for few
 records at a time.
@@ -29,19 +26,21 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import pairwise
 from math import comb
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
-from reident.kernels import suda_by_size, suda_search
+from reident.kernels import suda_search
 from reident.kernels.bits import WORD
 from reident.kernels.cells import drop_copies
 from reident.kernels.coding import entropy, frequencies, recode
-from reident.kernels.suda_by_size import largest_order
-from reident.kernels.suda_counts import MinimalUniques, none_yet
 from reident.kernels.suda_search import Block
 
 MAX_VARIABLES = 57
 """Variables of a file whose sets are not limited: the order and the set of an MSU share one word."""
+
+MAX_LIMITED, MAX_ORDER = 60, 7
+"""Variables of a file whose sets have at most `MAX_ORDER` of them: that order takes three bits of that word."""
 
 _MIN_BLOCK = 1 << 12
 """Records of a block at least, since each block splits the large cells anew."""
@@ -49,10 +48,28 @@ _MIN_BLOCK = 1 << 12
 _BLOCK_BYTES = 1 << 28
 """Approximate memory of the sets of a block's records."""
 
-_MANY_SETS, _FEW = 5_000, 5
-"""Sets of the largest size from which `suda_by_size` is faster, and their variables at most."""
-
 _PAGE_BYTES = suda_search.PAGE * 8
+
+
+class MinimalUniques(NamedTuple):
+    """The minimal sample uniques of all records of a file, counted.
+
+    Attributes
+    ----------
+    counts : int32 (n, max_order + 1)
+        MSUs of each record by size; column 0 is 0.
+    order : int8 (n,)
+        Size of each record's smallest MSU; 0 where it has none.
+    variables : uint64 (n,)
+        The first smallest MSU (by its tuple of positions): bit j for variable j.
+    by_level : list of int64 (codes, max_order + 1)
+        For each variable, by code: the MSUs by size that contain the variable, of the records with that code.
+    """
+
+    counts: np.ndarray
+    order: np.ndarray
+    variables: np.ndarray
+    by_level: list[np.ndarray]
 
 
 def minimal_uniques(
@@ -82,28 +99,30 @@ def minimal_uniques(
     Raises
     ------
     ValueError
-        If v is above 57 without a ``max_order`` that `largest_order` allows, or ``max_order`` below 1.
+        If v is above 60, or above 57 without a ``max_order`` of at most 7, or ``max_order`` is below 1.
 
     Notes
     -----
     A single record is unique on each variable that it does not miss. Records that are all equal, or all missing, have
-    no MSU. Memory grows with n·v, and by a few hundred megabytes for each thread, or with `suda_by_size` by one
-    gigabyte in all. Source: METHODS §7; Elliot,
-    Manning and Ford 2002; the search is related to Manning, Haglin and Keane 2008 (SUDA2).
+    no MSU. Memory grows with n·v, and by a few hundred megabytes for each thread. Source: METHODS §7; Elliot, Manning
+    and Ford 2002; the search is related to Manning, Haglin and Keane 2008 (SUDA2).
     """
     n, v = codes.shape
     most = v if max_order is None else min(max_order, v)
     if max_order is not None and max_order < 1:
         raise ValueError("max_order must be at least 1.")
-    if v > MAX_VARIABLES and most > largest_order(v):
+    if v > MAX_LIMITED or (v > MAX_VARIABLES and most > MAX_ORDER):
         raise ValueError(
-            f"a file of {v} variables must have a max_order of at most {largest_order(v)}; at most {MAX_VARIABLES} "
-            "variables need none."
+            f"a file must have at most {MAX_VARIABLES} variables, or {MAX_LIMITED} with a max_order of at most "
+            f"{MAX_ORDER}, not {v}."
         )
-    if v > MAX_VARIABLES or (most <= _FEW and comb(v, most) > _MANY_SETS):
-        return suda_by_size.minimal_uniques(codes, most, threads, progress)
     counts = [frequencies(codes[:, j]) for j in range(v)]
-    result = none_yet(n, most, [len(count) for count in counts])
+    result = MinimalUniques(
+        np.zeros((n, most + 1), np.int32),
+        np.zeros(n, np.int8),
+        np.zeros(n, np.uint64),
+        [np.zeros((len(count), most + 1), np.int64) for count in counts],
+    )
     variables = np.argsort([entropy(count) for count in counts], kind="stable")
     levels = np.array([(counts[j] > 0).sum() for j in variables], np.int64)
     if n == 0 or not levels.any():
@@ -178,4 +197,4 @@ def _note(result: MinimalUniques, records: np.ndarray, sets: np.ndarray, least: 
     result.order[records] = order
     for j in range(v):
         member = (backwards >> (v - 1 - j)) & 1
-        result.variables[records, 0] |= member.astype(np.uint64) << np.uint64(j)
+        result.variables[records] |= member.astype(np.uint64) << np.uint64(j)

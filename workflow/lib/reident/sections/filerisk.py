@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Container, Mapping, Sequence
-from math import comb
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
@@ -18,11 +17,9 @@ from reident.sections.scenarios import KeySets, RiskScenario, check_scenarios
 if TYPE_CHECKING:
     from reident.sections.linkage import LinkingVariable
 
-MAX_KEY_VARIABLES, MAX_UNLIMITED = 256, 57
-"""Key variables of a file, and those whose sets can be searched without `max_order` (METHODS §7)."""
-
-MAX_SETS, _MAX_ORDER = 300_000_000, 8
-"""Sets of the largest size that are searched for more key variables, and their variables at most."""
+MAX_KEY_VARIABLES, MAX_UNLIMITED, MAX_ORDER = 60, 57, 7
+"""Key variables of a file, those whose sets can be searched without `max_order`, and its limit for more of them
+(METHODS §7)."""
 
 SURVEY, POPULATION, UNPERTURBED = "survey", "population", "unperturbed"
 """The sides of the files that only this section reads."""
@@ -170,8 +167,7 @@ class FileRisk(Section):
         None,
         ge=1,
         description="The largest number of variables of a minimal sample unique. If absent: no limit, for at most 57 "
-        "key variables. With more, `max_order` must be given: at most 6 for up to 79 key variables, 5 for up to "
-        "131 and 4 for up to 256. Source: METHODS §7.",
+        "key variables. With 58 to 60, `max_order` must be given, at most 7. Source: METHODS §7.",
     )
     weighting: Literal["elliot", "normalised"] = Field(
         "elliot", description="The weight of a minimal sample unique in the SUDA score. Source: METHODS §7."
@@ -318,11 +314,10 @@ class FileRisk(Section):
             raise ValueError(
                 f"`.file_risk` must have 1 to {MAX_KEY_VARIABLES} key variables. List them as `key_variables`."
             )
-        largest = largest_order(len(key))
-        if largest is not None and (self.max_order is None or self.max_order > largest):
+        if len(key) > MAX_UNLIMITED and (self.max_order is None or self.max_order > MAX_ORDER):
             raise ValueError(
-                f"`.file_risk` must have a `max_order` of at most {largest} for {len(key)} key variables; it need not "
-                f"for at most {MAX_UNLIMITED}. Add it, or remove key variables."
+                f"`.file_risk` must have a `max_order` of at most {MAX_ORDER} for {len(key)} key variables; it need "
+                f"not for at most {MAX_UNLIMITED}. Add it, or remove key variables."
             )
         for coarser in self.collapse:
             coarser.check(key)
@@ -390,10 +385,3 @@ class FileRisk(Section):
                 "`.population.numerical_study.fraction` is missing. Add it, or replace `weight` by `sampling_fraction`."
             )
         return self
-
-
-def largest_order(n_keys: int) -> int | None:
-    """Return the largest `max_order` for a number of key variables; None if none is needed."""
-    if n_keys <= MAX_UNLIMITED:
-        return None
-    return max(size for size in range(1, _MAX_ORDER + 1) if comb(n_keys, size) <= MAX_SETS)
