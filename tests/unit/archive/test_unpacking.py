@@ -30,15 +30,15 @@ def test_no_room_on_the_disk_is_seen_before(files, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_a_disk_that_gets_full_leaves_nothing(number, files, tmp_path, monkeypatch):
-    path, write, written = bags.written(tmp_path, files), os.write, []
+    path, fdopen, opened = bags.written(tmp_path, files), os.fdopen, []
 
-    def full(file, block):
-        written.append(block)
-        if len(written) > 5:
+    def full(*arguments):
+        opened.append(arguments)
+        if len(opened) > 5:
             raise OSError(number, os.strerror(number))
-        return write(file, block)
+        return fdopen(*arguments)
 
-    monkeypatch.setattr(unpacking.os, "write", full)
+    monkeypatch.setattr(unpacking.os, "fdopen", full)
     with pytest.raises(InputError, match="not enough room on the disk"):
         open_bag(path, tmp_path / "into")
     assert list((tmp_path / "into").iterdir()) == []

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from reident.archive import layout
-from reident.archive.container import header, printable
-from reident.archive.unpack import name_problem
+from reident.archive.unpack import header, name_problem, printable
 from reident.errors import InputError
 from reident.ledger import stored
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from reident.archive import layout
-from reident.archive.container import refusal, shown
-from reident.archive.unpack import Content
+from reident.archive.unpack import Content, refusal, shown
 from reident.ledger.chain import inputs, sealed
 
 Line: TypeAlias = dict[str, Any]

@@ -44,8 +44,12 @@ def _at(path: str) -> str:
     return path.removeprefix(layout.PAYLOAD)
 
 
-def _refer(*names: str) -> list[dict[str, str]]:
-    return [{"@id": name} for name in names]
+def _refer(name: str) -> dict[str, str]:
+    return {"@id": name}
+
+
+def _entity(identifier: str, kind: str | list[str], name: str, /, **properties: Any) -> Entity:
+    return {"@id": identifier, "@type": kind, "name": name, **properties}
 
 
 class Crate:
@@ -65,7 +69,8 @@ class Crate:
     def __init__(
         self, study: Study, file: str, documents: Mapping[str, Any], sizes: Mapping[str, int]
     ) -> None:
-        self.study, self.file, self.sizes = study, file, sizes
+        self.study, self.sizes, self.title = study, sizes, study.title or study.id
+        self.study_file = f"{_at(layout.STUDY)}{file}"
         self.made: list[Entity] = documents[layout.OUTPUTS]["outputs"]
         self.read: list[Entity] = documents[layout.INPUTS]["inputs"]
         self.release, self.decision = documents[layout.RELEASE], documents[layout.DECISION]
@@ -73,143 +78,116 @@ class Crate:
 
     def describe(self) -> Entity:
         """Return the metadata document of the crate."""
-        parts, context, actions = list(self._parts()), list(self._context()), list(self._actions())
-        root = {
-            "@id": "./",
-            "@type": "Dataset",
-            "name": self.study.title or self.study.id,
-            "description": f"The sealed study {self.study.id}: {'' if self.study.date else 'the study gives no date; '}"
+        study, parts, actions = self.study, list(self._parts()), list(self._actions())
+        no_date = "" if study.date else "the study gives no date; "
+        root = _entity(
+            "./",
+            "Dataset",
+            self.title,
+            description=f"The sealed study {study.id}: {no_date}"
             "what was computed, from what, with which code, and what the rule of decision came to.",
-            "identifier": self.study.id,
-            "datePublished": str(self.study.date or NO_DATE),
-            "license": {"@id": "#conditions"},
-            "conformsTo": {"@id": PROFILE},
-            "publisher": {"@id": "#agency"},
-            "sourceOrganization": {"@id": "#project"},
-            "mainEntity": {"@id": _at(layout.CODE)},
-            "hasPart": _refer(*(part["@id"] for part in parts)),
-            "mentions": _refer(*(action["@id"] for action in actions)),
-        }
-        descriptor = {
-            "@id": "ro-crate-metadata.json",
-            "@type": "CreativeWork",
-            "name": "The description of this crate",
-            "about": {"@id": "./"},
-            "conformsTo": {"@id": CRATE},
-        }
-        return {"@context": CONTEXT, "@graph": [descriptor, root, *parts, *actions, *context]}
+            identifier=study.id,
+            datePublished=str(study.date or NO_DATE),
+            license=_refer("#conditions"),
+            conformsTo=_refer(PROFILE),
+            publisher=_refer("#agency"),
+            sourceOrganization=_refer("#project"),
+            mainEntity=_refer(_at(layout.CODE)),
+            hasPart=[_refer(part["@id"]) for part in parts],
+            mentions=[_refer(action["@id"]) for action in actions],
+        )
+        name = "The description of this crate"
+        descriptor = _entity(
+            _at(layout.CRATE), "CreativeWork", name, about=_refer("./"), conformsTo=_refer(CRATE)
+        )
+        return {"@context": CONTEXT, "@graph": [descriptor, root, *parts, *actions, *self._context()]}
 
     def _parts(self) -> Iterator[Entity]:
         """Yield the files and folders of the payload."""
         for path, meaning in _DOCUMENTS.items():
             yield _file(_at(path), meaning, self.sizes[path])
         for path, meaning in _FOLDERS.items():
-            yield {"@id": _at(path), "@type": "Dataset", "name": _at(path), "description": meaning}
-        yield _file(
-            f"{_at(layout.STUDY)}{self.file}", "The study file", self.sizes[layout.STUDY], "application/yaml"
-        )
+            yield _entity(_at(path), "Dataset", _at(path), description=meaning)
+        yield _file(self.study_file, "The study file", self.sizes[layout.STUDY], "application/yaml")
         for line in (*self.made, *self.read):
             if line["bag"] and line.get("equal", "report") == "report":
                 meaning = (
                     "The report" if "equal" in line else f"A source file, in the study file {line['path']}"
                 )
                 yield {**_file(line["bag"], meaning, line["size"]), "sha256": line["sha256"]}
+        code, snakefile = _at(layout.CODE), f"{_at(layout.CODE)}Snakefile"
+        meaning = "The workflow and its library, as in a checkout"
+        mit = _refer(MIT)
+        yield _entity(
+            code,
+            "Dataset",
+            "reident",
+            description=meaning,
+            version=self.version,
+            license=mit,
+            hasPart=_refer(snakefile),
+        )
         yield {
-            "@id": _at(layout.CODE),
-            "@type": "Dataset",
-            "name": "reident",
-            "description": "The workflow and its library, as in a checkout",
-            "version": self.version,
-            "license": {"@id": MIT},
-            "hasPart": {"@id": f"{_at(layout.CODE)}Snakefile"},
-        }
-        yield {
-            **_file(f"{_at(layout.CODE)}Snakefile", "The workflow", self.sizes[layout.CODE], "text/plain"),
+            **_file(snakefile, "The workflow", self.sizes[layout.CODE], "text/plain"),
             "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
-            "license": {"@id": MIT},
-            "programmingLanguage": {"@id": SNAKEMAKE},
+            "license": mit,
+            "programmingLanguage": _refer(SNAKEMAKE),
         }
 
     def _context(self) -> Iterator[Entity]:
         """Yield what the actions and the root refer to."""
-        agency = self.study.agency or "The agency that releases the file"
-        yield {
-            "@id": PROFILE,
-            "@type": ["CreativeWork", "Profile"],
-            "name": "Five Safes RO-Crate profile",
-            "version": "0.4",
-        }
-        yield {"@id": "#agency", "@type": "Organization", "name": agency}
-        yield {
-            "@id": "#project",
-            "@type": "Project",
-            "name": self.study.title or self.study.id,
-            "member": {"@id": "#agency"},
-        }
-        yield {
-            "@id": "#conditions",
-            "@type": "CreativeWork",
-            "name": "Internal to the agency",
-            "description": "The counts are exact, neither rounded nor suppressed. Only the agency passes them on.",
-        }
-        yield {"@id": MIT, "@type": "CreativeWork", "name": "MIT License", "description": "Of the code alone"}
-        yield {
-            "@id": SNAKEMAKE,
-            "@type": "ComputerLanguage",
-            "name": "Snakemake",
-            "url": "https://snakemake.readthedocs.io",
-            "version": self.release["versions"].get("snakemake", "unknown"),
-        }
-        yield {
-            "@id": "#reident",
-            "@type": "SoftwareApplication",
-            "name": "reident",
-            "version": self.version,
-            "url": {"@id": _at(layout.CODE)},
-            "provider": {"@id": "#agency"},
-        }
-        yield {
-            "@id": "#sha-512",
-            "@type": "DefinedTerm",
-            "name": "sha-512 algorithm",
-            "url": "https://www.iana.org/assignments/named-information",
-        }
-        yield from self._secrets()
-
-    def _secrets(self) -> Iterator[Entity]:
-        """Yield the inputs that are not in the bag, and who may read them."""
+        agency, version = _refer("#agency"), self.release["versions"].get("snakemake", "unknown")
+        name = self.study.agency or "The agency that releases the file"
+        counts = "The counts are exact, neither rounded nor suppressed. Only the agency passes them on."
+        url, digests = (
+            "https://snakemake.readthedocs.io",
+            "https://www.iana.org/assignments/named-information",
+        )
+        yield _entity(PROFILE, ["CreativeWork", "Profile"], "Five Safes RO-Crate profile", version="0.4")
+        yield _entity("#agency", "Organization", name)
+        yield _entity("#project", "Project", self.title, member=agency)
+        yield _entity("#conditions", "CreativeWork", "Internal to the agency", description=counts)
+        yield _entity(MIT, "CreativeWork", "MIT License", description="Of the code alone")
+        yield _entity(SNAKEMAKE, "ComputerLanguage", "Snakemake", url=url, version=version)
+        code = _refer(_at(layout.CODE))
+        yield _entity(
+            "#reident", "SoftwareApplication", "reident", version=self.version, url=code, provider=agency
+        )
+        yield _entity("#sha-512", "DefinedTerm", "sha-512 algorithm", url=digests)
         secrets = [line for line in self.read if not line["bag"]]
         for line in secrets:
-            yield {
-                "@id": _input(line),
-                "@type": "DigitalDocument",
-                "name": line["path"],
-                "contentSize": str(line["size"]),
-                "sha256": line["sha256"],
-                "hasDigitalDocumentPermission": {"@id": "#permission"},
-            }
+            yield _entity(
+                _input(line),
+                "DigitalDocument",
+                line["path"],
+                contentSize=str(line["size"]),
+                sha256=line["sha256"],
+                hasDigitalDocumentPermission=_refer("#permission"),
+            )
         if secrets:
-            yield {
-                "@id": "#permission",
-                "@type": "DigitalDocumentPermission",
-                "name": "Who may read the inputs",
-                "permissionType": "http://schema.org/ReadPermission",
-                "grantee": {"@id": "#agency"},
-            }
+            kind = "http://schema.org/ReadPermission"
+            yield _entity(
+                "#permission",
+                "DigitalDocumentPermission",
+                "Who may read the inputs",
+                permissionType=kind,
+                grantee=agency,
+            )
 
     def _actions(self) -> Iterator[Entity]:
         """Yield what was done to the study, and what is still to be done."""
         reports = [line["bag"] for line in self.made if line["equal"] == "report" and line["bag"]]
-        yield {
-            "@id": "#run",
-            "@type": "CreateAction",
-            "name": f"Run of the study {self.study.id}",
-            "agent": {"@id": "#agency"},
-            "instrument": {"@id": _at(layout.CODE)},
-            "object": _refer(f"{_at(layout.STUDY)}{self.file}", *map(_input, self.read)),
-            "result": _refer(_at(layout.OUTPUTS), _at(layout.TABLES), *reports),
-            "actionStatus": STATUS.format("Completed"),
-        }
+        results = (_at(layout.OUTPUTS), _at(layout.TABLES), *reports)
+        yield _entity(
+            "#run",
+            "CreateAction",
+            f"Run of the study {self.study.id}",
+            agent=_refer("#agency"),
+            instrument=_refer(_at(layout.CODE)),
+            object=[_refer(name) for name in (self.study_file, *map(_input, self.read))],
+            result=[_refer(name) for name in results],
+            actionStatus=STATUS.format("Completed"),
+        )
         verdict = self.decision["summary"][0]["verdict"]
         checks = (
             ("CheckValue", "The chain closes: every result is what its step wrote", "Completed", "#sha-512"),
@@ -220,16 +198,16 @@ class Crate:
              "Potential", None),
         )  # fmt: skip
         for kind, name, status, instrument in checks:
-            yield {
-                "@id": f"#{kind}",
-                "@type": "AssessAction",
-                "additionalType": {"@id": f"https://w3id.org/shp#{kind}"},
-                "name": name,
-                "object": {"@id": "./"},
-                "agent": {"@id": "#agency" if kind == "SignOff" else "#reident"},
-                "actionStatus": STATUS.format(status),
-                **({"instrument": {"@id": instrument}} if instrument else {}),
-            }
+            yield _entity(
+                f"#{kind}",
+                "AssessAction",
+                name,
+                additionalType=_refer(f"https://w3id.org/shp#{kind}"),
+                object=_refer("./"),
+                agent=_refer("#agency" if kind == "SignOff" else "#reident"),
+                actionStatus=STATUS.format(status),
+                **({"instrument": _refer(instrument)} if instrument else {}),
+            )
 
 
 def _input(line: Entity) -> str:
@@ -238,12 +216,6 @@ def _input(line: Entity) -> str:
 
 
 def _file(path: str, meaning: str, size: int, kind: str = "") -> Entity:
-    """Return a file of the crate."""
-    return {
-        "@id": path,
-        "@type": "File",
-        "name": path.rsplit("/", 1)[-1],
-        "description": meaning,
-        "contentSize": str(size),
-        "encodingFormat": kind or _KINDS.get(path.rsplit(".", 1)[-1], "application/octet-stream"),
-    }
+    kind = kind or _KINDS.get(path.rsplit(".", 1)[-1], "application/octet-stream")
+    name = path.rsplit("/", 1)[-1]
+    return _entity(path, "File", name, description=meaning, contentSize=str(size), encodingFormat=kind)

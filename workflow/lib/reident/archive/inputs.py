@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import stat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -123,75 +123,52 @@ def find(inputs: list[Input], bag: Path, folder: Path | None) -> Search:
         If the folder does not exist, is not a folder, or cannot be read.
     """
     found = {item.sha256: (bag / layout.PAYLOAD / item.bag).resolve() for item in inputs if item.bag}
-    sought = [item for item in inputs if item.sha256 not in found]
-    candidates, names, unreadable = list[tuple[Path, int]](), set[str](), 0
+    missing = {item.sha256: item for item in inputs if item.sha256 not in found}
+    names, sizes = {item.name for item in missing.values()}, {item.size for item in missing.values()}
+    places = [Path(item.path) for item in missing.values() if Path(item.path).is_absolute()]
+    candidates = [(path, path.stat().st_size) for path in places if path.is_file()]
+    present, unreadable = set[str](), 0
     if folder is not None:
-        _check_folder(folder)
-        candidates, names, unreadable = _candidates(folder, sought)
-    places = [(Path(item.path), item.size) for item in sought if Path(item.path).is_absolute()]
-    candidates = [(path, size) for path, size in places if path.is_file()] + candidates
-    left = {item.sha256: item.size for item in sought}
+        files, unreadable = _files(folder)
+        present = {path.name for path, _ in files} & names
+        likely = sorted(files, key=lambda file: (file[0].name not in names, file[0]))
+        candidates += [(path, size) for path, size in likely if size in sizes]
     for path, size in candidates:
-        if size not in left.values():
+        if all(size != item.size for item in missing.values()):
             continue
         try:
             digest = sha256(path)
         except OSError:
             unreadable += 1
             continue
-        if left.pop(digest, None) is not None:
+        if missing.pop(digest, None) is not None:
             found[digest] = path.resolve()
-    missing = [Missing(item, item.name in names) for item in sought if item.sha256 in left]
-    return Search(found, missing, unreadable)
+    lacking = [Missing(item, item.name in present) for item in inputs if item.sha256 in missing]
+    return Search(found, lacking, unreadable)
 
 
-def _candidates(folder: Path, sought: list[Input]) -> tuple[list[tuple[Path, int]], set[str], int]:
-    """Return the files that have the size of an input, those of the right name first, and more.
-
-    Then the names of inputs that files have, and how many files and folders could not be read.
-    """
-    wanted, sizes = {item.name for item in sought}, {item.size for item in sought}
-    candidates, names, unreadable = list[tuple[bool, str, int]](), set[str](), 0
-    for entry in _files(folder):
-        try:
-            size = -1 if entry is None else entry.stat(follow_symlinks=False).st_size
-        except OSError:
-            size = -1
-        if entry is None or size < 0:
-            unreadable += 1
-            continue
-        names |= {entry.name} & wanted
-        if size in sizes:
-            candidates.append((entry.name not in wanted, entry.path, size))
-    return [(Path(path), size) for _, path, size in sorted(candidates)], names, unreadable
+def _files(folder: Path) -> tuple[list[tuple[Path, int]], int]:
+    """Return the regular files below a folder with their sizes, and how many files and folders cannot be read."""
+    files, errors = list[tuple[Path, int]](), list[OSError]()
+    for parent, _, names in os.walk(folder, onerror=errors.append):
+        for path in (Path(parent, name) for name in names):
+            try:
+                status = path.lstat()
+            except OSError as error:
+                errors.append(error)
+                continue
+            if stat.S_ISREG(status.st_mode):
+                files.append((path, status.st_size))
+    if errors and errors[0].filename == os.fspath(folder):
+        raise _not_a_folder(folder, errors[0])
+    return files, len(errors)
 
 
-def _check_folder(folder: Path) -> None:
-    """Refuse what is not a folder that can be read."""
-    try:
-        os.scandir(folder).close()
-    except FileNotFoundError:
-        raise InputError(f"{folder}: the folder does not exist. Correct `--inputs`.") from None
-    except NotADirectoryError:
-        raise InputError(
-            f"{folder} must be a folder, not a file. Name the folder that holds the inputs."
-        ) from None
-    except OSError as error:
-        raise InputError(
-            f"{folder}: the folder cannot be read ({error.strerror}). Change its permissions or correct `--inputs`."
-        ) from None
-
-
-def _files(folder: Path) -> Iterator[os.DirEntry[str] | None]:
-    """Yield the regular files below a folder, and None for each folder that cannot be read."""
-    todo = [os.fspath(folder)]
-    while todo:
-        try:
-            with os.scandir(todo.pop()) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False):
-                        todo.append(entry.path)
-                    elif entry.is_file(follow_symlinks=False):
-                        yield entry
-        except OSError:
-            yield None
+def _not_a_folder(folder: Path, error: OSError) -> InputError:
+    if isinstance(error, FileNotFoundError):
+        return InputError(f"{folder}: the folder does not exist. Correct `--inputs`.")
+    if isinstance(error, NotADirectoryError):
+        return InputError(f"{folder} must be a folder, not a file. Name the folder that holds the inputs.")
+    return InputError(
+        f"{folder}: the folder cannot be read ({error.strerror}). Change its permissions or correct `--inputs`."
+    )

@@ -1,4 +1,8 @@
-"""Unpack a bag that comes from a stranger: regular files only, inside one new folder, or nothing (METHODS §10)."""
+"""Read the zip file of a bag from a stranger: files in one new folder, or nothing (METHODS §10).
+
+Programs that read zip files disagree about damaged and crafted ones. The names and contents of its files determine
+every byte of a bag: once its limits are checked, `zipfile` writes them once more, and the bytes are compared.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +10,41 @@ import contextlib
 import errno
 import fcntl
 import hashlib
+import io
 import os
 import re
 import shutil
+import struct
 import tempfile
 import unicodedata
+import zipfile
+import zlib
 from collections.abc import Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
-from zipfile import ZipInfo
+from typing import IO, Any, NamedTuple
 
 from reident.archive import layout
-from reident.archive.container import Container, shown
 from reident.errors import InputError
 
-MAX_DEPTH = 20
-MAX_PATH, MAX_PART = 1_000, 255
+MAX_ENTRIES = 100_000
+MAX_TABLE = 2**25
+"""Bytes of the table of contents."""
+
+MAX_SIZE = 2**40
+"""Bytes of a file, and of all files, when they are unpacked: 1 TiB."""
+
+MAX_RATIO, FREE_SIZE = 100, 2**26
+"""How much larger than its compressed bytes a file, and the whole bag, may be beyond 64 MiB."""
+
+MAX_DEPTH, MAX_PATH, MAX_PART = 20, 1_000, 255
 """Levels of folders in a bag, and bytes of a path and of the name of a file or folder."""
 
-MAX_TEXT = 2**26
-MAX_TEXTS = 2**30
+MAX_TEXT, MAX_TEXTS = 2**26, 2**30
 """Bytes of a file that verification reads, and of all of them, which it keeps in memory."""
 
+REMEDY = "Do not use the file; get the bag again from those who sealed it."
+
+_LIMITS = f"at most {MAX_SIZE:,} bytes, and at most {MAX_RATIO} times as many as in the zip file"
 _NOT_READ = (layout.CODE, layout.REPORT, layout.SOURCES, layout.TABLES)
 """Folders whose files verification digests without reading them."""
 
@@ -36,22 +52,17 @@ _TOP = re.compile(r"[a-z0-9-]+-[0-9a-f]{16}")
 _DRIVE = re.compile(r"[A-Za-z]:")
 _UNPORTABLE = re.compile(r'[\\:*?"<>|%]|[. ](?:/|$)')
 _PREFIX = ".unpacking-"
-_WORTH_A_THREAD = 2**18
-_BLOCK = 4096
-"""Bytes by which a file takes room on a disk."""
+_BLOCK, _DISK_BLOCK = 2**20, 4096
+"""Bytes that are read at once, and those by which a file takes room on a disk."""
+
+_NOT_A_ZIP = (
+    zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, struct.error,
+)  # fmt: skip
+"""What `zipfile` raises on damaged and crafted files; a `RuntimeError` where one is encrypted."""
 
 
 class Content(NamedTuple):
-    """A file of a bag.
-
-    Attributes
-    ----------
-    size : int
-    sha512 : str
-    sha256 : str
-    text : bytes
-        Its content; empty for the files that verification does not read.
-    """
+    """A file of a bag: its digests, and its bytes, which are empty where verification does not read them."""
 
     size: int
     sha512: str
@@ -60,15 +71,7 @@ class Content(NamedTuple):
 
 
 class Unpacked(NamedTuple):
-    """The files of a bag.
-
-    Attributes
-    ----------
-    top : str
-        The name of the folder that has them all.
-    files : dict
-        Every file by its path in that folder.
-    """
+    """A bag: the name of the folder that has all files, and every file by its path in that folder."""
 
     top: str
     files: dict[str, Content]
@@ -83,71 +86,134 @@ def unpack(path: Path, folder: Path | None = None) -> Unpacked:
     folder : pathlib.Path or None
         An empty folder; None to write nothing.
 
-    Returns
-    -------
-    Unpacked
-
     Raises
     ------
     InputError
-        If the file is not as a bag is written, or there is no room on the disk.
+        If the file is not as a bag is written, or there is no room on the disk. What was written by then is no bag.
     """
-    container = Container(path)
+    if not path.is_file():
+        raise InputError(f"{path} is not a file. Name the zip file of a bag.")
+    if not os.access(path, os.R_OK):
+        raise InputError(f"{path} cannot be read. Change its permissions.")
+    written = "the file is not a complete zip file, or not as a bag is written"
     try:
-        top = _check_names(container)
-        kept = [entry.file_size for entry in container.entries if _is_read(_inside(entry))]
-        if max(kept, default=0) > MAX_TEXT or sum(kept) > MAX_TEXTS:
-            raise container.refusal(
-                f"the files that describe the bag must have at most {MAX_TEXT:,} bytes each"
-            )
-        if folder is not None:
-            _check_room(container, folder)
-        with ThreadPoolExecutor(1) as beside:
-            files = {
-                _inside(entry): _unpack_entry(container, entry, folder, beside) for entry in container.entries
-            }
+        with _Limited(path) as stream, _Copy(path) as copy, zipfile.ZipFile(stream) as archive:
+            entries = archive.infolist()
+            top = _check(path, entries, folder)
+            with zipfile.ZipFile(copy, "w") as rebuilt:
+                files = {_inside(entry): _read(archive, entry, rebuilt, folder) for entry in entries}
+            if not copy.is_equal():
+                raise zipfile.BadZipFile
+    except _NOT_A_ZIP:
+        raise refusal(path, written) from None
     except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
-            raise
-        raise _no_room(path, folder) from None
-    finally:
-        container.close()
+        if error.errno == errno.EINVAL:  # a place before the beginning of the file
+            raise refusal(path, written) from None
+        if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+            raise _no_room(path, folder) from None
+        raise
     return Unpacked(top, files)
 
 
-def _inside(entry: ZipInfo) -> str:
-    """Return the path of an entry in the folder of the bag."""
-    return entry.filename.partition("/")[2]
+def header(name: str, size: int, method: int = zipfile.ZIP_STORED) -> zipfile.ZipInfo:
+    """Return the header of a file of a bag, which tells nothing of the machine and of the time.
+
+    Parameters
+    ----------
+    name : str
+        With the folder of the bag.
+    size : int
+        Bytes of its content.
+    method : int
+        How it is compressed; bags before release 0.3 are deflated.
+    """
+    entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+    entry.create_system, entry.external_attr, entry.file_size = 3, 0o100600 << 16, size
+    entry.compress_type = method
+    return entry
 
 
-def _is_read(path: str) -> bool:
-    return not path.startswith(_NOT_READ)
+class _Limited(io.FileIO):
+    """A file of which no more is read at once than the largest table of contents."""
+
+    def read(self, n: int | None = -1, /) -> bytes:
+        if n is not None and n > MAX_TABLE:
+            raise zipfile.BadZipFile
+        return super().read(n) or b""
 
 
-def _check_names(container: Container) -> str:
+class _Copy(io.FileIO):
+    """A file that is not written, but compared with what is to be written; `zipfile` corrects its headers."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._different: set[int] = set()
+        self._end = 0
+
+    def write(self, content: Any, /) -> int:
+        at = self.tell()
+        if super().read(len(content)) == content:
+            self._different.discard(at)
+        else:
+            self._different.add(at)
+        self.seek(at + len(content))
+        self._end = max(self._end, at + len(content))
+        return len(content)
+
+    def is_equal(self) -> bool:
+        return not self._different and self._end == self.seek(0, os.SEEK_END)
+
+
+def _check(path: Path, entries: list[zipfile.ZipInfo], folder: Path | None) -> str:
+    """See that the files are few, small and well named before one of them is read; return their folder."""
+    if not 0 < len(entries) <= MAX_ENTRIES:
+        raise refusal(path, f"the bag must have at least one file, and at most {MAX_ENTRIES:,} files")
+    for entry in entries:
+        if entry.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+            raise refusal(path, f"{shown(entry.filename)} must be stored or deflated")
+        if _bursts(entry.file_size, entry.compress_size):
+            raise refusal(path, f"{shown(entry.filename)} must have {_LIMITS}")
+    if _bursts(sum(entry.file_size for entry in entries), path.stat().st_size):
+        raise refusal(path, f"the unpacked files must have {_LIMITS}")
+    top = _check_names(path, [entry.filename for entry in entries])
+    kept = [entry.file_size for entry in entries if _is_read(_inside(entry))]
+    if max(kept, default=0) > MAX_TEXT or sum(kept) > MAX_TEXTS:
+        raise refusal(path, f"the files that describe the bag must have at most {MAX_TEXT:,} bytes each")
+    needed = sum(-(-entry.file_size // _DISK_BLOCK) + 1 for entry in entries) * _DISK_BLOCK
+    if folder is not None and shutil.disk_usage(folder).free < needed:
+        raise _no_room(path, folder)
+    return top
+
+
+def _bursts(size: int, packed: int) -> bool:
+    """Return whether compressed bytes become more than an honest file does."""
+    return size > MAX_SIZE or size > max(FREE_SIZE, MAX_RATIO * packed)
+
+
+def _check_names(path: Path, names: list[str]) -> str:
     """See that the names are those of files in one folder, on every file system; return the name of the folder."""
-    top = container.entries[0].filename.partition("/")[0]
-    names: dict[str, tuple[str, bool]] = {}
-    for entry in container.entries:
-        if problem := name_problem(entry.filename):
-            raise container.refusal(f"the name {shown(entry.filename)} must not {problem}")
-        folder, _, path = entry.filename.partition("/")
-        if folder != top or not path or not _TOP.fullmatch(top):
-            raise container.refusal(
-                "all files must be in one folder, whose name is that of the study and the digest of the bag"
+    top = names[0].partition("/")[0]
+    taken: dict[str, tuple[str, bool]] = {}
+    for name in names:
+        if problem := name_problem(name):
+            raise refusal(path, f"the name {shown(name)} must not {problem}")
+        folder, _, inside = name.partition("/")
+        if folder != top or not inside or not _TOP.fullmatch(top):
+            raise refusal(
+                path,
+                "all files must be in one folder, whose name is that of the study and the digest of the bag",
             )
-        parts = entry.filename.split("/")
+        parts = name.split("/")
         for length in range(1, len(parts) + 1):
             spelled, is_file = "/".join(parts[:length]), length == len(parts)
             # What a file system may take for one name: without case, in each form of Unicode.
             folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", spelled).casefold())
-            if names.setdefault(folded, (spelled, is_file)) != (spelled, is_file):
-                raise container.refusal(
-                    f"the name {shown(entry.filename)} must not be that of another file or folder"
-                )
-    paths = [_inside(entry) for entry in container.entries]
-    if paths != sorted(paths, key=layout.order):
-        raise container.refusal("the files are not in the order in which a bag is written")
+            if taken.setdefault(folded, (spelled, is_file)) != (spelled, is_file):
+                raise refusal(path, f"the name {shown(name)} must not be that of another file or folder")
+    if len(set(names)) < len(names):
+        raise refusal(path, "the name of a file is given twice")
+    if names != sorted(names, key=lambda name: layout.order(name.partition("/")[2])):
+        raise refusal(path, "the files are not in the order in which a bag is written")
     return top
 
 
@@ -170,11 +236,45 @@ def name_problem(name: str) -> str | None:
     return None
 
 
-def _check_room(container: Container, folder: Path) -> None:
-    """See that all files find room on the disk."""
-    needed = sum(-(-entry.file_size // _BLOCK) + 1 for entry in container.entries) * _BLOCK
-    if shutil.disk_usage(folder).free < needed:
-        raise _no_room(container.path, folder)
+def _inside(entry: zipfile.ZipInfo) -> str:
+    """Return the path of an entry in the folder of the bag."""
+    return entry.filename.partition("/")[2]
+
+
+def _is_read(path: str) -> bool:
+    return not path.startswith(_NOT_READ)
+
+
+def _read(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, rebuilt: zipfile.ZipFile, folder: Path | None
+) -> Content:
+    """Digest a file of a bag, compare what `zipfile` makes of it, and write it."""
+    sha512, sha256, kept = hashlib.sha512(), hashlib.sha256(), list[bytes]()
+    again = header(entry.filename, entry.file_size, entry.compress_type)
+    with archive.open(entry) as source, rebuilt.open(again, "w") as copy, _target(entry, folder) as target:
+        while block := source.read(_BLOCK):
+            sha512.update(block)
+            sha256.update(block)
+            copy.write(block)
+            if target is not None:
+                target.write(block)
+            if _is_read(_inside(entry)):
+                kept.append(block)
+    return Content(entry.file_size, sha512.hexdigest(), sha256.hexdigest(), b"".join(kept))
+
+
+@contextlib.contextmanager
+def _target(entry: zipfile.ZipInfo, folder: Path | None) -> Iterator[IO[bytes] | None]:
+    """Open a new file, readable by its owner alone, in new folders; nothing where nothing is to be written."""
+    if folder is None:
+        yield None
+        return
+    path = folder / entry.filename
+    for parent in reversed(path.relative_to(folder).parents):
+        (folder / parent).mkdir(mode=0o700, exist_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    with os.fdopen(os.open(path, flags, 0o600), "wb") as stream:
+        yield stream
 
 
 def _no_room(path: Path, folder: Path | None) -> InputError:
@@ -184,68 +284,25 @@ def _no_room(path: Path, folder: Path | None) -> InputError:
     )
 
 
-class _Target:
-    """A new file, readable by its owner alone, with the digest that a ledger records; or the digest alone."""
-
-    def __init__(self, path: Path | None) -> None:
-        self.sha256 = hashlib.sha256()
-        self._file = -1
-        if path is not None:
-            _make_folder(path.parent)
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-
-    def take(self, block: bytes) -> None:
-        """Digest and write some bytes."""
-        self.sha256.update(block)
-        left = memoryview(block)
-        while self._file >= 0 and left:
-            left = left[os.write(self._file, left) :]
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._file >= 0:
-            os.close(self._file)
+def refusal(path: Path, what: str) -> InputError:
+    """Return the error for a file that is not a bag, or not as it was sealed."""
+    return InputError(f"{path}: {what}. {REMEDY}")
 
 
-def _make_folder(folder: Path) -> None:
-    """Make a folder, and those above it, for its owner alone."""
-    if not folder.is_dir():
-        _make_folder(folder.parent)
-        folder.mkdir(mode=0o700)
+def shown(name: str) -> str:
+    """Return a name from a stranger as a message may show it."""
+    text = printable(name)
+    return f"`{text if len(text) <= 80 else '...' + text[-77:]}`"
 
 
-def _unpack_entry(container: Container, entry: ZipInfo, folder: Path | None, beside: Executor) -> Content:
-    """Digest an entry and write it; SHA-512 takes as long as everything else, which runs beside it."""
-    path = _inside(entry)
-    kept: list[bytes] = []
-    sha512 = hashlib.sha512()
-    with contextlib.closing(_Target(None if folder is None else folder / entry.filename)) as target:
-        for block in container.blocks(entry):
-            long = len(block) >= _WORTH_A_THREAD
-            rest = beside.submit(target.take, block) if long else None
-            sha512.update(block)
-            if rest is None:
-                target.take(block)
-            else:
-                rest.result()
-            if _is_read(path):
-                kept.append(block)
-    return Content(entry.file_size, sha512.hexdigest(), target.sha256.hexdigest(), b"".join(kept))
+def printable(text: str) -> str:
+    """Return a text from a stranger without characters that steer a terminal."""
+    return "".join(letter if letter.isprintable() else f"\\u{ord(letter):04x}" for letter in text)
 
 
 @contextlib.contextmanager
 def staging(into: Path) -> Iterator[Path]:
-    """Make a folder of this process alone, which is removed at the end; remove those of processes that were killed.
-
-    Parameters
-    ----------
-    into : pathlib.Path
-        The folder in which to make it.
-
-    Yields
-    ------
-    pathlib.Path
-    """
+    """Make a folder of this process alone in `into`, removed at the end; remove those of processes that were killed."""
     into.mkdir(parents=True, exist_ok=True, mode=0o700)
     both = os.open(into, os.O_RDONLY)
     try:

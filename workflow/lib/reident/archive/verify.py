@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from reident.archive import consistency, layout, signing
-from reident.archive.container import printable, refusal, shown
-from reident.archive.unpack import Content, Unpacked, staging, unpack
+from reident.archive.unpack import Content, Unpacked, printable, refusal, shown, staging, unpack
 from reident.errors import InputError
 from reident.pipeline import release
 from reident.sections.seal import SignOff as Decision

@@ -1,6 +1,5 @@
 """Zip files that are not written as a bag is."""
 
-import contextlib
 import os
 import random
 import struct
@@ -10,7 +9,8 @@ from pathlib import Path
 import pytest
 from making import archives
 from making.archives import HOSTILE, TOP
-from reident.archive import bag, container, layout
+from reident.archive import bag, layout
+from reident.archive import unpack as unpacking
 from reident.archive.bag import Item
 from reident.archive.unpack import unpack
 from reident.archive.verify import open_bag
@@ -37,7 +37,7 @@ def test_a_hostile_archive_is_refused_in_one_sentence(case, tmp_path):
     assert sentence in shown
     assert shown.startswith(f"{path}: ")
     assert shown.isprintable()
-    assert shown.endswith(container.REMEDY)
+    assert shown.endswith(unpacking.REMEDY)
 
 
 def test_the_files_of_which_these_are_made_are_read(tmp_path):
@@ -53,56 +53,49 @@ def test_the_files_of_which_these_are_made_are_read(tmp_path):
         assert list(unpack(path).files) == names
 
 
-def test_every_flipped_bit_and_every_other_byte_of_a_bag_is_refused(tmp_path):
+def test_a_flipped_bit_and_another_byte_at_every_place_of_a_bag_are_refused(tmp_path):
     payload = [Item("data/a.csv", b"a,b\n1,2\n"), Item("data/empty", b""), Item("data/\u00e9tude", b"x" * 40)]
     made = bag.write(tmp_path, "s", payload, {}, lambda *_: {layout.SEAL_SIGNATURE: b"signature"})
     content, path = made.path.read_bytes(), tmp_path / "changed.zip"
     assert 2_000 < len(content) < 4_000
-    assert len(read(made.path)) == made.files
+    assert len(unpack(made.path).files) == made.files
     draw = random.Random(1)  # noqa: S311 - any other byte
     for at in range(len(content)):
-        for change in (*(1 << bit for bit in range(8)), draw.randrange(1, 256)):
+        for change in (1 << at % 8, draw.randrange(1, 256)):
             changed = bytearray(content)
             changed[at] ^= change
             path.write_bytes(changed)
             with pytest.raises(InputError):
-                read(path)
+                unpack(path)
 
 
-def read(path):
-    """Read all contents of a zip file."""
-    with contextlib.closing(container.Container(path)) as opened:
-        return [b"".join(opened.blocks(entry)) for entry in opened.entries]
-
-
-def test_a_changed_bit_of_an_older_bag_is_refused_or_leaves_its_contents(tmp_path):
-    """Release 0.2.0 deflated the files of a bag; a content has several compressed forms."""
+def test_every_other_bit_of_an_older_bag_is_refused(tmp_path):
+    """Release 0.2.0 deflated the files of a bag."""
     (golden,) = (Path(__file__).parents[2] / "golden").glob("*.zip")
-    sealed, content, path = read(golden), golden.read_bytes(), tmp_path / "changed.zip"
-    draw, refused = random.Random(2), 0  # noqa: S311 - any bits
+    content, path = golden.read_bytes(), tmp_path / "changed.zip"
+    draw = random.Random(2)  # noqa: S311 - any bits
     for at in draw.sample(range(len(content)), 300):
         changed = bytearray(content)
         changed[at] ^= 1 << draw.randrange(8)
         path.write_bytes(changed)
-        try:
-            assert read(path) == sealed, at
-        except InputError:
-            refused += 1
-    assert refused > 290
+        with pytest.raises(InputError):
+            unpack(path)
 
 
-def test_every_bit_of_a_compressed_stream_leaves_the_content_or_is_refused(tmp_path):
+def test_every_other_bit_of_a_compressed_stream_is_refused(tmp_path):
     path = tmp_path / "plain.zip"
     draw = random.Random(1)  # noqa: S311 - any contents
     for content in (b"", b"a", b"ab" * 500, draw.randbytes(50), bytes(draw.choices(b"abcdef\n", k=400))):
         stream = archives.stream(content)
+        path.write_bytes(archives.deflated(stream, content))
+        assert [file.text for file in unpack(path).files.values()] == [content]
         for at in range(len(stream)):
             for bit in range(8):
                 changed = bytearray(stream)
                 changed[at] ^= 1 << bit
                 path.write_bytes(archives.deflated(bytes(changed), content))
-                with contextlib.suppress(InputError):
-                    assert read(path) == [content]
+                with pytest.raises(InputError):
+                    unpack(path)
 
 
 @pytest.mark.parametrize(
@@ -116,16 +109,17 @@ def test_every_bit_of_a_compressed_stream_leaves_the_content_or_is_refused(tmp_p
 def test_limits_hold_before_a_file_is_read(limit, most, sentence, tmp_path, monkeypatch):
     path = tmp_path / "plain.zip"
     path.write_bytes(archives.zipped())
-    monkeypatch.setattr(container, limit, most)
-    monkeypatch.setattr(container.Container, "blocks", None)
+    monkeypatch.setattr(unpacking, limit, most)
+    monkeypatch.setattr(unpacking, "_read", None)
     with pytest.raises(InputError, match=sentence):
         unpack(path)
 
 
+@pytest.mark.slow
 def test_a_file_of_more_than_2_gib_is_read(tmp_path):
     """A sparse file: the zip holds 2 GiB of zeros, stored, of which the disk keeps none."""
     path, size = tmp_path / "large.zip", 2**31 + 10
-    raw = f"{TOP}/a".encode()
+    raw = f"{TOP}/data/code/a".encode()  # not kept in memory
     crc = crc_of_zeros(size)
     extra = struct.pack("<2H2Q", 1, 16, size, size)
     numbers = (crc, archives.MAX_32, archives.MAX_32, len(raw), len(extra))
@@ -140,11 +134,10 @@ def test_a_file_of_more_than_2_gib_is_read(tmp_path):
         file.write(local)
         file.seek(start)
         file.write(table + end)
-    with contextlib.closing(container.Container(path)) as opened:
-        assert [entry.file_size for entry in opened.entries] == [size]
+    assert [file.size for file in unpack(path).files.values()] == [size]
     os.truncate(path, start)
     with pytest.raises(InputError, match="not a complete zip file"):
-        container.Container(path)
+        unpack(path)
 
 
 def crc_of_zeros(size):
