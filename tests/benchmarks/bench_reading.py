@@ -26,8 +26,6 @@ TEXTS = {"region": 51, "occupation": 430, "origin": 25, "status": 6}
 CODES = {"sex": 2, "education": 5, "age": 100, "month": 12}
 COLUMNS = ["key", *TEXTS, "flag", *CODES, "income", "rent", "hours", "savings", "weight"]
 RUNS = 3
-COMPRESSED = {"sas-rle": "SASYZCRL", "sas-rdc": "SASYZCR2"}
-"""SAS data sets with compressed records. The writer of the tests takes minutes for half a million."""
 
 
 def records(n: int) -> pd.DataFrame:
@@ -52,9 +50,8 @@ def description(folder: Path, kind: str, n: int) -> Path:
     """Write a file of a format and what the study file says of it, unless it is there; return where that is."""
     about = folder / f"{n}.{kind}.json"
     if not about.exists():
-        stored = "sas7bdat" if kind in COMPRESSED else kind
-        path = folder / f"{n}.{kind}.{ENDINGS[stored]}"
-        written = write(records(n), stored, path, COMPRESSED.get(kind, ""))
+        path = folder / f"{n}.{kind}.{ENDINGS[kind]}"
+        written = write(records(n), kind, path)
         about.write_text(json.dumps({"path": path.name, **written}))
     return about
 
@@ -79,7 +76,7 @@ def main() -> None:
         return
     folder, n = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else RECORDS
     folder.mkdir(parents=True, exist_ok=True)
-    for kind in sys.argv[3:] or [*ENDINGS, *COMPRESSED]:
+    for kind in sys.argv[3:] or ENDINGS:
         about = description(folder, kind, n)
         command = [sys.executable, __file__, str(about)]
         runs = [subprocess.run(command, capture_output=True, check=True).stdout.split() for _ in range(RUNS)]

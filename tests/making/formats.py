@@ -24,10 +24,8 @@ ENDINGS = {
 }
 
 
-def write(rows: pd.DataFrame, kind: str, path: Path, compression: str = "") -> dict[str, object]:
+def write(rows: pd.DataFrame, kind: str, path: Path) -> dict[str, object]:
     """Write rows of text as a file of a format, and give what its description says beside its path.
-
-    SAS data sets can be compressed as :class:`making.sas7bdat.Form` says.
 
     A column whose cells are all plain numbers or empty is stored as numbers where the format has them; zeros in
     front, as keys may have, are not plain.
@@ -42,7 +40,7 @@ def write(rows: pd.DataFrame, kind: str, path: Path, compression: str = "") -> d
         pq.write_table(pa.table({name: _arrow(cells) for name, cells in typed.items()}), path)
         return {}
     if kind == "sas7bdat":
-        path.write_bytes(sas7bdat.content(typed, form=sas7bdat.Form(compression=compression)))
+        path.write_bytes(sas7bdat.content(typed))
         return {}
     frame = pd.DataFrame(typed)
     if kind == "xport":

@@ -1,83 +1,33 @@
 """SAS data sets for tests, written by hand after the public descriptions of the format: no library writes them.
 
-The tests compare what two libraries read from them (tests/unit/reading/test_sas.py).
+They are not compressed, have 32 bits and the lowest byte first. The tests compare what two libraries read from them
+(tests/unit/reading/test_formats.py).
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
-from making import sas_rows
 
 Cell = float | str | bytes
 """A number, a text, or the eight bytes of a number as :func:`special` gives them."""
 
 _MAGIC = bytes.fromhex("000000000000000000000000c2ea8160b31411cfbd92080009c7318c181f1011")
-_ENCODINGS = {"utf-8": 20, "latin-1": 29, "cp1252": 62}
-_META, _DATA, _MIX, _INDEX = 0x0000, 0x0100, 0x0200, 0x9000
-_EMPTY, _COMPRESSED = 1, 4
+_ENCODINGS = {"utf-8": 20, "latin-1": 29}
+_META, _DATA, _MIX = 0x0000, 0x0100, 0x0200
+_ROW_SIZE, _COLUMN_SIZE, _FORMAT, _NAMES, _COLUMNS, _TEXTS = (
+    0xF7F7F7F7, 0xF6F6F6F6, 0xFFFFFBFE, 0xFFFFFFFF, 0xFFFFFFFC, 0xFFFFFFFD,
+)  # fmt: skip
+"""How descriptions begin."""
+
 _PER_DESCRIPTION = 20
 """Columns in a description of names, texts or positions; SAS has more."""
 
-
-class Form(NamedTuple):
-    """How a file is laid out.
-
-    Attributes
-    ----------
-    order : {'<', '>'}
-        The order of bytes.
-    wide : bool
-        Whether positions have 64 bits.
-    page_size : int
-        Bytes; a page has at least a record.
-    widths : mapping
-        Bytes of columns of numbers, 3 to 8.
-    encoding : {'utf-8', 'latin-1', 'cp1252'}
-    fill : bytes
-        The character that fills cells of text.
-    release : bytes
-        The version of SAS.
-    gap : bytes
-        What is between descriptions and records that are aligned.
-    compression : {'', 'SASYZCRL', 'SASYZCR2'}
-        By runs (RLE), or by what precedes (RDC).
-    """
-
-    order: str = "<"
-    wide: bool = False
-    page_size: int = 65_536
-    widths: Mapping[str, int] = {}
-    encoding: str = "utf-8"
-    fill: bytes = b" "
-    release: bytes = b"9.0401M1"
-    gap: bytes = b"\0"
-    compression: str = ""
-
-    @property
-    def word(self) -> int:
-        """Bytes of a position."""
-        return 8 if self.wide else 4
-
-    @property
-    def page_header(self) -> int:
-        """Bytes before the pointers or records of a page."""
-        return 4 * self.word + 8
-
-    def pack(self, form: str, *values: object) -> bytes:
-        """Bytes of numbers; ``W`` is a position."""
-        return struct.pack(self.order + form.replace("W", "Q" if self.wide else "I"), *values)
-
-    def signature(self, kind: int) -> bytes:
-        """How a description begins."""
-        above = 0xFFFFFFFF if kind >= 0xFF000000 else 0
-        words = (
-            [kind] if not self.wide else [kind, above] if self.order == "<" or not above else [above, kind]
-        )
-        return self.pack(f"{len(words)}I", *words)
+_HEADER, _PAGE_HEADER, _POINTER = 1024, 24, 12
+_PAGE = 65_536
+"""Bytes of a page, which has at least a record."""
 
 
 def special(letter: str) -> bytes:
@@ -86,36 +36,32 @@ def special(letter: str) -> bytes:
 
 
 def content(
-    columns: Mapping[str, Sequence[Cell]], formats: Mapping[str, str] | None = None, form: Form | None = None
+    columns: Mapping[str, Sequence[Cell]], formats: Mapping[str, str] | None = None, encoding: str = "utf-8"
 ) -> bytes:
     """The bytes of a data set, each column numbers or text; `formats` names the display formats of some."""
-    form = form or Form()
     texts = [len(cells) > 0 and all(isinstance(cell, str) for cell in cells) for cells in columns.values()]
     stored = [
-        _text_bytes(cells, form) if text else _number_bytes(cells, form.widths.get(name, 8), form)
-        for text, (name, cells) in zip(texts, columns.items(), strict=True)
+        _text_bytes(cells, encoding) if text else _number_bytes(cells)
+        for text, cells in zip(texts, columns.values(), strict=True)
     ]
     records = np.ascontiguousarray(np.concatenate(stored, axis=1))
-    described = _described(list(columns), formats or {}, texts, [cells.shape[1] for cells in stored], form)
-    pages = _pages(records, described, form)
-    return _header(form, len(pages)) + b"".join(pages)
+    widths = [cells.shape[1] for cells in stored]
+    pages = _pages(records, _described(list(columns), formats or {}, texts, widths))
+    return _header(encoding, len(pages)) + b"".join(pages)
 
 
-def _text_bytes(cells: Sequence[str], form: Form) -> np.ndarray:
-    encoded = [cell.encode(form.encoding) for cell in cells]
+def _text_bytes(cells: Sequence[str], encoding: str) -> np.ndarray:
+    encoded = [cell.encode(encoding) for cell in cells]
     width = max(1, *map(len, encoded))
-    return np.frombuffer(b"".join(cell.ljust(width, form.fill) for cell in encoded), np.uint8).reshape(
-        -1, width
-    )
+    return np.frombuffer(b"".join(cell.ljust(width) for cell in encoded), np.uint8).reshape(-1, width)
 
 
-def _number_bytes(cells: Sequence[Cell], width: int, form: Form) -> np.ndarray:
+def _number_bytes(cells: Sequence[Cell]) -> np.ndarray:
     if isinstance(cells, np.ndarray):
         bits = np.where(np.isnan(cells), int.from_bytes(special("."), "little"), cells.view(np.uint64))
     else:
         bits = np.array([int.from_bytes(_number(cell), "little") for cell in cells], np.uint64)
-    whole = bits.astype(f"{form.order}u8").view(np.uint8).reshape(-1, 8)
-    return whole[:, 8 - width :] if form.order == "<" else whole[:, :width]
+    return bits.view(np.uint8).reshape(-1, 8)
 
 
 def _number(cell: Cell) -> bytes:
@@ -125,103 +71,82 @@ def _number(cell: Cell) -> bytes:
 
 
 def _described(
-    names: list[str], formats: Mapping[str, str], texts: list[bool], widths: list[int], form: Form
+    names: list[str], formats: Mapping[str, str], texts: list[bool], widths: list[int]
 ) -> list[bytes]:
     """What describes the columns, after the first description; each finds its name in a text."""
     starts = np.cumsum([0, *widths]).tolist()
     kinds = [
-        form.pack("WIHBx", start, width, 4, 2 if text else 1)
+        struct.pack("<IIHBx", start, width, 4, 2 if text else 1)
         for start, width, text in zip(starts, widths, texts, strict=False)
     ]
-    words, places = _words([*names, *formats.values()], form)
-    named = [form.pack("3H2x", *places[name]) for name in names]
-    shown = [form.pack("3H", *places[formats[name]]) if name in formats else bytes(6) for name in names]
-    before = 46 if form.wide else 34
+    words, places = _words([*names, *formats.values()])
+    named = [struct.pack("<3H2x", *places[name]) for name in names]
+    shown = [struct.pack("<3H", *places[formats[name]]) if name in formats else bytes(6) for name in names]
     return [
-        form.signature(0xF6F6F6F6) + form.pack("WW", len(names), 0),
+        struct.pack("<3I", _COLUMN_SIZE, len(names), 0),
         *words,
-        *_in_parts(0xFFFFFFFF, named, form),
-        *_in_parts(0xFFFFFFFC, kinds, form),
-        *(form.signature(0xFFFFFBFE).ljust(before, b"\0") + place + bytes(12) for place in shown),
+        *_in_parts(_NAMES, named),
+        *_in_parts(_COLUMNS, kinds),
+        *(struct.pack("<I", _FORMAT).ljust(34, b"\0") + place + bytes(12) for place in shown),
     ]
 
 
-def _words(words: list[str], form: Form) -> tuple[list[bytes], dict[str, tuple[int, int, int]]]:
-    """Texts of names, the first with that of the compression; and where each name is: text, position, length."""
+def _words(words: list[str]) -> tuple[list[bytes], dict[str, tuple[int, int, int]]]:
+    """Texts of names, and where each name is: text, position, length."""
     blobs, places = list[bytes](), {}
     for first in range(0, max(1, len(words)), _PER_DESCRIPTION):
-        blob = bytearray(10) + form.compression.encode().ljust(8, b"\0") + bytes(10)
+        blob = bytearray(28)
         for word in words[first : first + _PER_DESCRIPTION]:
-            encoded = word.encode(form.encoding)
-            places[word] = len(blobs), len(blob), len(encoded)
-            blob += encoded + bytes(-len(encoded) % 4)
-        blobs.append(_sized(0xFFFFFFFD, bytes(blob[2:]) + bytes(form.word + 4), form))
+            places[word] = len(blobs), len(blob), len(word)
+            blob += word.encode("ascii") + bytes(-len(word) % 4)
+        blobs.append(_sized(_TEXTS, bytes(blob[2:]) + bytes(8)))
     return blobs, places
 
 
-def _in_parts(kind: int, entries: list[bytes], form: Form) -> Iterator[bytes]:
+def _in_parts(kind: int, entries: list[bytes]) -> Iterator[bytes]:
     for first in range(0, len(entries), _PER_DESCRIPTION):
         part = b"".join(entries[first : first + _PER_DESCRIPTION])
-        yield _sized(kind, bytes(6) + part + bytes(form.word + 4), form)
+        yield _sized(kind, bytes(6) + part + bytes(8))
 
 
-def _sized(kind: int, rest: bytes, form: Form) -> bytes:
-    size = form.word + 2 + len(rest) - (4 + 2 * form.word)
-    return form.signature(kind) + form.pack("H", size) + rest
+def _sized(kind: int, rest: bytes) -> bytes:
+    return struct.pack("<IH", kind, len(rest) - 6) + rest
 
 
-def _first_description(width: int, n: int, on_page: int, n_columns: int, form: Form) -> bytes:
+def _first_description(width: int, n: int, on_page: int, n_columns: int) -> bytes:
     """What describes the records."""
-    described = bytearray(808 if form.wide else 480)
-    described[: form.word] = form.signature(0xF7F7F7F7)
-    for place, value in {5: width, 6: n, 9: n_columns, 13: form.page_size, 15: on_page}.items():
-        described[place * form.word : (place + 1) * form.word] = form.pack("W", value)
-    if form.compression:
-        described[-118:-112] = form.pack("3H", 0, 10, 8)
-    return bytes(described)
+    places = {0: _ROW_SIZE, 5: width, 6: n, 9: n_columns, 13: _PAGE, 15: on_page}
+    return struct.pack("<120I", *(places.get(at, 0) for at in range(120)))
 
 
-def _pages(records: np.ndarray, described: list[bytes], form: Form) -> list[bytes]:
+def _pages(records: np.ndarray, described: list[bytes]) -> list[bytes]:
     """All pages, descriptions first."""
     n, width = records.shape
-    order = "little" if form.order == "<" else "big"
-    n_columns = int.from_bytes(described[0][form.word : 2 * form.word], order)
+    n_columns = int.from_bytes(described[0][4:8], "little")
 
-    def parts(on_page: int) -> list[tuple[bytes, int]]:
-        return [(one, 0) for one in [_first_description(width, n, on_page, n_columns, form), *described]]
+    def packed(on_page: int) -> list[list[bytes]]:
+        return list(_packed([_first_description(width, n, on_page, n_columns), *described]))
 
-    if form.compression:
-        return _pages_of_compressed(records, parts(0), form)
-    *_, last = _packed(parts(0), form)
-    used = form.page_header + sum(len(one) + 3 * form.word for one, _ in last) + 8
-    on_page = min(n, max(0, form.page_size - used) // width)
-    *before, last = _packed(parts(on_page), form)
-    pages = [_described_page(_META, part, b"", 0, form) for part in before]
+    used = _PAGE_HEADER + sum(len(one) + _POINTER for one in packed(0)[-1]) + 8
+    on_page = min(n, max(0, _PAGE - used) // width)
+    *before, last = packed(on_page)
+    pages = [_described_page(_META, part, b"", 0) for part in before]
     kind = _MIX if on_page or not n else _META
-    pages.append(_described_page(kind, last, records[:on_page].tobytes(), on_page, form))
-    per_page = (form.page_size - form.page_header) // width
+    pages.append(_described_page(kind, last, records[:on_page].tobytes(), on_page))
+    per_page = (_PAGE - _PAGE_HEADER) // width
     for start in range(on_page, n, per_page):
         part = records[start : start + per_page]
-        pages.append(_page(_DATA, len(part), 0, part.tobytes(), form))
+        pages.append(_page(_DATA, len(part), 0, part.tobytes()))
     return pages
 
 
-def _pages_of_compressed(records: np.ndarray, parts: list[tuple[bytes, int]], form: Form) -> list[bytes]:
-    """Pages of descriptions and records alike; SAS keeps a record as it is where compression does not help."""
-    compress = sas_rows.run_lengths if form.compression == "SASYZCRL" else sas_rows.ross
-    rows = [(record, compress(record)) for record in map(np.ndarray.tobytes, records)]
-    kept = [(small, _COMPRESSED) if len(small) < len(record) else (record, 0) for record, small in rows]
-    first, *others = (_described_page(_META, part, b"", 0, form) for part in _packed([*parts, *kept], form))
-    return [first, _page(_INDEX, 0, 0, b"", form), *others]
-
-
-def _packed(parts: list[tuple[bytes, int]], form: Form) -> Iterator[list[tuple[bytes, int]]]:
+def _packed(parts: list[bytes]) -> Iterator[list[bytes]]:
     """What each page has."""
-    unused = form.page_header + 3 * form.word + 8  # with an empty pointer, and aligned
-    page, used = list[tuple[bytes, int]](), unused
+    unused = _PAGE_HEADER + 8  # when aligned
+    page, used = list[bytes](), unused
     for part in parts:
-        size = len(part[0]) + 3 * form.word
-        if used + size > form.page_size:
+        size = len(part) + _POINTER
+        if used + size > _PAGE:
             yield page
             page, used = [], unused
         page.append(part)
@@ -229,36 +154,29 @@ def _packed(parts: list[tuple[bytes, int]], form: Form) -> Iterator[list[tuple[b
     yield page
 
 
-def _described_page(kind: int, parts: list[tuple[bytes, int]], records: bytes, n: int, form: Form) -> bytes:
+def _described_page(kind: int, parts: list[bytes], records: bytes, n: int) -> bytes:
     """Pointers and records from the front of a page, what is pointed at from its back."""
-    end, pointers, behind = form.page_size, b"", b""
-    for content, compression in parts:
-        end -= len(content)
-        pointers += form.pack("WWBB", end, len(content), compression, 1).ljust(3 * form.word, b"\0")
-        behind = content + behind
-    if form.compression:
-        pointers += form.pack("WWBB", 0, 0, _EMPTY, 0).ljust(3 * form.word, b"\0")
-    n_pointers = len(pointers) // (3 * form.word)
-    gap = form.gap * (-(form.page_header + len(pointers)) % 8)
-    front = (pointers + gap + records).ljust(end - form.page_header, b"\0")
-    assert len(front) == end - form.page_header
-    return _page(kind, n_pointers + n, n_pointers, front + behind, form)
+    end, pointers, behind = _PAGE, b"", b""
+    for part in parts:
+        end -= len(part)
+        pointers += struct.pack("<IIBB2x", end, len(part), 0, 1)
+        behind = part + behind
+    gap = bytes(-(_PAGE_HEADER + len(pointers)) % 8)
+    front = (pointers + gap + records).ljust(end - _PAGE_HEADER, b"\0")
+    return _page(kind, len(parts) + n, len(parts), front + behind)
 
 
-def _page(kind: int, blocks: int, pointers: int, rest: bytes, form: Form) -> bytes:
-    head = form.pack("HHH2x", kind, blocks, pointers).rjust(form.page_header, b"\0")
-    return (head + rest).ljust(form.page_size, b"\0")
+def _page(kind: int, blocks: int, pointers: int, rest: bytes) -> bytes:
+    head = struct.pack("<HHH2x", kind, blocks, pointers).rjust(_PAGE_HEADER, b"\0")
+    return (head + rest).ljust(_PAGE, b"\0")
 
 
-def _header(form: Form, pages: int) -> bytes:
-    shift = 4 if form.wide else 0
-    header = bytearray(form.page_size if form.wide else 1024)
+def _header(encoding: str, pages: int) -> bytes:
+    header = bytearray(_HEADER)
     header[:32], header[84:92] = _MAGIC, b"SAS FILE"
-    header[32], header[35] = (0x33, 0x33) if form.wide else (0x22, 0x22)
-    header[37], header[39], header[70] = int(form.order == "<"), 0x31, _ENCODINGS[form.encoding]
+    header[32], header[35] = 0x22, 0x22
+    header[37], header[39], header[70] = 1, 0x31, _ENCODINGS[encoding]
     header[92:124], header[156:164] = b"DATA".ljust(32), b"DATA    "
-    sizes = form.pack("IIW", len(header), form.page_size, pages)
-    header[196 + shift : 196 + shift + len(sizes)] = sizes
-    start = 212 + shift + form.word
-    header[start : start + 8] = form.release
+    header[196:208] = struct.pack("<III", _HEADER, _PAGE, pages)
+    header[216:224] = b"9.0401M1"
     return bytes(header)

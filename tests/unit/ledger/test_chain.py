@@ -311,7 +311,6 @@ EDITS = [
     ("a metric", "linkage/metrics/unicity.py", {"unicity", "resolve"}),
     ("pairings", "linkage/pairing.py", {*METRICS, "rate"}),
     ("the reader of sources", "reading/delimited.py", {"prepare"}),
-    ("the kernel that reads files", "kernels/unpacking.py", {"prepare"}),
     ("the typing of values", "intake/values.py", {"prepare"}),
     ("the study model", "study/model.py", {"resolve"}),
     ("confirmation", "linkage/confirmation.py", {"confirm", "rate"}),

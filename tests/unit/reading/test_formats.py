@@ -21,7 +21,7 @@ from reident.errors import InputError
 from reident.intake import prepare as intake
 from reident.pipeline.parts import preparing
 from reident.reading import statistical, xport
-from reident.reading.displayed import shown
+from reident.reading.stored import display_of
 from reident.sections.files import SourceFile
 from reident.study import model as study
 
@@ -211,6 +211,24 @@ def test_a_study_declares_special_missing_values_like_other_codes(tmp_path):
 # SAS data sets
 
 
+@pytest.mark.parametrize(("n", "n_numbers"), [(0, 3), (1, 3), (200, 3), (2000, 50)])
+def test_two_libraries_read_what_the_tests_write(tmp_path, n, n_numbers):
+    rng = np.random.default_rng(n)
+    written = {"key": [f"P{at:04d}" for at in range(n)], "text": ["é ab" * (at % 7) for at in range(n)]}
+    for at in range(n_numbers):
+        written[f"n{at}"] = np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n).round(1))
+    path = tmp_path / "f.sas7bdat"
+    path.write_bytes(sas7bdat.content({**written, "day": [21_915.0] * n}, {"day": "YYMMDD"}))
+    cells, about = pyreadstat.read_sas7bdat(path, output_format="dict", disable_datetime_conversion=True)
+    frame = pd.read_sas(path, encoding="utf-8")
+    assert about.column_names == list(frame.columns) == [*written, "day"]
+    assert about.original_variable_types["day"] == "YYMMDD"
+    assert frame["day"].tolist() == [pd.Timestamp("2020-01-01")] * n
+    for name, expected in written.items():
+        for column in (cells[name], frame[name].fillna("" if name in {"key", "text"} else np.nan)):
+            np.testing.assert_array_equal(np.array(column, np.array(expected).dtype), expected)
+
+
 def test_sas_data_sets_have_numbers_text_days_and_special_missing_values(tmp_path):
     path = tmp_path / "f.sas7bdat"
     columns = {
@@ -234,6 +252,24 @@ def test_sas_data_sets_have_numbers_text_days_and_special_missing_values(tmp_pat
         read(path, ["number"], keys=["number"])
 
 
+def test_a_file_that_has_lost_the_name_of_a_column_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "f.sas7bdat"
+    path.write_bytes(sas7bdat.content({"key": ["a"], "x": [1.0]}))
+    library = pyreadstat.read_sas7bdat
+
+    def nameless(*arguments, **how):
+        cells, about = library(*arguments, **how)
+        about.column_names[1] = None  # as the library has it of some damaged files
+        return cells, about
+
+    monkeypatch.setitem(statistical._READERS, "sas7bdat", nameless)
+    for wanted in (["key"], ["nothing"]):
+        with pytest.raises(
+            InputError, match=r"^f\.sas7bdat: the file is not a complete SAS data set\. Write"
+        ):
+            read(path, wanted)
+
+
 # Dates
 
 
@@ -252,7 +288,7 @@ def test_dates_are_the_same_text_in_every_format_and_times_are_refused(tmp_path,
         read(path, ["c", "b"])
 
 
-SHOWN = [
+DISPLAYS = [
     ("sas7bdat", "YYMMDD10", "day"), ("sas7bdat", "DATE9", "day"), ("sas7bdat", "E8601DA10.", "day"),
     ("sas7bdat", "DATETIME20", "time"), ("xport", "MONYY7", "time"), ("xport", "YEAR4", "time"),
     ("xport", "TIME8", "time"), ("sas7bdat", "E8601DT19", "time"), ("sas7bdat", "BEST12", "number"),
@@ -265,9 +301,9 @@ SHOWN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "display", "found"), SHOWN)
-def test_display_formats(kind, display, found):
-    assert shown(kind, display) == found
+@pytest.mark.parametrize(("kind", "pattern", "display"), DISPLAYS)
+def test_display_formats(kind, pattern, display):
+    assert display_of(kind, pattern) == display
 
 
 def test_an_invalid_date_is_refused_with_its_row(tmp_path):
@@ -382,6 +418,25 @@ def test_many_records_come_in_batches_and_in_order(tmp_path, monkeypatch):
         assert read(stored(tmp_path, kind), ["a"])["a"].to_pylist() == [f"{at:05d}" for at in range(500)]
 
 
+# Texts
+
+
+def test_a_text_that_spss_keeps_in_several_variables_shifts_no_other(tmp_path):
+    path = tmp_path / "f.sav"
+    pyreadstat.write_sav(pd.DataFrame({"a": ["x" * 600, "y"], "b": [1.0, 2.0]}), path)
+    assert read(path, ["b"])["b"].to_pylist() == ["1", "2"]
+    assert read(path, ["a", "b"])["a"].to_pylist() == ["x" * 600, "y"]
+
+
+def test_what_follows_the_end_of_a_text_of_stata_is_no_part_of_it(tmp_path):
+    path = tmp_path / "f.dta"
+    pyreadstat.write_dta(pd.DataFrame({"t": ["abcdef", "ab"]}), path)
+    content = path.read_bytes()
+    assert content.count(b"abcdefab\0\0\0\0") == 1
+    path.write_bytes(content.replace(b"abcdefab\0\0\0\0", b"abc\0xyab \0zz"))
+    assert read(path, ["t"])["t"].to_pylist() == ["abc", "ab "]
+
+
 # SAS transport
 
 
@@ -410,9 +465,7 @@ def test_text_in_another_encoding_is_declared(tmp_path):
 
 LETTERS = {
     "f.dta": lambda: _old_stata(["Zoé", "xyz"]),
-    "f.sas7bdat": lambda: sas7bdat.content({"a": ["Zoe\u0301"[:3] + "XX", "xyz"]}).replace(
-        b"ZoeXX", b"Zo\xe9  "
-    ),
+    "f.sas7bdat": lambda: sas7bdat.content({"a": ["Zoé", "xyz"]}, encoding="latin-1"),
 }
 
 

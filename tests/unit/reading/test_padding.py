@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from making.studies import files, plain, study
 from pydantic import ValidationError
 from reident import reading
-from reident.reading.padding import padded
+from reident.reading import padded
 from reident.sections.files import SourceFile
 from reident.study.model import Study, canonical_json
 

@@ -38,8 +38,6 @@ module         makes                                   with the help of
 `diversity`    how diverse a target is in the cells    `keysets`
                of a key (§7.5)
 `logistic`     sums of a logistic regression (§13)     `compiling` only
-`unpacking`    compressed records of SAS data sets     `compiling` only
-               (§1)
 =============  ======================================  ==============================================================
 
 ==================  =================================================================================================

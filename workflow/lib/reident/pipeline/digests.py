@@ -22,9 +22,6 @@ _FOR_TYPES = re.compile(r"^([ \t]*)if TYPE_CHECKING:\n(?:\1[ \t]+.*\n|\n)*", re.
 _COMMENT = re.compile(r"#.*")
 _NAME = re.compile(r"(?<!as )\b(?!as\b)\w+")
 
-_READ_WITH = "reident.kernels.unpacking"
-"""The kernel that any step may run to read files; it is loaded where a file needs it."""
-
 PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "pyreadstat", "numba", "pydantic", "snakemake")
 
 
@@ -49,8 +46,7 @@ def library_digest(rule: str, metric: str | None = None) -> str:
     """Return the SHA-256 over a step's adapter and the sources of its modules and all that these import.
 
     The study and the table of steps are left out: what a step takes of a study has a digest of its own. The
-    kernels of steps that do not run them are left out too, except the one that reads files. Imports for type
-    checking only do not count.
+    kernels of steps that do not run them are left out too. Imports for type checking only do not count.
     """
     total = hashlib.sha256()
     for module in modules(rule, metric):
@@ -72,7 +68,7 @@ def modules(rule: str, metric: str | None = None) -> tuple[str, ...]:
         module = todo.pop()
         floor = module.split(".")[1]
         unused = floor in _WITHOUT_EFFECT and module not in named
-        unused |= floor == "kernels" and not step.compiled and module != _READ_WITH
+        unused |= floor == "kernels" and not step.compiled
         if module in seen or unused:
             continue
         seen.add(module)

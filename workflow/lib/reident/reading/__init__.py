@@ -8,15 +8,15 @@ names apart from the records, the first record is row 1.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from reident.errors import InputError
 from reident.reading import delimited, fixedwidth, parquet, statistical, xport
 from reident.reading.names import BATCH, TEXT, recognised, refuse_foreign
-from reident.reading.padding import padded
 from reident.sections.files import SourceFile
 
 __all__ = ["BATCH", "batches", "column_names", "read", "readable", "recognised"]
@@ -39,6 +39,8 @@ _NAMES: dict[str, Callable[[Path, SourceFile], list[str]]] = {
     "spss": statistical.column_names,
     "xport": xport.column_names,
 }
+
+_DIGITS = r"^\s*[0-9]+\s*$"
 
 
 def read(path: Path, source: SourceFile, columns: Sequence[str], keys: Sequence[str] = ()) -> pa.Table:
@@ -78,6 +80,27 @@ def batches(
     with readable(path, source):
         for batch in _READERS[source.kind](path, source, wanted, keys):
             yield padded(batch, source.pad)
+
+
+def padded(batch: pa.RecordBatch, widths: Mapping[str, int]) -> pa.RecordBatch:
+    """Return records in which the digits of some columns have zeros in front.
+
+    Parameters
+    ----------
+    batch : pyarrow.RecordBatch
+        Text columns.
+    widths : mapping
+        The width of each column that is padded; other columns than those of the batch do not matter. A value that is
+        longer or does not consist of digits stays as it is. Blanks around digits are dropped.
+    """
+    for name, width in widths.items():
+        if (at := batch.schema.get_field_index(name)) >= 0:
+            text = batch.column(at)
+            filled = pc.utf8_lpad(pc.utf8_trim_whitespace(text), width, "0")
+            batch = batch.set_column(
+                at, name, pc.if_else(pc.match_substring_regex(text, _DIGITS), filled, text)
+            )
+    return batch
 
 
 def column_names(path: Path, source: SourceFile) -> list[str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,6 @@ import pyarrow as pa
 from pyarrow import csv
 
 from reident.reading.names import TEXT
-from reident.reading.proven import UnprovenError
 from reident.reading.textfile import encoding_of, unpacked
 
 if TYPE_CHECKING:
@@ -32,6 +31,33 @@ MAX_RECORD = 1_000_000
 """Bytes of a record; no field of it has more characters than the exact reader accepts."""
 
 _LINE_FEED, _CARRIAGE_RETURN = ord("\n"), ord("\r")
+
+
+class UnprovenError(Exception):
+    """The fast reader may not give what the exact reader gives."""
+
+
+def proven(
+    fast: Iterator[pa.RecordBatch], exact: Callable[[], Iterator[pa.RecordBatch]]
+) -> Iterator[pa.RecordBatch]:
+    """Yield the records of the fast reader, and from where it raises :class:`UnprovenError` those of the exact one.
+
+    Parameters
+    ----------
+    fast : iterator of pyarrow.RecordBatch
+    exact : callable
+        Gives the same records in the same order, in batches of any size.
+    """
+    done = 0
+    try:
+        for batch in fast:
+            done += batch.num_rows
+            yield batch
+    except UnprovenError:
+        for batch in exact():
+            if done < batch.num_rows:
+                yield batch.slice(done)
+            done = max(done - batch.num_rows, 0)
 
 
 def batches(

@@ -15,7 +15,6 @@ import pyarrow as pa
 from reident.errors import InputError
 from reident.reading import blocks
 from reident.reading.names import BATCH, TEXT, check_header
-from reident.reading.proven import proven
 from reident.reading.textfile import lines, opened
 
 if TYPE_CHECKING:
@@ -38,9 +37,8 @@ def batches(
     """Yield the given columns as text, field by field: by the fast reader, from where it cannot by the exact one."""
     with _records(path, source) as (header, _):
         check_header(path, header, wanted)
-    yield from proven(
-        blocks.batches(path, source, header, wanted), lambda: exact_batches(path, source, wanted)
-    )
+    fast = blocks.batches(path, source, header, wanted)
+    yield from blocks.proven(fast, lambda: exact_batches(path, source, wanted))
 
 
 def exact_batches(path: Path, source: SourceFile, wanted: Sequence[str]) -> Iterator[pa.RecordBatch]:

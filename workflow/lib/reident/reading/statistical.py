@@ -1,4 +1,7 @@
-"""Files of SAS (sas7bdat), Stata and SPSS: codes instead of labels, special missing values apart (METHODS §1)."""
+"""Files of SAS (sas7bdat), Stata and SPSS, read by pyreadstat: codes instead of labels, special missing values apart.
+
+See METHODS §1. Each batch passes over the records before it, so that memory does not grow with the file.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import codecs
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,35 +17,26 @@ import pyarrow.compute as pc
 import pyreadstat
 
 from reident.errors import InputError
-from reident.reading import layout, sas, spss, stata
-from reident.reading.displayed import shown
-from reident.reading.layout import UndecodableError, decoded, text_of
 from reident.reading.names import TEXT, check_header
-from reident.reading.proven import UnprovenError, proven
-from reident.reading.stored import Column, check_shown, number_text, undecodable
+from reident.reading.stored import Column, decoded_text, number_text
 
 if TYPE_CHECKING:
     from reident.sections.files import SourceFile
 
-_BATCH = 250_000
-"""Records in a batch. More than in other formats, because each batch reads the file again from its start."""
+_BATCH = 100_000
+"""Records in a batch: more than in other formats, since each batch passes over the records before it."""
 
 _PLAIN = "latin-1"
 """An encoding in which each byte is one character."""
 
 _REMEDY = "the `encoding`, or widen the column if it cuts a letter at the end of the text."
 
-_PROGRAM = {"sas7bdat": "SAS data set", "stata": "Stata file", "spss": "SPSS file"}
-_LAYOUTS: dict[str, type[layout.ArrayFile]] = {
-    "sas7bdat": sas.DataSet,
-    "stata": stata.StataFile,
-    "spss": spss.SystemFile,
-}
 _READERS: dict[str, Callable[..., Any]] = {
     "sas7bdat": pyreadstat.read_sas7bdat,
     "stata": pyreadstat.read_dta,
     "spss": pyreadstat.read_sav,
 }
+_PROGRAM = {"sas7bdat": "SAS data set", "stata": "Stata file", "spss": "SPSS file"}
 
 
 def batches(
@@ -51,85 +45,25 @@ def batches(
     """Yield the given columns as text."""
     about = _read(path, source, source.encoding, metadataonly=True)[1]
     check_header(path, about.column_names, wanted, row="")
+    displays, types = about.original_variable_types, about.readstat_variable_types
+    columns = [Column.of(path, source.kind, name, displays[name], name in keys) for name in wanted]
     codec = _codec(path, source, about.file_encoding)
-    columns = [
-        Column(path, source.kind, name, shown(source.kind, about.original_variable_types[name]), name in keys)
-        for name in wanted
-    ]
-    for column in columns:
-        check_shown(column)
-    file = _File(path, source, wanted, columns, about, codec)
-    yield from proven(_fast(file), lambda: _by_library(file))
-
-
-class _File(NamedTuple):
-    """What both readers know of a file."""
-
-    path: Path
-    source: SourceFile
-    wanted: Sequence[str]
-    columns: list[Column]
-    about: Any
-    codec: str
-
-    def is_text(self, name: str) -> bool:
-        """Whether a column is text."""
-        return self.about.readstat_variable_types[name] == "string"
-
-
-def _fast(file: _File) -> Iterator[pa.RecordBatch]:
-    """Yield the columns of a file whose records are an array.
-
-    Raises
-    ------
-    UnprovenError
-    """
-    stored = _LAYOUTS[file.source.kind](file.path)
-    every = stored.layout.fields
-    if len(every) != len(file.about.column_names) or stored.layout.n != file.about.number_rows:
-        raise UnprovenError
-    fields = [every[file.about.column_names.index(name)] for name in file.wanted]
-    if any(
-        (field.kind == "text") != file.is_text(name) for field, name in zip(fields, file.wanted, strict=True)
-    ):
-        raise UnprovenError
-    before = 0
-    for block in stored.blocks():
-        texts = []
-        for column, field in zip(file.columns, fields, strict=True):
-            if field.kind == "text":
-                cells = stored.text_cells(layout.cells_of(block, field))
-                texts.append(_decoded(column, cells, stored.padding, file.codec, before))
-            else:
-                numbers, letters = stored.numbers(layout.numbers_of(block, field))
-                texts.append(number_text(column, numbers, letters, before))
-        before += len(block)
-        yield pa.record_batch(texts, names=list(file.wanted))
-
-
-def _by_library(file: _File) -> Iterator[pa.RecordBatch]:
-    """Yield the columns as a general library gives them."""
-    before, n = 0, file.about.number_rows
     # Texts are decoded here: the library silently drops an incomplete letter at the end of a text.
-    names = _read(file.path, file.source, _PLAIN, metadataonly=True)[1].column_names
-    plain_of = dict(zip(file.about.column_names, names, strict=True))
-    plain_names = [plain_of[name] for name in file.wanted]
-    while True:
-        cells, _ = _read(
-            file.path, file.source, _PLAIN, usecols=plain_names, row_offset=before, row_limit=_BATCH
-        )
-        size = len(cells[plain_names[0]])
-        if size:
-            texts = [
-                _text(file, column, cells[plain], before)
-                for column, plain in zip(file.columns, plain_names, strict=True)
-            ]
-            yield pa.record_batch(texts, names=list(file.wanted))
-        before += size
-        if size < _BATCH:
+    names = _read(path, source, _PLAIN, metadataonly=True)[1].column_names
+    plain = [names[about.column_names.index(name)] for name in wanted]
+    n = size = 0
+    while size == _BATCH or not n:
+        cells, _ = _read(path, source, _PLAIN, usecols=plain, row_offset=n, row_limit=_BATCH)
+        if not (size := len(cells[plain[0]])):
             break
-    if n is not None and 0 <= n != before:
-        raise _incomplete(file.path, file.source)
+        texts = [
+            _text(column, types[column.name], cells[name], codec, n)
+            for column, name in zip(columns, plain, strict=True)
+        ]
+        yield pa.record_batch(texts, names=list(wanted))
+        n += size
+    if about.number_rows is not None and 0 <= about.number_rows != n:
+        raise _incomplete(path, source)
 
 
 def column_names(path: Path, source: SourceFile) -> list[str]:
@@ -183,15 +117,16 @@ def _incomplete(path: Path, source: SourceFile) -> InputError:
     return InputError(f"{path.name}: the file is not a complete {_PROGRAM[source.kind]}. Write it again.")
 
 
-def _text(file: _File, column: Column, cells: list, before: int) -> pa.Array:
+def _text(column: Column, kind: str, cells: list, codec: str, before: int) -> pa.Array:
     """Return the text of one column; a special missing value is a letter among the numbers."""
-    kind = file.about.readstat_variable_types[column.name]
     if kind == "string":
-        try:
-            encoded = pc.fill_null(pa.array(cells, TEXT), "").dictionary_encode()
-            return decoded(encoded, lambda text: _one(text.encode(_PLAIN), file.codec))
-        except UndecodableError as error:
-            raise undecodable(column, before + error.row + 1, file.codec, _REMEDY) from None
+        plain = pc.fill_null(pa.array(cells, TEXT), "")
+
+        def decode(text: str) -> str:
+            # A text of ASCII is the same in every encoding of these files.
+            return text if text.isascii() else text.encode(_PLAIN).decode(codec)
+
+        return decoded_text(column, plain, decode, codec, _REMEDY, before)
     letters = np.zeros(len(cells), np.uint8)
     try:
         numbers = pa.array(cells, pa.float64()).to_numpy(zero_copy_only=False)
@@ -199,16 +134,3 @@ def _text(file: _File, column: Column, cells: list, before: int) -> pa.Array:
         letters = np.array([ord(cell) if isinstance(cell, str) else 0 for cell in cells], np.uint8)
         numbers = np.array([np.nan if cell is None or isinstance(cell, str) else cell for cell in cells])
     return number_text(column, numbers.astype(np.float32 if kind == "float" else np.float64), letters, before)
-
-
-def _decoded(column: Column, cells: np.ndarray, padding: str, codec: str, before: int) -> pa.Array:
-    """Return the text of cells."""
-    try:
-        return text_of(cells, padding, lambda cell: _one(cell.rstrip(padding.encode()), codec))
-    except UndecodableError as error:
-        raise undecodable(column, before + error.row + 1, codec, _REMEDY) from None
-
-
-def _one(cell: bytes, codec: str) -> str:
-    """Return a text; one of ASCII is the same in every encoding of these files."""
-    return cell.decode("ascii" if cell.isascii() else codec)

@@ -1,51 +1,86 @@
-"""Convert a column of numbers that a statistical program stored to text (METHODS §1)."""
+"""Columns of statistical programs: numbers, dates, and special missing values as text (METHODS §1).
+
+Only their display format distinguishes dates from other numbers. A date becomes YYYY-MM-DD, the same text in every
+format. Times, points in time, and formats that show only a part of a date (a month, a quarter) have no unambiguous text
+and are refused. Other display formats, and labels, are ignored: a code is the stored code.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from datetime import date
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident.errors import InputError
-from reident.reading.displayed import CALENDARS, Shown
 from reident.reading.names import TEXT
 from reident.reading.numbers import date_text, double_text, first_inexact
 
+Display = Literal["number", "day", "time"]
+
+_SAS = date(1960, 1, 1), 1
+_CALENDARS = {"sas7bdat": _SAS, "xport": _SAS, "stata": _SAS, "spss": (date(1582, 10, 14), 86_400)}
+"""How each program stores dates: the epoch, and the units per day."""
+
+_SAS_DAYS = re.compile(
+    r"DATE|(DDMMYY|MMDDYY|YYMMDD)[BCDNPS]?|[BE]8601DA|IS8601DA|JULIAN|(WEEK|WORD)DAT[EX]|NLDATE[LSMW]?|HDATE"
+)
+_SAS_TIMES = re.compile(
+    r"DATETIME|DATEAMPM|DT(DATE|MONYY|WKDATX|YEAR|YYQC)|([BE]|IS)8601\w*|NLDAT\w*|NLTIM\w*|TIME(AMPM)?|TOD|HHMM"
+    r"|HOUR|MMSS|MDYAMPM|(MMYY|YYMM)[CDNPS]?|MONYY|YYMON|YYQR?[CDNPSZ]?|YEAR|MONTH|MONNAME|QTRR?|WEEK(DAY|[UVW])"
+    r"|DAY|DOWNAME|JULDAY|MINGUO|NENGO|HEBDATE|EUR\w*"
+)
+_SPSS_DAYS = {"DATE", "ADATE", "EDATE", "JDATE", "SDATE"}
+_SPSS_TIMES = {"DATETIME", "YMDHMS", "TIME", "DTIME", "MTIME", "MOYR", "QYR", "WKYR"}
 _SPECIALS = pa.array([f".{chr(letter)}" for letter in range(256)], TEXT)
 
 
-class Column(NamedTuple):
-    """A column of a SAS, Stata or SPSS file.
+def display_of(kind: str, pattern: str | None) -> Display:
+    """Return what a number is according to its display format.
 
-    Attributes
+    Parameters
     ----------
-    path : Path
-    kind : str
-        The format of the file.
-    name : str
-    shown : {'number', 'day', 'time'}
-        What its numbers are, by their display format.
-    key : bool
-        Whether it is a key column.
+    kind : {'sas7bdat', 'xport', 'stata', 'spss'}
+    pattern : str or None
+        As in the file, for example ``YYMMDD10``, ``%td``, ``EDATE10``.
     """
+    pattern = (pattern or "").strip()
+    if kind == "stata":
+        if re.match(r"%-?t?d", pattern):
+            return "day"
+        return "time" if re.match(r"%-?t[cCwmqhgb]", pattern) else "number"
+    name = re.sub(r"[\d.]+$", "", pattern.upper())
+    if kind == "spss":
+        return "day" if name in _SPSS_DAYS else "time" if name in _SPSS_TIMES else "number"
+    if _SAS_DAYS.fullmatch(name):
+        return "day"
+    return "time" if _SAS_TIMES.fullmatch(name) else "number"
+
+
+class Column(NamedTuple):
+    """A column of a SAS, Stata or SPSS file: the file, its format, what its numbers are, and whether it is a key."""
 
     path: Path
     kind: str
     name: str
-    shown: Shown
+    display: Display
     key: bool
 
-
-def check_shown(column: Column) -> None:
-    """Refuse a time, a point in time, or a part of a date, which have no unambiguous text."""
-    if column.shown == "time":
-        raise InputError(
-            f"{column.path.name}, column `{column.name}`: a time, or a part of a date, has no unambiguous text. Store "
-            "the column as text, or as a number without a date format."
-        )
+    @classmethod
+    def of(cls, path: Path, kind: str, name: str, pattern: str | None, key: bool) -> Self:
+        """Return a column; refuse a time, a point in time, or a part of a date, which have no unambiguous text."""
+        display = display_of(kind, pattern)
+        if display == "time":
+            raise InputError(
+                f"{path.name}, column `{name}`: a time, or a part of a date, has no unambiguous text. Store the column "
+                "as text, or as a number without a date format."
+            )
+        return cls(path, kind, name, display, key)
 
 
 def number_text(column: Column, values: np.ndarray, letters: np.ndarray, before: int) -> pa.Array:
@@ -64,9 +99,9 @@ def number_text(column: Column, values: np.ndarray, letters: np.ndarray, before:
     special = letters > 0
     if column.key:
         _check_key(column, values, special, before)
-    if column.shown == "day":
-        calendar = CALENDARS[column.kind]
-        text, wrong = date_text(values / calendar.per_day, calendar.epoch)
+    if column.display == "day":
+        epoch, per_day = _CALENDARS[column.kind]
+        text, wrong = date_text(values / per_day, epoch)
         if wrong is not None:
             raise InputError(
                 f"{column.path.name}, row {before + wrong + 1}, column `{column.name}`: the value is not a valid date. "
@@ -89,8 +124,28 @@ def _check_key(column: Column, values: np.ndarray, special: np.ndarray, before: 
         )
 
 
-def undecodable(column: Column, row: int, codec: str, remedy: str) -> InputError:
-    """Return the error about a text in a row that is not in the encoding."""
-    return InputError(
-        f"{column.path.name}, row {row}, column `{column.name}`: the text is not {codec}. Declare {remedy}"
-    )
+def decoded_text(
+    column: Column, cells: pa.Array, decode: Callable, codec: str, remedy: str, before: int
+) -> pa.Array:
+    """Return decoded cells.
+
+    Parameters
+    ----------
+    cells : pyarrow.Array (n,)
+    decode : callable
+        Gives the text of one cell; may raise UnicodeError.
+    codec, remedy : str
+        For the message about a text that is not in the encoding.
+    before : int
+        The number of preceding records.
+    """
+    encoded, texts = cells.dictionary_encode(), list[str]()
+    for at, cell in enumerate(encoded.dictionary.to_pylist()):
+        try:
+            texts.append(decode(cell))
+        except UnicodeError:  # the first such text is in the first such record
+            row = before + 1 + pc.index(encoded.indices, pa.scalar(at, encoded.indices.type)).as_py()
+            raise InputError(
+                f"{column.path.name}, row {row}, column `{column.name}`: the text is not {codec}. Declare {remedy}"
+            ) from None
+    return pa.array(texts, TEXT).take(encoded.indices)

@@ -1,10 +1,11 @@
 """SAS transport files, versions 5 and 8, as described by SAS (TS-140 and its successor).
 
-General libraries do not keep special missing values apart, which METHODS §1 requires.
+The functions of pyreadstat and pandas read special missing values as missing ones; METHODS §1 keeps them apart.
 """
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import re
 import struct
@@ -16,10 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from reident.errors import InputError
-from reident.reading.displayed import shown
-from reident.reading.layout import Field, UndecodableError, cells_of, is_ascii_alike, text_of
 from reident.reading.names import BATCH, check_header
-from reident.reading.stored import Column, check_shown, number_text, undecodable
+from reident.reading.stored import Column, decoded_text, number_text
 
 if TYPE_CHECKING:
     from reident.sections.files import SourceFile
@@ -38,41 +37,40 @@ class _Variable(NamedTuple):
 
 def column_names(path: Path, source: SourceFile) -> list[str]:  # noqa: ARG001 - the file describes itself
     """Return the names of the columns."""
-    with path.open("rb") as stream:
-        if not stream.read(1):
-            raise InputError(f"{path.name}: {_INCOMPLETE}")
-        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return list(_describe(path, content)[0])
+    with _mapped(path) as content:
+        return list(_describe(path, content)[0])
 
 
 def batches(
     path: Path, source: SourceFile, wanted: Sequence[str], keys: Sequence[str]
 ) -> Iterator[pa.RecordBatch]:
     """Yield the given columns as text."""
+    with _mapped(path) as content:
+        variables, begin = _describe(path, content)
+        check_header(path, list(variables), wanted, row="")
+        columns = [
+            Column.of(path, "xport", name, "" if own.is_text else own.display, name in keys)
+            for name, own in ((name, variables[name]) for name in wanted)
+        ]
+        width = sum(variable.width for variable in variables.values())
+        n = _records(path, content, begin, width)
+        for first in range(0, n, BATCH):
+            size = min(BATCH, n - first)
+            start = begin + first * width
+            # The slice copies: the map cannot be closed while an array refers to it.
+            block = np.frombuffer(content[start : start + size * width], np.uint8).reshape(size, width)
+            texts = [_text(column, variables[column.name], block, source.codec, first) for column in columns]
+            yield pa.record_batch(texts, names=list(wanted))
+
+
+@contextlib.contextmanager
+def _mapped(path: Path) -> Iterator[mmap.mmap]:
+    """Give the content of a file that is not empty."""
     with path.open("rb") as stream:
         if not stream.read(1):
             raise InputError(f"{path.name}: {_INCOMPLETE}")
         with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            variables, begin = _describe(path, content)
-            check_header(path, list(variables), wanted, row="")
-            columns = [
-                Column(path, "xport", name, shown("xport", variables[name].display), name in keys)
-                for name in wanted
-            ]
-            for column in columns:
-                if not variables[column.name].is_text:
-                    check_shown(column)
-            width = sum(variable.width for variable in variables.values())
-            n = _records(path, content, begin, width)
-            for first in range(0, n, BATCH):
-                size = min(BATCH, n - first)
-                start = begin + first * width
-                # The slice copies: the map cannot be closed while an array refers to it.
-                block = np.frombuffer(content[start : start + size * width], np.uint8).reshape(size, width)
-                texts = [
-                    _text(column, variables[column.name], block, source.codec, first) for column in columns
-                ]
-                yield pa.record_batch(texts, names=list(wanted))
+            yield content
 
 
 def _describe(path: Path, content: mmap.mmap) -> tuple[dict[str, _Variable], int]:
@@ -135,18 +133,20 @@ def _records(path: Path, content: mmap.mmap, begin: int, width: int) -> int:
 
 
 def _text(column: Column, variable: _Variable, block: np.ndarray, codec: str, before: int) -> pa.Array:
-    cells = cells_of(block, Field("", variable.start, variable.width))
+    cells = np.ascontiguousarray(block[:, variable.start : variable.start + variable.width])
     if not variable.is_text:
         return number_text(column, *_doubles(cells), before)
-    try:
-        return text_of(cells, " ", lambda cell: _decoded(cell, codec), ascii_alike=is_ascii_alike(codec))
-    except UndecodableError as error:
-        codec = codec.removesuffix("-sig")
-        raise undecodable(column, before + error.row + 1, codec, "the `encoding` of the file.") from None
-
-
-def _decoded(cell: bytes, codec: str) -> str:
-    return cell.rstrip(b"\0").decode(codec).rstrip(" ")
+    content = [None, pa.py_buffer(cells)]
+    fixed = pa.FixedSizeBinaryArray.from_buffers(pa.binary(variable.width), len(cells), content)
+    name = codec.removesuffix("-sig")
+    return decoded_text(
+        column,
+        fixed,
+        lambda cell: cell.rstrip(b"\0").decode(codec).rstrip(" "),
+        name,
+        "the `encoding` of the file.",
+        before,
+    )
 
 
 def _doubles(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
