@@ -49,6 +49,12 @@ def test_every_mistake_is_named_at_once(study):
     assert answer.errors == 4
 
 
+def test_a_file_without_records_is_named(study):
+    answer = study(LEARNT, released_2=drawn(4, 0))
+    assert answer.errors == 1, answer.lines
+    assert "released_2.csv: the file has a header and no records." in answer.lines[0]
+
+
 def test_warnings_are_those_of_the_step(study):
     answer = study(LEARNT, released_2=drawn(4, 80).assign(income="-9"))
     assert (answer.errors, answer.warnings) == (0, 1), answer.lines

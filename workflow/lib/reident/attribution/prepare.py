@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from reident import reading
 from reident.attribution.parts import AttributionFiles
-from reident.errors import InputError
+from reident.errors import Guard, InputError
 from reident.intake import keys
 from reident.intake.account import Account
 from reident.intake.records import Sink, in_memory
@@ -61,7 +61,9 @@ def batches(files: AttributionFiles, side: str, path: Path) -> Iterator[pa.Table
         yield pa.Table.from_batches([batch])
 
 
-def prepare(files: AttributionFiles, texts: Mapping[str, pa.Table]) -> Prepared:
+def prepare(
+    files: AttributionFiles, texts: Mapping[str, pa.Table], guard: Guard = contextlib.nullcontext
+) -> Prepared:
     """Type and code files that are in memory, as :func:`prepare_files` does.
 
     Parameters
@@ -69,10 +71,11 @@ def prepare(files: AttributionFiles, texts: Mapping[str, pa.Table]) -> Prepared:
     files : AttributionFiles
     texts : mapping
         By side, the text of each file, at least its :meth:`AttributionFiles.columns_of`.
+    guard : Guard
     """
     sources = {side: [text] for side, text in texts.items()}
     names = ("original", "released", "holdout")
-    return Prepared(**in_memory(names, lambda sinks: prepare_files(files, sources, sinks)))
+    return Prepared(**in_memory(names, lambda sinks: prepare_files(files, sources, sinks, guard=guard)))
 
 
 def prepare_files(
@@ -80,6 +83,7 @@ def prepare_files(
     sources: Mapping[str, Iterable[pa.Table]],
     sinks: Mapping[str, Sink],
     folder: Path | None = None,
+    guard: Guard = contextlib.nullcontext,
 ) -> dict[str, pd.DataFrame]:
     """Type and code all files.
 
@@ -92,6 +96,8 @@ def prepare_files(
         Take the batches of the prepared tables, see :class:`Prepared`.
     folder : pathlib.Path, optional
         Where keys that do not fit into memory wait in files without a name.
+    guard : Guard
+        Encloses checks of keys, codes and corresponding records.
 
     Returns
     -------
@@ -110,11 +116,11 @@ def prepare_files(
             columns = [variable.column for variable in files.variables]
             text = Source(files.files[side], files.ids.get(side) or (), columns, folder)
             texts[side] = stack.enter_context(contextlib.closing(text)).read(own)
-        return _prepared(files, texts, sinks)
+        return _prepared(files, texts, sinks, guard)
 
 
 def _prepared(
-    files: AttributionFiles, texts: Mapping[str, Source], sinks: Mapping[str, Sink]
+    files: AttributionFiles, texts: Mapping[str, Source], sinks: Mapping[str, Sink], guard: Guard
 ) -> dict[str, pd.DataFrame]:
     """Give the prepared tables to their sinks, and return the others."""
     for side, text in texts.items():
@@ -122,7 +128,7 @@ def _prepared(
             raise InputError(
                 f"{files.files[side].file_name}: the file has a header and no records. Check the export."
             )
-        text.order()
+        text.order(guard)
     columns: dict[str, dict[str, pa.Array]] = {side: {} for side in texts}
     lines, warnings = [], list[Line]()
     needed = [variable.column for variable in files.variables]
@@ -137,7 +143,8 @@ def _prepared(
         else:
             decimal = files.files[files.original].decimal
             codes, labels = categories.coded(variable, own, files.original, decimal, files.bins, files.ranks)
-            warnings += _compare_codes(files, variable, codes)
+            with guard():
+                warnings += _compare_codes(files, variable, codes)
             with_missing = files.missing == "category" and keys.add_missing(codes, labels)
             lines.append(_lines(files, variable, labels, codes, with_missing=with_missing))
             coded = {side: narrow(pa.array(values, mask=values < 0)) for side, values in codes.items()}
@@ -150,8 +157,10 @@ def _prepared(
     front = {} if named else {ROW: _rows(files, first.num_rows)}
     give(sinks["original"], {**front, **columns[files.original]}, first.order(), named)
     for number, side in enumerate(files.released, start=1):
-        who = _persons(files, texts, side)
-        n = len(who)
+        n = texts[side].num_rows
+        who = np.full(n, -1, np.int32)
+        with guard():
+            who = _persons(files, texts, side)
         released = {FILE: pa.array(np.full(n, number, np.int32)), PERSON: pa.array(who, mask=who < 0)}
         give(sinks["released"], {**released, **columns[side]}, np.arange(n))
     if files.holdout is None:
@@ -225,8 +234,7 @@ def _compare_codes(
         if not common:
             raise InputError(
                 f"{names}, column `{variable.column}`: no code of `{variable.name}` is in both files. Code both files "
-                "alike, or recode them (`recode`).",
-                ("variable", variable.name),
+                "alike, or recode them (`recode`)."
             )
         if 2 * common < len(ours) + len(theirs) - common:
             warning = (
@@ -253,8 +261,7 @@ def _persons(files: AttributionFiles, texts: Mapping[str, Source], side: str) ->
         raise InputError(
             f"{files.files[side].file_name}: the number of records ({own.num_rows:,}) must be that of "
             f"{files.files[files.original].file_name} ({first.num_rows:,}), because rows correspond by order. "
-            "Correct the file, or give both files an `id`.",
-            ("file", side),
+            "Correct the file, or give both files an `id`."
         )
     return np.argsort(first.order(), kind="stable").astype(np.int32)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from reident.errors import InputError
+from reident.errors import Guard, InputError
 from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
 from reident.intake import keys
 from reident.intake.severity import INVALIDATES, NOTABLE, Line, named, of_share
@@ -21,7 +22,9 @@ Texts = Mapping[str, Source]
 """The text of each file, by the table that is made of it."""
 
 
-def coded(files: RiskFiles, texts: Texts) -> tuple[dict[str, dict[str, pa.Array]], pd.DataFrame, list[Line]]:
+def coded(
+    files: RiskFiles, texts: Texts, guard: Guard = nullcontext
+) -> tuple[dict[str, dict[str, pa.Array]], pd.DataFrame, list[Line]]:
     """Return the coded variables of each file, the categories, and warnings about them."""
     lines, warnings = [], list[Line]()
     columns: dict[str, dict[str, pa.Array]] = {name: {} for name in texts}
@@ -35,10 +38,9 @@ def coded(files: RiskFiles, texts: Texts) -> tuple[dict[str, dict[str, pa.Array]
         # The codes of a sensitive variable are counted, and named nowhere.
         if variable in files.key or variable.type == "numeric":
             lines.append(_lines(variable.name, labels, codes, with_missing=with_missing))
-        warnings += [
-            *_missing_throughout(variable, files, own, labels, codes[FILE]),
-            *_unknown_codes(variable, own, labels, codes),
-        ]
+        warnings += _missing_throughout(variable, files, own, labels, codes[FILE])
+        with guard():
+            warnings += _unknown_codes(variable, own, labels, codes)
         for name, values in codes.items():
             columns[name][variable.name] = narrow(pa.array(values, mask=values < 0))
             if variable.column not in needed[at + 1 :]:
@@ -97,8 +99,7 @@ def _unknown_codes(
         if len(ours) and len(theirs) and not np.isin(ours, theirs).any():
             raise InputError(
                 f"{file} and {other}, column `{variable.column}`: no code of `{variable.name}` is in both "
-                "files. Recode one of the files (`recode`).",
-                ("variable", variable.name),
+                "files. Recode one of the files (`recode`)."
             )
         if name == POPULATION:
             every, have, holder = ours, theirs, FILE

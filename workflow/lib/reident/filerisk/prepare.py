@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident import reading
-from reident.errors import InputError
+from reident.errors import Guard, InputError
 from reident.filerisk import coding
 from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
 from reident.intake.account import Account
@@ -93,7 +93,11 @@ def source_of(files: RiskFiles, table: str) -> SourceFile:
 
 
 def prepare(
-    files: RiskFiles, text: pa.Table, population: pa.Table | None = None, original: pa.Table | None = None
+    files: RiskFiles,
+    text: pa.Table,
+    population: pa.Table | None = None,
+    original: pa.Table | None = None,
+    guard: Guard = contextlib.nullcontext,
 ) -> Prepared:
     """Type and code files that are in memory, as :func:`prepare_files` does.
 
@@ -104,10 +108,11 @@ def prepare(
         The text of the file, at least its :func:`columns_of`.
     population, original : pyarrow.Table, optional
         The same of the population, and of the records before perturbation.
+    guard : Guard
     """
     texts = {FILE: text, POPULATION: population, ORIGINAL: original}
     sources = {name: [own] for name, own in texts.items() if own is not None}
-    return Prepared(**in_memory(texts, lambda sinks: prepare_files(files, sources, sinks)))
+    return Prepared(**in_memory(texts, lambda sinks: prepare_files(files, sources, sinks, guard=guard)))
 
 
 def prepare_files(
@@ -115,6 +120,7 @@ def prepare_files(
     sources: Mapping[str, Iterable[pa.Table]],
     sinks: Mapping[str, Sink],
     folder: Path | None = None,
+    guard: Guard = contextlib.nullcontext,
 ) -> dict[str, pd.DataFrame]:
     """Type and code the file, and its population and its records before perturbation if they are given.
 
@@ -127,6 +133,8 @@ def prepare_files(
         Take the batches of the prepared tables, see :class:`Prepared`.
     folder : pathlib.Path, optional
         Where keys that do not fit into memory wait in files without a name.
+    guard : Guard
+        Encloses checks of keys, weights, codes and original records.
 
     Returns
     -------
@@ -144,37 +152,45 @@ def prepare_files(
         for name, batches_of_file in sources.items():
             text = Source(source_of(files, name), _key_of(files, name), _others_of(files, name), folder)
             texts[name] = stack.enter_context(contextlib.closing(text)).read(batches_of_file)
-        return _prepared(files, texts, sinks)
+        return _prepared(files, texts, sinks, guard)
 
 
-def _prepared(files: RiskFiles, texts: coding.Texts, sinks: Mapping[str, Sink]) -> dict[str, pd.DataFrame]:
+def _prepared(
+    files: RiskFiles, texts: coding.Texts, sinks: Mapping[str, Sink], guard: Guard
+) -> dict[str, pd.DataFrame]:
     """Give the prepared tables to their sinks, and return the others."""
     text = texts[FILE]
     file = files.file.file_name
     if text.num_rows == 0:
         raise InputError(f"{file}: the file has a header and no records. Check the export.")
-    order = text.order()
+    order = text.order(guard)
     front: dict[str, pa.Array] = {}
     if not files.id:
         first = files.file.first_row
         front[ROW] = pa.array(np.arange(first, first + text.num_rows, dtype=np.int32))
     warnings: list[Line] = []
     if files.weight:
-        front[WEIGHT] = _weights(text, files.weight)
-        warnings += _uneven_weights(front[WEIGHT], files.weight, file)
+        with guard():
+            front[WEIGHT] = _weights(text, files.weight)
+            warnings += _uneven_weights(front[WEIGHT], files.weight, file)
     if files.household:
         front[HOUSEHOLD] = pa.array(_households(text, files.household, order))
     if POPULATION in texts and not texts[POPULATION].num_rows:
         name = source_of(files, POPULATION).file_name
         raise InputError(f"{name}: the file has a header and no records. Check the export.")
-    of_original = _same_records(files, text, texts[ORIGINAL]) if ORIGINAL in texts else None
-    columns, categories, of_variables = coding.coded(files, texts)
+    original_rows = None
+    if ORIGINAL in texts:
+        texts[ORIGINAL].order(guard)
+        if text.sound and texts[ORIGINAL].sound:
+            with guard():
+                original_rows = _same_records(files, text, texts[ORIGINAL])
+    columns, categories, of_variables = coding.coded(files, texts, guard)
     give(sinks[FILE], {**front, **columns[FILE]}, order, text.sorted_keys() if files.id else None)
     _give_population(files, texts.get(POPULATION), columns.get(POPULATION), sinks[POPULATION])
-    if of_original is None:
+    if original_rows is None:
         sinks[ORIGINAL](_no_row(files))
     else:
-        give(sinks[ORIGINAL], columns[ORIGINAL], of_original[order])
+        give(sinks[ORIGINAL], columns[ORIGINAL], original_rows[order])
     return {
         "categories": categories,
         "account": _account(files, columns, excluded=files.missing == "excluded"),
@@ -191,14 +207,12 @@ def _weights(text: Source, column: str) -> pa.Array:
     if (numbers < 0).any():
         row = int((numbers < 0).argmax()) + first
         raise InputError(
-            f"{file}, row {row}, column `{column}`: the weight must not be negative. Correct the file.",
-            ("weight",),
+            f"{file}, row {row}, column `{column}`: the weight must not be negative. Correct the file."
         )
     if numbers.mean() < 1:
         raise InputError(
             f"{file}, column `{column}`: the mean weight must be at least 1; a sample is not larger than its "
-            "population. Name the column of expansion weights, or give `sampling_fraction`.",
-            ("weight",),
+            "population. Name the column of expansion weights, or give `sampling_fraction`."
         )
     return values
 
@@ -233,14 +247,12 @@ def _same_records(files: RiskFiles, text: Source, original: Source) -> np.ndarra
         row = int((rows < 0).argmax()) + files.file.first_row
         raise InputError(
             f"{name}: the file must have the records of {file}, but {int((rows < 0).sum()):,} are not in it, the first "
-            f"in row {row} of {file}. Give both files the same records.",
-            ("original",),
+            f"in row {row} of {file}. Give both files the same records."
         )
     if original.num_rows > text.num_rows:
         raise InputError(
             f"{name}: the file must have the records of {file} and no others, but has "
-            f"{original.num_rows - text.num_rows:,} more. Give both files the same records.",
-            ("original",),
+            f"{original.num_rows - text.num_rows:,} more. Give both files the same records."
         )
     return rows
 

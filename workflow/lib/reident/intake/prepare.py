@@ -18,15 +18,12 @@ import pandas as pd
 import pyarrow as pa
 
 from reident import reading
-from reident.errors import InputError
+from reident.errors import Guard, InputError
 from reident.intake import severity, warnings
 from reident.intake.account import Account
-from reident.intake.columns import typed_text
 from reident.intake.parts import Preparing
 from reident.intake.records import Clusters, KeyFile, Lookup, RecordReader, Sink, in_memory
 from reident.intake.undeclared import Files
-from reident.sections.files import RecordFile
-from reident.sections.linkage import Column
 
 SIDES = ("puf", "eif")
 """The files of records."""
@@ -55,7 +52,12 @@ def batches(part: Preparing, side: str, path: Path) -> Iterator[pa.Table]:
 
 
 def prepare(
-    part: Preparing, puf: pa.Table, eif: pa.Table, iuf: pa.Table, original: pa.Table | None = None
+    part: Preparing,
+    puf: pa.Table,
+    eif: pa.Table,
+    iuf: pa.Table,
+    original: pa.Table | None = None,
+    guard: Guard = contextlib.nullcontext,
 ) -> Prepared:
     """Type the records and links of a study that is in memory, as :func:`prepare_files` does.
 
@@ -64,11 +66,12 @@ def prepare(
     part : Preparing
     puf, eif, iuf, original : pyarrow.Table
         The text of each source file, at least its :meth:`Preparing.columns_of`.
+    guard : Guard
     """
     files = {"puf": puf, "eif": eif, "iuf": iuf, "original": original}
     sources = {side: [table] for side, table in files.items() if table is not None}
     names = ("puf", "eif", "iuf", "clusters")
-    return Prepared(**in_memory(names, lambda sinks: prepare_files(part, sources, sinks)))
+    return Prepared(**in_memory(names, lambda sinks: prepare_files(part, sources, sinks, guard=guard)))
 
 
 def prepare_files(
@@ -77,6 +80,7 @@ def prepare_files(
     sinks: Mapping[str, Sink],
     folder: Path | None = None,
     threads: int = 1,
+    guard: Guard = contextlib.nullcontext,
 ) -> dict[str, pd.DataFrame]:
     """Type the records and links of a study.
 
@@ -97,6 +101,8 @@ def prepare_files(
         Where records that do not fit into memory wait in files without a name. Without it memory grows with the files.
     threads : int
         Files that are worked on at once.
+    guard : Guard
+        Encloses checks of keys, links and codes.
 
     Returns
     -------
@@ -118,7 +124,7 @@ def prepare_files(
         files = records | others
         for file in files.values():
             stack.callback(file.spool.close)
-        # The mistake that is told is that of the first file, however long each takes.
+        # If several files are invalid, the error for the first one is raised.
         each = stack.enter_context(ThreadPoolExecutor(threads)).map
         list(each(lambda side: files[side].read(sources[side]), files))
         account = Account("prepare")
@@ -133,16 +139,21 @@ def prepare_files(
         wanted = ([lookup for (own, _), lookup in lookups.items() if own == side] for side in records)
         grouped = (clusters if file.cluster else None for file in records.values())
         taken = (sinks[side] for side in records)
-        orders = each(RecordReader.sort, records.values(), taken, wanted, grouped, repeat(folder))
+        orders = each(
+            RecordReader.sort, records.values(), taken, wanted, grouped, repeat(folder), repeat(guard)
+        )
         places = dict(zip(records, orders, strict=True))
-        if "original" in others:
-            _check_original(part, others["original"], records["puf"].n, lookups["puf", "original"], folder)
+        if "original" in others and records["puf"].keys.sound:
+            with guard():
+                _check_original(
+                    part, others["original"], records["puf"].n, lookups["puf", "original"], folder
+                )
         lines = _of_texts(part, records, others["iuf"])
         rows = {side: lookups[side, "iuf"].position for side in SIDES}
-        links = _links(part, rows, records["eif"].n, account)
+        links = _links(part, rows, records["eif"].n, account, guard)
         for side, file in records.items():
             file.links_of_row = np.bincount(links[side], minlength=file.n)[places[side]]
-        lines += warnings.of_values(part, Files(records["puf"], records["eif"], len(links["puf"])))
+        lines += warnings.of_values(part, Files(records["puf"], records["eif"], len(links["puf"])), guard)
         if not len(links["puf"]):
             warning = (
                 f"{part.file_name('iuf')}: no link joins records of the two files. Nothing can be confirmed. "
@@ -182,23 +193,19 @@ def _of_texts(part: Preparing, records: Mapping[str, RecordReader], iuf: KeyFile
 
 def _check_original(part: Preparing, original: KeyFile, n: int, lookup: Lookup, folder: Path | None) -> None:
     """Refuse a file before protection that does not have the keys of the PUF, which has n records."""
-    try:
-        original.check(folder)
-    except InputError as error:
-        raise InputError(str(error), ("original",)) from None
+    original.check(folder)
     found = int((lookup.position >= 0).sum())
     lacking, others = n - found, len(lookup.position) - found
     if lacking or others:
         raise InputError(
             f"{part.file_name('original')}: the file before protection must have the keys of {part.file_name('puf')}, "
             f"but lacks {lacking:,} of its records and has {others:,} others. Export both files from the same "
-            "records, or remove `files.original`.",
-            ("original",),
+            "records, or remove `files.original`."
         )
 
 
 def _links(
-    part: Preparing, rows: Mapping[str, np.ndarray], n_eif: int, account: Account
+    part: Preparing, rows: Mapping[str, np.ndarray], n_eif: int, account: Account, guard: Guard
 ) -> dict[str, np.ndarray]:
     """Return the distinct links between known records; unknown ones only within the declared tolerance."""
     source, file = part.files.iuf, part.file_name("iuf")
@@ -207,20 +214,15 @@ def _links(
     if n_unknown > source.unknown_links_at_most:
         first = int(unknown.argmax())
         side = "puf" if rows["puf"][first] < 0 else "eif"
-        raise InputError(
-            f"{file}, row {first + source.first_row}: the link names a record that is not in "
-            f"{part.file_name(side)} ({n_unknown:,} such links). Correct the links, or "
-            "allow them by `unknown_links_at_most`.",
-            ("links",),
-        )
+        with guard():
+            raise InputError(
+                f"{file}, row {first + source.first_row}: the link names a record that is not in "
+                f"{part.file_name(side)} ({n_unknown:,} such links). Correct the links, or "
+                "allow them by `unknown_links_at_most`."
+            )
     links = np.unique(rows["puf"][~unknown].astype(np.int64) * n_eif + rows["eif"][~unknown])
     lines = account.open("iuf", len(unknown))
     lines.leave("link to an unknown record", n_unknown)
     lines.leave("exact repeat of a link", len(unknown) - n_unknown - len(links))
     lines.close("iuf", len(links))
     return dict(zip(SIDES, (column.astype(np.int32) for column in np.divmod(links, n_eif)), strict=True))
-
-
-def typed_column(column: Column, side: str, source: RecordFile, text: pa.Table) -> pa.Array:
-    """Return one variable of one file, typed; null where missing."""
-    return typed_text(column, side, source, text[getattr(column, side)])

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reident.errors import InputError
+from reident.errors import Guard, InputError
 from reident.intake import keys
 from reident.intake.columns import ColumnReader
 from reident.intake.ordering import Bucket, KeyedSpool, Ordered, Ranges, Scattered
@@ -71,15 +71,16 @@ class KeyReader:
             first = int(rows.min()) + self._source.first_row
             self._repeats = min(row or first, first), n + len(rows)
 
-    def refuse(self) -> None:
-        """Refuse a key that is empty or repeats, as far as it is known by now.
+    @property
+    def sound(self) -> bool:
+        """Whether no key is empty or repeats, as far as this is known by now."""
+        return not (self._empty[1] or self._repeats[1])
 
-        Raises
-        ------
-        InputError
-        """
+    def refuse(self, guard: Guard) -> None:
+        """Refuse a key that is empty or repeats, as far as this is known by now."""
         for problem in keys.described(self._names, self._source.file_name, self._empty, self._repeats):
-            raise InputError(problem)
+            with guard():
+                raise InputError(problem)
 
 
 class Clusters:
@@ -169,7 +170,7 @@ class KeyFile:
         with contextlib.closing(Ordered(self.spool, folder)) as ordered:
             for bucket in ordered:
                 self.keys.look(bucket, self.spool.key(bucket.table))
-        self.keys.refuse()
+        self.keys.refuse(contextlib.nullcontext)
 
 
 class Lookup:
@@ -261,7 +262,12 @@ class RecordReader:
             self.spool.append(pa.record_batch(columns, schema=self.spool.schema))
 
     def sort(
-        self, sink: Sink, lookups: Sequence[Lookup], clusters: Clusters | None, folder: Path | None
+        self,
+        sink: Sink,
+        lookups: Sequence[Lookup],
+        clusters: Clusters | None,
+        folder: Path | None,
+        guard: Guard,
     ) -> np.ndarray:
         """Give the records to a sink by key, and look up the keys of other files among them.
 
@@ -275,7 +281,7 @@ class RecordReader:
         InputError
             A key or a value that is wrong.
         """
-        self.keys.refuse()  # an empty one, which needs no order
+        self.keys.refuse(guard)  # an empty one, which needs no order
         place, start = np.empty(self.n, np.int32), 0
         with contextlib.ExitStack() as stack:
             ordered = stack.enter_context(contextlib.closing(Ordered(self.spool, folder)))
@@ -295,7 +301,7 @@ class RecordReader:
                     clusters.add(bucket.table.select(range(len(self.schema), len(self.spool.schema))))
                 place[bucket.row] = np.arange(start, start + len(bucket.row), dtype=np.int32)
                 start += len(bucket.row)
-        self.keys.refuse()
+        self.keys.refuse(contextlib.nullcontext if ordered.repeats else guard)
         for reader in self.columns.values():
             if reader.problem is not None:
                 raise reader.problem

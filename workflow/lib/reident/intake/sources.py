@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from reident.errors import Guard
 from reident.intake import keys
 from reident.intake.ordering import KeyedSpool, Ordered
 from reident.intake.records import KeyReader, Lookup, Sink, chunk
@@ -73,7 +74,12 @@ class Source:
         whole = chunks.unify_dictionaries().combine_chunks()
         return whole if isinstance(whole, pa.DictionaryArray) else pa.array([], _CODED)
 
-    def order(self) -> np.ndarray:
+    @property
+    def sound(self) -> bool:
+        """Whether no key is empty or repeats; known once the file is ordered."""
+        return self._reader.sound
+
+    def order(self, guard: Guard = contextlib.nullcontext) -> np.ndarray:
         """Return the rows in the order of the key; of a file without one, in their own; int32 (n,).
 
         Raises
@@ -84,13 +90,13 @@ class Source:
         if self._order is None and not self._key:
             self._order = np.arange(self.num_rows, dtype=np.int32)
         if self._order is None:
-            self._reader.refuse()  # an empty one, which needs no order
+            self._reader.refuse(guard)  # an empty one, which needs no order
             rows = [np.empty(0, np.int32)]
             with contextlib.closing(Ordered(self._spool, self._folder)) as ordered:
                 for bucket in ordered:
                     self._reader.look(bucket, self._spool.key(bucket.table))
                     rows.append(bucket.row.astype(np.int32))
-            self._reader.refuse()
+            self._reader.refuse(guard)
             self._order = np.concatenate(rows)
         return self._order
 

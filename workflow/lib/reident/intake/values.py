@@ -102,8 +102,7 @@ def _distinct(encoded: pa.DictionaryArray, coding: Coding, place: Place) -> pa.A
     if recode.repeated:
         raise InputError(
             f"`recode` of `{place.variable}`, for {place.file}: two of its codes are equal after trimming and "
-            "normalising. Keep one of them.",
-            ("variable", place.variable),
+            "normalising. Keep one of them."
         )
     known = None if coding.order is None else {normal(category) for category in coding.order}
     values, plain = _plain_numbers(encoded.dictionary, coding, missing)
@@ -129,8 +128,7 @@ def _distinct(encoded: pa.DictionaryArray, coding: Coding, place: Place) -> pa.A
                 pc.index(encoded.indices, pa.scalar(position, encoded.indices.type)).as_py() + place.first_row
             )
             raise InputError(
-                f"{place.file}, row {row}, column `{place.column}`: the value of `{place.variable}` {problem}",
-                ("variable", place.variable),
+                f"{place.file}, row {row}, column `{place.column}`: the value of `{place.variable}` {problem}"
             )
     return pc.replace_with_mask(values, pa.array(~plain), pa.array(out, values.type))
 

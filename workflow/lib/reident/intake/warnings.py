@@ -6,11 +6,12 @@ A sentence names a file, a variable and a count, never a key or a value. A code 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from reident.errors import InputError
+from reident.errors import Guard, InputError
 from reident.intake import undeclared
 from reident.intake.parts import Preparing
 from reident.intake.severity import INVALIDATES, NOTABLE, UNDERSTATES, Line, named, of_share
@@ -167,7 +168,7 @@ def _is_joined(code: str, coding: Coding) -> bool:
     return bool({",", ";"} & set(code)) and not decimal
 
 
-def of_values(part: Preparing, files: Files) -> list[Line]:
+def of_values(part: Preparing, files: Files, guard: Guard = nullcontext) -> list[Line]:
     """Variables without a value, with one value only, with codes that look missing, or with few codes in common.
 
     Raises
@@ -186,7 +187,8 @@ def of_values(part: Preparing, files: Files) -> list[Line]:
             continue
         warnings += undeclared.of_column(part, column, files)
         if column.coding("puf").kind == "categorical":
-            warnings += _common_codes(part, column, role, set(counts[0]), set(counts[1]))
+            with guard():
+                warnings += _common_codes(part, column, role, set(counts[0]), set(counts[1]))
         elif any(len(own) == 1 < file.n for own, file in zip(counts, (files.puf, files.eif), strict=True)):
             warning = (
                 f"The {role} {column.name} has a single value in one of the two files and distinguishes no "
@@ -204,8 +206,7 @@ def _common_codes(
     if not common:
         raise InputError(
             f"{part.file_name('puf')} and {part.file_name('eif')}, columns `{column.puf}` and `{column.eif}`: no code "
-            f"of `{column.name}` is in both files. Recode one of the files (`recode`).",
-            ("variable", column.name),
+            f"of `{column.name}` is in both files. Recode one of the files (`recode`)."
         )
     if 2 * common >= codes:
         return []

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from reident import reading
-from reident.errors import InputError
+from reident.errors import Guard, InputError
 from reident.intake.account import Account
 from reident.intake.records import Sink, in_memory
 from reident.intake.severity import NOTABLE, UNDERSTATES, Line, table
@@ -73,7 +73,12 @@ def batches(options: MatchedFiles, file: int | None, path: Path) -> Iterator[pa.
         yield pa.Table.from_batches([batch])
 
 
-def prepare(options: MatchedFiles, confidential: pa.Table, synthetic: Sequence[pa.Table]) -> Prepared:
+def prepare(
+    options: MatchedFiles,
+    confidential: pa.Table,
+    synthetic: Sequence[pa.Table],
+    guard: Guard = contextlib.nullcontext,
+) -> Prepared:
     """Type files that are in memory, as :func:`prepare_files` does.
 
     Parameters
@@ -83,10 +88,11 @@ def prepare(options: MatchedFiles, confidential: pa.Table, synthetic: Sequence[p
         The text of the file, at least its :func:`columns_of`.
     synthetic : sequence of pyarrow.Table
         The same of each synthetic file.
+    guard : Guard
     """
     sources = [[text] for text in (confidential, *synthetic)]
     names = ("confidential", "synthetic")
-    return Prepared(**in_memory(names, lambda sinks: prepare_files(options, sources, sinks)))
+    return Prepared(**in_memory(names, lambda sinks: prepare_files(options, sources, sinks, guard=guard)))
 
 
 def prepare_files(
@@ -94,6 +100,7 @@ def prepare_files(
     sources: Iterable[Iterable[pa.Table]],
     sinks: Mapping[str, Sink],
     folder: Path | None = None,
+    guard: Guard = contextlib.nullcontext,
 ) -> dict[str, pd.DataFrame]:
     """Type the files, put rows beside each other, find the targets.
 
@@ -106,6 +113,8 @@ def prepare_files(
         Take the batches of the prepared tables, see :class:`Prepared`.
     folder : pathlib.Path, optional
         Where keys that do not fit into memory wait in files without a name.
+    guard : Guard
+        Encloses checks of keys, targets, population counts, codes and corresponding rows.
 
     Returns
     -------
@@ -126,37 +135,48 @@ def prepare_files(
             others = columns_of(options, file)[len(options.key(file)) :]
             text = Source(options.file(file), options.key(file), others, folder)
             texts.append(stack.enter_context(contextlib.closing(text)).read(own))
-        return _prepared(options, texts[0], texts[1:], sinks)
+        return _prepared(options, texts[0], texts[1:], sinks, guard)
 
 
 def _prepared(
-    options: MatchedFiles, confidential: Source, synthetic: Sequence[Source], sinks: Mapping[str, Sink]
+    options: MatchedFiles,
+    confidential: Source,
+    synthetic: Sequence[Source],
+    sinks: Mapping[str, Sink],
+    guard: Guard,
 ) -> dict[str, pd.DataFrame]:
     """Give the prepared tables to their sinks, and return the others."""
     account = Account("prepare_matching")
     file, n = options.file().file_name, confidential.num_rows
     if n == 0:
         raise InputError(f"{file}: the file has a header and no records. Check the export.")
-    confidential.order()
+    confidential.order(guard)
     account.open("confidential", n).close("confidential")
-    targets = _targets(options, confidential, file)
+    targets = np.ones(n, bool)
+    with guard():
+        targets = _targets(options, confidential, file)
     own = _typed(options, confidential)
-    copies = []
+    copies = {}
     for place, text in enumerate(synthetic):
-        order = _order(options, place, confidential, text)
-        copies.append(_typed(options, text, order))
+        if options.key(place):
+            text.order(guard)
+        if not (confidential.sound and text.sound):
+            continue
+        with guard():
+            copies[place] = _typed(options, text, _order(options, place, confidential, text))
         account.open(f"synthetic {place + 1}", text.num_rows).close(f"synthetic {place + 1}")
     lines = account.open("targets", n)
     lines.leave("not a target", int((~targets).sum()))
     lines.close("targets")
     counts = {}
     if options.population_count:
-        counts[POPULATION] = _population(options, options.population_count, confidential, targets)
-    warnings, correspondences = _compare(options, own, copies)
+        with guard():
+            counts[POPULATION] = _population(options, options.population_count, confidential, targets)
+    warnings, correspondences = _compare(options, own, copies, guard)
     together = {**counts, **dict(zip(own.column_names, own.columns, strict=True))}
     give(sinks["confidential"], together, np.arange(n), _marks(options, confidential, targets))
-    for number, copy in enumerate(copies, start=1):
-        numbered = copy.add_column(0, FILE, pa.array(np.full(n, number, np.int32)))
+    for place, copy in copies.items():
+        numbered = copy.add_column(0, FILE, pa.array(np.full(n, place + 1, np.int32)))
         give(sinks["synthetic"], numbered, np.arange(n))
     return {"account": account.table(), "warnings": table(warnings), "correspondence": correspondences}
 
@@ -213,24 +233,21 @@ def _order(options: MatchedFiles, place: int, confidential: Source, text: Source
             raise InputError(
                 f"{file}: the number of records ({text.num_rows:,}) must be that of {wanted} "
                 f"({confidential.num_rows:,}), because rows correspond by order. "
-                "Correct the file, or give both files an `id`.",
-                ("file", str(place)),
+                "Correct the file, or give both files an `id`."
             )
         return None
     found = text.rows(confidential)
     if (found < 0).any():
         raise InputError(
             f"{wanted}, row {int((found < 0).argmax()) + options.file().first_row}: the record's key is not in {file} "
-            f"({int((found < 0).sum()):,} such records). Give every record its own synthetic record.",
-            ("file", str(place)),
+            f"({int((found < 0).sum()):,} such records). Give every record its own synthetic record."
         )
     if text.num_rows != confidential.num_rows:
         back = confidential.rows(text)
         row = int((back < 0).argmax()) + options.file(place).first_row
         raise InputError(
             f"{file}, row {row}: the record's key is not in {wanted} "
-            f"({int((back < 0).sum()):,} such records). Remove these records, or correct the keys.",
-            ("file", str(place)),
+            f"({int((back < 0).sum()):,} such records). Remove these records, or correct the keys."
         )
     return found
 
@@ -241,7 +258,7 @@ def _targets(options: MatchedFiles, text: Source, file: str) -> np.ndarray:
     for target in options.targets:
         chosen &= _meets(options, target, text)
     if not chosen.any():
-        raise InputError(f"{file}: no record is a target. Correct `targets`.", ("targets",))
+        raise InputError(f"{file}: no record is a target. Correct `targets`.")
     return chosen
 
 
@@ -286,24 +303,24 @@ def _population(options: MatchedFiles, name: str, confidential: Source, targets:
     if wrong.any():
         raise InputError(
             f"{file}, row {int(wrong.argmax()) + first_row}, column `{name}`: the population count of a target must be "
-            f"a positive number ({int(wrong.sum()):,} such records). Correct the counts.",
-            ("population",),
+            f"a positive number ({int(wrong.sum()):,} such records). Correct the counts."
         )
     return counts
 
 
 def _compare(
-    options: MatchedFiles, own: pa.Table, copies: Sequence[pa.Table]
+    options: MatchedFiles, own: pa.Table, copies: Mapping[int, pa.Table], guard: Guard
 ) -> tuple[list[Line], pd.DataFrame]:
     """Refuse a category without a code in common; return warnings, and how the rows of each file correspond."""
     warnings, lines = [], []
     known = [name for name in own.column_names if name not in options.synthesized]
     keyed = bool(options.key())
-    for place, copy in enumerate(copies):
+    for place, copy in copies.items():
         file = options.file(place).file_name
         for name in own.column_names:
             if name not in options.numeric:
-                warnings += _common_codes(options, file, name, own[name], copy[name])
+                with guard():
+                    warnings += _common_codes(options, file, name, own[name], copy[name])
         found, differ = correspondence.compare(own, copy, known, keyed=keyed)
         lines.append((str(place + 1), *found))
         warnings += correspondence.warnings(file, found, differ, keyed=keyed)
@@ -320,8 +337,7 @@ def _common_codes(
     if not ours & theirs:
         raise InputError(
             f"{file}, column `{name}`: no code is also in {options.file().file_name}. Code both files alike, "
-            "or give a numeric variable a `radius`.",
-            ("variable", name),
+            "or give a numeric variable a `radius`."
         )
     if 2 * len(ours & theirs) >= len(ours | theirs):
         return []

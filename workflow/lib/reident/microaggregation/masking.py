@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -13,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from reident import reading
-from reident.errors import InputError
+from reident.errors import Guard, InputError
 from reident.intake import keys
 from reident.intake.account import Account
 from reident.intake.values import Place, typed
@@ -62,7 +63,7 @@ def read_original(masking: Masking, path: Path) -> pa.Table:
     return reading.read(path, options.source, [*own, *columns_of(masking)], own)
 
 
-def make(masking: Masking, original: pa.Table) -> Made:
+def make(masking: Masking, original: pa.Table, guard: Guard = nullcontext) -> Made:
     """Micro-aggregate a file, sample the masked records, and keep the truth.
 
     A function of the study and of the file's records, not of their order (except for a file without a key).
@@ -72,6 +73,8 @@ def make(masking: Masking, original: pa.Table) -> Made:
     masking : Masking
     original : pyarrow.Table
         As :func:`read_original` gives it.
+    guard : Guard
+        Encloses checks of values; what has a wrong one is left out of the files.
 
     Raises
     ------
@@ -82,14 +85,18 @@ def make(masking: Masking, original: pa.Table) -> Made:
     options, names = masking.options, columns_of(masking)
     original, order = _with_key(options, original)
     n, streams = original.num_rows, Streams(options.seed)
-    values = {name: _numbers(options, original, name)[order] for name in options.variables}
+    values = {}
+    for name in options.variables:
+        with guard():
+            values[name] = _numbers(options, original, name)[order]
+    names = [name for name in names if name in values or name not in options.variables]
     original = original.take(pa.array(order))
     masked = {name: microaggregate(own, options.k, options.aggregate) for name, own in values.items()}
     text = {name: np.array(original[name].to_pylist(), object) for name in (*options.key, *names)}
     held = dict(values)
-    if options.corresponding is not None:
+    if options.corresponding is not None and values:
         held = _deviating(options.corresponding, values, streams.within("corresponding"))
-    _check_codes(masking, values, {"puf": masked, "eif": held})
+    _check_codes(masking, values, {"puf": masked, "eif": held}, guard)
     changed = {} if options.corresponding is None else _written(held, text)
     ids = pufids(n, streams("pufid")).astype(object)
     chosen = streams("sample").permutation(n)[: sample_size(n, options.sampling_fraction)]
@@ -138,14 +145,13 @@ def _numbers(options: Microaggregate, original: pa.Table, name: str) -> np.ndarr
     if known < options.k:
         raise InputError(
             f"{file}, column `{name}`: at least k = {options.k} values must not be missing ({known} are not). "
-            "Lower `k`, or remove the column from `variables`.",
-            ("variable", name),
+            "Lower `k`, or remove the column from `variables`."
         )
     return values
 
 
 def _check_codes(
-    masking: Masking, values: dict[str, np.ndarray], made: dict[str, dict[str, np.ndarray]]
+    masking: Masking, values: dict[str, np.ndarray], made: dict[str, dict[str, np.ndarray]], guard: Guard
 ) -> None:
     """Refuse numbers that are no missing values here and would become such where the files are read."""
     file = _file(masking.options)
@@ -155,17 +161,17 @@ def _check_codes(
                 continue
             coding, where = own.coding(side), f"{file}, column `{name}`"
             if n := _of_codes(values[name], coding):
-                raise InputError(
-                    f"{where}: {n:,} values are a code that the variable `{own.name}` declares missing and "
-                    "`microaggregate.missing` does not. Add the code to `microaggregate.missing`.",
-                    ("variable", name),
-                )
-            if n := _of_codes(changed[name], coding):
-                raise InputError(
-                    f"{where}: {n:,} values equal, after masking, a code that the variable `{own.name}` declares "
-                    "missing. Use another code for missing values in the file, such as an empty cell.",
-                    ("variable", name),
-                )
+                with guard():
+                    raise InputError(
+                        f"{where}: {n:,} values are a code that the variable `{own.name}` declares missing and "
+                        "`microaggregate.missing` does not. Add the code to `microaggregate.missing`."
+                    )
+            elif n := _of_codes(changed[name], coding):
+                with guard():
+                    raise InputError(
+                        f"{where}: {n:,} values equal, after masking, a code that the variable `{own.name}` declares "
+                        "missing. Use another code for missing values in the file, such as an empty cell."
+                    )
 
 
 def _of_codes(values: np.ndarray, coding: Coding) -> int:

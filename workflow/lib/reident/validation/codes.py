@@ -1,16 +1,47 @@
-"""The codes of a variable in two files beside each other, where they do not correspond."""
+"""One variable in all files of an analysis: typed, and its codes beside each other where they do not correspond."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from reident.validation.findings import Findings
 
 MAX_CODES = 50
 """A column of more categories is not shown: it may be a key."""
 
 MAX_WIDTH = 40
+
+
+File = tuple[str, Callable[[], pa.Array] | None]
+"""The name of a file, and the function that types a variable in it; None if the file lacks it, which is noted."""
+
+
+def check(variable: str, files: Sequence[File], findings: Findings, *, categorical: bool) -> bool:
+    """Note what is wrong with a variable; return whether every file has it, and its values are sound.
+
+    Parameters
+    ----------
+    variable : str
+    files : sequence of File
+        The codes of the first one are compared with those of each other one.
+    findings : Findings
+    categorical : bool
+        Whether the variable has codes.
+    """
+    typed: list[tuple[str, pa.Array] | None] = []
+    for file, values in files:
+        typed.append(None)
+        if values is not None:
+            with findings.noting():
+                typed[-1] = (file, values())
+    if categorical and typed and typed[0] is not None:
+        for other in typed[1:]:
+            if other is not None and (table := compared(variable, (typed[0], other))) is not None:
+                findings.hint(table)
+    return None not in typed
 
 
 def compared(variable: str, files: Sequence[tuple[str, pa.Array | pa.ChunkedArray]]) -> str | None:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Iterable, Iterator
 
 import pandas as pd
 
 from reident.errors import InputError
-
-StateT = TypeVar("StateT")
-ResultT = TypeVar("ResultT")
 
 
 class Findings:
@@ -79,33 +75,3 @@ class Findings:
         """Add several errors."""
         for message in messages:
             self.error(message)
-
-    def until_accepted(
-        self,
-        step: Callable[[StateT], ResultT],
-        state: StateT,
-        without: Callable[[StateT, tuple[str, ...]], StateT | None],
-    ) -> ResultT | None:
-        """Call a function again and again, each time without what it has refused.
-
-        Parameters
-        ----------
-        step : callable
-            ``step(state)`` raises :class:`InputError` for the first thing that it refuses.
-        state
-            What it takes.
-        without : callable
-            ``without(state, about)`` gives the state without what an error is about; None if that cannot be left out.
-
-        Returns
-        -------
-        What the function gives of what is left; None if nothing is.
-        """
-        current: StateT | None = state
-        while current is not None:
-            try:
-                return step(current)
-            except InputError as error:
-                self.error(str(error))
-                current = without(current, error.about) if error.about else None
-        return None
