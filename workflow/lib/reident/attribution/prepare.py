@@ -17,7 +17,7 @@ from reident.attribution.parts import AttributionFiles
 from reident.errors import Guard, InputError
 from reident.intake import keys
 from reident.intake.account import Account
-from reident.intake.records import Sink, in_memory
+from reident.intake.records import Sink, in_memory, require_records
 from reident.intake.severity import INVALIDATES, NOTABLE, Line, table
 from reident.intake.sources import Source, give, narrow
 from reident.intake.values import typed_key
@@ -56,9 +56,8 @@ class Prepared(NamedTuple):
 
 
 def batches(files: AttributionFiles, side: str, path: Path) -> Iterator[pa.Table]:
-    """Yield the text of what the study needs of a file, batch by batch."""
-    for batch in reading.batches(path, files.files[side], files.columns_of(side), files.ids.get(side, ())):
-        yield pa.Table.from_batches([batch])
+    """Return the text of what the study needs of a file, batch by batch."""
+    return reading.tables(path, files.files[side], files.columns_of(side), files.ids.get(side, ()))
 
 
 def prepare(
@@ -124,10 +123,7 @@ def _prepared(
 ) -> dict[str, pd.DataFrame]:
     """Give the prepared tables to their sinks, and return the others."""
     for side, text in texts.items():
-        if text.num_rows == 0:
-            raise InputError(
-                f"{files.files[side].file_name}: the file has a header and no records. Check the export."
-            )
+        require_records(files.files[side], text.num_rows)
         text.order(guard)
     columns: dict[str, dict[str, pa.Array]] = {side: {} for side in texts}
     lines, warnings = [], list[Line]()

@@ -17,7 +17,7 @@ from reident.errors import Guard, InputError
 from reident.filerisk import coding
 from reident.filerisk.parts import FILE, ORIGINAL, POPULATION, RiskFiles
 from reident.intake.account import Account
-from reident.intake.records import Sink, in_memory
+from reident.intake.records import Sink, in_memory, require_records
 from reident.intake.severity import UNDERSTATES, Line, table
 from reident.intake.sources import Source, give
 from reident.intake.values import Place, typed
@@ -78,10 +78,8 @@ def _others_of(files: RiskFiles, table: str) -> list[str]:
 
 
 def batches(files: RiskFiles, table: str, path: Path) -> Iterator[pa.Table]:
-    """Yield the text of what the study needs of the source of a prepared table, batch by batch."""
-    source = source_of(files, table)
-    for batch in reading.batches(path, source, columns_of(files, table), _key_of(files, table)):
-        yield pa.Table.from_batches([batch])
+    """Return the text of what the study needs of the source of a prepared table, batch by batch."""
+    return reading.tables(path, source_of(files, table), columns_of(files, table), _key_of(files, table))
 
 
 def source_of(files: RiskFiles, table: str) -> SourceFile:
@@ -161,8 +159,7 @@ def _prepared(
     """Give the prepared tables to their sinks, and return the others."""
     text = texts[FILE]
     file = files.file.file_name
-    if text.num_rows == 0:
-        raise InputError(f"{file}: the file has a header and no records. Check the export.")
+    require_records(files.file, text.num_rows)
     order = text.order(guard)
     front: dict[str, pa.Array] = {}
     if not files.id:
@@ -175,9 +172,8 @@ def _prepared(
             warnings += _uneven_weights(front[WEIGHT], files.weight, file)
     if files.household:
         front[HOUSEHOLD] = pa.array(_households(text, files.household, order))
-    if POPULATION in texts and not texts[POPULATION].num_rows:
-        name = source_of(files, POPULATION).file_name
-        raise InputError(f"{name}: the file has a header and no records. Check the export.")
+    if POPULATION in texts:
+        require_records(source_of(files, POPULATION), texts[POPULATION].num_rows)
     original_rows = None
     if ORIGINAL in texts:
         texts[ORIGINAL].order(guard)

@@ -22,7 +22,7 @@ from reident.errors import Guard, InputError
 from reident.intake import severity, warnings
 from reident.intake.account import Account
 from reident.intake.parts import Preparing
-from reident.intake.records import Clusters, KeyFile, Lookup, RecordReader, Sink, in_memory
+from reident.intake.records import Clusters, KeyFile, Lookup, RecordReader, Sink, in_memory, require_records
 from reident.intake.undeclared import Files
 
 SIDES = ("puf", "eif")
@@ -46,9 +46,8 @@ def read_source(part: Preparing, side: str, path: Path) -> pa.Table:
 
 
 def batches(part: Preparing, side: str, path: Path) -> Iterator[pa.Table]:
-    """Yield the text of what the study needs of a source file, batch by batch."""
-    for batch in reading.batches(path, part.file(side), part.columns_of(side), part.keys_of(side)):
-        yield pa.Table.from_batches([batch])
+    """Return the text of what the study needs of a source file, batch by batch."""
+    return reading.tables(path, part.file(side), part.columns_of(side), part.keys_of(side))
 
 
 def prepare(
@@ -131,10 +130,7 @@ def prepare_files(
         clusters = stack.enter_context(contextlib.closing(Clusters(len(part.cluster), folder)))
         lookups = _lookups(part, others)
         for side, file in records.items():
-            if not file.n:
-                raise InputError(
-                    f"{part.file_name(side)}: the file has a header and no records. Check the export."
-                )
+            require_records(part.file(side), file.n)
             account.open(side, file.n).close(side)
         wanted = ([lookup for (own, _), lookup in lookups.items() if own == side] for side in records)
         grouped = (clusters if file.cluster else None for file in records.values())
@@ -148,12 +144,14 @@ def prepare_files(
                 _check_original(
                     part, others["original"], records["puf"].n, lookups["puf", "original"], folder
                 )
-        lines = _of_texts(part, records, others["iuf"])
+        lines = _text_warnings(part, records, others["iuf"])
         rows = {side: lookups[side, "iuf"].position for side in SIDES}
         links = _links(part, rows, records["eif"].n, account, guard)
         for side, file in records.items():
             file.links_of_row = np.bincount(links[side], minlength=file.n)[places[side]]
-        lines += warnings.of_values(part, Files(records["puf"], records["eif"], len(links["puf"])), guard)
+        lines += warnings.value_warnings(
+            part, Files(records["puf"], records["eif"], len(links["puf"])), guard
+        )
         if not len(links["puf"]):
             warning = (
                 f"{part.file_name('iuf')}: no link joins records of the two files. Nothing can be confirmed. "
@@ -178,17 +176,17 @@ def _lookups(part: Preparing, others: Mapping[str, KeyFile]) -> dict[tuple[str, 
     return lookups
 
 
-def _of_texts(part: Preparing, records: Mapping[str, RecordReader], iuf: KeyFile) -> list[severity.Line]:
+def _text_warnings(part: Preparing, records: Mapping[str, RecordReader], iuf: KeyFile) -> list[severity.Line]:
     """Return the warnings about texts as they are in the files."""
     keys = {**{side: file.keys.counts for side, file in records.items()}, "iuf": iuf.keys.counts}
     texts = {(side, name): one.texts for side, file in records.items() for name, one in file.columns.items()}
     n = {side: file.n for side, file in records.items()}
-    lines = warnings.of_keys(
+    lines = warnings.key_warnings(
         part, {(side, name): one for side, own in keys.items() for name, one in own.items()}
     )
-    lines += warnings.of_missing_codes(part, texts, n)
-    lines += warnings.of_unused_codes(part, texts)
-    return lines + warnings.of_clusters(part, records["puf"].n_alone, n["puf"])
+    lines += warnings.missing_code_warnings(part, texts, n)
+    lines += warnings.unused_code_warnings(part, texts)
+    return lines + warnings.cluster_warnings(part, records["puf"].n_alone, n["puf"])
 
 
 def _check_original(part: Preparing, original: KeyFile, n: int, lookup: Lookup, folder: Path | None) -> None:

@@ -34,6 +34,12 @@ def in_memory(
     return {name: pa.concat_tables(own).combine_chunks() for name, own in batches.items()} | dict(others)
 
 
+def require_records(source: SourceFile, n: int) -> None:
+    """Refuse a file without a record."""
+    if not n:
+        raise InputError(f"{source.file_name}: the file has a header and no records. Check the export.")
+
+
 class KeyReader:
     """The key columns of one source file, and what is wrong with its keys.
 

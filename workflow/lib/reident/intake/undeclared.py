@@ -84,7 +84,7 @@ class NumberCounts:
         self._low, self._high = min(self._low, low), max(self._high, high)
 
 
-class Found(NamedTuple):
+class CodeGroup(NamedTuple):
     """Codes of a variable in one file: the file, the variable, the records that have them, and their true links."""
 
     side: str
@@ -118,25 +118,25 @@ class Found(NamedTuple):
         return Line(severity, warning, self.rows, self.rows / self.n, named(sorted(texts)))
 
 
-def of_column(part: Preparing, column: Column, files: Files) -> list[Line]:
+def code_warnings(part: Preparing, column: Column, files: Files) -> list[Line]:
     """Warn of codes of a variable that look like missing ones, and of those that one file only has."""
     warnings = []
     for side, other in OTHER.items():
         own, others = (getattr(files, one).counts(column.name) for one in (side, other))
         looks = look_missing(own, _declared(column, side))
         if looks:
-            warnings.append(_undeclared(part, _found(files, side, column, looks), others))
+            warnings.append(_undeclared(part, _code_group(files, side, column, looks), others))
         if column.coding(side).kind == "categorical":
             single = {code: rows for code, rows in own.items() if code not in others and code not in looks}
             if sum(single.values()) > MATERIAL * getattr(files, side).n:
-                warnings.append(_single(part, _found(files, side, column, single)))
+                warnings.append(_single(part, _code_group(files, side, column, single)))
     return warnings
 
 
-def _found(files: Files, side: str, column: Column, codes: Counts) -> Found:
+def _code_group(files: Files, side: str, column: Column, codes: Counts) -> CodeGroup:
     """Count the true links of the records that have some codes."""
     file: File = getattr(files, side)
-    return Found(side, column, codes, file.n, file.linked(column.name, codes), files.links)
+    return CodeGroup(side, column, codes, file.n, file.linked(column.name, codes), files.links)
 
 
 def _declared(column: Column, side: str) -> set[str | float | None]:
@@ -181,31 +181,34 @@ def _number(value: str | float) -> float | None:
     return number(value) if isinstance(value, str) else value
 
 
-def _undeclared(part: Preparing, found: Found, others: Counts) -> Line:
+def _undeclared(part: Preparing, group: CodeGroup, others: Counts) -> Line:
     """Return the warning of codes that look like missing ones.
 
     A category that both files have does not keep records apart: two records that miss it agree on it.
     """
-    categorical = found.column.coding(found.side).kind == "categorical"
-    codes = named(sorted(value if isinstance(value, str) else f"{value:.15g}" for value in found.codes))
-    what = "a code that looks" if len(found.codes) == 1 else "codes that look"
+    categorical = group.column.coding(group.side).kind == "categorical"
+    codes = named(sorted(value if isinstance(value, str) else f"{value:.15g}" for value in group.codes))
+    what = "a code that looks" if len(group.codes) == 1 else "codes that look"
     warning = (
-        f"{part.file_name(found.side)}, variable {found.column.name}: {found.records} have {what} like missing values "
-        f"and are not declared as missing: {codes}. They count as values, also in {found.cost}. Add them to `missing`, "
+        f"{part.file_name(group.side)}, variable {group.column.name}: {group.records} have {what} like missing values "
+        f"and are not declared as missing: {codes}. They count as values, also in {group.cost}. Add them to `missing`, "
         "or, if they are values, recode each to itself."
     )
-    return found.line(warning, harmless=categorical and set(found.codes) <= set(others))
+    return group.line(warning, harmless=categorical and set(group.codes) <= set(others))
 
 
-def _single(part: Preparing, found: Found) -> Line:
+def _single(part: Preparing, group: CodeGroup) -> Line:
     """Return the warning of categories that one file only has."""
-    column, n = found.column, len(found.codes)
-    other, where = part.file_name(OTHER[found.side]), f"{part.file_name(found.side)}, variable {column.name}"
+    column, n = group.column, len(group.codes)
+    other, where = (
+        part.file_name(OTHER[group.side]),
+        f"{part.file_name(group.side)}, variable {column.name}",
+    )
     effect = "never agree on this variable"
     if column in part.strata:
         effect = "are in strata without a record of the other file"
-    effect = f"{found.records} {effect}, which concerns {found.cost}"
-    if column.coding(found.side).recode:
+    effect = f"{group.records} {effect}, which concerns {group.cost}"
+    if column.coding(group.side).recode:
         warning = (
             f"{where}: `recode` is incomplete. It does not result in a code of {other} for {n:,} "
             f"{'code' if n == 1 else 'codes'}, so {effect}. Complete the recode table; `prepared/warnings.csv` "
@@ -217,4 +220,4 @@ def _single(part: Preparing, found: Found) -> Line:
             f"{where}: {n:,} {occur} not occur in {other}, so {effect}. Recode one of the files (`recode`); "
             "`prepared/warnings.csv` names the codes."
         )
-    return found.line(warning)
+    return group.line(warning)

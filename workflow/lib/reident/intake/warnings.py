@@ -92,7 +92,7 @@ Texts = Mapping[tuple[str, str], CodeTexts]
 """By side and name of the variable."""
 
 
-def of_keys(part: Preparing, counts: Mapping[tuple[str, str], KeyCounts]) -> list[Line]:
+def key_warnings(part: Preparing, counts: Mapping[tuple[str, str], KeyCounts]) -> list[Line]:
     """Keys that look as if a program had changed them; counts by side and name of the column."""
     warnings = []
     for (side, name), found in counts.items():
@@ -112,7 +112,7 @@ def of_keys(part: Preparing, counts: Mapping[tuple[str, str], KeyCounts]) -> lis
     return warnings
 
 
-def of_clusters(part: Preparing, n: int, rows: int) -> list[Line]:
+def cluster_warnings(part: Preparing, n: int, rows: int) -> list[Line]:
     """Warn of records without a cluster: `n` of all records."""
     text = (
         f"{part.file_name('puf')}, `rates.cluster`: {n:,} records have an empty value. Each counts as a cluster of "
@@ -121,7 +121,7 @@ def of_clusters(part: Preparing, n: int, rows: int) -> list[Line]:
     return [Line(NOTABLE, text, n, n / rows)] if n else []
 
 
-def of_missing_codes(part: Preparing, texts: Texts, rows: Mapping[str, int]) -> list[Line]:
+def missing_code_warnings(part: Preparing, texts: Texts, rows: Mapping[str, int]) -> list[Line]:
     """Warn of codes that are declared missing for one file only and occur in the other."""
     warnings = []
     for column in part.columns:
@@ -137,7 +137,7 @@ def of_missing_codes(part: Preparing, texts: Texts, rows: Mapping[str, int]) -> 
     return warnings
 
 
-def of_unused_codes(part: Preparing, texts: Texts) -> list[Line]:
+def unused_code_warnings(part: Preparing, texts: Texts) -> list[Line]:
     """Warn of recoded codes that do not occur, and of several missing codes in one text.
 
     A missing code that occurs in no record is nothing to look at, nor is a recode table that names more codes than
@@ -168,7 +168,7 @@ def _is_joined(code: str, coding: Coding) -> bool:
     return bool({",", ";"} & set(code)) and not decimal
 
 
-def of_values(part: Preparing, files: Files, guard: Guard = nullcontext) -> list[Line]:
+def value_warnings(part: Preparing, files: Files, guard: Guard = nullcontext) -> list[Line]:
     """Variables without a value, with one value only, with codes that look missing, or with few codes in common.
 
     Raises
@@ -185,7 +185,7 @@ def of_values(part: Preparing, files: Files, guard: Guard = nullcontext) -> list
             warning = f"The {role} {column.name} is missing in every record of one of the two files."
             warnings.append(Line(UNDERSTATES if linking else INVALIDATES, warning))
             continue
-        warnings += undeclared.of_column(part, column, files)
+        warnings += undeclared.code_warnings(part, column, files)
         if column.coding("puf").kind == "categorical":
             with guard():
                 warnings += _common_codes(part, column, role, set(counts[0]), set(counts[1]))

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from reident import reading
 from reident.errors import Guard, InputError
 from reident.intake.account import Account
-from reident.intake.records import Sink, in_memory
+from reident.intake.records import Sink, in_memory, require_records
 from reident.intake.severity import NOTABLE, UNDERSTATES, Line, table
 from reident.intake.sources import Source, give, narrow
 from reident.intake.values import Place, typed, typed_codes
@@ -68,9 +68,8 @@ def columns_of(options: MatchedFiles, file: int | None = None) -> list[str]:
 
 
 def batches(options: MatchedFiles, file: int | None, path: Path) -> Iterator[pa.Table]:
-    """Yield the text of what the study needs of a synthetic file, or of the confidential file, batch by batch."""
-    for batch in reading.batches(path, options.file(file), columns_of(options, file), options.key(file)):
-        yield pa.Table.from_batches([batch])
+    """Return the text of what the study needs of a synthetic file, or of the confidential file, batch by batch."""
+    return reading.tables(path, options.file(file), columns_of(options, file), options.key(file))
 
 
 def prepare(
@@ -148,8 +147,7 @@ def _prepared(
     """Give the prepared tables to their sinks, and return the others."""
     account = Account("prepare_matching")
     file, n = options.file().file_name, confidential.num_rows
-    if n == 0:
-        raise InputError(f"{file}: the file has a header and no records. Check the export.")
+    require_records(options.file(), n)
     confidential.order(guard)
     account.open("confidential", n).close("confidential")
     targets = np.ones(n, bool)

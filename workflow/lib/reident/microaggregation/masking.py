@@ -17,6 +17,7 @@ from reident import reading
 from reident.errors import Guard, InputError
 from reident.intake import keys
 from reident.intake.account import Account
+from reident.intake.records import require_records
 from reident.intake.values import Place, typed
 from reident.kernels.groups import microaggregate, sizes
 from reident.microaggregation.parts import Masking
@@ -125,8 +126,7 @@ def _file(options: Microaggregate) -> str:
 
 def _with_key(options: Microaggregate, original: pa.Table) -> tuple[pa.Table, np.ndarray]:
     """Return the records with a key, numbered where they have none, and their order by it."""
-    if not original.num_rows:
-        raise InputError(f"{_file(options)}: the file has a header and no records. Check the export.")
+    require_records(options.source, original.num_rows)
     key = list(options.key)
     if set(key) <= set(original.column_names):
         return original, np.argsort(

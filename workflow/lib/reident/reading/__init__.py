@@ -19,7 +19,7 @@ from reident.reading import delimited, fixedwidth, parquet, statistical, xport
 from reident.reading.names import BATCH, TEXT, recognised, refuse_foreign
 from reident.sections.files import SourceFile
 
-__all__ = ["BATCH", "batches", "column_names", "read", "readable", "recognised"]
+__all__ = ["BATCH", "batches", "column_names", "read", "readable", "recognised", "tables"]
 
 _Reader = Callable[[Path, SourceFile, Sequence[str], Sequence[str]], Iterator[pa.RecordBatch]]
 _READERS: dict[str, _Reader] = {
@@ -80,6 +80,12 @@ def batches(
     with readable(path, source):
         for batch in _READERS[source.kind](path, source, wanted, keys):
             yield padded(batch, source.pad)
+
+
+def tables(path: Path, source: SourceFile, columns: Sequence[str], keys: Sequence[str]) -> Iterator[pa.Table]:
+    """Yield the given columns of a source file in batches of records, each as a table."""
+    for batch in batches(path, source, columns, keys):
+        yield pa.Table.from_batches([batch])
 
 
 def padded(batch: pa.RecordBatch, widths: Mapping[str, int]) -> pa.RecordBatch:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from reident.intake import prepare as intake
 from reident.intake.columns import typed_text
 from reident.intake.parts import Preparing
+from reident.intake.records import require_records
 from reident.linkage import strata
 from reident.linkage.parts import Stratifying
 from reident.sections.linkage import Column
@@ -35,8 +36,8 @@ def check(part: Preparing, texts: Mapping[str, pa.Table | None], findings: Findi
     records = {side: present[side] for side in SIDES if side in present}
     sound = {column.name for column in part.columns if _is_sound(part, column, records, findings)}
     for side, text in records.items():
-        if not text.num_rows:
-            findings.error(f"{part.file_name(side)}: the file has a header and no records. Check the export.")
+        with findings.noting():
+            require_records(part.file(side), text.num_rows)
     if len(records) < len(SIDES) or not all(text.num_rows for text in records.values()):
         return
     own, whole = _checkable(part, present)
