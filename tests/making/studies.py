@@ -10,6 +10,8 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import yaml
+from reident import reading
+from reident.intake.parts import Preparing
 from reident.linkage.intervals import Spread
 from reident.pipeline.parts import digest, part
 from reident.pipeline.steps import STEPS, wanted
@@ -31,6 +33,11 @@ PLAIN: dict[str, Any] = {
 def plain(**sections: Any) -> dict[str, Any]:
     """Return the plain study with other sections."""
     return {**copy.deepcopy(PLAIN), **sections}
+
+
+def read_source(part: Preparing, side: str, path: Path) -> pa.Table:
+    """Return the text of what a study needs of a source file."""
+    return reading.read(path, part.file(side), part.columns_of(side), part.keys_of(side))
 
 
 def files(**sides: Any) -> dict[str, Any]:

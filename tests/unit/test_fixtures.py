@@ -18,6 +18,7 @@ from making.bad_codes import CODES_AND_PADDING
 from making.bad_files import FILES_OF_RECORDS
 from making.bad_values import KEYS_AND_VALUES
 from making.fixture_files import FILES, SECRETS, STUDY, Fixture, unreadable
+from making.studies import read_source
 from reident.errors import InputError
 from reident.intake import prepare as intake
 from reident.linkage import bins, strata
@@ -53,9 +54,7 @@ def make(file: Path) -> Made:
     named_files.check_files(model, file)
     sources = {side: file.parent / own.path for side, own in model.sources.items()}
     part = parts.preparing(model)
-    prepared = intake.prepare(
-        part, **{side: intake.read_source(part, side, path) for side, path in sources.items()}
-    )
+    prepared = intake.prepare(part, **{side: read_source(part, side, path) for side, path in sources.items()})
     found = strata.stratify(parts.stratifying(model), prepared.puf, prepared.eif, prepared.iuf)
     files, stratum = ({"puf": made.puf, "eif": made.eif} for made in (prepared, found))
     binned = bins.bin_files(parts.cutting(model), files, stratum, found.manifest)

@@ -5,7 +5,7 @@ from threading import Event
 import numpy as np
 import pyarrow as pa
 import pytest
-from making.studies import keyed, pairs, plain, study, table
+from making.studies import keyed, pairs, plain, read_source, study, table
 from reident.errors import InputError
 from reident.intake import prepare as intake
 from reident.pipeline import parts
@@ -475,11 +475,11 @@ def test_links_are_row_numbers_in_the_prepared_files_whatever_the_order_of_the_s
 
 def test_a_study_reads_only_the_columns_that_it_needs(tmp_path):
     (tmp_path / "puf.csv").write_text("secret,v,p\nx,1,7\n", encoding="utf-8")
-    assert intake.read_source(parts.preparing(study(**X)), "puf", tmp_path / "puf.csv").to_pylist() == [
+    assert read_source(parts.preparing(study(**X)), "puf", tmp_path / "puf.csv").to_pylist() == [
         {"p": "7", "v": "1"}
     ]
     (tmp_path / "iuf.csv").write_text("e,income,p\n1,5,7\n", encoding="utf-8")
-    assert intake.read_source(parts.preparing(study(**X)), "iuf", tmp_path / "iuf.csv").to_pylist() == [
+    assert read_source(parts.preparing(study(**X)), "iuf", tmp_path / "iuf.csv").to_pylist() == [
         {"p": "7", "e": "1"}
     ]
 

@@ -15,6 +15,7 @@ import pyreadstat
 import pytest
 from making import sas7bdat
 from making.formats import ENDINGS, write
+from making.studies import read_source
 from making.studies import study as plain_study
 from reident import reading, simulation
 from reident.errors import InputError
@@ -59,8 +60,7 @@ def prepared_bytes(example, kind, folder):
         files[side]["id"] = list(model.record_files[side].id)
     stored = study.Study.model_validate({**described, "files": files})
     sources = {
-        side: intake.read_source(preparing(stored), side, folder / stored.sources[side].path)
-        for side in files
+        side: read_source(preparing(stored), side, folder / stored.sources[side].path) for side in files
     }
     ending = f".{ENDINGS[kind]}"
     return {

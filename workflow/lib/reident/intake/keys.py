@@ -119,35 +119,15 @@ def check(table: pa.Table, names: Sequence[str], file: str, first_row: int = 2) 
     InputError
         If a key repeats or is empty, in all its columns; with the file and row.
     """
-    code = codes([table], [names])[0]
-    for problem in problems(table, names, code, file, first_row):
+    code, empty = codes([table], [names])[0], without_key(table, names)
+    present = np.flatnonzero(~empty)  # a key that is empty in several records is no key that repeats
+    repeat = first_repeat(code[present])
+    repeats = (0, 0)
+    if repeat is not None:
+        repeats = int(present[repeat]) + first_row, len(present) - len(np.unique(code[present]))
+    for problem in described(names, file, (int(empty.argmax()) + first_row, int(empty.sum())), repeats):
         raise InputError(problem)
     return code
-
-
-def problems(
-    table: pa.Table, names: Sequence[str], code: np.ndarray, file: str, first_row: int = 2
-) -> Iterator[str]:
-    """Yield what is wrong with a file's key: records without one, and keys that repeat.
-
-    Parameters
-    ----------
-    table, names
-        As :func:`check` takes them.
-    code : int64 (n,)
-        The codes of the key, see :func:`codes`.
-    """
-    empty = without_key(table, names)
-    # A key that is empty in several records is no key that repeats.
-    held = np.flatnonzero(~empty)
-    repeat = first_repeat(code[held])
-    n = len(held) - len(np.unique(code[held]))
-    yield from described(
-        names,
-        file,
-        (int(empty.argmax()) + first_row, int(empty.sum())),
-        (0 if repeat is None else int(held[repeat]) + first_row, n),
-    )
 
 
 def described(

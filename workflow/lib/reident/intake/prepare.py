@@ -40,11 +40,6 @@ class Prepared(NamedTuple):
     warnings: pd.DataFrame
 
 
-def read_source(part: Preparing, side: str, path: Path) -> pa.Table:
-    """Return the text of what the study needs of a source file."""
-    return reading.read(path, part.file(side), part.columns_of(side), part.keys_of(side))
-
-
 def batches(part: Preparing, side: str, path: Path) -> Iterator[pa.Table]:
     """Return the text of what the study needs of a source file, batch by batch."""
     return reading.tables(path, part.file(side), part.columns_of(side), part.keys_of(side))

@@ -58,13 +58,13 @@ def check(files: RiskFiles, texts: Mapping[str, pa.Table | None], findings: Find
 def _is_sound(
     files: RiskFiles, variable: KeyVariable, texts: Mapping[str, pa.Table], findings: Findings
 ) -> bool:
-    typing: list[codes.File] = []
-    for table, text in texts.items():
-        source, has = sources(files)[table], variable.column in text.column_names
-        values = partial(typed_key, variable, source, text[variable.column]) if has else None
-        typing.append((source.file_name, values))
+    columns = [
+        codes.File(source.file_name, texts[table], variable.column, partial(typed_key, variable, source))
+        for table, source in sources(files).items()
+        if table in texts
+    ]
     compares = variable.type == "categorical" and FILE in texts
-    return codes.check(variable.name, typing, findings, categorical=compares)
+    return codes.check(variable.name, columns, findings, categorical=compares)
 
 
 def _with_columns(files: RiskFiles, texts: Mapping[str, pa.Table]) -> RiskFiles:

@@ -41,13 +41,13 @@ def check(files: AttributionFiles, texts: Mapping[str, pa.Table | None], finding
 def _is_sound(
     files: AttributionFiles, variable: KeyVariable, texts: Mapping[str, pa.Table], findings: Findings
 ) -> bool:
-    typing: list[codes.File] = []
-    for side, text in texts.items():
-        source, has = files.files[side], variable.column in text.column_names
-        values = partial(typed_key, variable, source, text[variable.column]) if has else None
-        typing.append((source.file_name, values))
+    columns = [
+        codes.File(source.file_name, texts[side], variable.column, partial(typed_key, variable, source))
+        for side, source in files.files.items()
+        if side in texts
+    ]
     compares = variable.type != "numeric" and files.original in texts
-    return codes.check(variable.name, typing, findings, categorical=compares)
+    return codes.check(variable.name, columns, findings, categorical=compares)
 
 
 def _only(files: AttributionFiles, names: set[str], sides: Collection[str]) -> AttributionFiles:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,12 +16,19 @@ MAX_CODES = 50
 MAX_WIDTH = 40
 
 
-File = tuple[str, Callable[[], pa.Array] | None]
-"""The name of a file, and the function that types a variable in it; None if the file lacks it, which is noted."""
+class File(NamedTuple):
+    """One file that should have a variable: its name, its text, the column, and the function that types this."""
+
+    name: str
+    text: pa.Table
+    column: str
+    typing: Callable[[pa.ChunkedArray], pa.Array]
 
 
 def check(variable: str, files: Sequence[File], findings: Findings, *, categorical: bool) -> bool:
     """Note what is wrong with a variable; return whether every file has it, and its values are sound.
+
+    A file that lacks its column is noted already.
 
     Parameters
     ----------
@@ -32,11 +40,11 @@ def check(variable: str, files: Sequence[File], findings: Findings, *, categoric
         Whether the variable has codes.
     """
     typed: list[tuple[str, pa.Array] | None] = []
-    for file, values in files:
+    for file in files:
         typed.append(None)
-        if values is not None:
+        if file.column in file.text.column_names:
             with findings.noting():
-                typed[-1] = (file, values())
+                typed[-1] = (file.name, file.typing(file.text[file.column]))
     if categorical and typed and typed[0] is not None:
         for other in typed[1:]:
             if other is not None and (table := compared(variable, (typed[0], other))) is not None:

@@ -58,12 +58,13 @@ def check(part: Preparing, texts: Mapping[str, pa.Table | None], findings: Findi
 
 
 def _is_sound(part: Preparing, column: Column, texts: Mapping[str, pa.Table], findings: Findings) -> bool:
-    typing: list[codes.File] = []
+    columns = []
     for side, text in texts.items():
-        name, source = getattr(column, side), getattr(part.files, side)
-        values = partial(typed_text, column, side, source, text[name]) if name in text.column_names else None
-        typing.append((source.file_name, values))
-    return codes.check(column.name, typing, findings, categorical=column.coding("puf").kind == "categorical")
+        source = getattr(part.files, side)
+        typing = partial(typed_text, column, side, source)
+        columns.append(codes.File(source.file_name, text, getattr(column, side), typing))
+    compares = column.coding("puf").kind == "categorical"
+    return codes.check(column.name, columns, findings, categorical=compares)
 
 
 def _checkable(part: Preparing, texts: Mapping[str, pa.Table]) -> tuple[dict[str, pa.Table], bool]:

@@ -47,15 +47,13 @@ def check(
 def _is_sound(
     options: MatchedFiles, variable: MatchedVariable, texts: Mapping[int | None, pa.Table], findings: Findings
 ) -> bool:
-    typing: list[codes.File] = []
+    columns = []
     for place, text in texts.items():
-        source, has = options.file(place), variable.name in text.column_names
-        values = (
-            partial(matching.typed_variable, options, variable, text[variable.name], source) if has else None
-        )
-        typing.append((source.file_name, values))
+        source = options.file(place)
+        typing = partial(matching.typed_variable, options, variable, source=source)
+        columns.append(codes.File(source.file_name, text, variable.name, typing))
     compares = variable.name not in options.numeric and None in texts
-    return codes.check(variable.name, typing, findings, categorical=compares)
+    return codes.check(variable.name, columns, findings, categorical=compares)
 
 
 def _only(
