@@ -32,6 +32,7 @@ from reident.ledger.chain import (
     shown,
 )
 from reident.ledger.stored import (
+    FULL,
     Sink,
     Written,
     encoded,
@@ -49,8 +50,6 @@ from reident.pipeline.steps import STEPS
 
 if TYPE_CHECKING:
     from reident.kernels.compiling import Clock
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class _Read(NamedTuple):
@@ -361,7 +360,7 @@ def _about_disk(running: Step, error: Exception) -> str | None:
     cause: BaseException | None = error
     while cause is not None:
         number = getattr(cause, "errno", None)
-        if number in _FULL or any(os.strerror(code) in str(cause) for code in _FULL):
+        if number in FULL or any(os.strerror(code) in str(cause) for code in FULL):
             return (
                 f"Error: step `{running.name}` found no room on the disk for its results in {running.folder}. "
                 f"Make room and run the same command again."
