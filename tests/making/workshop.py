@@ -36,11 +36,6 @@ class Workshop:
         """The digest of what a rule takes from the study as it is now, by rule and metric."""
         return partial(Family(self.file).known_digest, "")
 
-    @property
-    def known(self):
-        """What the study is now, as the search for stale results takes it."""
-        return {"": (self.part_digest, self.sources)}
-
     def job(self, rule, inputs, outputs, metric=None):
         """A job as the scheduler describes it to an adapter."""
         name = rule if metric is None else f"{rule}.{metric}"
@@ -71,7 +66,11 @@ class Workshop:
 
     def check(self, *ends):
         ends = [self.root / end for end in ends or ["rates.txt"]]
-        return [entry["step"] for entry in chain.check_chain(self.root, self.part_digest, ends, self.sources)]
+        return [entry["step"] for entry in self.walk(chain.Chain(self.root), ends)]
+
+    def walk(self, whole, ends):
+        """The entries behind some results."""
+        return whole.walk(Family(self.file).known_digest, {"": ends}, lambda _: self.sources)
 
     def entry(self, name):
         return json.loads((self.root / "ledger" / f"{name}.json").read_text(encoding="utf-8"))

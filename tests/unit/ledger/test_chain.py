@@ -184,8 +184,7 @@ OTHERS = {
 def test_a_walk_that_goes_on_tells_each_break_and_nothing_else(shop, sentence, change, says):
     change(shop)
     told = []
-    whole = chain.Chain(shop.root, told.append)
-    whole.walk(shop.part_digest, [shop.root / "rates.txt"], shop.sources)
+    shop.walk(chain.Chain(shop.root, told.append), [shop.root / "rates.txt"])
     (kinds,) = [OTHERS[sentence]] if sentence in OTHERS else [KINDS[text] for text in KINDS if text in says]
     assert {found.kind for found in told} == kinds
 
@@ -197,9 +196,7 @@ def test_a_walk_that_goes_on_tells_every_break(shop):
     swapped("puf")(shop)
     shop.sources["eif"].unlink()
     told = []
-    entries = chain.Chain(shop.root, told.append).walk(
-        shop.part_digest, [shop.root / "rates.txt"], shop.sources
-    )
+    entries = shop.walk(chain.Chain(shop.root, told.append), [shop.root / "rates.txt"])
     assert [entry["step"] for entry in entries] == ["bin", "prepare", "rate", "score.taxicab"]
     assert {(found.kind, found.path.name, Path(found.cause).parent.name) for found in told} == {
         (chain.EDITED, "rates.txt", ""),

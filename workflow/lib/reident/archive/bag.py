@@ -7,7 +7,6 @@ with zeros in its place, and corrected before the file is closed.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import uuid
@@ -24,8 +23,6 @@ from reident.ledger import stored
 CHUNK = 2**20
 _HEADER = 30
 """Bytes of the header of a file before its name."""
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Item(NamedTuple):
@@ -204,7 +201,7 @@ def append(path: Path, name: str, files: Mapping[str, bytes]) -> None:
 
 def explain(error: OSError, path: Path) -> InputError:
     """Return one sentence for an error of the disk."""
-    if error.errno in _FULL:
+    if error.errno in stored.FULL:
         return InputError(f"{path}: the disk is full. Make room on the disk and run the same command again.")
     where = error.filename or path
     return InputError(

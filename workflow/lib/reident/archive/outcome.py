@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
 
@@ -81,9 +81,10 @@ def compare(
     list of Compared
         In the order of the seal, then the results that the seal does not have.
     """
-    lines = [_compare(line, bag, root, same and not renamed, renamed) for line in outputs]
-    known = {line["path"] for line in outputs}
-    return [*lines, *(Compared(path, "extra") for path in _made(root) if path not in known)]
+    rows = _recorded_rows(root)
+    lines = [_compare(line, bag, root, same and not renamed, renamed, rows) for line in outputs]
+    sealed = {line["path"] for line in outputs}
+    return [*lines, *(Compared(path, "extra") for path in sorted(rows.keys() - sealed))]
 
 
 def counts(lines: list[Compared]) -> dict[str, int]:
@@ -96,13 +97,20 @@ def is_reproduced(lines: list[Compared]) -> bool:
     return bool(lines) and not any(line.outcome in FAILURES for line in lines)
 
 
-def _made(root: Path) -> list[str]:
-    """Return the results of a run, by the paths that its ledger records."""
+def _recorded_rows(root: Path) -> dict[str, int | None]:
+    """Return the results of a run by the paths that its ledger records, with the rows of each table."""
     entries = [read_entry(file) for file in entry_files(root)]
-    return sorted({line["path"] for entry in entries for line in entry["outputs"].values()})
+    return {line["path"]: line.get("rows") for entry in entries for line in entry["outputs"].values()}
 
 
-def _compare(line: dict[str, Any], bag: Path, root: Path, same: bool, renamed: Mapping[str, str]) -> Compared:
+def _compare(
+    line: dict[str, Any],
+    bag: Path,
+    root: Path,
+    same: bool,
+    renamed: Mapping[str, str],
+    rows: Mapping[str, int | None],
+) -> Compared:
     path = str(line["path"])
     file = _located(root, path)
     if not file.is_file():
@@ -118,7 +126,7 @@ def _compare(line: dict[str, Any], bag: Path, root: Path, same: bool, renamed: M
     if line["bag"] and file.suffix == ".csv":
         difference = _first_difference(path, bag / layout.PAYLOAD / line["bag"], file)
         return Compared(path, "tolerance" if difference is None else "different", difference)
-    return Compared(path, "different", _rows(line, root, path))
+    return Compared(path, "different", _other_rows(line.get("rows"), rows.get(path)))
 
 
 def _content(file: Path) -> str | None:
@@ -147,19 +155,11 @@ def _compare_study(path: str, file: Path, sealed: Path, renamed: Mapping[str, st
     return Compared(path, "content" if text == sealed.read_text(encoding="utf-8") else "different")
 
 
-def _rows(line: dict[str, Any], root: Path, path: str) -> Difference | None:
+def _other_rows(sealed: int | None, computed: int | None) -> Difference | None:
     """Return the numbers of rows where they differ: of a table that holds data, nothing else can be told."""
-    made = next((rows for name, rows in _row_counts(root) if name == path), None)
-    sealed = line.get("rows")
-    if sealed is None or made is None or sealed == made:
+    if sealed is None or computed is None or sealed == computed:
         return None
-    return Difference(sealed=f"{sealed:,} rows", computed=f"{made:,} rows")
-
-
-def _row_counts(root: Path) -> Iterator[tuple[str, int | None]]:
-    for file in entry_files(root):
-        for line in read_entry(file)["outputs"].values():
-            yield line["path"], line.get("rows")
+    return Difference(sealed=f"{sealed:,} rows", computed=f"{computed:,} rows")
 
 
 def _first_difference(path: str, sealed: Path, computed: Path) -> Difference | None:

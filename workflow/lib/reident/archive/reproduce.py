@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import errno
 import json
 import platform
 import shutil
@@ -14,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from reident.archive import bag as bags
 from reident.archive import codebase, collect, layout, outcome, rerun, verify
 from reident.archive import inputs as sealed_inputs
 from reident.archive.codebase import Code, few
@@ -34,8 +34,6 @@ STATUS = {REPRODUCED: 0, DIFFERS: 1, NOT_RERUN: 3}
 
 Facts = dict[str, Any]
 """What ``reproduction.json`` has, and the page shows."""
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class Request(NamedTuple):
@@ -93,10 +91,8 @@ def run(request: Request, render: Callable[[Facts], dict[str, bytes]]) -> tuple[
             if request.keep:
                 _keep(work, target / "rerun")
     except OSError as error:
-        if error.errno in _FULL:
-            raise InputError(
-                f"{REPORTS}: the disk is full. Make room on the disk and run the same command again."
-            ) from None
+        if error.errno in stored.FULL:
+            raise bags.explain(error, REPORTS) from None
         raise
     return _lines(facts, target), STATUS[facts["outcome"]]
 

@@ -25,6 +25,7 @@ from typing import IO, Any, NamedTuple
 
 from reident.archive import layout
 from reident.errors import InputError
+from reident.ledger.stored import FULL
 
 MAX_ENTRIES = 100_000
 MAX_TABLE = 2**25
@@ -109,7 +110,7 @@ def unpack(path: Path, folder: Path | None = None) -> Unpacked:
     except OSError as error:
         if error.errno == errno.EINVAL:  # a place before the beginning of the file
             raise refusal(path, written) from None
-        if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+        if error.errno in FULL:
             raise _no_room(path, folder) from None
         raise
     return Unpacked(top, files)

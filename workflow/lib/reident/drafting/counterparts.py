@@ -13,7 +13,7 @@ from reident.drafting import names, types
 from reident.drafting.crosstable import CrossTable
 from reident.drafting.links import Links
 from reident.drafting.profile import Column
-from reident.drafting.wording import percent
+from reident.drafting.sheet import percent
 from reident.sections.codes import clean, number
 
 _MIN_LINKS = 20

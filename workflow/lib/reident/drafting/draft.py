@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from reident.drafting import codes, types
 from reident.drafting.profile import Column, File
-from reident.drafting.sheet import Sheet, code_list, scalar
+from reident.drafting.sheet import Sheet, code_list, listed, number, scalar
 from reident.drafting.source import Source
-from reident.drafting.wording import listed, number
 from reident.sections.columns import RESERVED
 from reident.study.reading import TODO
 

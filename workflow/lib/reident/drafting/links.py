@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from reident.drafting import keys, names, scan
 from reident.drafting.hashing import hashes
 from reident.drafting.profile import Column, File
+from reident.drafting.sheet import listed, number, percent
 from reident.drafting.source import Source
-from reident.drafting.wording import listed, number, percent
 from reident.errors import InputError
 from reident.intake.keys import positions
 

@@ -10,7 +10,7 @@ import numpy as np
 from reident.drafting import names
 from reident.drafting.counterparts import Pair
 from reident.drafting.recodes import Recode
-from reident.drafting.wording import number, percent
+from reident.drafting.sheet import number, percent
 from reident.sections.codes import Coding, normaliser
 
 MAX_LOST = 0.01

@@ -14,10 +14,9 @@ from reident.drafting.filerisk import row_key
 from reident.drafting.hashing import hashes
 from reident.drafting.links import Key
 from reident.drafting.profile import Column, File, profile
-from reident.drafting.sheet import Sheet, flow, scalar
+from reident.drafting.sheet import Sheet, flow, number, percent, scalar
 from reident.drafting.sheet import names as listed
 from reident.drafting.source import Source, describe
-from reident.drafting.wording import number, percent
 from reident.errors import InputError
 from reident.intake.keys import positions
 from reident.sections.codes import clean

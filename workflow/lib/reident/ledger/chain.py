@@ -6,8 +6,8 @@ import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
@@ -16,8 +16,11 @@ from reident.pipeline import release
 from reident.pipeline.digests import library_digest, sha256
 from reident.pipeline.steps import STEPS, maker_of
 
-PartDigest: TypeAlias = Callable[[str, str | None], str | None]
-"""The digest of what a rule takes from a study, by rule and metric; None where the study has no such step."""
+PartDigest: TypeAlias = Callable[[str, str, str | None], str | None]
+"""The digest of what a rule takes from the study at a place, by place, rule and metric; None without such a step."""
+
+Sources: TypeAlias = Callable[[str], dict[str, Path]]
+"""The source files of the study at a place, by side: ``puf``, ``eif``, ``iuf``."""
 
 AGAIN = "Run the same command again"
 """What to do where a file changed while a step read it."""
@@ -129,13 +132,6 @@ def located(root: Path, place: str, name: str) -> Path:
     return root / name
 
 
-def check_chain(
-    root: Path, part_digest: PartDigest, ends: list[Path], sources: dict[str, Path]
-) -> list[dict[str, Any]]:
-    """Walk the ledger back from some results to the sources, see :meth:`Chain.walk`."""
-    return Chain(root).walk(part_digest, ends, sources)
-
-
 class Chain:
     """The ledger of a study and of its variants.
 
@@ -179,22 +175,27 @@ class Chain:
         return self._makers(place_of_path(path)).get(path, (None, None))
 
     def walk(
-        self, part_digest: PartDigest, ends: list[Path], sources: dict[str, Path]
+        self,
+        part_digest: PartDigest,
+        ends: Mapping[str, Iterable[Path]],
+        sources: Sources,
+        *,
+        through: bool = False,
     ) -> list[dict[str, Any]]:
         """Walk the ledger back from some results to the sources.
 
         Every file must be what its step wrote, every step must have read what the steps before it
-        wrote, and must have run with the study and the library as they are now. The walk ends at a
-        comparison: each variant that it compares is a study with a walk of its own.
+        wrote, and must have run with the study and the library as they are now.
 
         Parameters
         ----------
         part_digest : callable
-            The digest of what a rule takes, for a metric, from the study as it is now.
-        ends : list of Path
-            The results to begin with.
-        sources : dict of Path
-            The source files by side: ``puf``, ``eif``, ``iuf``.
+            Of the study as it is now.
+        ends : mapping
+            The results to begin with, by the place of the study that they belong to: empty, or ``variants/…``.
+        sources : callable
+        through : bool
+            Whether to go on behind a comparison, with the variants that it compares.
 
         Returns
         -------
@@ -206,26 +207,30 @@ class Chain:
         BrokenError
             Naming the first file that does not fit, unless the chain tells it otherwise.
         """
-        todo: list[str] = [shown(path, self.root) for path in ends]
-        used: dict[str, dict[str, Any]] = {}
-        checked: set[str] = set()
+        todo = [(place, shown(path, self.root)) for place, paths in ends.items() for path in paths]
+        used: dict[tuple[str, str], dict[str, Any]] = {}
+        checked: set[tuple[str, str]] = set()
         while todo:
-            path = todo.pop()
-            if path in checked:
+            place, path = todo.pop()
+            if (place, path) in checked:
                 continue
-            checked.add(path)
+            checked.add((place, path))
             entry, wrote = self.maker(path)
             if entry is None:
                 self._tell(Break(NO_ENTRY, located(self.root, "", path), "has no entry in the ledger"))
                 continue
             self.check_bytes({located(self.root, "", path): wrote or ""})
-            name = next(iter(entry["outputs"].values()))["path"]
-            if name not in used:
-                used[name] = entry
-                for found in self._breaks(part_digest, entry, sources):
-                    self._tell(found)
-                if not gathers(entry):
-                    todo += [line["path"] for line in inputs(entry) if not line["path"].startswith("source:")]
+            step = (place, next(iter(entry["outputs"].values()))["path"])
+            if step in used:
+                continue
+            used[step] = entry
+            for found in self._breaks(partial(part_digest, place), entry, sources(place)):
+                self._tell(found)
+            read = [line["path"] for line in inputs(entry) if not line["path"].startswith("source:")]
+            if not gathers(entry):
+                todo += [(place, path) for path in read]
+            elif through:
+                todo += [(place_of_path(path), path) for path in read]
         return sorted(used.values(), key=lambda entry: entry["step"])
 
     def check_input(self, path: Path, read: str) -> None:
@@ -245,7 +250,10 @@ class Chain:
                 self._tell(Break(EDITED, path, "is not what its step wrote"))
 
     def _breaks(
-        self, part_digest: PartDigest, entry: dict[str, Any], sources: dict[str, Path]
+        self,
+        part_digest: Callable[[str, str | None], str | None],
+        entry: dict[str, Any],
+        sources: dict[str, Path],
     ) -> Iterator[Break]:
         """Yield what does not hold of what a step read and ran with."""
         rule, metric = entry["rule"], entry["metric"]

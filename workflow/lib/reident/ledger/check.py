@@ -6,7 +6,6 @@ import errno
 import os
 import shlex
 from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -216,10 +215,12 @@ def _made_by(found: _Found, kind: str) -> str:
 def _walk(members: Family, root: Path, notebook: Path) -> _Found:
     """Return what holds and what does not, of the study and of its variants."""
     found = _Found(root, notebook)
-    for place, ends in _ends(found, members, root).items():
-        files = family.sources(members.at(place), members.path) | family.notebooks(notebook)
-        for entry in found.chain.walk(partial(members.known_digest, place), ends, files):
-            found.use(entry)
+
+    def sources(place: str) -> dict[str, Path]:
+        return family.sources(members.at(place), members.path) | family.notebooks(notebook)
+
+    for entry in found.chain.walk(members.known_digest, _ends(found, members, root), sources):
+        found.use(entry)
     for place, entry in found.entries:
         lines = entry["outputs"].values()
         wrote = {located(root, place, line["path"]): line["sha256"] for line in lines}

@@ -11,7 +11,6 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -26,7 +25,6 @@ from reident.ledger.chain import (
     AGAIN,
     Chain,
     by_importer,
-    gathers,
     place_of,
     place_of_path,
     root_of,
@@ -34,6 +32,7 @@ from reident.ledger.chain import (
     shown,
 )
 from reident.ledger.stored import (
+    FULL,
     Sink,
     Written,
     encoded,
@@ -51,9 +50,6 @@ from reident.pipeline.steps import STEPS
 
 if TYPE_CHECKING:
     from reident.kernels.compiling import Clock
-    from reident.pipeline.family import Family
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class _Read(NamedTuple):
@@ -282,39 +278,24 @@ class Step:
         if self._compiling is not None:
             self._compiling.stop()
 
-    def check_chain(self) -> list[dict[str, Any]]:
-        """Return the entries of all steps before this one, after a walk from its inputs and from each variant."""
-        members = import_module("reident.pipeline.family").Family(self.params["file"])
-        sources = {
+    def check_chain(self) -> None:
+        """Walk back from the inputs to the sources, through comparisons to the variants that they compare."""
+        family = import_module("reident.pipeline.family")
+        members = family.Family(self.params["file"])
+        own = {
             name.removeprefix("source_"): self.path(name)
             for name in self.inputs
             if name.startswith("source_")
         }
-        chain = Chain(self.root)
-        if STEPS[self.rule].gathers:
-            compared, entries = [shown(path, self.root) for path in self.inputs["tables"]], []
-        else:
-            results = [path for paths in self.inputs.values() for path in paths if self.root in path.parents]
-            entries = chain.walk(partial(members.known_digest, self.place), results, sources)
-            compared = [
-                line["path"] for entry in entries if gathers(entry) for line in entry["inputs"]["tables"]
-            ]
-        return entries + self._behind(members, chain, compared)
 
-    def _behind(self, members: Family, chain: Chain, tables: list[str]) -> list[dict[str, Any]]:
-        """Return the entries behind the tables of a comparison, and behind comparisons among these."""
-        entries, todo, seen = [], tables, set[str]()
-        while todo:
-            table = todo.pop(0)
-            if table in seen:
-                continue
-            seen.add(table)
-            place = place_of_path(table)
-            declared = import_module("reident.pipeline.family").sources(members.at(place), members.path)
-            walked = chain.walk(partial(members.known_digest, place), [self.root / table], declared)
-            entries += walked
-            todo += [line["path"] for entry in walked if gathers(entry) for line in entry["inputs"]["tables"]]
-        return entries
+        def sources(place: str) -> dict[str, Path]:
+            return own if place == self.place else family.sources(members.at(place), members.path)
+
+        ends: dict[str, list[Path]] = {}
+        for path in (path for paths in self.inputs.values() for path in paths if self.root in path.parents):
+            place = place_of_path(shown(path, self.root)) if STEPS[self.rule].gathers else self.place
+            ends.setdefault(place, []).append(path)
+        Chain(self.root).walk(members.known_digest, ends, sources, through=True)
 
     def _line(self, path: Path, digest: str, size: int, rows: int | None = None) -> dict[str, Any]:
         line = {"path": shown(path, self.root), "sha256": digest, "size": size}
@@ -379,7 +360,7 @@ def _about_disk(running: Step, error: Exception) -> str | None:
     cause: BaseException | None = error
     while cause is not None:
         number = getattr(cause, "errno", None)
-        if number in _FULL or any(os.strerror(code) in str(cause) for code in _FULL):
+        if number in FULL or any(os.strerror(code) in str(cause) for code in FULL):
             return (
                 f"Error: step `{running.name}` found no room on the disk for its results in {running.folder}. "
                 f"Make room and run the same command again."

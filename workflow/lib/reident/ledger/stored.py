@@ -21,6 +21,9 @@ from reident.ledger import cells, spreadsheets
 from reident.pipeline.steps import table_of
 from reident.pipeline.tables import Table
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""The errors of a disk without room."""
+
 
 def read(path: Path) -> pa.Table | pd.DataFrame | str:
     """Return a Parquet table, a CSV table with the types that the step which makes it declares, or text."""

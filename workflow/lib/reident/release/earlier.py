@@ -89,10 +89,8 @@ def read(path: Path, interval: Interval) -> Edition:
             for cell, text in _counts(path, name, line, row, record):
                 one = _published(f"{path.name}/{name}, line {line}", record["policy"], text, interval)
                 if cells.setdefault(cell, one) != one:
-                    raise InputError(
-                        f"{path.name}/{name}, line {line}: `{cell.quantity}` contradicts another line of the edition. "
-                        "Use the edition as it was "
-                        "published."
+                    raise _invalid(
+                        f"{path.name}/{name}, line {line}: `{cell.quantity}` contradicts another line of the edition"
                     )
     strata = tuple(sorted({cell.stratum for cell in cells if is_own(cell)} - {WHOLE}))
     return Edition(str(record["title"]), str(record["date"] or ""), record["policy"], cells, strata, record)
@@ -119,6 +117,10 @@ def is_own(cell: Cell) -> bool:
     return cell.file == "released" and not cell.variant
 
 
+def _invalid(what: str) -> InputError:
+    return InputError(f"{what}. Use the edition as it was published.")
+
+
 def _texts(path: Path) -> dict[str, str]:
     """Return the text of every file of an edition that is read."""
     names = (*COLUMNS, RECORD)
@@ -141,10 +143,7 @@ def _texts(path: Path) -> dict[str, str]:
             "archive that contains it."
         ) from None
     except UnicodeDecodeError:
-        raise InputError(
-            f"{path.name}: a file of the earlier edition is not UTF-8 text. Use the edition as it was "
-            "published."
-        ) from None
+        raise _invalid(f"{path.name}: a file of the earlier edition is not UTF-8 text") from None
 
 
 def _members(path: Path, archive: zipfile.ZipFile, names: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -188,24 +187,17 @@ def _rows(path: Path, name: str, text: str) -> Iterator[tuple[int, dict[str, str
         header = next(reader, [])
         missing = [column for column in COLUMNS[name] if header.count(column) != 1]
         if missing:
-            raise InputError(
-                f"{path.name}/{name}: the column `{missing[0]}` must be there once. Use the edition as it was "
-                "published."
-            )
+            raise _invalid(f"{path.name}/{name}: the column `{missing[0]}` must be there once")
         for fields in reader:
             if len(fields) != len(header):
-                raise InputError(
+                raise _invalid(
                     f"{path.name}/{name}, line {reader.line_num}: the line must have {len(header)} fields, but has "
-                    f"{len(fields)}. Use the edition as it was "
-                    "published."
+                    f"{len(fields)}"
                 )
             plain = [field.removeprefix(MARK) for field in fields]
             yield reader.line_num, dict(zip(header, plain, strict=True))
     except csv.Error:
-        raise InputError(
-            f"{path.name}/{name}, line {reader.line_num}: the line is not valid CSV. Use the edition as it was "
-            "published."
-        ) from None
+        raise _invalid(f"{path.name}/{name}, line {reader.line_num}: the line is not valid CSV") from None
 
 
 def _counts(
@@ -215,10 +207,7 @@ def _counts(
     if name == "attack.csv":
         limit = row["rank_limit"] or "0"
         if not (limit.isascii() and limit.isdecimal()):
-            raise InputError(
-                f"{path.name}/{name}, line {line}: `rank_limit` must be a whole number. Use the edition as it was "
-                "published."
-            )
+            raise _invalid(f"{path.name}/{name}, line {line}: `rank_limit` must be a whole number")
         base = Cell("", row["file"], row["variant"], row["metric"], row["stratum"], int(limit))
         cells = {quantity: base._replace(quantity=quantity) for quantity in ATTACK}
         cells |= {quantity: base._replace(quantity=quantity, metric="", rank_limit=0) for quantity in FILES}
@@ -248,8 +237,5 @@ def _published(place: str, policy: Mapping[str, Any], text: str, interval: Inter
     try:
         low, high = interval(policy, text)
     except (ValueError, KeyError, TypeError):
-        raise InputError(
-            f"{place}: `{text}` is not a count by the policy of the edition. Use the edition as it was "
-            "published."
-        ) from None
+        raise _invalid(f"{place}: `{text}` is not a count by the policy of the edition") from None
     return Published(text, int(text) if text.isdecimal() else None, low, high)
