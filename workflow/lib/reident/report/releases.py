@@ -27,17 +27,7 @@ TEXT = Sentences("releases")
 
 
 def page(comparison: Comparison) -> dict[str, str | bytes]:
-    """Return the page on two releases by the suffix of its file.
-
-    Parameters
-    ----------
-    comparison : Comparison
-
-    Returns
-    -------
-    dict
-        ``html`` and ``pdf`` in the language of the later release, the same bytes for the same releases.
-    """
+    """Return the page on two releases as HTML and PDF, by suffix: the same bytes for the same releases."""
     after = comparison.after.study
     code = language.named(after)
     with language.use(code):

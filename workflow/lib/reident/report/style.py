@@ -151,10 +151,8 @@ class Sheet(NamedTuple):
 
     def left(self) -> list[Axes]:
         """Return the panels at the left edge, which name the rows."""
-        places = [axes.get_subplotspec() for axes in self.panels]
-        return [
-            axes for axes, place in zip(self.panels, places, strict=True) if place and place.is_first_col()
-        ]
+        places = [(axes, axes.get_subplotspec()) for axes in self.panels]
+        return [axes for axes, place in places if place and place.is_first_col()]
 
     @property
     def letters(self) -> int:
@@ -169,29 +167,19 @@ class Sheet(NamedTuple):
     def key(self) -> None:
         """Draw a legend above all panels, with the labels of the first."""
         handles, labels = self.panels[0].get_legend_handles_labels()
-        fits = (
-            sum(map(len, labels)) <= NARROW_LEGEND
-            if self.narrow
-            else sum(map(_legend_width, labels)) <= WIDE_LEGEND
-        )
-        beside = 1 if self.narrow else max(1, WIDE_LEGEND // max(map(_legend_width, labels)))
-        columns = len(labels) if fits else beside
+        widths = [len(label) + 5 for label in labels]  # with the marker
+        if self.narrow:
+            columns = len(labels) if sum(map(len, labels)) <= NARROW_LEGEND else 1
+        else:
+            columns = len(labels) if sum(widths) <= WIDE_LEGEND else max(1, WIDE_LEGEND // max(widths))
         self.drawn.legend(handles, labels, loc="outside upper left", ncols=columns, fontsize=7.5, **_LEGEND)
 
     def keys(self) -> None:
         """Draw a legend above each panel, with its own labels."""
         for axes in self.panels:
             handles, labels = axes.get_legend_handles_labels()
-            axes.legend(
-                handles,
-                labels,
-                loc="lower left",
-                bbox_to_anchor=(0, 1),
-                ncols=len(labels),
-                fontsize=7,
-                borderpad=0,
-                **_LEGEND,
-            )
+            look: Look = {"loc": "lower left", "bbox_to_anchor": (0, 1), "fontsize": 7, "borderpad": 0}
+            axes.legend(handles, labels, ncols=len(labels), **look, **_LEGEND)
 
 
 NARROW_LEGEND = 36
@@ -199,10 +187,6 @@ NARROW_LEGEND = 36
 
 WIDE_LEGEND = 92
 """Characters of a legend, with its markers, that fit on one line of a page."""
-
-
-def _legend_width(label: str) -> int:
-    return len(label) + 5
 
 
 _LEGEND: Look = {

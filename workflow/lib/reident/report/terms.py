@@ -12,19 +12,7 @@ NOUNS = Sentences("nouns")
 
 
 def some(value: int, noun: str) -> str:
-    """Return a number with its noun in the singular or the plural.
-
-    Parameters
-    ----------
-    value : int
-    noun : str
-        A key of ``nouns.yaml``.
-
-    Examples
-    --------
-    >>> some(1, "record"), some(1200, "record")
-    ('1 record', '1,200 records')
-    """
+    """Return a number with its noun, a key of ``nouns.yaml``, in the singular or the plural: ``1,200 records``."""
     return NOUNS(f"{noun}", n=value)
 
 

@@ -34,14 +34,7 @@ def agreement_text(results: Results) -> str:
 
 
 def agreement(results: Results) -> pd.DataFrame:
-    """Return the share of pairs that agree.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One line per linking variable and a column for each pair of kind and metric: ``("true", "")``,
-        ``("confirmed", metric)``, ``("false", metric)``. Shares are in [0, 1], NaN without pairs.
-    """
+    """Return the share of pairs that agree by variable, with a column for each kind of pairs and metric."""
     lines = results.table("description/agreement.csv")
     lines = lines.assign(share=lines["agree"] / lines["n"].where(lines["n"] > 0))
     wide = lines.pivot_table(index="variable", columns=["pairs", "metric"], values="share", dropna=False)

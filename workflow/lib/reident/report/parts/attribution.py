@@ -192,10 +192,8 @@ def attribution_premise(results: Results) -> str:
     if options.released == PUF:
         first = TEXT("premise.puf")
     elif options.released == SYNTHETIC:
-        first = TEXT(
-            "premise.synthetic",
-            files=TEXT("premise.synthetic_files", n=n_files(results), number=word(n_files(results))),
-        )
+        n = n_files(results)
+        first = TEXT("premise.synthetic", files=TEXT("premise.synthetic_files", n=n, number=word(n)))
     else:
         first = TEXT("premise.files")
     lines = by_set(results)
@@ -203,16 +201,8 @@ def attribution_premise(results: Results) -> str:
         baseline = TEXT("premise.holdout", people=some(int(lines["n_holdout"].max()), "person"))
     else:
         baseline = TEXT("premise.others") if kind else TEXT("premise.nothing")
-    return paragraphs(
-        first,
-        baseline,
-        TEXT(
-            "premise.sets",
-            sets=some(lines["keys"].nunique(), "set"),
-            targets=some(lines["target"].nunique(), "target_variable"),
-            table=SUMMARY,
-        ),
-    )
+    sets, targets = some(lines["keys"].nunique(), "set"), some(lines["target"].nunique(), "target_variable")
+    return paragraphs(first, baseline, TEXT("premise.sets", sets=sets, targets=targets, table=SUMMARY))
 
 
 @part(SUMMARY, TARGETS)
@@ -228,20 +218,17 @@ def attribution_targets(results: Results) -> str:
         "cap": lines["cap"],
         "cap_baseline": with_baseline(lines, "cap", kind),
     }
-    dominated = targets[targets["dominated"]]
+    dominated, keys = targets[targets["dominated"]], [keys_in_words(keys) for keys in lines["keys"]]
+    shown = [
+        Column(TEXT(f"targets.columns.{name}"), rates(own), "r", "1.3fr" if name == "correct" else "1fr")
+        for name, own in cells.items()
+    ]
     return paragraphs(
         table(
             TEXT("targets.caption"),
             Column(TEXT("targets.columns.target"), [f"**{name}**" for name in names], "l", "1.2fr"),
-            Column(
-                TEXT("targets.columns.keys"), [keys_in_words(keys) for keys in lines["keys"]], "l", "1.6fr"
-            ),
-            *(
-                Column(
-                    TEXT(f"targets.columns.{name}"), rates(own), "r", "1.3fr" if name == "correct" else "1fr"
-                )
-                for name, own in cells.items()
-            ),
+            Column(TEXT("targets.columns.keys"), keys, "l", "1.6fr"),
+            *shown,
             name="attribution-targets",
         ),
         block("warning", *_dominated(results, dominated)) if len(dominated) else None,

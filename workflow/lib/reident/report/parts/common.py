@@ -36,18 +36,7 @@ FEW = 10
 
 
 def portion(part: str, share: float, n: float, whole: str) -> str:
-    """Return a part of a whole, such as ``12 of the 300 records (4.0 %)``; without the share where there are few.
-
-    Parameters
-    ----------
-    part : str
-        The number of the part.
-    share : float
-    n : float
-        The size of the whole.
-    whole : str
-        This size with its noun.
-    """
+    """Return a part of a whole in words, ``12 of the 300 records (4.0 %)``; without the share where there are few."""
     if n < FEW:
         return FRONT("portion.few", part=part, whole=whole)
     return FRONT("portion.share", part=part, whole=whole, share=percent(share))
@@ -88,20 +77,7 @@ def verdict_on(
     nothing: str,
     shown: Callable[[pd.DataFrame], Iterable[str]],
 ) -> str | None:
-    """Give the verdict on one kind of risk, where the study sets a limit for it.
-
-    Parameters
-    ----------
-    results : Results
-    about : str
-        What the limits are about, as `verdict/` names it.
-    say : callable
-        Gives a sentence about the verdict in the words of the section, by its key and its fields.
-    nothing : str
-        Why there is no verdict, of those sentences.
-    shown : callable
-        Gives the texts of some of the limits.
-    """
+    """Give the verdict on one kind of risk by its limits, in the words of the section; None where it has no limit."""
     limits, kind = results.limits(about), results.verdict(about)
     if limits.empty:
         return None
@@ -128,13 +104,10 @@ def row_account(results: Results, name: str, caption: str) -> str:
         words.get(cause) or ANNEX("account.left_out", cause=escape(recorded(cause, "causes")))
         for cause in lines["cause"]
     ]
+    files = [sentence(escape(recorded(file, "files"))) for file in lines["file"]]
     return table(
         caption,
-        Column(
-            HEADING("file"),
-            without_repeats([sentence(escape(recorded(file, "files"))) for file in lines["file"]]),
-            "l",
-        ),
+        Column(HEADING("file"), without_repeats(files), "l"),
         Column(HEADING("category"), causes, "l", "1fr"),
         Column(HEADING("rows"), count_cells(lines["rows"])),
         kind="compact",
@@ -160,14 +133,7 @@ def limit_line(axes: Axes, limit: float | None, *, at_top: bool = True) -> None:
         return
     axes.axvline(limit, **DASHED)
     side = 1 if limit < 0.6 * axes.get_xlim()[1] else -1  # the name goes where there is room
-    axes.annotate(
-        RATES("by_metric.figure.line", limit=declared(limit)),
-        (limit, 1 if at_top else 0),
-        xycoords=("data", "axes fraction"),
-        xytext=(2 * side, 2),
-        textcoords="offset points",
-        ha="left" if side > 0 else "right",
-        va="bottom",
-        color=LIMIT,
-        fontsize=6.5,
-    )
+    look: Look = {"ha": "left" if side > 0 else "right", "va": "bottom", "color": LIMIT, "fontsize": 6.5}
+    look |= {"xycoords": ("data", "axes fraction"), "xytext": (2 * side, 2), "textcoords": "offset points"}
+    name = RATES("by_metric.figure.line", limit=declared(limit))
+    axes.annotate(name, (limit, 1 if at_top else 0), **look)

@@ -21,14 +21,12 @@ from reident.report.wording import (
     apart,
     bold_cells,
     count,
-    count_cells,
     declared,
     defined,
     escape,
     label_cells,
     listed,
     percent,
-    rates,
     span,
 )
 from reident.sections.filerisk import FileRisk
@@ -143,24 +141,13 @@ def risk_findings(results: Results) -> str:
     if not unique:
         return block("findings", items([first]))
     if results.study["metrics"] or results.study["matching"]:
-        brief = TEXT(
-            "findings.beside_attack",
-            file=file,
-            unique=unique,
-            records=records,
-            share=share,
-            dis=dis,
-            estimate=estimate,
-        )
+        fields = {"file": file, "records": records, "share": share, "dis": dis, "estimate": estimate}
+        brief = TEXT("findings.beside_attack", unique=unique, **fields)
         differs = "beside_metrics" if results.study["metrics"] else "beside_matching"
         return block("findings", items([f"{brief} {TEXT(f'findings.{differs}')}"]))
     special = TEXT("findings.special", n=round(quantity(results, "n_special")))
-    return block(
-        "findings",
-        items(
-            [f"{first} {special}", TEXT("findings.match", dis=dis, estimate=estimate), _per_record(results)]
-        ),
-    )
+    match = TEXT("findings.match", dis=dis, estimate=estimate)
+    return block("findings", items([f"{first} {special}", match, _per_record(results)]))
 
 
 def _per_record(results: Results) -> str:
@@ -219,31 +206,20 @@ def risk_cells(results: Results) -> str:
         name: count(quantity(results, f"violations_{k}_anonymity"))
         for name, k in (("two", 2), ("three", 3), ("five", 5))
     }
-    columns = [
-        Column(TEXT("cells.columns.records"), count_cells(classes["n_records"]), "r", "1fr"),
-        Column(
-            TEXT("cells.columns.share"),
-            rates(classes["n_records"] / quantity(results, "records")),
-            "r",
-            "1fr",
-        ),
-    ]
+    classes = classes.assign(share=classes["n_records"] / quantity(results, "records"))
+    shown = columns(classes, TEXT, "records=n_records share", "1fr", group="cells.columns")
+    labels = list(classes["label"])
     if is_wildcard(results):
-        matching = Column(TEXT("cells.columns.matches"), list(classes["label"]), "l", "1.5fr")
-        return paragraphs(
+        text, caption = (
             TEXT("cells.anonymity_wildcard", **violations),
-            table(TEXT("cells.caption_wildcard", file=CELLS), matching, *columns, name="risk-cells"),
+            TEXT("cells.caption_wildcard", file=CELLS),
         )
-    return paragraphs(
-        TEXT("cells.anonymity", **violations),
-        table(
-            TEXT("cells.caption", file=CELLS),
-            Column(TEXT("cells.columns.size"), list(classes["label"]), "l", "1.5fr"),
-            Column(TEXT("cells.columns.cells"), count_cells(classes["n_cells"]), "r", "1fr"),
-            *columns,
-            name="risk-cells",
-        ),
-    )
+        first = [Column(TEXT("cells.columns.matches"), labels, "l", "1.5fr")]
+    else:
+        text, caption = TEXT("cells.anonymity", **violations), TEXT("cells.caption", file=CELLS)
+        first = [Column(TEXT("cells.columns.size"), labels, "l", "1.5fr")]
+        first += columns(classes, TEXT, "cells=n_cells", "1fr", group="cells.columns")
+    return paragraphs(text, table(caption, *first, *shown, name="risk-cells"))
 
 
 def cells_by_class(results: Results) -> pd.DataFrame:
@@ -266,15 +242,13 @@ def by_contribution(results: Results, name: str = VARIABLES) -> pd.DataFrame:
 def risk_variables(results: Results) -> str:
     """Show the levels, missing values, MSUs and contribution of each key variable."""
     lines = by_contribution(results)
+    lines = lines.assign(missing=lines["n_missing"] / quantity(results, "records"))
     return paragraphs(
         TEXT("variables.text"),
         table(
             TEXT("variables.caption"),
             Column(HEADING("variable"), bold_cells(lines["variable"]), "l", "1fr"),
-            Column(TEXT("variables.columns.levels"), count_cells(lines["n_levels"])),
-            Column(
-                TEXT("variables.columns.missing"), rates(lines["n_missing"] / quantity(results, "records"))
-            ),
+            *columns(lines, TEXT, "levels=n_levels missing", group="variables.columns"),
             *columns(lines, TEXT, "alone=n_alone msus=n_msu contribution", group="variables.columns"),
         ),
     )
@@ -287,24 +261,17 @@ def risk_levels(results: Results) -> str | None:
     lines = lines[lines["n_msu"] > 0]
     if lines.empty or lines["contribution"].isna().all():
         return None
-    first = lines.head(MAX_LEVELS)
-    caption = (
-        TEXT("levels.caption_all", file=LEVELS)
-        if len(first) == len(lines)
-        else TEXT("levels.caption_first", shown=MAX_LEVELS, file=LEVELS)
-    )
+    first, caption = lines.head(MAX_LEVELS), TEXT("levels.caption_all", file=LEVELS)
+    if len(first) < len(lines):
+        caption = TEXT("levels.caption_first", shown=MAX_LEVELS, file=LEVELS)
+    first = first.assign(share=first["n_records"] / quantity(results, "records"))
+    levels = [escape(_level(results, row.variable, row.level)) for row in first.itertuples()]
     return table(
         caption,
         Column(HEADING("variable"), label_cells(first["variable"]), "l", "1fr"),
-        Column(
-            TEXT("levels.columns.level"),
-            [escape(_level(results, row.variable, row.level)) for row in first.itertuples()],
-            "l",
-            "1fr",
-        ),
-        Column(TEXT("cells.columns.records"), count_cells(first["n_records"])),
-        Column(TEXT("cells.columns.share"), rates(first["n_records"] / quantity(results, "records"))),
-        Column(TEXT("variables.columns.contribution"), rates(first["contribution"])),
+        Column(TEXT("levels.columns.level"), levels, "l", "1fr"),
+        *columns(first, TEXT, "records=n_records share", group="cells.columns"),
+        *columns(first, TEXT, "contribution", group="variables.columns"),
         kind="compact",
     )
 

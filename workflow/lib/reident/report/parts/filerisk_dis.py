@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from reident.filerisk.dis import Z
@@ -127,29 +129,21 @@ def risk_original(results: Results) -> str | None:
     if declaration(results).original is None:
         return None
     names = {"file": "dis", "original": "dis_original"}
-    columns = {"special": "special", "error": "special_se", "rounds": "special_rounds"}
+    suffixes = {"special": "special", "error": "special_se", "rounds": "special_rounds"}
     dis, original = (quantity(results, name) for name in names.values())
+    shown = {"general": [f"**{percent(dis)}**", f"**{percent(original)}**"]}
+    for column, suffix in suffixes.items():
+        values = [quantity(results, f"{name}_{suffix}") for name in names.values()]
+        shown[column] = [(count if column == "rounds" else percent)(value) for value in values]
+    rows = Column(
+        TEXT("original.columns.values"), [TEXT(f"original.rows.{row}") for row in names], "l", "1fr"
+    )
     return paragraphs(
         f"{TEXT('original.text')} {_unchanged(results)}",
         table(
             TEXT("original.caption"),
-            Column(
-                TEXT("original.columns.values"), [TEXT(f"original.rows.{row}") for row in names], "l", "1fr"
-            ),
-            Column(
-                TEXT("original.columns.general"),
-                [f"**{percent(quantity(results, n))}**" for n in names.values()],
-            ),
-            *(
-                Column(
-                    TEXT(f"original.columns.{column}"),
-                    [
-                        (count if column == "rounds" else percent)(quantity(results, f"{name}_{suffix}"))
-                        for name in names.values()
-                    ],
-                )
-                for column, suffix in columns.items()
-            ),
+            rows,
+            *(Column(TEXT(f"original.columns.{column}"), cells) for column, cells in shown.items()),
         ),
         TEXT("original.compared", original=percent(original), dis=percent(dis))
         if defined(original) and defined(dis)
@@ -237,17 +231,11 @@ def occurring_classes(results: Results, name: str) -> dict[str, pd.DataFrame]:
 def risk_classes(results: Results) -> str:
     """Show records by class of DIS-SUDA, by both definitions."""
     classes = occurring_classes(results, CLASSES)
-    columns = [
-        Column(
-            TEXT("classes.columns.records", definition=short_name(definition)),
-            count_cells(lines["n"]),
-            "r",
-            "1fr",
-        )
-        for definition, lines in classes.items()
-    ]
-    labels = list(classes["user-guide"].index)
-    return table(TEXT("classes.caption"), Column(TEXT("classes.columns.class"), labels, "l", "1fr"), *columns)
+    shown = [Column(TEXT("classes.columns.class"), list(classes["user-guide"].index), "l", "1fr")]
+    for definition, lines in classes.items():
+        heading = TEXT("classes.columns.records", definition=short_name(definition))
+        shown.append(Column(heading, count_cells(lines["n"]), "r", "1fr"))
+    return table(TEXT("classes.caption"), *shown)
 
 
 LOOKS = {"elliot-manning": style.LINES["unicity"], "user-guide": style.LINES["taxicab"]}
@@ -327,25 +315,16 @@ def risk_classes_figure(results: Results) -> Figure | None:
         for axes in sheet.left():
             axes.set_ylabel(TEXT("classes.figure.y"))
 
-    definitions = values_by_definition(
-        {
-            definition: [f"{label} {count(n)}" for label, n in lines["n"].items() if n]
-            for definition, lines in classes.items()
-        }
-    )
+    cells = {
+        definition: [f"{label} {count(n)}" for label, n in lines["n"].items() if n]
+        for definition, lines in classes.items()
+    }
     caption = TEXT("classes.figure.caption")
     if any(lines["n"].iloc[-1] for lines in classes.values()):
         caption += " " + TEXT("classes.figure.last_bar")
-    return style.figure(
-        draw,
-        panels=2,
-        height=2.0,
-        alt=TEXT("classes.figure.alt", definitions=definitions),
-        caption=caption,
-        across=1,
-        sharey=True,
-        between=0.05,
-    )
+    alt = TEXT("classes.figure.alt", definitions=values_by_definition(cells))
+    look: dict[str, Any] = {"panels": 2, "height": 2.0, "across": 1, "sharey": True, "between": 0.05}
+    return style.figure(draw, alt=alt, caption=caption, **look)
 
 
 def values_by_definition(values: dict[str, list[str]]) -> str:

@@ -116,21 +116,13 @@ def _log_linear(lines: pd.DataFrame) -> list[str]:
         return [TEXT("log_linear.none")]
     tests = sorted([unique["test"], match["test"]], key=abs)
     verdict = "under" if tests[-1] > Z else "over" if tests[-1] < -Z else "fits"
-    return [
-        " ".join(
-            [
-                TEXT(
-                    "log_linear.text",
-                    model=escape(name_of(unique["model"])),
-                    unique=fixed(unique["estimate"], 1),
-                    unique_interval=interval_of(unique["low"], unique["high"]),
-                    match=fixed(match["estimate"], 1),
-                    match_interval=interval_of(match["low"], match["high"]),
-                ),
-                TEXT(f"log_linear.{verdict}", test=signed(tests[-1])),
-            ]
-        )
-    ]
+    fields = {"model": escape(name_of(unique["model"]))}
+    for name, line in (("unique", unique), ("match", match)):
+        fields |= {
+            name: fixed(line["estimate"], 1),
+            f"{name}_interval": interval_of(line["low"], line["high"]),
+        }
+    return [f"{TEXT('log_linear.text', **fields)} {TEXT(f'log_linear.{verdict}', test=signed(tests[-1]))}"]
 
 
 def _uniqueness(lines: pd.DataFrame) -> str:
@@ -172,14 +164,7 @@ def models_table(results: Results) -> str:
 
 
 def contradictions(lines: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the lines of each quantity whose estimates differ by more than :data:`CONTRADICTION`, the lowest first.
-
-    Parameters
-    ----------
-    lines : DataFrame
-        Of ``filerisk/population.csv``. Estimates of models that did not converge do not count, and neither do
-        quantities that every model puts at one or less.
-    """
+    """Return the lines of each quantity whose estimates differ by more than :data:`CONTRADICTION`."""
     usable = lines[lines["estimate"].notna() & (lines["status"] != NOT_CONVERGED)]
     by_quantity = {
         str(name): own.sort_values("estimate", kind="stable")
@@ -247,6 +232,7 @@ def models_classes(results: Results) -> str | None:
     lines = lines[lines["n"] > 0]
     if lines.empty:
         return None
+    units = [TEXT(f"classes.{unit}") for unit in lines["unit"]]
     classes = [
         TEXT("classes.zero")
         if not row.up_to
@@ -255,11 +241,7 @@ def models_classes(results: Results) -> str | None:
     ]
     return table(
         TEXT("classes.caption"),
-        Column(
-            TEXT("classes.columns.unit"),
-            without_repeats([TEXT(f"classes.{unit}") for unit in lines["unit"]]),
-            "l",
-        ),
+        Column(TEXT("classes.columns.unit"), without_repeats(units), "l"),
         Column(TEXT("classes.columns.class"), classes, "l", "1fr"),
         Column(TEXT("classes.columns.n"), fixed_cells(lines["n"], 0)),
         Column(TEXT("classes.columns.expected"), fixed_cells(lines["expected"], 1)),

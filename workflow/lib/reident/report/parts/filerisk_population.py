@@ -55,25 +55,15 @@ def risk_population(results: Results) -> str | None:
         return None
     records = some(round(quantity(results, "population_records")), "record")
     matched = quantity(results, "uniques_in_population")
-    outside = round(
-        quantity(results, "population_records") - quantity(results, "population_records_in_cells")
-    )
+    inside = quantity(results, "population_records_in_cells")
+    outside = round(quantity(results, "population_records") - inside)
     if not matched:
         return TEXT("population.no_cell", records=records)
+    n, uniques = round(quantity(results, "population_uniques")), count(quantity(results, "U"))
+    shares = {"dis": "dis", "truth": "true_match_probability", "reciprocal": "mean_reciprocal"}
     return paragraphs(
-        TEXT(
-            "population.known",
-            n=round(quantity(results, "population_uniques")),
-            records=records,
-            found=count(matched),
-            uniques=count(quantity(results, "U")),
-        ),
-        TEXT(
-            "population.truth",
-            dis=percent(quantity(results, "dis")),
-            truth=percent(quantity(results, "true_match_probability")),
-            reciprocal=percent(quantity(results, "mean_reciprocal")),
-        ),
+        TEXT("population.known", n=n, records=records, found=count(matched), uniques=uniques),
+        TEXT("population.truth", **{key: percent(quantity(results, name)) for key, name in shares.items()}),
         TEXT("population.incomplete", n=outside) if outside else None,
     )
 
@@ -180,17 +170,12 @@ def risk_claims(results: Results) -> str | None:
         "one": {"n": n_at_one, "reciprocal": percent(at_one["mean_reciprocal"])},
         "accurate": {**_ends(tenths, "mean_dis_suda", "dis_suda_"), **_ends(tenths, "match_probability")},
     }
+    claims = [TEXT(f"claims.{claim}.claim") for claim in observed]
+    found = [TEXT(f"claims.{claim}.observed", **fields) for claim, fields in observed.items()]
     return table(
         TEXT("claims.caption"),
-        Column(
-            TEXT("claims.columns.claim"), [TEXT(f"claims.{claim}.claim") for claim in observed], "l", "1fr"
-        ),
-        Column(
-            TEXT("claims.columns.observed"),
-            [TEXT(f"claims.{claim}.observed", **fields) for claim, fields in observed.items()],
-            "l",
-            "1.3fr",
-        ),
+        Column(TEXT("claims.columns.claim"), claims, "l", "1fr"),
+        Column(TEXT("claims.columns.observed"), found, "l", "1.3fr"),
     )
 
 

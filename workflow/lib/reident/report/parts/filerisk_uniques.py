@@ -31,20 +31,14 @@ def risk_conventions(results: Results) -> str | None:
         return None
     chosen = declaration(results).missing
     names = [f"**`{name}`**" if name == chosen else f"`{name}`" for name in lines["convention"]]
-    return paragraphs(
-        TEXT("conventions.text", chosen=chosen),
-        table(
-            TEXT("conventions.caption"),
-            Column(TEXT("conventions.columns.convention"), names, "l", "1fr"),
-            Column(TEXT("conventions.columns.records"), count_cells(lines["n_records"])),
-            *(
-                Column(
-                    TEXT("conventions.columns.below", k=name.removeprefix("below_")), count_cells(lines[name])
-                )
-                for name in below
-            ),
-        ),
-    )
+    shown = [
+        Column(TEXT("conventions.columns.convention"), names, "l", "1fr"),
+        *columns(lines, TEXT, "records=n_records", group="conventions.columns"),
+    ]
+    for name in below:
+        heading = TEXT("conventions.columns.below", k=name.removeprefix("below_"))
+        shown.append(Column(heading, count_cells(lines[name])))
+    return paragraphs(TEXT("conventions.text", chosen=chosen), table(TEXT("conventions.caption"), *shown))
 
 
 @part(COARSER, VARIABLES, SUMMARY)
@@ -70,9 +64,9 @@ def risk_coarser(results: Results) -> str | None:
         table(
             TEXT("coarser.caption"),
             Column(HEADING("variable"), names, "l", "1.6fr"),
-            Column(TEXT("coarser.columns.levels"), count_cells(lines["n_levels"]), "r", "0.9fr"),
-            Column(TEXT("coarser.columns.surviving"), count_cells(lines["n_surviving"]), "r", "0.8fr"),
-            Column(TEXT("coarser.columns.share"), rates(lines["share_surviving"]), "r", "0.9fr"),
+            *columns(lines, TEXT, "levels=n_levels", "0.9fr", group="coarser.columns"),
+            *columns(lines, TEXT, "surviving=n_surviving", "0.8fr", group="coarser.columns"),
+            *columns(lines, TEXT, "share=share_surviving", "0.9fr", group="coarser.columns"),
             *(Column(TEXT(f"coarser.columns.{name}"), rates(lines[name]), "r", "1.2fr") for name in shares),
             kind="compact",
         ),

@@ -49,14 +49,7 @@ _KINDS = {BREAKS: "above", NONE: "unknown", UNSURE: "unsure", PASSES: "within", 
 
 
 def verdict(outcomes: set[str]) -> Verdict:
-    """Return the verdict on a metric from the outcomes of its limits, see :mod:`reident.verdict.limits`.
-
-    Returns
-    -------
-    Verdict
-        ``above`` a limit; ``unknown`` where nothing can be judged; ``unsure`` if it passes but the interval reaches
-        above the limit; ``within`` all limits; ``nothing`` without anything to judge; ``open`` without a limit.
-    """
+    """Return the verdict on a metric from the outcomes of its limits, see :mod:`reident.verdict.limits`."""
     kind = next((kind for outcome, kind in _KINDS.items() if outcome in outcomes), "open")
     return Verdict(kind, TEXT(f"verdict.{kind}"))
 
@@ -73,12 +66,8 @@ def overall(results: Results) -> str:
     silent = [title(metric) for metric in results.metrics if _is_silent(limits, metric)]
     no_metric = TEXT("no_metric", n=len(silent), metrics=listed(silent)) if silent else ""
     if kind == UNKNOWN:
-        reason = (
-            no_metric
-            if len(silent) == limits["metric"].nunique() and _can_nothing(results)
-            else TEXT("invalid")
-        )
-        return block("verdict unknown", TEXT("overall.none"), reason)
+        every = len(silent) == limits["metric"].nunique() and (results.whole["tolerance"] < 0).all()
+        return block("verdict unknown", TEXT("overall.none"), no_metric if every else TEXT("invalid"))
     if kind == ABOVE:
         text = " ".join(filter(None, [*_above(results, limits), no_metric]))
         return block("verdict above", TEXT("overall.above"), text)
@@ -91,10 +80,6 @@ def overall(results: Results) -> str:
 def _is_silent(limits: pd.DataFrame, metric: str) -> bool:
     outcomes = set(limits.loc[limits["metric"] == metric, "outcome"])
     return outcomes == {NONE}
-
-
-def _can_nothing(results: Results) -> bool:
-    return bool((results.whole["tolerance"] < 0).all())
 
 
 def what(results: Results, limit: str) -> str:
@@ -244,17 +229,10 @@ def _with_larger_file(results: Results) -> str:
         return ""
     line = lines.sort_values(["times", "estimate"], ascending=False, kind="stable").iloc[0]
     metric, times = str(line["metric"]), line["times"]
-    text = TEXT(
-        "findable.larger",
-        times=multiple(times),
-        size=count(line["n_eif"]),
-        metric=title(metric),
-        rate=percent(line["estimate"]),
-        interval=span(line["low"], line["high"]),
-        level=declared(results.level),
-        puf=_puf(results),
-        now=percent(results.whole.at[metric, "confirmed_rate"]),
-    )
+    fields = {"times": multiple(times), "size": count(line["n_eif"]), "metric": title(metric)}
+    fields |= {"rate": percent(line["estimate"]), "interval": span(line["low"], line["high"])}
+    fields |= {"now": percent(results.whole.at[metric, "confirmed_rate"]), "puf": _puf(results)}
+    text = TEXT("findable.larger", level=declared(results.level), **fields)
     guess = curve(results, metric, GUESSED)
     guess = guess[(guess["times"] == times) & guess["low"].notna()]
     if guess.empty:
@@ -268,12 +246,8 @@ def _range(shares: pd.Series, names: pd.Series) -> dict[str, str]:
     low, high = shares.idxmin(), shares.idxmax()
     if percent(shares[low]) == percent(shares[high]):
         return {"share": percent(shares[high])}
-    return {
-        "low": percent(shares[low]),
-        "low_metric": names[low],
-        "high": percent(shares[high]),
-        "high_metric": names[high],
-    }
+    ends = {"low": percent(shares[low]), "high": percent(shares[high])}
+    return {**ends, "low_metric": names[low], "high_metric": names[high]}
 
 
 def _ranged(name: str, shares: pd.Series, sizes: pd.Series) -> str:

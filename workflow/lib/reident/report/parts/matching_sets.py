@@ -8,6 +8,7 @@ import pandas as pd
 
 from reident.report import style
 from reident.report.layout import Column, paragraphs, part, table
+from reident.report.live import columns
 from reident.report.parts.choices import Choice, table_of
 from reident.report.parts.common import (
     limit_line,
@@ -69,13 +70,9 @@ def matching_scenarios(results: Results) -> str | None:
     highest = str(mean["danger"].idxmin())
     names = [escape(short_name(intruder)) for intruder in intruders]
     known = [known_variables(variables) for variables in mean["known"]]
+    fields = {"intruder": escape(short_name(highest)), "number": word(len(intruders))}
     return paragraphs(
-        TEXT(
-            "scenarios.text",
-            intruder=escape(short_name(highest)),
-            number=word(len(intruders)),
-            risk=decimals(mean.at[highest, "expected_match_risk"]),
-        ),
+        TEXT("scenarios.text", **fields, risk=decimals(mean.at[highest, "expected_match_risk"])),
         table(
             TEXT("scenarios.caption"),
             Column(TEXT("verdict.columns.intruder"), [f"**{name}**" for name in names], "l", "1.3fr"),
@@ -104,25 +101,17 @@ def matching_subsets(results: Results) -> str | None:
         return None
     first = sets.iloc[0]
     shown = pd.concat([lines.head(MAX_SETS) for _, lines in sets.groupby("size")])
+    risk, variables = first["expected_match_risk"], some(int(sets["size"].max()), "known_variable")
+    fields = {"risk": decimals(risk), "share": percent(risk / first["targets"])}
+    fields |= {"sets": some(len(sets), "set"), "variables": variables}
+    known = [known_variables(variables) for variables in shown["known"]]
     return paragraphs(
-        TEXT(
-            "subsets.text",
-            sets=some(len(sets), "set"),
-            variables=some(int(sets["size"].max()), "known_variable"),
-            known=known_variables(first["known"]),
-            risk=decimals(first["expected_match_risk"]),
-            share=percent(first["expected_match_risk"] / first["targets"]),
-        ),
+        TEXT("subsets.text", known=known_variables(first["known"]), **fields),
         table(
             TEXT("subsets.caption", shown=MAX_SETS, table=SCENARIOS),
             Column(TEXT("subsets.columns.size"), without_repeats(count_cells(shown["size"]))),
-            Column(
-                TEXT("subsets.columns.known"),
-                [known_variables(known) for known in shown["known"]],
-                "l",
-                "2.4fr",
-            ),
-            Column(TEXT("subsets.columns.rank"), count_cells(shown["rank"])),
+            Column(TEXT("subsets.columns.known"), known, "l", "2.4fr"),
+            *columns(shown, TEXT, "rank", group="subsets.columns"),
             *summary_columns(shown),
         ),
         _factors(sets),
@@ -130,19 +119,7 @@ def matching_subsets(results: Results) -> str | None:
 
 
 def gains(sets: pd.DataFrame) -> dict[str, float]:
-    """Return the factor by which each variable raises the expected match risk of a set that lacks it.
-
-    Parameters
-    ----------
-    sets : DataFrame
-        Columns `known` (names joined by `` + ``) and `expected_match_risk`.
-
-    Returns
-    -------
-    dict of float
-        The geometric mean over all pairs of sets that differ by the variable, by its name. A variable without such a
-        pair of sets is left out.
-    """
+    """Return the factor by which each variable raises the expected match risk, a geometric mean."""
     risk = {frozenset(row.known.split(" + ")): row.expected_match_risk for row in sets.itertuples()}
     factors: dict[str, float] = {}
     for name in dict.fromkeys(name for known in sets["known"] for name in known.split(" + ")):
@@ -276,16 +253,11 @@ def matching_distribution_figure(results: Results) -> Figure:
         axes.set_xlabel(text["x"])
         sheet.key()
 
-    texts = [
-        TEXT(
-            "distribution.figure.alt_class",
-            matches=row.label,
-            targets=count(row.n_records),
-            own=count(row.n_own),
-            confidential=count(row.confidential),
-        )
-        for row in classes.itertuples()
-    ]
+    texts = []
+    for row in classes.itertuples():
+        fields = {"targets": row.n_records, "own": row.n_own, "confidential": row.confidential}
+        fields = {name: count(n) for name, n in fields.items()}
+        texts.append(TEXT("distribution.figure.alt_class", matches=row.label, **fields))
     alt = TEXT("distribution.figure.alt", classes="; ".join(texts))
     return style.figure(
         draw, height=2.3, alt=alt, caption=TEXT("distribution.figure.caption", **about_first(results))
@@ -316,16 +288,11 @@ def matching_subsets_figure(results: Results) -> Figure | None:
         limit_line(axes, limit, at_top=True)
         sheet.rows(list(sizes))
 
-    texts = [
-        TEXT(
-            "subsets.figure.alt_size",
-            variables=variables,
-            sets=some(len(lines), "set"),
-            lowest=percent(lines["share"].min()),
-            highest=percent(lines["share"].max()),
-            known=lines.at[lines["share"].idxmax(), "known"],
-        )
-        for variables, lines in sizes.items()
-    ]
+    texts = []
+    for variables, lines in sizes.items():
+        share = lines["share"]
+        fields = {"lowest": percent(share.min()), "highest": percent(share.max())}
+        fields |= {"variables": variables, "sets": some(len(lines), "set")}
+        texts.append(TEXT("subsets.figure.alt_size", known=lines.at[share.idxmax(), "known"], **fields))
     alt, caption = TEXT("subsets.figure.alt", sizes="; ".join(texts)), TEXT("subsets.figure.caption")
     return style.figure(draw, height=0.55 + 0.42 * len(sizes), alt=alt, caption=caption)

@@ -119,24 +119,15 @@ def matching_summaries_figure(results: Results) -> Figure:
             style.percent_axis(axes, top_of(list(values), limit.get(summary)), 3)
             limit_line(axes, limit.get(summary), at_top=True)
             axes.set_title(summary_name(summary), pad=14 if limit else 7)
-        sheet.rows([short_name(intruder) for intruder in intruders])
-        sheet.key()
 
     caption = TEXT("summaries.figure.caption")
     if TOGETHER in shares:
         caption = TEXT("summaries.figure.caption_pooled", caption=caption)
-    return style.figure(
-        draw,
-        panels=3,
-        height=0.45 + style.height_of(len(intruders)),
-        alt=TEXT(
-            "summaries.figure.alt", intruders=" ".join(_described(shares, intruder) for intruder in intruders)
-        ),
-        caption=TEXT("summaries.figure.caption_limits", caption=caption) if limit else caption,
-        across=1,
-        between=0.05,
-        sharey=True,
-    )
+    if limit:
+        caption = TEXT("summaries.figure.caption_limits", caption=caption)
+    described = " ".join(_described(shares, intruder) for intruder in intruders)
+    alt, names = TEXT("summaries.figure.alt", intruders=described), [short_name(name) for name in intruders]
+    return style.row_figure(draw, names, extra=0.45, panels=3, alt=alt, caption=caption, between=0.05)
 
 
 def _shares(lines: pd.DataFrame) -> pd.DataFrame:

@@ -32,14 +32,7 @@ def of_ranked(results: Results, name: str, columns: list[str]) -> pd.DataFrame:
 
 
 def limits(results: Results) -> pd.DataFrame:
-    """Return counts and rates of the ranked metrics at every rank limit, for the whole study (METHODS §5).
-
-    Returns
-    -------
-    pandas.DataFrame
-        One line per metric and limit: max_pairs, n_suspected, n_confirmed, n_ambiguous, n_pairs, expected_correct,
-        metric, and the rates in [0, 1]; those of suspected records are NaN where no record is suspected.
-    """
+    """Return counts and rates of the ranked metrics at every rank limit (METHODS §5)."""
     columns = ["max_pairs", "n_suspected", "n_confirmed", "n_ambiguous", "n_pairs", "expected_correct"]
     lines = of_ranked(results, "confirmed/{metric}.limits.csv", columns)
     n_puf = lines["metric"].map(results.whole["n_puf"])

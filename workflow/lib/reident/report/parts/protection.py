@@ -189,15 +189,10 @@ def _panels() -> dict[str, str]:
 def _alt(whole: pd.DataFrame) -> str:
     texts = [TEXT("figure.alt.start")]
     for metric, line in whole.iterrows():
-        cells = [
-            TEXT(
-                "figure.alt.cell",
-                rate=inside(name),
-                before=percent(line[f"{column}_before"]),
-                after=percent(line[f"{column}_after"]),
-            )
-            for column, name in _panels().items()
-        ]
+        cells = []
+        for column, name in _panels().items():
+            ends = {side: percent(line[f"{column}_{side}"]) for side in SIDES}
+            cells.append(TEXT("figure.alt.cell", rate=inside(name), **ends))
         texts.append(TEXT("figure.alt.line", metric=title(str(metric)), cells=", ".join(cells)))
     return " ".join(texts)
 

@@ -69,6 +69,17 @@ def _values(lines: Sequence[Change]) -> list[Column]:
     ]
 
 
+def _counts(lines: Sequence[Change]) -> list[Column]:
+    return [
+        Column(TEXT("columns.value_before"), [counted(line.before) for line in lines]),
+        Column(TEXT("columns.value_after"), [counted(line.after) for line in lines]),
+    ]
+
+
+def _variable(lines: Sequence[Change]) -> Column:
+    return Column(TEXT("columns.variable"), without_repeats([escape(line.about) for line in lines]), "l")
+
+
 def files(comparison: Comparison) -> str:
     """Return the files that changed."""
     lines = comparison.lines("files")
@@ -95,19 +106,16 @@ def variables(comparison: Comparison) -> str:
     lines = comparison.lines("variables")
     if not lines:
         return TEXT("nothing")
-    whole = [line.before == "" or line.after == "" for line in lines]
+    values = [
+        line._replace(before=None, after=None) if "" in (line.before, line.after) else line for line in lines
+    ]
     return _limited(
         TEXT("variables.caption"),
         lines,
         Column(TEXT("columns.variable"), [f"`{_code(line.what)}`" for line in lines], "l", "1fr"),
         Column(TEXT("columns.what"), [TEXT(f"variables.lists.{line.about}") for line in lines], "l"),
         Column(TEXT("columns.only"), [_added(line) for line in lines], "l"),
-        *_values(
-            [
-                line._replace(before=None, after=None) if all_ else line
-                for line, all_ in zip(lines, whole, strict=True)
-            ]
-        ),
+        *_values(values),
     )
 
 
@@ -120,34 +128,12 @@ def codes(comparison: Comparison) -> str:
     lines, counts = comparison.changes["codes"], comparison.lines("counts")
     texts: list[str | None] = []
     if lines:
-        texts.append(
-            _limited(
-                TEXT("codes.caption"),
-                lines,
-                Column(
-                    TEXT("columns.variable"), without_repeats([escape(line.about) for line in lines]), "l"
-                ),
-                Column(TEXT("columns.code"), [escape(line.what) for line in lines], "l", "1fr"),
-                Column(TEXT("columns.only"), [_added(line) for line in lines], "l"),
-                Column(TEXT("columns.value_before"), [counted(line.before) for line in lines]),
-                Column(TEXT("columns.value_after"), [counted(line.after) for line in lines]),
-            )
-        )
+        code = Column(TEXT("columns.code"), [escape(line.what) for line in lines], "l", "1fr")
+        only = Column(TEXT("columns.only"), [_added(line) for line in lines], "l")
+        texts.append(_limited(TEXT("codes.caption"), lines, _variable(lines), code, only, *_counts(lines)))
     if counts:
-        texts.append(
-            _limited(
-                TEXT("codes.counts"),
-                counts,
-                Column(
-                    TEXT("columns.variable"), without_repeats([escape(line.about) for line in counts]), "l"
-                ),
-                Column(
-                    TEXT("columns.what"), [TEXT(f"codes.what.{line.what}") for line in counts], "l", "1fr"
-                ),
-                Column(TEXT("columns.value_before"), [counted(line.before) for line in counts]),
-                Column(TEXT("columns.value_after"), [counted(line.after) for line in counts]),
-            )
-        )
+        what = Column(TEXT("columns.what"), [TEXT(f"codes.what.{line.what}") for line in counts], "l", "1fr")
+        texts.append(_limited(TEXT("codes.counts"), counts, _variable(counts), what, *_counts(counts)))
     if lines is None:
         texts.append(TEXT("codes.not_recorded"))
     return paragraphs(*texts) or TEXT("nothing")
@@ -216,28 +202,15 @@ def verdicts(comparison: Comparison) -> str:
         names = Column(TEXT("columns.what"), [f"`{_code(line.what)}`" for line in lines], "l", "1.4fr")
         texts.append(_limited(TEXT("verdicts.caption"), lines, names, *_values(lines)))
     if doubts:
-        texts.append(
-            _limited(
-                TEXT("verdicts.warnings"),
-                doubts,
-                Column(
-                    TEXT("columns.release"),
-                    [TEXT("sides.after") if line.before is None else TEXT("sides.before") for line in doubts],
-                    "l",
-                ),
-                Column(
-                    TEXT("columns.severity"),
-                    [recorded(line.after or line.before, "severities") for line in doubts],
-                    "l",
-                ),
-                Column(
-                    TEXT("columns.warning"),
-                    [escape(recorded(line.what, "warnings"), 400) for line in doubts],
-                    "l",
-                    "1fr",
-                ),
-            )
+        sides = [TEXT("sides.after" if line.before is None else "sides.before") for line in doubts]
+        severities = [recorded(line.after or line.before, "severities") for line in doubts]
+        warnings = [escape(recorded(line.what, "warnings"), 400) for line in doubts]
+        columns = (
+            Column(TEXT("columns.release"), sides, "l"),
+            Column(TEXT("columns.severity"), severities, "l"),
+            Column(TEXT("columns.warning"), warnings, "l", "1fr"),
         )
+        texts.append(_limited(TEXT("verdicts.warnings"), doubts, *columns))
     return paragraphs(*texts) or TEXT("nothing")
 
 
@@ -247,21 +220,12 @@ def measures(comparison: Comparison) -> str | None:
     captions = {"file_risk": TEXT("file_risk_caption"), "matching": TEXT("matching_caption")}
     for name, (before, after) in comparison.measures.items():
         known = [one for one in after if before.get(one) is not None or after.get(one) is not None]
-        tables.append(
-            table(
-                captions[name],
-                Column(
-                    TEXT("columns.what"), [sentence(TEXT(f"quantities.{one}")) for one in known], "l", "1fr"
-                ),
-                *(
-                    Column(heading, [_quantity(one, own.get(one)) for one in known])
-                    for heading, own in (
-                        (TEXT("columns.value_before"), before),
-                        (TEXT("columns.value_after"), after),
-                    )
-                ),
-            )
+        columns = (
+            Column(TEXT("columns.what"), [sentence(TEXT(f"quantities.{one}")) for one in known], "l", "1fr"),
+            Column(TEXT("columns.value_before"), [_quantity(one, before.get(one)) for one in known]),
+            Column(TEXT("columns.value_after"), [_quantity(one, after.get(one)) for one in known]),
         )
+        tables.append(table(captions[name], *columns))
     return paragraphs(*tables) if tables else None
 
 

@@ -151,16 +151,10 @@ def utility_estimates(results: Results) -> str | None:
         TEXT(f"estimates.{line.estimate}", name=_term(results, line.variable, line.level))
         for line in lines.itertuples()
     ]
-    sides = (
-        Column(
-            TEXT(f"estimates.columns.{side}"),
-            [
-                _estimate(*ends)
-                for ends in zip(lines[side], lines[f"{side}_low"], lines[f"{side}_high"], strict=True)
-            ],
-        )
-        for side in ("original", "released")
-    )
+    sides = []
+    for side in ("original", "released"):
+        ends = lines[[side, f"{side}_low", f"{side}_high"]].to_numpy()
+        sides.append(Column(TEXT(f"estimates.columns.{side}"), [_estimate(*own) for own in ends]))
     return table(
         TEXT("estimates.caption", level=declared(results.level), file=ESTIMATES),
         Column(TEXT("estimates.columns.estimate"), names, "l", "1fr"),
@@ -208,14 +202,7 @@ def risk_of(results: Results) -> Risk:
 
 
 def compared(results: Results) -> pd.DataFrame:
-    """Return the variants with their largest risk of a metric, their loss, and whether another one dominates them.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The lines of the comparison that have a loss, with ``number`` from 1, ``risk`` (0 where no record is suspected)
-        and ``best``: no other variant has a risk and a loss that are at most as large, and one of them smaller.
-    """
+    """Return the variants that have a loss, with their largest risk and whether no other one dominates them."""
     known = results.table(RATES)
     known = known[known["metric"].isin(set(REGISTRY))]
     risks = known.groupby("variant", sort=False)[risk_of(results).column].max().fillna(0.0)

@@ -103,14 +103,7 @@ def relevant_settings(results: Results, metric: str) -> list[str]:
 
 
 def distinct_lines(results: Results, metric: str) -> pd.DataFrame:
-    """Return the variants of a metric, each relevant combination of settings once.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Lines of the comparison. Where several variants share the relevant settings, the line is that of the study
-        itself, or else the first one.
-    """
+    """Return the variants of a metric: of those with the same relevant settings, the study itself or the first."""
     lines = lines_of(results, metric)
     names = [f"set_{name}" for name in relevant_settings(results, metric)]
     reference = lines[is_reference(lines)]

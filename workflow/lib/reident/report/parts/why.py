@@ -30,13 +30,7 @@ _NUMBER = re.compile(r"(width|top|bottom) (\S+)")
 
 
 def of_metrics(results: Results, kind: str) -> pd.DataFrame | None:
-    """Return the lines of all metrics about variables or recodings, or None if the study does not ask why.
-
-    Parameters
-    ----------
-    results : Results
-    kind : {'recodings', 'variables'}
-    """
+    """Return the lines of all metrics about `recodings` or `variables`, or None if the study does not ask why."""
     paths = {metric: f"why/{metric}.{kind}.csv" for metric in results.metrics}
     lines = [results.table(path).assign(metric=metric) for metric, path in paths.items() if results.has(path)]
     return pd.concat(lines, ignore_index=True) if lines else None
